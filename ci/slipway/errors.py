@@ -1,0 +1,113 @@
+"""What can go wrong, as types. A message says what happened; `where` and `hint` say where, and what to do next.
+
+Libraries raise these; only the command line turns them into text and an exit code. Anything else that escapes is a
+bug in slipway and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class SlipwayError(Exception):
+    """Base of every failure a user can cause, meet or cure.
+
+    Args:
+        message: what happened, in one sentence, without a final full stop.
+        where: the file (``path:line`` for a recipe), package or address it happened at.
+        hint: what to do next.
+        detail: longer text to show below, such as the end of a log.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(
+        self, message: str, *, where: str | None = None, hint: str | None = None, detail: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+        self.detail = detail
+
+
+class UsageError(SlipwayError):
+    """The command line asks for something that does not exist."""
+
+    exit_code = 2
+
+
+class RecipeError(SlipwayError):
+    """A recipe, or a variant configuration, cannot be read or rendered."""
+
+    exit_code = 3
+
+
+class VariantError(SlipwayError):
+    """No variant of the recipe matches what was asked for."""
+
+    exit_code = 4
+
+
+class NetworkError(SlipwayError):
+    """A download could not be made, and no cached copy serves instead."""
+
+    exit_code = 5
+
+
+class IntegrityError(SlipwayError):
+    """A file's bytes are not the ones that the lock, the index or the package promises."""
+
+    exit_code = 6
+
+
+class SolveError(SlipwayError):
+    """No set of packages satisfies the request."""
+
+    exit_code = 7
+
+
+class BuildError(SlipwayError):
+    """A build script or a package's own test failed."""
+
+    exit_code = 8
+
+
+class VerifyError(SlipwayError):
+    """A package breaks a policy, so the channel does not take it."""
+
+    exit_code = 9
+
+
+class DiskFullError(SlipwayError):
+    """The disk filled up; what was half written has been removed."""
+
+    exit_code = 10
+
+
+class HostError(SlipwayError):
+    """This machine lacks something slipway cannot bring along."""
+
+    exit_code = 11
+
+
+class ChannelError(SlipwayError):
+    """A channel cannot be read, or cannot be changed."""
+
+    exit_code = 12
+
+
+class BusyError(SlipwayError):
+    """Another slipway is at work in the same folder."""
+
+    exit_code = 13
+
+
+class TestsFailedError(SlipwayError):
+    """`slipway test` ran, and something did not pass."""
+
+    exit_code = 14
+
+
+INTERRUPTED_EXIT_CODE = 130
+"""Ctrl-C: the shell's convention, 128 + SIGINT."""

@@ -1,0 +1,54 @@
+"""What long work tells the person who waits for it.
+
+Domain code takes a `Reporter` and calls it; whether that becomes a live display or plain lines is decided once, by the
+command line. `NullReporter` keeps tests quiet.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+
+class Task(Protocol):
+    """A running piece of work with a measurable end, such as a download."""
+
+    def advance(self, amount: int) -> None:
+        """`amount` more units (bytes for a download, steps for a build) are done."""
+
+    def update(self, *, completed: int | None = None, total: int | None = None, text: str | None = None) -> None:
+        """Set what is known by now."""
+
+
+class Reporter(Protocol):
+    """Where progress goes."""
+
+    def line(self, text: str) -> None:
+        """One permanent line."""
+
+    def step(self, title: str) -> AbstractContextManager[None]:
+        """A named stage, timed from entry to exit."""
+
+    def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> AbstractContextManager[Task]:
+        """Work with a count; `unit` is ``bytes`` or ``steps``."""
+
+
+class _NullTask:
+    def advance(self, amount: int) -> None:
+        pass
+
+    def update(self, *, completed: int | None = None, total: int | None = None, text: str | None = None) -> None:
+        pass
+
+
+class NullReporter:
+    """Says nothing."""
+
+    def line(self, text: str) -> None:
+        pass
+
+    def step(self, title: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> AbstractContextManager[Task]:
+        return nullcontext(_NullTask())

@@ -1,0 +1,113 @@
+"""The types that flow through slipway. Frozen: a later stage makes a new value, it never fills in an old one.
+
+Words are conda's: *variant* (one choice of values for the keys of conda_build_config.yaml), *output* (one package that
+a recipe makes), *subdir* (``linux-64``, ``noarch``), *build string*, *run_exports*, *channel*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Variant = Mapping[str, str]
+"""One value per variant key, as strings (``12.4`` in YAML counts as ``"12.4"``)."""
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """Match specs per section, in the order they are written, with every pin resolved."""
+
+    build: tuple[str, ...] = ()
+    host: tuple[str, ...] = ()
+    run: tuple[str, ...] = ()
+    run_constrained: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunExports:
+    """What a package adds to the run requirements of packages that are built with it."""
+
+    weak: tuple[str, ...] = ()
+    strong: tuple[str, ...] = ()
+    noarch: tuple[str, ...] = ()
+    weak_constrains: tuple[str, ...] = ()
+    strong_constrains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """One entry of a recipe's `source`: a folder (`path`) or an archive (`url` and `sha256`), with its patches."""
+
+    path: str | None = None
+    url: str | None = None
+    sha256: str | None = None
+    git_url: str | None = None
+    git_rev: str | None = None
+    folder: str | None = None
+    patches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OutputTest:
+    """The `test` section of one output."""
+
+    imports: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    source_files: tuple[str, ...] = ()
+    script: str | None = None
+
+
+@dataclass(frozen=True)
+class RenderedOutput:
+    """One package to build: everything about it is known, nothing is left to evaluate.
+
+    Attributes:
+        variant: every variant key and value that was in force (scripts see them as environment variables).
+        hash_input: the keys that count for the build string's hash, see ``recipe/hashes.py``.
+        script: file name of the build script, relative to the recipe folder; or None.
+        script_commands: inline commands; used when `script` is None.
+        script_env: variables that the script may see, as the recipe's `script_env` asks.
+        build: the rest of the rendered `build` section (entry_points, ignore_run_exports, binary_relocation, ...).
+        listing: requirements and run_exports in the form that ``slipway render --json`` prints.
+    """
+
+    name: str
+    version: str
+    build_string: str
+    build_number: int
+    subdir: str
+    noarch: str | None
+    variant: Variant
+    hash_input: Variant
+    requirements: Requirements
+    run_exports: RunExports
+    recipe_dir: Path
+    sources: tuple[Source, ...] = ()
+    script: str | None = None
+    script_commands: tuple[str, ...] = ()
+    script_env: Mapping[str, str] = field(default_factory=dict)
+    test: OutputTest = field(default_factory=OutputTest)
+    about: Mapping[str, Any] = field(default_factory=dict)
+    build: Mapping[str, Any] = field(default_factory=dict)
+    listing: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """``name-version-build``: unique in a channel's subdir, and the name of its logs and CI jobs."""
+        return f"{self.name}-{self.version}-{self.build_string}"
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A built package on disk: a ``.conda`` file, its sha256 and size in bytes, and the seconds it took to build."""
+
+    output: RenderedOutput
+    path: Path
+    sha256: str
+    size: int
+    seconds: float
+    reused: bool = False
