@@ -1,0 +1,329 @@
+"""What native_functions.yaml, kernels.yaml and derivatives.yaml say, as frozen types.
+
+Vocabulary: a *schema* is the text `name.overload(arguments) -> returns`. A *native function* is one entry of
+native_functions.yaml. Its *faces* are the functions that users can call and that end in it: itself, and for a
+structured one `NAME_` (in place) and the `out=` form, each once more for every set of Tensor arguments that may be
+given as numbers.
+
+Every type prints back, with `str`, to the text that it was parsed from.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchgen.errors import Location
+
+
+class BaseType(Enum):
+    """The types a schema may name."""
+
+    TENSOR = "Tensor"
+    INT = "int"
+    FLOAT = "float"
+    BOOL = "bool"
+    STR = "str"
+    SCALAR = "Scalar"
+    SCALAR_TYPE = "ScalarType"
+    DEVICE = "Device"
+    LAYOUT = "Layout"
+    GENERATOR = "Generator"
+
+
+@dataclass(frozen=True)
+class Alias:
+    """`(a)` on a Tensor: it shares memory with every other `(a)`; `(a!)`: and is written to."""
+
+    name: str
+    is_write: bool
+
+    def __str__(self) -> str:
+        return f"({self.name}{'!' if self.is_write else ''})"
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type of a schema: `Tensor(a!)`, `int[2]`, `int[1]?`, `Tensor?[]`.
+
+    `list_size` is the N of `int[N]`: one number may stand for a list of N equal ones.
+    `element_optional` is the `?` of `Tensor?[]`, `optional` the one at the end.
+    """
+
+    base: BaseType
+    alias: Alias | None = None
+    is_list: bool = False
+    list_size: int | None = None
+    element_optional: bool = False
+    optional: bool = False
+
+    @property
+    def is_tensor(self) -> bool:
+        """A single tensor, possibly None; not a list."""
+        return self.base is BaseType.TENSOR and not self.is_list
+
+    @property
+    def is_tensor_list(self) -> bool:
+        return self.base is BaseType.TENSOR and self.is_list
+
+    @property
+    def is_write(self) -> bool:
+        return self.alias is not None and self.alias.is_write
+
+    def __str__(self) -> str:
+        text = self.base.value + (str(self.alias) if self.alias else "")
+        if self.is_list:
+            text += ("?" if self.element_optional else "") + f"[{'' if self.list_size is None else self.list_size}]"
+        return text + ("?" if self.optional else "")
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument. `default` is the schema's text of it (`1`, `None`, `'none'`, `[]`), None when there is none."""
+
+    type: Type
+    name: str
+    default: str | None = None
+    keyword_only: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}" + ("" if self.default is None else f"={self.default}")
+
+
+@dataclass(frozen=True)
+class Return:
+    """One result; named in tuples such as `(Tensor values, Tensor indices)`."""
+
+    type: Type
+    name: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.type) + (f" {self.name}" if self.name else "")
+
+
+@dataclass(frozen=True)
+class FunctionSchema:
+    """`name.overload(arguments) -> returns`; keyword-only arguments come last."""
+
+    name: str
+    overload: str
+    arguments: tuple[Argument, ...]
+    returns: tuple[Return, ...]
+
+    @property
+    def full_name(self) -> str:
+        """`add.Tensor`, or `add` where there is no overload name."""
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
+    @property
+    def positional(self) -> tuple[Argument, ...]:
+        return tuple(argument for argument in self.arguments if not argument.keyword_only)
+
+    @property
+    def keyword_only(self) -> tuple[Argument, ...]:
+        return tuple(argument for argument in self.arguments if argument.keyword_only)
+
+    @property
+    def is_inplace(self) -> bool:
+        """Whether it writes to its first argument and returns it: `fill_(Tensor(a!) self, ...) -> Tensor(a!)`."""
+        return bool(self.arguments) and self.arguments[0].type.is_write
+
+    @property
+    def self_argument(self) -> Argument | None:
+        """The argument that is the object in the method form: the Tensor called `self`."""
+        for argument in self.arguments:
+            if argument.name == "self" and argument.type.is_tensor:
+                return argument
+        return None
+
+    def argument(self, name: str) -> Argument:
+        """Raises KeyError when there is no such argument."""
+        for argument in self.arguments:
+            if argument.name == name:
+                return argument
+        raise KeyError(name)
+
+    def __str__(self) -> str:
+        parts = [str(argument) for argument in self.positional]
+        if self.keyword_only:
+            parts += ["*", *(str(argument) for argument in self.keyword_only)]
+        returns = ", ".join(str(result) for result in self.returns)
+        if len(self.returns) != 1:
+            returns = f"({returns})"
+        return f"{self.full_name}({', '.join(parts)}) -> {returns}"
+
+
+class Variant(Enum):
+    """Where users find a function."""
+
+    FUNCTION = "function"
+    METHOD = "method"
+
+
+class Kind(Enum):
+    """How a native function is written; see native_functions.yaml."""
+
+    STRUCTURED = "structured"
+    NATIVE = "native"
+    COMPOSITE = "composite"
+
+
+class FaceKind(Enum):
+    """Which face of a native function users call; the values are those of the key `faces`."""
+
+    SELF = "self"
+    INPLACE = "inplace"
+    OUT = "out"
+
+
+@dataclass(frozen=True)
+class NativeFunction:
+    """One entry of native_functions.yaml.
+
+    `impl` is the function's name in namespace at::native. `extra_faces` are those of a structured function beside
+    itself. `numbers` names Tensor arguments for which a number may be given, which is wrapped as a 0-dim tensor.
+    """
+
+    schema: FunctionSchema
+    variants: frozenset[Variant]
+    kind: Kind
+    impl: str
+    location: Location
+    extra_faces: tuple[FaceKind, ...] = ()
+    numbers: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = ()
+
+    @property
+    def faces(self) -> tuple[Face, ...]:
+        """Every function that users can call and that ends in this one, in a steady order, itself first."""
+        faces = []
+        for kind in (FaceKind.SELF, *self.extra_faces):
+            for count in range(len(self.numbers) + 1):
+                for wrapped in itertools.combinations(self.numbers, count):
+                    faces.append(Face(self, kind, wrapped))
+        return tuple(faces)
+
+
+@dataclass(frozen=True)
+class Face:
+    """A function that users can call. `wrapped` names the arguments that are Scalars here and Tensors in the native."""
+
+    native: NativeFunction
+    kind: FaceKind
+    wrapped: tuple[str, ...] = ()
+
+    @property
+    def variants(self) -> frozenset[Variant]:
+        """An in-place face is a method only, an out= face a function only; the rest is as declared.
+
+        A face whose `self` is a number cannot be a method.
+        """
+        if self.kind is FaceKind.OUT:
+            return frozenset({Variant.FUNCTION})
+        if self.kind is FaceKind.INPLACE:
+            return frozenset({Variant.METHOD})
+        return self.native.variants - ({Variant.METHOD} if "self" in self.wrapped else set())
+
+    @property
+    def is_inplace(self) -> bool:
+        """An in-place face, or a function declared in place, such as `fill_`."""
+        return self.kind is FaceKind.INPLACE or (self.kind is FaceKind.SELF and self.native.schema.is_inplace)
+
+    @property
+    def schema(self) -> FunctionSchema:
+        """The face's own schema, e.g. `add_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)`."""
+        schema = self.native.schema
+        name, overload = schema.name, schema.overload
+        arguments = [
+            replace(argument, type=replace(argument.type, base=BaseType.SCALAR))
+            if argument.name in self.wrapped
+            else argument
+            for argument in schema.arguments
+        ]
+        returns = schema.returns
+        if self.wrapped:
+            overload = self._scalar_overload()
+        written = Type(BaseType.TENSOR, Alias("a", True))
+        if self.kind is FaceKind.INPLACE:
+            name += "_"
+            arguments[0] = replace(arguments[0], type=written)
+            returns = (Return(written),)
+        elif self.kind is FaceKind.OUT:
+            overload = "out" if overload in ("", "Tensor", "self") else f"{overload}_out"
+            arguments.append(Argument(written, "out", keyword_only=True))
+            returns = (Return(written),)
+        return FunctionSchema(name, overload, tuple(arguments), returns)
+
+    def _scalar_overload(self) -> str:
+        """`Scalar` for `Tensor`, `Scalar_mode` for `Tensor_mode`; with several numbers, `ScalarSelf`, `ScalarOther`."""
+        overload = self.native.schema.overload
+        if len(self.native.numbers) > 1 and len(self.wrapped) < len(self.native.numbers):
+            return "Scalar" + "".join(name.capitalize() for name in self.wrapped)
+        if "Tensor" in overload:
+            return overload.replace("Tensor", "Scalar")
+        return "Scalar"
+
+
+@dataclass(frozen=True)
+class KernelArgument:
+    """An argument of a kernel: C++ type and name."""
+
+    type: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One entry of kernels.yaml: `name(C++ arguments)` and the backends that fill a column of its table."""
+
+    name: str
+    arguments: tuple[KernelArgument, ...]
+    backends: tuple[str, ...]
+    location: Location
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(str(argument) for argument in self.arguments)})"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """The gradient of one input, as a C++ expression over `grad`, inputs, and results."""
+
+    input: str
+    expression: str
+    location: Location
+
+
+@dataclass(frozen=True)
+class DifferentiabilityInfo:
+    """One entry of derivatives.yaml.
+
+    `formulas` are in the order of the function's arguments; `non_differentiable` names the other Tensor inputs.
+    `output_differentiability` has one entry per result. With `saves_result` false everywhere, nothing of the result is
+    kept; that is computed by the emitter from the formulas.
+    """
+
+    function: NativeFunction
+    formulas: tuple[Formula, ...]
+    non_differentiable: tuple[str, ...]
+    output_differentiability: tuple[bool, ...]
+    location: Location
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """Everything that torchgen knows."""
+
+    functions: tuple[NativeFunction, ...]
+    kernels: tuple[Kernel, ...]
+    derivatives: tuple[DifferentiabilityInfo, ...]
+
+    @property
+    def faces(self) -> tuple[Face, ...]:
+        return tuple(face for function in self.functions for face in function.faces)
