@@ -1,0 +1,31 @@
+#pragma once
+// Finding, checking and loading the CUDA plug-in (libtorch_cuda.so).
+
+#include <c10/macros/Export.h>
+
+#include <string>
+#include <string_view>
+
+namespace at {
+
+// What a plug-in exports, as `extern "C" const at::PluginInfo* torch_plugin_info()`. Plain C, so that it can be read
+// before anything of it is believed.
+struct PluginInfo {
+  const char* abi_tag;       // must equal abi_tag() of libtorch
+  const char* version;       // torch's version it was built for
+  const char* cuda_version;  // "13.0"
+  const char* arch_list;     // "sm_80 sm_90 compute_90"
+  // Registers the backend and fills the CUDA columns. Returns null, or why the devices cannot be used (static text).
+  const char* (*initialize)();
+};
+
+// Changes whenever a plug-in built before could not work any more: version, and a hash over the headers and the YAML.
+TORCH_API std::string_view abi_tag();
+// Loads the plug-in on first call: beside libtorch_cpu, then each folder of TORCH_BACKEND_PATH. Never throws.
+TORCH_API bool cuda_available();
+// Why cuda_available() is false; empty when it is true.
+TORCH_API std::string cuda_unavailable_reason();
+// The loaded plug-in's facts, or null. Also set when the plug-in is there but no device is.
+TORCH_API const PluginInfo* cuda_plugin_info();
+
+}  // namespace at

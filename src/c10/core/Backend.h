@@ -1,0 +1,52 @@
+#pragma once
+// What a device backend gives to the rest of torch. CPU and Meta are built in; the CUDA plug-in registers itself when it
+// is loaded (aten/Plugin.h).
+
+#include <c10/core/Allocator.h>
+#include <c10/core/GeneratorImpl.h>
+
+namespace c10 {
+
+class C10_API Backend {
+ public:
+  virtual ~Backend();
+  virtual Allocator* allocator() = 0;
+  virtual int device_count() = 0;
+  virtual DeviceIndex current_device() = 0;
+  virtual void set_device(DeviceIndex index) = 0;
+  // Waits for all work on the device.
+  virtual void synchronize(DeviceIndex index) = 0;
+  virtual intrusive_ptr<GeneratorImpl> default_generator(DeviceIndex index) = 0;
+  virtual intrusive_ptr<GeneratorImpl> new_generator(DeviceIndex index) = 0;
+};
+
+// The backend of `type`. For CUDA, loads the plug-in first; throws Error with the reason when that fails.
+C10_API Backend& get_backend(DeviceType type);
+// Null when it is not there (yet); never loads anything.
+C10_API Backend* find_backend(DeviceType type);
+// Called by backends once; `backend` lives as long as the process.
+C10_API void register_backend(DeviceType type, Backend* backend);
+// Called when a backend is asked for that is not there; it registers one or throws.
+C10_API void set_backend_loader(void (*loader)(DeviceType type));
+
+// Makes `device` current and restores what was before. Does nothing for CPU and Meta.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(Device device) {
+    if (C10_LIKELY(!device.is_cuda()) || !device.has_index()) return;
+    backend_ = &get_backend(device.type());
+    previous_ = backend_->current_device();
+    if (previous_ != device.index()) backend_->set_device(device.index());
+  }
+  ~DeviceGuard() {
+    if (backend_) backend_->set_device(previous_);
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  Backend* backend_ = nullptr;
+  DeviceIndex previous_ = -1;
+};
+
+}  // namespace c10

@@ -1,0 +1,114 @@
+#pragma once
+// What a tensor is: a shape over a storage, an element type, a device, a version, and what autograd and Python hang on it.
+
+#include <c10/core/ScalarType.h>
+#include <c10/core/Storage.h>
+#include <c10/util/InlineVector.h>
+#include <c10/util/intrusive_ptr.h>
+
+#include <atomic>
+#include <memory>
+
+namespace c10 {
+
+// What the autograd library attaches to a tensor; see torch/csrc/autograd/variable.h.
+struct C10_API AutogradMetaInterface {
+  virtual ~AutogradMetaInterface();
+  // True for leaves that ask for a gradient and for results that have a history.
+  virtual bool requires_grad() const = 0;
+};
+
+// Counts in-place writes; shared by a tensor and its views.
+class VersionCounter {
+ public:
+  uint32_t current() const { return counter_ ? counter_->value.load(std::memory_order_relaxed) : 0; }
+  void bump() {
+    if (!counter_) counter_ = make_intrusive<Counter>();
+    counter_->value.fetch_add(1, std::memory_order_relaxed);
+  }
+  // A counter to share with a view: made now, so that both see later writes.
+  const VersionCounter& shared() {
+    if (!counter_) counter_ = make_intrusive<Counter>();
+    return *this;
+  }
+
+ private:
+  struct Counter : intrusive_ptr_target {
+    std::atomic<uint32_t> value{0};
+  };
+  intrusive_ptr<Counter> counter_;
+};
+
+class C10_API TensorImpl : public intrusive_ptr_target {
+ public:
+  TensorImpl(Storage storage, ScalarType dtype, Device device);
+  ~TensorImpl() override;
+
+  // Shape in elements. Strides count elements too.
+  IntArrayRef sizes() const { return sizes_; }
+  IntArrayRef strides() const { return strides_; }
+  int64_t dim() const { return static_cast<int64_t>(sizes_.size()); }
+  int64_t numel() const { return numel_; }
+  int64_t storage_offset() const { return storage_offset_; }
+  bool is_contiguous() const { return is_contiguous_; }
+  // Every element of the storage span is used once, in some order of dimensions.
+  bool is_non_overlapping_and_dense() const;
+
+  ScalarType dtype() const { return dtype_; }
+  size_t element_size() const { return c10::element_size(dtype_); }
+  Device device() const { return device_; }
+  const Storage& storage() const { return storage_; }
+  void set_storage(Storage storage) { storage_ = std::move(storage); }
+  void* data() const {
+    return static_cast<char*>(storage_.data()) + storage_offset_ * static_cast<int64_t>(element_size());
+  }
+
+  void set_sizes_contiguous(IntArrayRef sizes);
+  void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset);
+
+  // The same storage, shape and dtype in a new TensorImpl without history, sharing the version counter if asked.
+  intrusive_ptr<TensorImpl> shallow_copy(bool share_version);
+  // Takes over storage, shape and dtype of `other` (what `x.data = y` does).
+  void shallow_assign(const TensorImpl& other);
+
+  bool requires_grad() const { return autograd_meta_ && autograd_meta_->requires_grad(); }
+  AutogradMetaInterface* autograd_meta() const { return autograd_meta_.get(); }
+  void set_autograd_meta(std::unique_ptr<AutogradMetaInterface> meta) { autograd_meta_ = std::move(meta); }
+
+  VersionCounter& version_counter() { return version_; }
+  void set_version_counter(const VersionCounter& version) { version_ = version; }
+  void bump_version() { version_.bump(); }
+
+  // A number that Python or C++ code wrote: it takes part in type promotion by category only.
+  bool is_wrapped_number() const { return is_wrapped_number_; }
+  void set_wrapped_number(bool value) { is_wrapped_number_ = value; }
+
+  // Python's side: the one PyObject of this tensor. Usually it owns the tensor; when Python has let go of it while C++
+  // still holds the tensor, the tensor owns it instead (owns_pyobj) and gives it back through the release hook.
+  void* pyobj() const { return pyobj_; }
+  void set_pyobj(void* object, bool owned) {
+    pyobj_ = object;
+    owns_pyobj_ = owned;
+  }
+  bool owns_pyobj() const { return owns_pyobj_; }
+  static void set_pyobj_release_hook(void (*hook)(void* object));
+
+ private:
+  void refresh();
+
+  Storage storage_;
+  DimVector sizes_;
+  DimVector strides_;
+  int64_t storage_offset_ = 0;
+  int64_t numel_ = 1;
+  std::unique_ptr<AutogradMetaInterface> autograd_meta_;
+  VersionCounter version_;
+  void* pyobj_ = nullptr;
+  Device device_;
+  ScalarType dtype_;
+  bool is_contiguous_ = true;
+  bool is_wrapped_number_ = false;
+  bool owns_pyobj_ = false;
+};
+
+}  // namespace c10

@@ -1,0 +1,24 @@
+#include <c10/util/Exception.h>
+
+#include <cstring>
+
+namespace c10 {
+
+// Out of line: one copy of each vtable and type_info, so that errors can be caught across libraries.
+Error::~Error() = default;
+IndexError::~IndexError() = default;
+ValueError::~ValueError() = default;
+TypeError::~TypeError() = default;
+NotImplementedError::~NotImplementedError() = default;
+OutOfMemoryError::~OutOfMemoryError() = default;
+
+namespace detail {
+
+void throw_internal_assert(const char* condition, const char* file, int line, const std::string& message) {
+  const char* name = std::strrchr(file, '/');
+  throw Error(concatenate("internal assertion failed: ", condition, " (", name ? name + 1 : file, ":", line, ") ", message,
+                          "\nThis is a bug in torch; please report it with the program that shows it."));
+}
+
+}  // namespace detail
+}  // namespace c10
