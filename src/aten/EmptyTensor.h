@@ -1,0 +1,25 @@
+#pragma once
+// New tensors without contents and without autograd: what native functions and kernels allocate with.
+
+#include <aten/Tensor.h>
+
+namespace at::detail {
+
+// Contiguous. Negative sizes throw Error. A CUDA device without an index means the current one.
+TORCH_API Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device);
+inline Tensor empty(IntArrayRef sizes, const TensorOptions& options) {
+  return empty(sizes, options.dtype(), options.device());
+}
+// With these strides (in elements, not negative) over a storage just large enough.
+TORCH_API Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device);
+// A tensor on storage of another one; no autograd, the version counter is shared (a view).
+TORCH_API Tensor make_view(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset);
+// Gives `tensor` these sizes, contiguous, with more storage if it needs it; contents are lost then.
+TORCH_API void resize_output(const Tensor& tensor, IntArrayRef sizes);
+// Copies between dtypes and devices without autograd or version bump; `src` broadcasts.
+TORCH_API void copy_into(const Tensor& destination, const Tensor& src);
+// `tensor` itself when it already is so, else a copy.
+TORCH_API Tensor to_contiguous(const Tensor& tensor);
+TORCH_API Tensor to_dtype(const Tensor& tensor, ScalarType dtype);
+
+}  // namespace at::detail
