@@ -1,0 +1,156 @@
+"""The channel: a folder of packages and their index, which changes in one step or not at all.
+
+`publish` makes the channel's next state complete in a folder beside it (hard links to what stays, the new files, a new
+index) and then swaps the two folders in one system call. Whoever reads the channel sees all of the old state or all of
+the new one; an interrupted or failed publish leaves nothing but a folder that the next one removes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import errno
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from slipway.engines import DIGEST_KEY
+from slipway.errors import ChannelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+SUBDIRS = ("linux-64", "noarch")
+"""What every channel of ours has, even when empty: solvers ask for both."""
+
+PACKAGE_SUFFIX = ".conda"
+
+
+def channel_url(folder: Path) -> str:
+    """The ``file://`` address of a local channel."""
+    return folder.resolve().as_uri()
+
+
+def publish(folder: Path, packages: Iterable[tuple[str, Path]]) -> None:
+    """Add (or replace) packages in the channel at `folder`, and index it, in one step.
+
+    Args:
+        folder: the channel; made when it does not exist.
+        packages: subdir and file of each package.
+
+    Raises:
+        ChannelError: `folder` is something else than a channel, or a file is not a package.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ChannelError("the channel is not a folder", where=str(folder))
+    following = folder.with_name(f".{folder.name}.next")
+    shutil.rmtree(following, ignore_errors=True)
+    try:
+        _copy_packages(folder, following)
+        for subdir, path in packages:
+            if path.suffix != PACKAGE_SUFFIX:
+                raise ChannelError("not a conda package", where=str(path), hint=f"its name ends in {PACKAGE_SUFFIX}")
+            target = following / subdir / path.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            link_or_copy(path, target)
+        write_index(following)
+        _replace_folder(folder, following)
+    finally:
+        shutil.rmtree(following, ignore_errors=True)
+
+
+def _copy_packages(folder: Path, following: Path) -> None:
+    for subdir in SUBDIRS:
+        (following / subdir).mkdir(parents=True, exist_ok=True)
+    if folder.is_dir():
+        for path in folder.glob(f"*/*{PACKAGE_SUFFIX}"):
+            target = following / path.parent.name / path.name
+            target.parent.mkdir(exist_ok=True)
+            link_or_copy(path, target)
+
+
+def link_or_copy(path: Path, target: Path) -> None:
+    """A hard link where the file system allows one, else a copy."""
+    try:
+        os.link(path, target)
+    except OSError as error:
+        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP):
+            raise
+        shutil.copyfile(path, target)
+
+
+def write_index(folder: Path) -> None:
+    """Write repodata.json (and its compressed form) of every subdir, from the packages that lie there.
+
+    Raises:
+        ChannelError: a package cannot be read.
+    """
+    from rattler import index
+
+    try:
+        asyncio.run(index.index_fs(folder, write_zst=True, write_shards=False, force=True))
+    except Exception as error:  # py-rattler raises bare Exceptions here
+        raise ChannelError(f"the channel cannot be indexed: {error}", where=str(folder)) from error
+    for subdir in SUBDIRS:
+        if not (folder / subdir / "repodata.json").is_file():
+            raise ChannelError("the index was not written", where=str(folder / subdir))
+    shutil.rmtree(folder / ".tmp", ignore_errors=True)  # where the indexer writes before it renames
+
+
+def _replace_folder(folder: Path, following: Path) -> None:
+    """Put `following` in the place of `folder`; afterwards the old state, if any, is at `following`."""
+    if not folder.exists():
+        following.rename(folder)
+        return
+    if _exchange(folder, following):
+        return
+    # No atomic exchange on this file system: two renames, with a moment without a channel rather than a mixed one.
+    old = folder.with_name(f".{folder.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    folder.rename(old)
+    following.rename(folder)
+    old.rename(following)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Linux's renameat2 with RENAME_EXCHANGE; False where the kernel or the file system has none."""
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except AttributeError:
+        return False
+    at_fdcwd, rename_exchange = -100, 2
+    if renameat2(at_fdcwd, os.fsencode(first), at_fdcwd, os.fsencode(second), rename_exchange) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+        return False
+    raise OSError(number, os.strerror(number), str(first))
+
+
+def read_package_digest(path: Path) -> str | None:
+    """What `path` says it was made from (see `slipway.digest`), or None for a package that does not say."""
+    from rattler.package_streaming import PackageArchive
+
+    async def read() -> bytes | None:
+        return await (await PackageArchive.from_path(path)).read_file("info/about.json")
+
+    try:
+        text = asyncio.run(read())
+    except Exception as error:
+        raise ChannelError(f"not a readable package: {error}", where=str(path)) from error
+    about = json.loads(text or "{}")
+    extra = about.get("extra")
+    value = extra.get(DIGEST_KEY) if isinstance(extra, dict) else None
+    return str(value) if value is not None else None
+
+
+def find_package(folders: Iterable[Path], subdir: str, filename: str, digest: str) -> Path | None:
+    """The first package of that name, in these channels, that was made from exactly what `digest` stands for."""
+    for folder in folders:
+        path = folder / subdir / filename
+        if path.is_file() and read_package_digest(path) == digest:
+            return path
+    return None

@@ -1,0 +1,110 @@
+"""The command line: finds the command, runs it, and turns its errors into text and an exit code.
+
+Each command is a module of `slipway.commands` with a docstring (its help), `add_arguments(parser)` and
+`execute(arguments, reporter) -> int`. Only the module that is asked for is imported, so that `slipway plan` does not
+wait for the solver to load.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import errno
+import importlib
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from slipway.console import make_reporter, print_error
+from slipway.errors import INTERRUPTED_EXIT_CODE, DiskFullError, SlipwayError, UsageError
+
+if TYPE_CHECKING:
+    from types import FrameType, ModuleType
+
+COMMANDS_FOLDER = Path(__file__).parent / "commands"
+COMMAND_ORDER = ("ship", "plan", "render", "build", "verify", "publish", "install", "bootstrap", "test", "doctor")
+"""How the help lists them: the way one meets them. Commands that are not named here follow, by name."""
+
+EXIT_CODES = """\
+exit codes:
+  0 done   1 failed   2 usage   3 recipe   4 no such variant   5 network   6 wrong bytes   7 no solution
+  8 build or test of a package   9 package refused   10 disk full   11 machine lacks something   12 channel
+  13 another slipway at work   14 tests failed   130 interrupted (run it again: it goes on)"""
+
+
+def command_names() -> list[str]:
+    """The commands there are, in the order of the help."""
+    names = {path.stem for path in COMMANDS_FOLDER.glob("*.py") if not path.stem.startswith("_")}
+    return [name for name in COMMAND_ORDER if name in names] + sorted(names.difference(COMMAND_ORDER))
+
+
+def command_summary(name: str) -> str:
+    """The first line of a command's docstring, read without importing it."""
+    docstring = ast.get_docstring(ast.parse((COMMANDS_FOLDER / f"{name}.py").read_text(encoding="utf-8")))
+    return (docstring or "").partition("\n")[0]
+
+
+def print_help() -> None:
+    """The overview of all commands."""
+    names = command_names()
+    width = max(map(len, names), default=0)
+    print("usage: slipway COMMAND [OPTION...]\n\nBuilds, proves and ships conda packages from one recipe.\n")
+    print("commands:")
+    for name in names:
+        print(f"  {name:<{width}}  {command_summary(name)}")
+    print(f"\n`slipway COMMAND --help` tells more about one.\n\n{EXIT_CODES}")
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command line; returns its exit code. Errors that are no `SlipwayError` keep their traceback."""
+    words = sys.argv[1:] if argv is None else argv
+    if not words or words[0] in ("-h", "--help", "help"):
+        print_help()
+        return 0 if words else UsageError.exit_code
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        module = _load_command(words[0])
+        summary, _, details = (module.__doc__ or "").partition("\n")
+        parser = argparse.ArgumentParser(
+            prog=f"slipway {words[0]}",
+            description=summary,
+            epilog=details.strip() or None,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(parser)
+        arguments = parser.parse_args(words[1:])
+        with make_reporter(quiet=bool(getattr(arguments, "json", False))) as reporter:
+            return int(module.execute(arguments, reporter))
+    except SlipwayError as error:
+        print_error(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("\ninterrupted; run the same command again and it goes on from here", file=sys.stderr)
+        return INTERRUPTED_EXIT_CODE
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output left, as in `slipway plan | head -1`
+        return 1
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        full = DiskFullError(
+            "the disk is full", where=error.filename, hint="make room and run the same command again: it goes on"
+        )
+        print_error(full)
+        return full.exit_code
+
+
+def _load_command(name: str) -> ModuleType:
+    names = command_names()
+    if name not in names:
+        import difflib
+
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else "`slipway --help` lists the commands"
+        raise UsageError(f"there is no command `{name}`", hint=hint)
+    return importlib.import_module(f"slipway.commands.{name}")

@@ -1,0 +1,81 @@
+"""Build what changed, prove it, publish it to dist/channel, install it and greet the world.
+
+Without DIR it ships this checkout's own recipe and ends with an environment in dist/env that has `pytorch` in it.
+With DIR it ships any other recipe of the same dialect, up to the channel.
+
+A second run builds only what changed. Ctrl-C at any time is harmless: the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from slipway.console import format_table, human_seconds, human_size
+from slipway.request import Request, add_build_arguments, add_variant_arguments
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from slipway.log import Reporter
+    from slipway.model import Artifact
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add_variant_arguments(parser)
+    add_build_arguments(parser)
+    parser.add_argument("--no-install", action="store_true", help="stop after the channel is published")
+
+
+def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    """Run the whole flow; returns the exit code."""
+    from slipway.engines import load_engine
+    from slipway.greeting import greet
+    from slipway.pipeline import Pipeline
+
+    started = time.monotonic()
+    request = Request.of(arguments)
+    engine = load_engine(arguments.engine)
+    with request.workspace.lock():
+        with reporter.step("render the recipe"):
+            outputs = request.outputs()
+        with reporter.step("channel with compilers and libraries"):
+            channels = request.build_channels(reporter)
+        pipeline = Pipeline(
+            workspace=request.workspace,
+            engine=engine,
+            channels=channels,
+            environ=dict(os.environ),
+            reporter=reporter,
+            jobs=arguments.jobs,
+            rebuild=arguments.rebuild,
+        )
+        artifacts = pipeline.run(outputs)
+        installed = None
+        if request.is_own_recipe and not arguments.no_install:
+            installed = greet(request, channels, reporter)
+    reporter.line("")
+    reporter.line(_summary(artifacts))
+    reporter.line("")
+    if installed is not None:
+        reporter.line(installed.advice)
+    reporter.line(f"channel: {request.workspace.channel}")
+    reporter.line(f"done in {human_seconds(time.monotonic() - started)}")
+    return 0
+
+
+def _summary(artifacts: Sequence[Artifact]) -> str:
+    rows = [
+        (
+            artifact.output.name,
+            artifact.output.version,
+            artifact.output.build_string,
+            human_size(artifact.size),
+            "up to date" if artifact.reused else human_seconds(artifact.seconds),
+        )
+        for artifact in artifacts
+    ]
+    return format_table(("package", "version", "build", "size", "time"), rows, right=(3, 4))

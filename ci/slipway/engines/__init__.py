@@ -1,0 +1,80 @@
+"""Engines: a `RenderedOutput` in, a package file out.
+
+An engine is a module-level class with the methods of `Engine`; `ENGINES` names them all. Callers never ask which one
+they hold.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from slipway.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from slipway.log import Reporter
+    from slipway.model import RenderedOutput
+    from slipway.paths import Workspace
+
+FORMAT_VERSION = 1
+"""Part of every digest: raise it when an engine starts to build something else from the same input."""
+
+DIGEST_KEY = "slipway_digest"
+"""Where a package's ``info/about.json`` keeps, under ``extra``, the digest of what it was made from."""
+
+
+@dataclass(frozen=True)
+class BuildContext:
+    """What a build needs beside the output itself.
+
+    Attributes:
+        workspace: where scratch space and logs are.
+        channels: channel URLs for the build, host and test environments; earlier ones win.
+        digest: identifies everything that goes into the package; stored inside it.
+        environ: the environment slipway was started in; engines pass on what they must (proxies, CONDA_OVERRIDE_*).
+        jobs: how many compilers may run at once.
+    """
+
+    workspace: Workspace
+    channels: tuple[str, ...]
+    digest: str
+    environ: Mapping[str, str]
+    jobs: int
+
+
+class Engine(Protocol):
+    """Builds one output, runs its tests, and leaves one package file."""
+
+    name: str
+
+    def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
+        """Build `output` and return the path of its package, in a folder of its own.
+
+        Raises:
+            BuildError: a script or a test failed; the log is in ``context.workspace.log(output.key)``.
+            SolveError: an environment has no solution.
+            HostError: the engine is not available here.
+        """
+
+
+ENGINES: Mapping[str, str] = {
+    "rattler": "slipway.engines.rattler:RattlerEngine",
+    "conda-build": "slipway.engines.conda_build:CondaBuildEngine",
+}
+
+
+def load_engine(name: str) -> Engine:
+    """The engine of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in ENGINES:
+        raise UsageError(f"there is no engine `{name}`", hint="engines: " + ", ".join(ENGINES))
+    module, _, attribute = ENGINES[name].partition(":")
+    engine: Engine = getattr(importlib.import_module(module), attribute)()
+    return engine

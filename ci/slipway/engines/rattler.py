@@ -1,0 +1,196 @@
+"""Builds with rattler-build, through its Python binding: it solves, isolates, builds, relinks, packs and tests.
+
+rattler-build runs in a process of its own (`rattler_worker`), because it takes PATH and the rest of its environment
+from the process, and because Ctrl-C must stop the whole tree of compilers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slipway import proc
+from slipway.engines.hosttools import make_host_tools
+from slipway.engines.rattler_worker import PHASE_MARK
+from slipway.engines.v1 import SCRIPT_NAME, build_script, to_v1_recipe
+from slipway.errors import BuildError, RecipeError, SolveError
+from slipway.paths import CHECKOUT, cache_folder
+from slipway.sources import read_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from slipway.engines import BuildContext
+    from slipway.log import Reporter, Task
+    from slipway.model import RenderedOutput, Source
+
+PASSED_ON = re.compile(
+    r"CONDA_OVERRIDE_\w+|(https?|no|all|ftp)_proxy|SSL_CERT_(FILE|DIR)|RATTLER_AUTH_FILE", re.IGNORECASE
+)
+"""Variables of the caller that a build may see: facts about the machine's network and what it pretends to be."""
+
+NINJA_COUNT = re.compile(r"^\[(\d+)/(\d+)\]\s+(.*)$")
+
+PHASES = {
+    "Fetching source code": "fetching source",
+    "Running build": "solving environments",
+    "Running build script": "build.sh",
+    "Packaging new files": "packing",
+    "Running script test": "testing",
+}
+"""rattler-build's phases, in the words shown to people."""
+
+
+class RattlerEngine:
+    """rattler-build, in process isolation."""
+
+    name = "rattler"
+
+    def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
+        """See `slipway.engines.Engine.build`."""
+        folder = context.workspace.work / "build" / _folder_name(output)
+        recipe_folder = folder / "recipe"
+        output_folder = folder / "output"
+        shutil.rmtree(recipe_folder, ignore_errors=True)
+        shutil.rmtree(output_folder, ignore_errors=True)
+        shutil.copytree(output.recipe_dir, recipe_folder, ignore=_not_this_recipe)
+        for name in ("recipe.yaml", "meta.yaml"):  # kept under another name: the engine's own is what it reads
+            if (recipe_folder / name).exists():
+                (recipe_folder / name).rename(recipe_folder / f"{name}.in")
+        sources = [_v1_source(source, output, folder, index) for index, source in enumerate(output.sources)]
+        (recipe_folder / SCRIPT_NAME).write_text(build_script(output, jobs=context.jobs), encoding="utf-8")
+        recipe = to_v1_recipe(output, sources, context.digest)
+        recipe_path = recipe_folder / "recipe.yaml"
+        recipe_path.write_text(json.dumps(recipe, indent=1), encoding="utf-8")  # JSON is YAML, and has no surprises
+        job = {
+            "recipe": str(recipe_path),
+            "platform": str(output.variant.get("target_platform", "linux-64")),
+            "variants": {key: [value] for key, value in output.variant.items()},
+            "output_dir": str(output_folder),
+            "channels": list(context.channels),
+            "jobs": context.jobs,
+            "remote": any(not url.startswith("file:") for url in context.channels),
+            "answer": str(folder / "answer.json"),
+        }
+        job_path = folder / "job.json"
+        job_path.write_text(json.dumps(job, indent=1), encoding="utf-8")
+        return self._run(output, context, reporter, job_path, Path(str(job["answer"])))
+
+    def _run(
+        self, output: RenderedOutput, context: BuildContext, reporter: Reporter, job: Path, answer_path: Path
+    ) -> Path:
+        answer_path.unlink(missing_ok=True)
+        log = context.workspace.log(output.key)
+        with ExitStack() as stack:
+            progress = _Progress(output, stack, reporter)
+            completed = proc.run(
+                [sys.executable, "-P", "-s", "-m", "slipway.engines.rattler_worker", job],
+                env=_environment(context),
+                what=f"building `{output.name}`",
+                log=log,
+                on_line=progress.on_line,
+                check=False,
+            )
+        answer = json.loads(answer_path.read_text(encoding="utf-8")) if answer_path.exists() else {}
+        if "package" in answer:
+            return Path(answer["package"])
+        kind = SolveError if answer.get("kind") == "solve" else BuildError
+        what = {"testing": "its test failed", "build.sh": "its build script failed"}.get(
+            progress.phase, f"failed while {progress.phase}" if progress.phase else "failed"
+        )
+        raise kind(
+            f"`{output.key}`: {'no environment satisfies its requirements' if kind is SolveError else what}",
+            where=str(log),
+            hint="the lines above are the end of that log; fix the cause and run the same command again",
+            detail="\n".join(completed.tail),
+        )
+
+
+class _Progress:
+    """Follows the worker's lines: which phase, which of Ninja's steps."""
+
+    def __init__(self, output: RenderedOutput, stack: ExitStack, reporter: Reporter) -> None:
+        self.phase = ""
+        self.task: Task = stack.enter_context(reporter.task(output.name))
+        self.task.update(text="starting")
+
+    def on_line(self, line: str) -> None:
+        """Take one line of the log."""
+        if line.startswith(PHASE_MARK):
+            name = line.removeprefix(PHASE_MARK)
+            if name in PHASES:
+                self.phase = PHASES[name]
+                self.task.update(text=self.phase)
+            return
+        match = NINJA_COUNT.match(line)
+        if match:
+            done, total, text = match.groups()
+            self.task.update(completed=int(done), total=int(total), text=text)
+
+
+def _folder_name(output: RenderedOutput) -> str:
+    """Short, because prefixes are built below it, and the same on every run."""
+    return f"{output.name}-{output.build_string}"
+
+
+def _not_this_recipe(folder: str, names: list[str]) -> set[str]:
+    return {name for name in names if name in ("__pycache__", ".git", "output")}
+
+
+def _v1_source(source: Source, output: RenderedOutput, folder: Path, index: int) -> Mapping[str, Any]:
+    """One source entry in v1 form; local folders become a snapshot, patches become part of the recipe's folder."""
+    entry: dict[str, Any] = {}
+    if source.path is not None:
+        tree = read_tree((output.recipe_dir / source.path).resolve())
+        snapshot = folder / f"source-{index}"
+        tree.copy_to(snapshot)
+        entry["path"] = str(snapshot / tree.files[0] if tree.root.is_file() else snapshot)
+        entry["use_gitignore"] = False
+    elif source.url is not None:
+        entry["url"] = source.url
+        if source.sha256:
+            entry["sha256"] = source.sha256
+    elif source.git_url is not None:
+        entry["git"] = source.git_url
+        if source.git_rev:
+            entry["rev"] = source.git_rev
+    if source.folder:
+        entry["target_directory"] = source.folder
+    patches = [_take_patch(patch, output, folder / "recipe", index) for patch in source.patches]
+    if patches:
+        entry["patches"] = patches
+    return entry
+
+
+def _take_patch(patch: str, output: RenderedOutput, recipe_folder: Path, index: int) -> str:
+    path = (output.recipe_dir / patch).resolve()
+    if not path.is_file():
+        raise RecipeError(f"patch `{patch}` does not exist", where=str(output.recipe_dir / "meta.yaml"))
+    target = Path("applied-patches") / f"{index}-{path.name}"
+    (recipe_folder / target.parent).mkdir(exist_ok=True)
+    shutil.copyfile(path, recipe_folder / target)
+    return target.as_posix()
+
+
+def _environment(context: BuildContext) -> dict[str, str]:
+    """What the worker, and so every build script, may see of this machine."""
+    tools = make_host_tools(context.workspace.work / "host-tools")
+    home = context.workspace.work / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    environment = {key: value for key, value in context.environ.items() if PASSED_ON.fullmatch(key)}
+    return environment | {
+        "PATH": str(tools),
+        "PYTHONPATH": str(CHECKOUT / "ci"),
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "TMPDIR": context.environ.get("TMPDIR", "/tmp"),
+        "RATTLER_CACHE_DIR": str(cache_folder(context.environ) / "rattler"),
+        "NO_COLOR": "1",
+        "USER": context.environ.get("USER", "slipway"),
+    }

@@ -1,0 +1,86 @@
+"""The process in which rattler-build runs: it has the trimmed environment, and it can be stopped as a whole.
+
+Reads a job (JSON) and prints rattler-build's log as plain lines; one that starts with `PHASE_MARK` opens a new phase.
+Ends by writing the answer (JSON) beside the job: the package's path, or what kind of failure it was.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+PHASE_MARK = "==> "
+
+SOLVE_SIGNS = ("cannot solve", "failed to solve", "no candidates were found", "is not installable")
+"""What rattler's messages say when an environment has no solution; it has no error type of its own for that."""
+
+
+class PrintingCallback:
+    """Prints rattler-build's log events; the engine's Protocol asks for the other methods too."""
+
+    def __init__(self) -> None:
+        self.phase = ""
+
+    def on_log(self, event: Any) -> None:
+        """Print one message, after its phase if that changed."""
+        phase = (event.span or "").removesuffix(" for").strip()
+        if phase and phase != self.phase:
+            self.phase = phase
+            print(f"{PHASE_MARK}{phase}", flush=True)
+        message = event.message.strip("\n")
+        if message.strip():
+            print(message if event.level == "info" else f"{event.level}: {message}", flush=True)
+
+    def on_build_step(self, event: Any) -> None:
+        """A named step begins."""
+        print(f"{PHASE_MARK}{event.step_name}: {event.message}", flush=True)
+
+    def on_download_start(self, event: Any) -> None:
+        """A package or source is being fetched."""
+        print(f"downloading {event.url}", flush=True)
+
+    def on_download_progress(self, event: Any) -> None:
+        """Too many to print."""
+
+    def on_download_complete(self, event: Any) -> None:
+        """It arrived."""
+        print(f"downloaded {event.url}", flush=True)
+
+
+def main(job_path: str) -> int:
+    """Run the job in the file `job_path`; returns the exit status."""
+    import rattler_build
+
+    job = json.loads(Path(job_path).read_text(encoding="utf-8"))
+    answer: dict[str, str] = {}
+    try:
+        recipe = rattler_build.Stage0Recipe.from_file(job["recipe"])
+        platform = rattler_build.PlatformConfig(target_platform=job["platform"])
+        rendered = recipe.render(rattler_build.VariantConfig(job["variants"]), rattler_build.RenderConfig(platform))
+        if len(rendered) != 1:
+            raise RuntimeError(f"expected one rendered output, got {len(rendered)}")
+        # rattler-build prints whatever Python's standard streams hold late; keep one order in the log.
+        result = rendered[0].run_build(
+            output_dir=job["output_dir"],
+            channels=job["channels"],
+            tool_config=rattler_build.ToolConfiguration(
+                test_strategy="native", compression_threads=job["jobs"], use_sharded=job["remote"]
+            ),
+            progress_callback=PrintingCallback(),
+            no_build_id=True,
+            package_format="conda",
+        )
+        answer["package"] = str(result.packages[0])
+    except rattler_build.RattlerBuildError as error:
+        text = str(error)
+        print(f"error: {text}", flush=True)
+        answer["error"] = text
+        answer["kind"] = "solve" if any(sign in text.lower() for sign in SOLVE_SIGNS) else "build"
+    Path(job["answer"]).write_text(json.dumps(answer), encoding="utf-8")
+    return 0 if "package" in answer else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

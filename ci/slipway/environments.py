@@ -1,0 +1,175 @@
+"""Environments: what the solver picks for a request, and putting it into a folder.
+
+An installation that was cut off is noticed by a marker file and begun anew; a package whose name, version and build
+stayed while its content changed (a rebuild) is reinstalled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slipway.errors import ChannelError, IntegrityError, NetworkError, SolveError
+from slipway.paths import cache_folder
+from slipway.specs import strict_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from rattler import GenericVirtualPackage, RepoDataRecord
+    from rattler.install import InstallerReporter
+
+    from slipway.log import Reporter, Task
+
+MARKER = "slipway-incomplete"
+
+
+@dataclass(frozen=True)
+class SolvedPackage:
+    """One package of a solution."""
+
+    name: str
+    version: str
+    build: str
+    sha256: str
+    size: int
+    url: str
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Everything an environment holds, in the order of its names."""
+
+    packages: tuple[SolvedPackage, ...]
+    records: tuple[RepoDataRecord, ...]
+
+
+def virtual_packages() -> list[GenericVirtualPackage]:
+    """What this machine offers (``__glibc``, ``__cuda``, ...), as CONDA_OVERRIDE_* variables may correct it."""
+    from rattler import VirtualPackage, VirtualPackageOverrides
+
+    return [package.into_generic() for package in VirtualPackage.detect(VirtualPackageOverrides.from_env())]
+
+
+def solve(specs: Sequence[str], channels: Sequence[str]) -> Solution:
+    """Pick packages that satisfy `specs`, from channels of which the earlier ones win.
+
+    Raises:
+        SolveError: there is no solution; the message is the solver's.
+        ChannelError: a channel has no index.
+        NetworkError: a channel cannot be reached.
+    """
+    import rattler
+    from rattler.exceptions import FetchRepoDataError, GatewayError, InvalidMatchSpecError, SolverError
+
+    wanted = ", ".join(f"`{spec}`" for spec in specs)
+    try:
+        records = asyncio.run(
+            rattler.solve(
+                sources=list(channels),
+                specs=[strict_spec(spec) for spec in specs],
+                platforms=["linux-64", "noarch"],
+                virtual_packages=virtual_packages(),
+                gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata"),
+            )
+        )
+    except SolverError as error:
+        raise SolveError(
+            f"no environment satisfies {wanted}",
+            where=", ".join(channels),
+            hint="the solver's reasons are above; CONDA_OVERRIDE_GLIBC, CONDA_OVERRIDE_CUDA and friends change what "
+            "this machine is taken for",
+            detail=str(error),
+        ) from error
+    except InvalidMatchSpecError as error:
+        raise SolveError(f"not a valid match spec among {wanted}: {error}") from error
+    except (GatewayError, FetchRepoDataError) as error:
+        text = str(error)
+        if any(url.startswith("file:") and url.removeprefix("file://") in text for url in channels):
+            raise ChannelError(f"a channel cannot be read: {text}", where=", ".join(channels)) from error
+        raise NetworkError(
+            f"a channel cannot be reached: {text}", where=", ".join(channels), hint="is the network up?"
+        ) from error
+    records.sort(key=lambda record: record.name.normalized)
+    return Solution(tuple(map(_solved_package, records)), tuple(records))
+
+
+def _solved_package(record: RepoDataRecord) -> SolvedPackage:
+    return SolvedPackage(
+        name=record.name.normalized,
+        version=str(record.version),
+        build=str(record.build),
+        sha256=(record.sha256 or b"").hex(),
+        size=record.size or 0,
+        url=str(record.url),
+    )
+
+
+def install(solution: Solution, prefix: Path, specs: Sequence[str], reporter: Reporter) -> int:
+    """Make `prefix` hold exactly the packages of `solution`; returns how many had to be linked.
+
+    Raises:
+        IntegrityError: a package's bytes are not what the channel's index promises.
+        NetworkError: a package cannot be downloaded.
+    """
+    import rattler
+    from rattler.exceptions import InstallerError
+
+    marker = prefix / "conda-meta" / MARKER
+    if marker.exists():
+        reporter.line(f"{prefix.name}: an earlier installation was cut off; starting anew")
+        shutil.rmtree(prefix)
+    installed = installed_packages(prefix)
+    wanted = {package.name: package.sha256 for package in solution.packages}
+    if installed == wanted:
+        return 0
+    changed = {name for name, sha256 in installed.items() if name in wanted and wanted[name] != sha256}
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.touch()
+    missing = [package for package in solution.packages if installed.get(package.name) != package.sha256]
+    with reporter.task(f"installing into {prefix.name}", total=len(missing)) as task:
+        try:
+            asyncio.run(
+                rattler.install(
+                    list(solution.records),
+                    target_prefix=prefix,
+                    cache_dir=cache_folder() / "rattler" / "pkgs",
+                    reinstall_packages=changed,
+                    requested_specs=[rattler.MatchSpec(strict_spec(spec)) for spec in specs],
+                    reporter=_install_reporter(task),
+                )
+            )
+        except InstallerError as error:
+            text = str(error)
+            if re.search(r"(hash|sha256|checksum).*(mismatch|differ)", text, re.IGNORECASE | re.DOTALL):
+                raise IntegrityError(f"a package is not what its channel promises: {text}") from error
+            raise NetworkError(f"a package could not be installed: {text}", where=str(prefix)) from error
+    marker.unlink()
+    return len(missing)
+
+
+def installed_packages(prefix: Path) -> Mapping[str, str]:
+    """Name and sha256 of what `prefix` holds."""
+    from rattler import PrefixRecord
+
+    records = map(PrefixRecord.from_path, sorted((prefix / "conda-meta").glob("*.json")))
+    return {record.name.normalized: (record.sha256 or b"").hex() for record in records}
+
+
+def _install_reporter(task: Task) -> InstallerReporter:
+    """Counts linked packages. py-rattler calls it from threads of its own; a task's update is safe there."""
+    from rattler.install import InstallerReporter as Base
+
+    class Progress(Base):  # the Protocol's own methods do nothing, which is right for the other events
+        def on_link_start(self, operation: int, package_name: str) -> int:
+            task.update(text=package_name)
+            return operation
+
+        def on_link_complete(self, index: int) -> None:
+            task.advance(1)
+
+    return Progress()  # type: ignore[abstract]

@@ -1,0 +1,212 @@
+"""From rendered outputs to judged packages: what is built, in which order, and what is taken as it lies.
+
+Each output gets a digest of everything it is made from (`slipway.digest`). A package in the channel, or one that an
+earlier, interrupted run has built and judged, is reused when its digest is the same. What is new is built, judged, and
+kept among the *proved* packages; only a whole run's packages are published, together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import shutil
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from slipway import channel
+from slipway.console import human_seconds, human_size
+from slipway.digest import output_digest
+from slipway.engines import BuildContext, Engine
+from slipway.environments import Solution, solve
+from slipway.errors import VerifyError
+from slipway.model import Artifact, RenderedOutput
+from slipway.verify import Surroundings, format_findings, has_errors, shared_files, verify_package
+from slipway.verify.facts import list_libraries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from slipway.log import Reporter
+    from slipway.paths import Workspace
+
+
+class Reason(StrEnum):
+    """Why an output is built, or not."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    UP_TO_DATE = "up to date"
+
+
+@dataclass
+class Pipeline:
+    """One run over the outputs of one recipe.
+
+    Attributes:
+        channels: where build, host and test environments come from, beside this run's own packages.
+        rebuild: build even what did not change.
+    """
+
+    workspace: Workspace
+    engine: Engine
+    channels: tuple[str, ...]
+    environ: Mapping[str, str]
+    reporter: Reporter
+    jobs: int
+    rebuild: bool = False
+    artifacts: list[Artifact] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)
+    files: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def session(self) -> Path:
+        """A channel of this run's packages only, so that nothing stale can be picked."""
+        return self.workspace.work / "session"
+
+    def run(self, outputs: Sequence[RenderedOutput], *, publish: bool = True) -> list[Artifact]:
+        """Bring every output up to date, in the order given; then publish what the channel does not have.
+
+        Raises:
+            BuildError, SolveError: see `slipway.engines.Engine.build`.
+            VerifyError: a package breaks a policy; nothing of this run is published.
+        """
+        shutil.rmtree(self.session, ignore_errors=True)
+        channel.publish(self.session, [])
+        if not (self.workspace.channel / "noarch" / "repodata.json").exists():
+            channel.publish(self.workspace.channel, [])
+        own_names = {output.name for output in outputs}
+        for index, output in enumerate(outputs, start=1):
+            with self.reporter.step(f"[{index}/{len(outputs)}] {output.name} {output.version} {output.build_string}"):
+                artifact = self._bring_up_to_date(output, own_names)
+            self.artifacts.append(artifact)
+            channel.publish(self.session, [(output.subdir, artifact.path)])
+        if publish:
+            self._publish()
+        return self.artifacts
+
+    def _bring_up_to_date(self, output: RenderedOutput, own_names: set[str]) -> Artifact:
+        started = time.monotonic()
+        digest = self._digest(output, own_names)
+        self.digests[output.key] = digest
+        filename = f"{output.key}{channel.PACKAGE_SUFFIX}"
+        if not self.rebuild:
+            folders = (self.workspace.channel, self.workspace.proved)
+            found = channel.find_package(folders, output.subdir, filename, digest)
+            if found is not None:
+                self.reporter.line(f"{Reason.UP_TO_DATE}: made from the same sources, recipe and environments")
+                return _artifact(output, found, time.monotonic() - started, reused=True)
+        known = (self.workspace.channel / output.subdir / filename).exists()
+        self.reporter.line(f"{Reason.CHANGED if known else Reason.NEW}; log: {self.workspace.log(output.key)}")
+        context = BuildContext(
+            workspace=self.workspace,
+            channels=self._build_channels(),
+            digest=digest,
+            environ=self.environ,
+            jobs=self.jobs,
+        )
+        built = self.engine.build(output, context, self.reporter)
+        self._judge(output, built)
+        channel.publish(self.workspace.proved, [(output.subdir, built)])
+        kept = self.workspace.proved / output.subdir / built.name
+        built.unlink()
+        artifact = _artifact(output, kept, time.monotonic() - started, reused=False)
+        self.reporter.line(f"built in {human_seconds(artifact.seconds)}, {human_size(artifact.size)}")
+        return artifact
+
+    def _build_channels(self) -> tuple[str, ...]:
+        own = (channel.channel_url(self.session), channel.channel_url(self.workspace.channel))
+        return own + self.channels
+
+    def _digest(self, output: RenderedOutput, own_names: set[str]) -> str:
+        build = self._solve(output.requirements.build)
+        exported = [spec for spec in _strong_run_exports(build, output) if spec.split()[0] not in own_names]
+        host = self._solve((*output.requirements.host, *exported))
+        required = {
+            spec.split()[0]
+            for section in (output.requirements.build, output.requirements.host, output.requirements.run)
+            for spec in section
+        }
+        needed = {
+            artifact.output.key: self.digests[artifact.output.key]
+            for artifact in self.artifacts
+            if artifact.output.name in required
+        }
+        environments = {
+            name: [package.sha256 for package in solution.packages if package.name not in own_names]
+            for name, solution in (("build", build), ("host", host))
+        }
+        version = importlib.metadata.version("py-rattler-build")
+        return output_digest(output, engine=f"{self.engine.name} {version}", environments=environments, needed=needed)
+
+    def _solve(self, specs: Sequence[str]) -> Solution:
+        return solve(specs, self._build_channels()) if specs else Solution((), ())
+
+    def _judge(self, output: RenderedOutput, path: Path) -> None:
+        with self.reporter.step("verify"):
+            facts, findings = verify_package(path, self._surroundings(output, path))
+            paths = frozenset(entry.path for entry in facts.files)
+            # Variants of one output replace each other and may share files; different outputs are installed together.
+            others = {key: known for (name, key), known in self.files.items() if name != output.name}
+            findings += shared_files(facts, others)
+            self.files[output.name, path.name] = paths
+        if findings:
+            self.reporter.line(format_findings(findings))
+        if has_errors(findings):
+            raise VerifyError(
+                f"`{output.key}` breaks a policy, so it is not published",
+                where=str(path),
+                hint="the findings are above; the package is kept for a look",
+                detail=format_findings(findings),
+            )
+
+    def _surroundings(self, output: RenderedOutput, path: Path) -> Surroundings:
+        """The shared libraries that the package's dependencies bring, from the packages that the solver picks."""
+        trial = self.workspace.work / "trial"
+        shutil.rmtree(trial, ignore_errors=True)
+        channel.publish(trial, [(output.subdir, path)])
+        channels = (channel.channel_url(trial), *self._build_channels())
+        solution = solve([f"{output.name} {output.version} {output.build_string}"], channels)
+        shutil.rmtree(trial)
+        libraries: dict[str, str] = {}
+        for package in solution.packages:
+            if package.name != output.name and package.url.startswith("file://"):
+                for library in list_libraries(Path(unquote(urlsplit(package.url).path))):
+                    libraries.setdefault(library, package.name)
+        return Surroundings(libraries)
+
+    def _publish(self) -> None:
+        known = [
+            (artifact.output.subdir, artifact.path)
+            for artifact in self.artifacts
+            if artifact.path.parent.parent != self.workspace.channel
+        ]
+        if known:
+            with self.reporter.step(f"publish {len(known)} package(s) to {self.workspace.channel}"):
+                channel.publish(self.workspace.channel, known)
+        self.artifacts = [self._published(artifact) for artifact in self.artifacts]
+        shutil.rmtree(self.workspace.proved, ignore_errors=True)
+        shutil.rmtree(self.session, ignore_errors=True)
+
+    def _published(self, artifact: Artifact) -> Artifact:
+        path = self.workspace.channel / artifact.output.subdir / artifact.path.name
+        return Artifact(artifact.output, path, artifact.sha256, artifact.size, artifact.seconds, artifact.reused)
+
+
+def _artifact(output: RenderedOutput, path: Path, seconds: float, *, reused: bool) -> Artifact:
+    content = path.read_bytes()
+    return Artifact(output, path, hashlib.sha256(content).hexdigest(), len(content), seconds, reused)
+
+
+def _strong_run_exports(build: Solution, output: RenderedOutput) -> Iterator[str]:
+    """What the packages named in the build section add to the host environment."""
+    named = {spec.split()[0] for spec in output.requirements.build}
+    ignored = {str(name).split()[0] for name in output.build.get("ignore_run_exports") or ()}
+    for record in build.records:
+        if record.name.normalized in named:
+            exports = json.loads(record.to_json()).get("run_exports") or {}
+            yield from (spec for spec in exports.get("strong", ()) if spec.split()[0] not in ignored)

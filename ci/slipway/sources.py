@@ -1,0 +1,143 @@
+"""What of a source folder belongs into a build: the files that git tracks or would track, nothing else.
+
+A tree that someone developed in holds build folders, compiled libraries and caches. None of them may reach a package,
+so a build gets a snapshot: in a git checkout what ``git ls-files`` names, elsewhere what the ``.gitignore`` files in
+and above the folder leave.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pathspec
+
+from slipway.errors import RecipeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NEVER_SOURCE = frozenset({".git", ".hg", ".svn", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
+"""Folders that are no source, whatever the ignore files say."""
+
+
+@dataclass(frozen=True)
+class SourceTree:
+    """A folder (or a single file) of sources and the relative paths in it that count, sorted."""
+
+    root: Path
+    files: tuple[str, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 over names, execute bits and contents."""
+        total = hashlib.sha256()
+        base = self.root if self.root.is_dir() else self.root.parent
+        for name in self.files:
+            path = base / name
+            if path.is_symlink():
+                kind, content = "link", str(path.readlink()).encode()
+            else:
+                kind = "program" if os.access(path, os.X_OK) else "file"
+                content = path.read_bytes()
+            total.update(f"{kind} {name} {len(content)}\n".encode() + content)
+        return total.hexdigest()
+
+    def copy_to(self, folder: Path) -> None:
+        """Make `folder` hold exactly these files, with their times, so that an unchanged file looks unchanged."""
+        shutil.rmtree(folder, ignore_errors=True)
+        base = self.root if self.root.is_dir() else self.root.parent
+        for name in self.files:
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(base / name, target, follow_symlinks=False)
+
+
+def read_tree(root: Path, *, use_git: bool = True) -> SourceTree:
+    """List the sources in `root`.
+
+    Raises:
+        RecipeError: there is nothing at `root`.
+    """
+    if root.is_file():
+        return SourceTree(root, (root.name,))
+    if not root.is_dir():
+        raise RecipeError("the recipe's source does not exist", where=str(root))
+    names = _git_files(root) if use_git else None
+    if names is None:
+        names = list(_walk(root))
+    kept = {name for name in names if NEVER_SOURCE.isdisjoint(Path(name).parts)}
+    return SourceTree(root, tuple(sorted(name for name in kept if os.path.lexists(root / name))))
+
+
+def _git_files(root: Path) -> list[str] | None:
+    """What git tracks, plus what it does not ignore; None where git has no say."""
+    git = shutil.which("git")
+    if git is None:
+        return None
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    answer = subprocess.run(
+        [git, "-c", f"safe.directory={root}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    if answer.returncode != 0:
+        return None
+    names = [name for name in os.fsdecode(answer.stdout).split("\0") if name]
+    # An untracked folder inside an ignored one lists nothing at all: then the ignore files are not about this folder.
+    return names or None
+
+
+def _walk(root: Path) -> Iterator[str]:
+    """Every file that the ``.gitignore`` files from the file system's root down to the file do not exclude."""
+    rules: list[tuple[Path, pathspec.GitIgnoreSpec]] = []
+    above = root.resolve()
+    for folder in _repository_folders(above):
+        rules.extend(_read_rules(folder))
+    yield from _walk_folder(above, above, rules)
+
+
+def _repository_folders(folder: Path) -> list[Path]:
+    """The folders above `folder`, outermost first, up to the one that looks like the top of a source checkout."""
+    above = list(folder.parents)
+    for index, candidate in enumerate(above):
+        if (candidate / ".git").exists() or (candidate / "pyproject.toml").exists():
+            return above[: index + 1][::-1]
+    return []
+
+
+def _read_rules(folder: Path) -> list[tuple[Path, pathspec.GitIgnoreSpec]]:
+    try:
+        lines = (folder / ".gitignore").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    return [(folder, pathspec.GitIgnoreSpec.from_lines(lines))]
+
+
+def _walk_folder(root: Path, folder: Path, rules: list[tuple[Path, pathspec.GitIgnoreSpec]]) -> Iterator[str]:
+    here = [*rules, *_read_rules(folder)]
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if (is_folder and entry.name in NEVER_SOURCE) or _ignored(Path(entry.path), is_folder, here):
+            continue
+        if is_folder:
+            yield from _walk_folder(root, Path(entry.path), here)
+        else:
+            yield os.path.relpath(entry.path, root)
+
+
+def _ignored(path: Path, is_folder: bool, rules: list[tuple[Path, pathspec.GitIgnoreSpec]]) -> bool:
+    """The innermost ``.gitignore`` with an opinion decides, as in git."""
+    for folder, spec in reversed(rules):
+        verdict = spec.check_file(path.relative_to(folder).as_posix() + ("/" if is_folder else "")).include
+        if verdict is not None:
+            return verdict
+    return False
