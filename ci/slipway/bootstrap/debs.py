@@ -1,0 +1,215 @@
+"""Fetches Debian packages with a private apt: its own lists, cache and sources, as an ordinary user.
+
+The sources are the machine's own ones, narrowed to Debian's suite, so that mirrors and proxies stay as configured and
+the system's apt is neither changed nor needs to be up to date. apt checks the index's signature, then the file against
+the index; we check the file again when it is moved into the cache.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import urllib.parse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slipway import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from slipway.bootstrap.running import Outcome, Processes
+
+_CONDA_FORGE = "use `--channel conda-forge` on a machine that is not Debian"
+_LINE = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})$")
+_DEBIAN = "o=Debian"
+
+
+@dataclass(frozen=True)
+class OfferedDeb:
+    """What the signed index offers for a name: version, file name, size in bytes and sha256."""
+
+    name: str
+    version: str
+    file: str
+    size: int
+    sha256: str
+
+
+def machine_codename(os_release: Path) -> str:
+    """Debian's codename of this machine (``bookworm``); raises HostError when it is no Debian."""
+    values: dict[str, str] = {}
+    if os_release.exists():
+        for line in os_release.read_text(encoding="utf-8").splitlines():
+            key, _, value = line.partition("=")
+            values[key] = value.strip("\"'")
+    if values.get("ID") != "debian" or "VERSION_CODENAME" not in values:
+        raise errors.HostError(
+            f"the embedded channel needs Debian, and this machine is {values.get('PRETTY_NAME', 'something else')}",
+            hint=_CONDA_FORGE,
+        )
+    for program in ("apt-get", "dpkg-deb"):
+        if shutil.which(program) is None:
+            raise errors.HostError(f"the embedded channel needs `{program}`, which is missing", hint=_CONDA_FORGE)
+    return values["VERSION_CODENAME"]
+
+
+def debian_sources(etc_apt: Path, codename: str, suite: str) -> str:
+    """The machine's Debian sources as one deb822 text, with `suite` in place of the machine's own `codename`.
+
+    Args:
+        etc_apt: the folder that holds ``sources.list`` and ``sources.list.d``.
+    """
+    stanzas = [
+        stanza for described in _configured(etc_apt) if (stanza := _narrow(described, codename, suite)) is not None
+    ]
+    if not stanzas:
+        raise errors.HostError(
+            f"no apt source of this machine offers Debian's `{codename}`",
+            where=str(etc_apt),
+            hint=f"add Debian's own sources to {etc_apt}, or {_CONDA_FORGE}",
+        )
+    return "\n".join(stanzas)
+
+
+def _configured(etc_apt: Path) -> Iterator[dict[str, str]]:
+    parts = etc_apt / "sources.list.d"
+    one_line = [etc_apt / "sources.list", *sorted(parts.glob("*.list"))]
+    for path in one_line:
+        if path.exists():
+            yield from filter(None, map(_from_line, path.read_text(encoding="utf-8").splitlines()))
+    for path in sorted(parts.glob("*.sources")):
+        yield from _from_deb822(path.read_text(encoding="utf-8"))
+
+
+def _from_line(line: str) -> dict[str, str] | None:
+    match = re.match(r"deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s+(?P<rest>[^#]+)", line)
+    if not match:
+        return None
+    fields = {"URIs": match["uri"], "Suites": match["suite"], "Components": match["rest"].strip()}
+    for option in shlex.split(match["options"] or ""):
+        key, _, value = option.partition("=")
+        if key.lower() in ("signed-by", "trusted"):
+            fields[key.title()] = value
+    return fields
+
+
+def _from_deb822(text: str) -> Iterator[dict[str, str]]:
+    for stanza in re.split(r"\n\s*\n", text):
+        fields: dict[str, str] = {}
+        key = ""
+        for line in stanza.splitlines():
+            if line.startswith("#"):
+                continue
+            if line[:1].isspace():
+                fields[key] += "\n" + line
+                continue
+            key, _, value = line.partition(":")
+            fields[key.strip()] = value.strip()
+        if "deb" in fields.get("Types", "").split() and fields.get("Enabled", "yes").lower() not in ("no", "false"):
+            yield fields
+
+
+def _narrow(fields: dict[str, str], codename: str, suite: str) -> str | None:
+    ours = {codename, *(f"{codename}{end}" for end in ("-updates", "-security", "/updates"))}
+    suites = [name.replace(codename, suite, 1) for name in fields.get("Suites", "").split() if name in ours]
+    if not suites or "main" not in fields.get("Components", "").split():
+        return None
+    kept = {key: value for key, value in fields.items() if key.title() in ("Uris", "Signed-By", "Trusted")}
+    lines = ["Types: deb", f"Suites: {' '.join(suites)}", "Components: main", "Architectures: amd64"]
+    return "\n".join([*lines, *(f"{key}: {value}" for key, value in kept.items())]) + "\n"
+
+
+class Apt:
+    """apt with its own state in `folder`."""
+
+    def __init__(self, folder: Path, sources: str, processes: Processes) -> None:
+        self._folder = folder
+        self._processes = processes
+        for name in ("lists/partial", "archives/partial", "sources.d", "empty"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / "sources.d" / "debian.sources").write_text(sources, encoding="utf-8")
+        # Only Debian's own packages count, whatever else a mirror offers under the same suite.
+        (folder / "preferences").write_text(
+            f"Package: *\nPin: release {_DEBIAN}\nPin-Priority: 990\n", encoding="utf-8"
+        )
+        (folder / "status").touch()
+        settings = {
+            "Dir::Etc::SourceList": folder / "empty" / "none",
+            "Dir::Etc::SourceParts": folder / "sources.d",
+            "Dir::Etc::Preferences": folder / "preferences",
+            "Dir::Etc::PreferencesParts": folder / "empty",
+            "Dir::State": folder,
+            "Dir::State::Lists": folder / "lists",
+            "Dir::State::Status": folder / "status",
+            "Dir::Cache": folder,
+            "Dir::Cache::Archives": folder / "archives",
+            "APT::Architecture": "amd64",
+            "APT::Sandbox::User": "root",  # the cache is the user's: apt's own user cannot write there
+            "APT::Update::Error-Mode": "any",
+            "Acquire::Languages": "none",
+            "Acquire::Retries": "3",
+        }
+        # The machine's hooks (cleaning its own cache after an update, for one) have no business with our folders.
+        hooks = ("APT::Update::Pre-Invoke", "APT::Update::Post-Invoke", "APT::Update::Post-Invoke-Success")
+        self._configuration = folder / "apt.conf"
+        self._configuration.write_text(
+            "".join(f"#clear {hook};\n" for hook in hooks)
+            + "".join(f'{key} "{value}";\n' for key, value in settings.items()),
+            encoding="utf-8",
+        )
+
+    def update(self) -> None:
+        """Fetch the signed indexes."""
+        outcome = self._run("apt-get", "update", cwd=self._folder)
+        if outcome.status != 0:
+            raise _failure(outcome, "Debian's package index")
+
+    def offers(self, names: Sequence[str]) -> dict[str, OfferedDeb]:
+        """What the index offers for each of `names`."""
+        outcome = self._run("apt-get", "--print-uris", "download", *names, cwd=self._folder)
+        offers: dict[str, OfferedDeb] = {}
+        for line in outcome.output.splitlines():
+            if match := _LINE.match(line.strip()):
+                name, version, _ = match["file"].split("_")
+                offers[name] = OfferedDeb(
+                    name, urllib.parse.unquote(version), match["file"], int(match["size"]), match["sha256"]
+                )
+        missing = [name for name in names if name not in offers]
+        if outcome.status != 0 or missing:
+            raise errors.HostError(
+                f"Debian's index does not offer {', '.join(missing) or 'what is needed'}",
+                hint="check the apt sources of this machine",
+                detail=outcome.tail,
+            )
+        return offers
+
+    def download(self, deb: OfferedDeb) -> Path:
+        """Download one package; apt goes on where an interrupted download stopped."""
+        folder = self._folder / "archives"
+        outcome = self._run("apt-get", "download", f"{deb.name}={deb.version}", cwd=folder)
+        path = folder / deb.file
+        if outcome.status != 0 or not path.exists():
+            raise _failure(outcome, f"the Debian package {deb.name}")
+        return path
+
+    def _run(self, program: str, *arguments: str, cwd: Path) -> Outcome:
+        command = [program, "-q", "-c", str(self._configuration), *arguments]
+        return self._processes.run(command, cwd=cwd, environment={**os.environ, "LC_ALL": "C.UTF-8"})
+
+
+def _failure(outcome: Outcome, what: str) -> errors.SlipwayError:
+    if "No space left on device" in outcome.output:
+        return errors.DiskFullError("the disk filled up while apt was downloading", detail=outcome.tail)
+    if re.search(r"Hash Sum mismatch|not signed|NO_PUBKEY|BADSIG|wrong signature", outcome.output, re.IGNORECASE):
+        return errors.IntegrityError(
+            f"apt refuses {what}", hint="try again; if it stays, the mirror is damaged", detail=outcome.tail
+        )
+    return errors.NetworkError(
+        f"apt cannot download {what}",
+        hint="check the network and the machine's apt sources, then run the same command again",
+        detail=outcome.tail,
+    )

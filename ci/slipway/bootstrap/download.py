@@ -1,0 +1,155 @@
+"""Brings every download that is missing into the cache, several at a time, and tells how far it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway import errors
+from slipway.bootstrap import wheels as wheels_module
+from slipway.bootstrap.cache import Cache, typed_disk_errors
+from slipway.bootstrap.debs import Apt, OfferedDeb, debian_sources, machine_codename
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from concurrent.futures import Executor, Future
+
+    from slipway.bootstrap.lock import LockedWheel
+    from slipway.bootstrap.running import Processes
+
+_LARGE = 20_000_000
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where the machine says what it is: arguments, so that tests can stand in another machine's place."""
+
+    os_release: Path = Path("/etc/os-release")
+    etc_apt: Path = Path("/etc/apt")
+
+
+class DebianArchive:
+    """Debian's index as this cache knows it. What it offered is remembered, so that a later run needs no network."""
+
+    def __init__(self, cache: Cache, suite: str, host: Host, processes: Processes, *, offline: bool) -> None:
+        self._cache = cache
+        self._suite = suite
+        self._host = host
+        self._processes = processes
+        self._offline = offline
+        self._memory = cache.apt / "offers.json"
+        self._connected: Apt | None = None
+
+    def offers(self, names: Sequence[str], *, refresh: bool) -> dict[str, OfferedDeb]:
+        """What goes in for each name; from memory unless something is new or `refresh` asks for today's index."""
+        remembered = {} if refresh else self._remembered()
+        if all(name in remembered for name in names):
+            return {name: remembered[name] for name in names}
+        found = self._apt().offers(sorted(names))
+        self._memory.parent.mkdir(parents=True, exist_ok=True)
+        beside = self._memory.with_suffix(".new")
+        stored = {**remembered, **found}
+        beside.write_text(json.dumps({"suite": self._suite, "debs": [asdict(deb) for deb in stored.values()]}))
+        os.replace(beside, self._memory)
+        return found
+
+    def fetch(self, debs: Iterable[OfferedDeb]) -> None:
+        """Download packages into the cache."""
+        for deb in debs:
+            path = self._apt().download(deb)
+            wheels_module.keep(path, deb.sha256, self._cache.downloads)
+
+    def _remembered(self) -> dict[str, OfferedDeb]:
+        if not self._memory.exists():
+            return {}
+        stored = json.loads(self._memory.read_text(encoding="utf-8"))
+        if stored["suite"] != self._suite:
+            return {}
+        return {item["name"]: OfferedDeb(**item) for item in stored["debs"]}
+
+    def _apt(self) -> Apt:
+        if self._connected is None:
+            if self._offline:
+                raise _offline("Debian packages")
+            codename = machine_codename(self._host.os_release)
+            sources = debian_sources(self._host.etc_apt, codename, self._suite)
+            apt = Apt(self._cache.apt, sources, self._processes)
+            apt.update()
+            self._connected = apt
+        return self._connected
+
+
+def start_downloads(
+    wheels: Sequence[LockedWheel],
+    debs: Sequence[OfferedDeb],
+    *,
+    python: str,
+    archive: DebianArchive,
+    cache: Cache,
+    processes: Processes,
+    executor: Executor,
+    offline: bool,
+) -> dict[str, Future[None]]:
+    """Start fetching whatever the cache lacks; the futures are keyed by sha256."""
+    missing_wheels = [wheel for wheel in wheels if cache.download(wheel.sha256, wheel.file) is None]
+    missing_debs = [deb for deb in debs if cache.download(deb.sha256, deb.file) is None]
+    if offline and (missing_wheels or missing_debs):
+        raise _offline(", ".join([*(wheel.file for wheel in missing_wheels), *(deb.file for deb in missing_debs)][:5]))
+
+    def submit(work: Callable[[], None]) -> Future[None]:
+        def guarded() -> None:
+            with typed_disk_errors(cache.root):
+                work()
+
+        return executor.submit(guarded)
+
+    futures: dict[str, Future[None]] = {}
+    if missing_debs:
+        shared = submit(lambda: archive.fetch(missing_debs))
+        futures |= {deb.sha256: shared for deb in missing_debs}
+    for batch in _batches(missing_wheels):
+        shared = submit(lambda batch=batch: _fetch_batch(batch, python, cache, processes))  # type: ignore[misc]
+        futures |= {wheel.sha256: shared for wheel in batch}
+    return futures
+
+
+def _batches(wheels: Sequence[LockedWheel]) -> list[list[LockedWheel]]:
+    """Large wheels one by one, the largest first; small ones together per Python tag: a run of pip costs a second."""
+    large = sorted((wheel for wheel in wheels if wheel.size >= _LARGE), key=lambda wheel: -wheel.size)
+    batches = [[wheel] for wheel in large]
+    small: dict[str, list[LockedWheel]] = {}
+    for wheel in wheels:
+        if wheel.size < _LARGE:
+            small.setdefault(wheel.tag, []).append(wheel)
+    # The compilers wait for small packages only, so these go first.
+    return [*small.values(), *batches]
+
+
+def _fetch_batch(batch: Sequence[LockedWheel], python: str, cache: Cache, processes: Processes) -> None:
+    tag = batch[0].tag
+    wanted = f"3.{tag.removeprefix('cp3')}" if tag.startswith("cp3") else python
+    with tempfile.TemporaryDirectory(dir=cache.work, prefix="download-", ignore_cleanup_errors=True) as folder:
+        wheels_module.fetch(batch, wanted, processes, Path(folder), cache.downloads)
+
+
+def bytes_on_disk(cache: Cache) -> int:
+    """How many bytes of unfinished downloads there are right now."""
+    total = 0
+    for root in (*cache.work.glob("download-*"), cache.apt / "archives"):
+        for folder, _, files in os.walk(root):
+            for name in files:
+                try:
+                    total += (Path(folder) / name).stat().st_size
+                except FileNotFoundError:
+                    continue  # it was finished and moved in between
+    return total
+
+
+def _offline(what: str) -> errors.NetworkError:
+    return errors.NetworkError(
+        f"not in the cache, and `--offline` forbids to fetch: {what}", hint="run the command without `--offline` once"
+    )

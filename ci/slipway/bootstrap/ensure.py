@@ -1,0 +1,311 @@
+"""From a request to a channel on disk, with the least work that the cache allows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway import errors, log
+from slipway.bootstrap.assemble import (
+    AssembledPackage,
+    ResolvedSource,
+    assemble,
+    code_digest,
+    load_assembled,
+    package_key,
+)
+from slipway.bootstrap.cache import Cache, move_into_place, typed_disk_errors
+from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
+from slipway.bootstrap.index import write_channel
+from slipway.bootstrap.interpreter import Interpreter, find_interpreter
+from slipway.bootstrap.inventory import ChannelRequest, Inventory, read_inventory
+from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
+from slipway.bootstrap.running import Processes
+from slipway.bootstrap.writer import to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from slipway.bootstrap.debs import OfferedDeb
+    from slipway.bootstrap.description import PackageDescription
+
+DATA = Path(__file__).parents[2] / "bootstrap"
+"""``ci/bootstrap`` of this checkout."""
+
+
+@dataclass(frozen=True)
+class ChannelPackage:
+    """One package of the channel: `size` is in bytes, `sources` say what it was made from."""
+
+    name: str
+    version: str
+    build: str
+    size: int
+    sources: tuple[str, ...]
+    subdir: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class EmbeddedChannel:
+    """A channel folder. `digest` names its content: the same packages give the same digest."""
+
+    path: Path
+    packages: tuple[ChannelPackage, ...]
+    digest: str
+
+    @property
+    def url(self) -> str:
+        """What solvers take as a channel."""
+        return self.path.as_uri()
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A package to assemble: its key depends on everything that goes in."""
+
+    description: PackageDescription
+    sources: tuple[ResolvedSource, ...]
+    key: str
+
+
+def ensure_channel(
+    request: ChannelRequest,
+    reporter: log.Reporter,
+    *,
+    cache: Path,
+    offline: bool = False,
+    refresh: bool = False,
+    data: Path = DATA,
+    host: Host | None = None,
+) -> EmbeddedChannel:
+    """Make the channel that `request` asks for, or find it in the cache.
+
+    Args:
+        cache: the cache folder, see `default_cache`.
+        offline: never use the network.
+        refresh: take what Debian's index offers today, although the cache knows an older offer.
+        data: the folder of descriptions and lock.
+        host: where the machine's own description lies.
+
+    Raises:
+        UsageError: the request is for something that the channel does not have.
+        NetworkError, IntegrityError, DiskFullError, HostError, BusyError, ChannelError: see `slipway.errors`.
+    """
+    store = Cache(cache)
+    inventory = read_inventory(data)
+    inventory.check(request)
+    processes = Processes()
+    pythons = {version: find_interpreter(version, processes) for version in request.python}
+    code = code_digest()
+    stamp = _stamp(request, inventory, pythons, code)
+    if not refresh and (found := _load_channel(store, stamp)):
+        return found
+    with typed_disk_errors(cache), store.exclusive(reporter):
+        if not refresh and (found := _load_channel(store, stamp)):
+            return found
+        return _make(
+            request, reporter, store, inventory, pythons, code, stamp, processes, host or Host(), offline, refresh
+        )
+
+
+def _stamp(request: ChannelRequest, inventory: Inventory, pythons: Mapping[str, Interpreter], code: str) -> str:
+    interpreters = {version: python.fingerprint for version, python in pythons.items()}
+    facts = [asdict(request), inventory.digest, interpreters, code]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _load_channel(cache: Cache, stamp: str) -> EmbeddedChannel | None:
+    pointer = cache.channels / f"{stamp}.json"
+    if not pointer.exists():
+        return None
+    facts = json.loads(pointer.read_text(encoding="utf-8"))
+    path = cache.channels / facts["digest"]
+    packages = tuple(ChannelPackage(**{**item, "sources": tuple(item["sources"])}) for item in facts["packages"])
+    for package in packages:
+        file = path / package.subdir / f"{package.name}-{package.version}-{package.build}.conda"
+        if not file.exists() or file.stat().st_size != package.size:
+            return None
+    return EmbeddedChannel(path, packages, facts["digest"])
+
+
+def _make(
+    request: ChannelRequest,
+    reporter: log.Reporter,
+    cache: Cache,
+    inventory: Inventory,
+    pythons: Mapping[str, Interpreter],
+    code: str,
+    stamp: str,
+    processes: Processes,
+    host: Host,
+    offline: bool,
+    refresh: bool,
+) -> EmbeddedChannel:
+    descriptions = inventory.select(request, {version: python.full_version for version, python in pythons.items()})
+    lock = read_lock(inventory.lock_path)
+    archive = DebianArchive(cache, lock.suite, host, processes, offline=offline)
+    executor = ThreadPoolExecutor(max_workers=8)
+    try:
+        names = sorted({s.name for d in descriptions for s in d.sources if s.kind == "deb"})
+        for name in names:
+            lock.require_deb(name)
+        with reporter.step("Reading Debian's index"):
+            offers = archive.offers(names, refresh=refresh)
+        jobs = _jobs(descriptions, lock, offers, pythons, cache, code)
+        finished = _assemble_all(
+            jobs, request, reporter, cache, lock, offers, archive, pythons, processes, executor, offline
+        )
+    except BaseException:
+        # Also for Ctrl-C: what runs in threads ends first, so that nothing writes into folders that are being removed.
+        processes.stop()
+        executor.shutdown(wait=True, cancel_futures=True)
+        raise
+    executor.shutdown()
+    return _publish([finished[job.key] for job in jobs], cache, stamp)
+
+
+def _jobs(
+    descriptions: tuple[PackageDescription, ...],
+    lock: Lock,
+    offers: Mapping[str, OfferedDeb],
+    pythons: Mapping[str, Interpreter],
+    cache: Cache,
+    code: str,
+) -> list[_Job]:
+    keys: dict[str, str] = {}
+    jobs: list[_Job] = []
+    for description in descriptions:
+        sources: list[ResolvedSource] = []
+        for source in description.sources:
+            if source.kind == "deb":
+                deb = offers[source.name]
+                path = cache.downloads / deb.sha256 / deb.file
+                sources.append(ResolvedSource(source, f"deb {deb.name}={deb.version}", deb.sha256, path))
+            elif source.kind == "wheel":
+                wheel = lock.wheel(source.name, source.pin or "", description.python)
+                path = cache.downloads / wheel.sha256 / wheel.file
+                sources.append(ResolvedSource(source, f"wheel {wheel.file}", wheel.sha256, path))
+            else:
+                python = pythons[description.python or ""]
+                label = f"interpreter CPython {python.full_version}"
+                sources.append(ResolvedSource(source, label, python.fingerprint, None))
+        inputs = tuple((source.label, source.sha256) for source in sources)
+        key = package_key(description, inputs, {name: keys[name] for name in description.tools}, code)
+        keys[description.name] = key
+        jobs.append(_Job(description, tuple(sources), key))
+    return jobs
+
+
+def _assemble_all(
+    jobs: list[_Job],
+    request: ChannelRequest,
+    reporter: log.Reporter,
+    cache: Cache,
+    lock: Lock,
+    offers: Mapping[str, OfferedDeb],
+    archive: DebianArchive,
+    pythons: Mapping[str, Interpreter],
+    processes: Processes,
+    executor: ThreadPoolExecutor,
+    offline: bool,
+) -> dict[str, AssembledPackage]:
+    finished: dict[str, AssembledPackage] = {}
+    waiting: list[_Job] = []
+    for job in jobs:
+        if found := load_assembled(cache, job.key):
+            finished[job.key] = found
+        else:
+            waiting.append(job)
+    by_name = {job.description.name: job.key for job in jobs}
+    hashes = {source.sha256 for job in waiting for source in job.sources}
+    wheels = [wheel for wheel in lock.wheels.values() if wheel.sha256 in hashes]
+    debs = [deb for deb in offers.values() if deb.sha256 in hashes]
+    downloads = start_downloads(
+        wheels, debs, python=request.python[0], archive=archive, cache=cache, processes=processes,
+        executor=executor, offline=offline,
+    )  # fmt: skip
+    progress = _DownloadProgress(cache, wheels, debs, set(downloads))
+    running: dict[Future[AssembledPackage], _Job] = {}
+    workers = max(2, os.cpu_count() or 1)
+    with (
+        reporter.task("Downloading", total=progress.total, unit="bytes") as download_task,
+        reporter.task("Assembling packages", total=len(waiting)) as package_task,
+    ):
+        while waiting or running:
+            for future in [future for future in downloads.values() if future.done()]:
+                future.result()
+            for job in list(waiting):
+                ready = all(source.sha256 not in downloads or downloads[source.sha256].done() for source in job.sources)
+                tools = [finished.get(by_name[name]) for name in sorted(job.description.tools)]
+                if not ready or None in tools or len(running) >= workers:
+                    continue
+                waiting.remove(job)
+                package_task.update(text=job.description.name)
+                python = pythons.get(job.description.python or "")
+                future = executor.submit(
+                    _assemble_one, job, cache, tuple(tool for tool in tools if tool), python, processes
+                )
+                running[future] = job
+            pending = [*running, *{future for future in downloads.values() if not future.done()}]
+            done, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+            download_task.update(completed=progress.completed({key for key, f in downloads.items() if f.done()}))
+            for future in done & running.keys():
+                job = running.pop(future)  # type: ignore[arg-type]
+                finished[job.key] = future.result()  # type: ignore[assignment]
+                package_task.advance(1)
+    return finished
+
+
+def _assemble_one(
+    job: _Job,
+    cache: Cache,
+    tools: tuple[AssembledPackage, ...],
+    python: Interpreter | None,
+    processes: Processes,
+) -> AssembledPackage:
+    with typed_disk_errors(cache.root):
+        return assemble(
+            job.description, job.sources, job.key, cache=cache, tools=tools, interpreter=python, processes=processes
+        )
+
+
+class _DownloadProgress:
+    """Counts bytes: those of finished downloads as the lock and the index state them, those of others as they lie."""
+
+    def __init__(self, cache: Cache, wheels: list[LockedWheel], debs: list[OfferedDeb], missing: set[str]) -> None:
+        self._cache = cache
+        self._sizes = {item.sha256: item.size for item in (*wheels, *debs) if item.sha256 in missing}
+        self.total = sum(self._sizes.values())
+
+    def completed(self, done: set[str]) -> int:
+        finished = sum(size for sha256, size in self._sizes.items() if sha256 in done)
+        return min(self.total, finished + bytes_on_disk(self._cache))
+
+
+def _publish(packages: list[AssembledPackage], cache: Cache, stamp: str) -> EmbeddedChannel:
+    names: dict[str, str] = {}
+    for package in packages:
+        if package.path.name in names:
+            raise errors.ChannelError(f"two descriptions make `{package.path.name}`")
+        names[package.path.name] = package.sha256
+    digest = hashlib.sha256(json.dumps(names, sort_keys=True).encode()).hexdigest()
+    path = cache.channels / digest
+    if not path.exists():
+        with cache.scratch() as scratch:
+            write_channel(scratch / "channel", packages)
+            move_into_place(scratch / "channel", path)
+    listed = tuple(
+        ChannelPackage(p.name, p.version, p.build, p.size, p.sources, p.subdir, p.sha256)
+        for p in sorted(packages, key=lambda p: p.name)
+    )
+    pointer = cache.channels / f"{stamp}.json"
+    beside = cache.work / pointer.name
+    beside.write_bytes(to_json({"digest": digest, "packages": [asdict(package) for package in listed]}))
+    os.replace(beside, pointer)
+    return EmbeddedChannel(path, listed, digest)

@@ -1,0 +1,106 @@
+"""The CPython that a package is a snapshot of: the running one, or another version found on PATH."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway import errors
+from slipway.bootstrap.sources import Entry, folder_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from slipway.bootstrap.running import Processes
+
+_PROBE = """
+import json, sys, sysconfig
+print(json.dumps({
+    "version": "%d.%d" % sys.version_info[:2],
+    "full_version": "%d.%d.%d" % sys.version_info[:3],
+    "implementation": sys.implementation.name,
+    "prefix": sys.base_prefix,
+    "library": sysconfig.get_config_var("LDLIBRARY") or "",
+    "shared": bool(sysconfig.get_config_var("Py_ENABLE_SHARED")),
+    "scheme": sysconfig.get_path("purelib", vars={"base": "", "platbase": ""}),
+}))
+"""
+_NOWHERE = "/nowhere"
+_HINT = (
+    "run slipway with a CPython built with a shared library (such as pyenv with "
+    "PYTHON_CONFIGURE_OPTS=--enable-shared, or the official container image), or use `--channel conda-forge`"
+)
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A CPython installation that can be packaged: `version` is X.Y, `full_version` X.Y.Z, `prefix` its folder."""
+
+    version: str
+    full_version: str
+    prefix: Path
+    program: Path
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when the installation does: cheap, so that it can be taken on every run."""
+        library = self.prefix / "lib" / f"libpython{self.version}.so.1.0"
+        status = library.stat()
+        facts = [self.full_version, str(self.prefix), status.st_size, status.st_mtime_ns]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+    def entries(self) -> Iterator[Entry]:
+        """Its files, without compiled ones and without what users installed."""
+        site_packages = f"lib/python{self.version}/site-packages"
+        return folder_entries(
+            self.prefix, lambda path: path == site_packages or path.endswith("__pycache__") or path == "share"
+        )
+
+    def relocate(self, path: str, content: bytes, placeholder: str) -> bytes:
+        """Take this machine's prefix out of a file: the placeholder goes into text, a path to nowhere into binaries.
+
+        CPython finds its prefix from its own place; what is compiled in is only a last resort.
+        """
+        old = str(self.prefix).encode()
+        # The prefix must end there: `/usr/local` in `/usr/local/lib`, but not in `/usr/locale`.
+        pattern = re.compile(re.escape(old) + rb"(?=[/\"':;\s\0]|$)")
+        if b"\0" not in content:
+            return pattern.sub(placeholder.encode(), content)
+        if len(old) < len(_NOWHERE):
+            return content
+        return re.sub(pattern.pattern + rb"[^\0]*\0", lambda match: _shorten(match.group(), old), content)
+
+
+def _shorten(text: bytes, old: bytes) -> bytes:
+    shorter = text.rstrip(b"\0").replace(old, _NOWHERE.encode())
+    return shorter + b"\0" * (len(text) - len(shorter))
+
+
+def find_interpreter(version: str, processes: Processes) -> Interpreter:
+    """The running CPython when it is an X.Y `version`, or ``pythonX.Y`` on PATH; raises HostError when it will not do."""
+    running = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    program = sys.executable if running == version else shutil.which(f"python{version}")
+    if program is None:
+        raise errors.HostError(f"there is no Python {version} on this machine", hint=_HINT)
+    outcome = processes.run([program, "-I", "-c", _PROBE], cwd=Path("/"))
+    if outcome.status != 0:
+        raise errors.HostError(f"Python {version} does not start", where=program, hint=_HINT, detail=outcome.tail)
+    facts = json.loads(outcome.output)
+    prefix = Path(facts["prefix"])
+    if facts["version"] != version or facts["implementation"] != "cpython":
+        raise errors.HostError(f"this is no CPython {version}", where=program, hint=_HINT)
+    if prefix == Path("/usr") or "dist-packages" in facts["scheme"]:
+        raise errors.HostError(
+            f"Debian's own Python {version} cannot be packaged: it keeps its modules in other folders",
+            where=program,
+            hint=_HINT,
+        )
+    if not facts["shared"] or not (prefix / "lib" / f"libpython{version}.so.1.0").exists():
+        raise errors.HostError(f"this Python {version} has no shared library", where=program, hint=_HINT)
+    return Interpreter(version, facts["full_version"], prefix, prefix / "bin" / f"python{version}")

@@ -1,0 +1,157 @@
+"""What a request needs: the data files it selects, in the order they can be assembled, and the sources they name."""
+
+from __future__ import annotations
+
+import graphlib
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import yaml
+
+from slipway import errors
+from slipway.bootstrap.description import (
+    PackageDescription,
+    RawDescription,
+    Section,
+    Selection,
+    instantiate,
+    load,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class ChannelRequest:
+    """Which packages the channel must offer.
+
+    Attributes:
+        cuda: a CUDA version X.Y, or None for a channel without CUDA.
+        blas: ``mkl`` or ``openblas``.
+        python: Python versions X.Y.
+    """
+
+    cuda: str | None = None
+    blas: str = "mkl"
+    python: tuple[str, ...] = ("3.11",)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """``ci/bootstrap/settings.yaml``: Debian's suite, its glibc, and the choices that a request has."""
+
+    suite: str
+    glibc: str
+    pythons: tuple[str, ...]
+    cudas: tuple[str, ...]
+    blas: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """All data of the embedded channel. `digest` covers every byte below its folder."""
+
+    folder: Path
+    settings: Settings
+    descriptions: tuple[RawDescription, ...]
+    digest: str
+
+    @property
+    def lock_path(self) -> Path:
+        """The lock file."""
+        return self.folder / "lock.yaml"
+
+    def check(self, request: ChannelRequest) -> None:
+        """Raise UsageError, with the choices, for a request that cannot be served."""
+        settings = self.settings
+        if request.cuda is not None and request.cuda not in settings.cudas:
+            raise _no_such("CUDA", request.cuda, settings.cudas)
+        if request.blas not in settings.blas:
+            raise _no_such("BLAS", request.blas, settings.blas)
+        for python in request.python:
+            if python not in settings.pythons:
+                raise _no_such("Python", python, settings.pythons)
+        if not request.python:
+            raise errors.UsageError("no Python version was asked for")
+
+    def select(self, request: ChannelRequest, full_pythons: Mapping[str, str]) -> tuple[PackageDescription, ...]:
+        """The checked descriptions of every package that the request needs, tools before what is made with them.
+
+        Args:
+            full_pythons: the full version X.Y.Z of each requested Python.
+        """
+        self.check(request)
+        selection = Selection(request.cuda, request.blas)
+        chosen: list[PackageDescription] = []
+        for raw in self.descriptions:
+            if raw.wanted(selection):
+                chosen += self._instances(raw, {version: full_pythons[version] for version in request.python})
+        return _ordered(chosen)
+
+    def everything(self) -> tuple[PackageDescription, ...]:
+        """Every package for every choice: what the lock must cover."""
+        chosen: list[PackageDescription] = []
+        for raw in self.descriptions:
+            chosen += self._instances(raw, {version: f"{version}.0" for version in self.settings.pythons})
+        return tuple(chosen)
+
+    def _instances(self, raw: RawDescription, pythons: Mapping[str, str]) -> list[PackageDescription]:
+        files = self.folder / "files"
+        if not raw.per_python:
+            return [instantiate(raw, python=None, full_python=None, files=files)]
+        return [instantiate(raw, python=short, full_python=full, files=files) for short, full in pythons.items()]
+
+
+def read_inventory(folder: Path) -> Inventory:
+    """Read ``ci/bootstrap``."""
+    digest = hashlib.sha256()
+    descriptions: list[RawDescription] = []
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        content = path.read_bytes()
+        own = hashlib.sha256(content).hexdigest()
+        digest.update(f"{path.relative_to(folder).as_posix()} {own}\n".encode())
+        if path.is_relative_to(folder / "packages") and path.suffix == ".yaml":
+            descriptions.append(load(path, own))
+    return Inventory(folder, _read_settings(folder / "settings.yaml"), tuple(descriptions), digest.hexdigest())
+
+
+def _read_settings(path: Path) -> Settings:
+    section = Section(path, "", yaml.safe_load(path.read_text(encoding="utf-8")), {})
+    settings = Settings(
+        suite=section.text("suite"),
+        glibc=section.text("glibc"),
+        pythons=section.texts("pythons"),
+        cudas=section.texts("cudas"),
+        blas=section.texts("blas"),
+    )
+    section.finish()
+    return settings
+
+
+def _ordered(chosen: Iterable[PackageDescription]) -> tuple[PackageDescription, ...]:
+    by_name: dict[str, list[PackageDescription]] = {}
+    for description in chosen:
+        by_name.setdefault(description.name, []).append(description)
+    graph: Mapping[str, frozenset[str]] = {
+        name: frozenset(tool for item in items for tool in item.tools) for name, items in by_name.items()
+    }
+    for name, tools in graph.items():
+        if missing := sorted(tools - by_name.keys()):
+            raise errors.ChannelError(f"no package is called `{missing[0]}`", where=f"{by_name[name][0].origin}: steps")
+    try:
+        order = tuple(graphlib.TopologicalSorter(graph).static_order())
+    except graphlib.CycleError as error:
+        raise errors.ChannelError(f"these packages need each other as tools: {', '.join(error.args[1])}") from None
+    return tuple(item for name in order for item in by_name[name])
+
+
+def _no_such(what: str, value: str, choices: tuple[str, ...]) -> errors.UsageError:
+    return errors.UsageError(
+        f"the embedded channel has no {what} `{value}`",
+        hint=f"choose from {', '.join(f'`{choice}`' for choice in choices)}, or use `--channel conda-forge`",
+    )

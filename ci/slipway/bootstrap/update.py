@@ -1,0 +1,61 @@
+"""Rewrites the lock file from the descriptions: every pin's file, size and sha256, and the names of Debian packages."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from slipway.bootstrap import wheels
+from slipway.bootstrap.cache import Cache, typed_disk_errors
+from slipway.bootstrap.inventory import read_inventory
+from slipway.bootstrap.lock import LockedWheel, write_lock
+from slipway.bootstrap.running import Processes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from slipway import log
+
+
+def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
+    """Download every pinned wheel for every Python, note its hash, and write the lock; returns how many are locked.
+
+    The wheels stay in the cache, so that the next assembly need not fetch them again.
+    """
+    inventory = read_inventory(data)
+    store = Cache(cache)
+    pythons = inventory.settings.pythons
+    debs: set[str] = set()
+    wanted: dict[tuple[str, str], set[str]] = {}
+    for description in inventory.everything():
+        for source in description.sources:
+            if source.kind == "deb":
+                debs.add(source.name)
+            elif source.kind == "wheel":
+                wanted.setdefault((source.name, source.pin or ""), set()).add(description.python or pythons[0])
+    locked: dict[tuple[str, str, str], LockedWheel] = {}
+    processes = Processes()
+    with (
+        typed_disk_errors(cache),
+        store.exclusive(reporter),
+        reporter.task("Resolving wheels", total=len(wanted)) as task,
+    ):
+        for (project, version), versions in sorted(wanted.items()):
+            task.update(text=f"{project} {version}")
+            for python in sorted(versions, key=lambda text: tuple(map(int, text.split(".")))):
+                if (project, version, "any") in locked:
+                    continue  # one file serves every Python
+                with store.scratch() as scratch:
+                    path, sha256, size = wheels.resolve(project, version, python, processes, scratch)
+                    wheel = LockedWheel(project, version, _tag(path.name, python), path.name, sha256, size)
+                    wheels.keep(path, sha256, store.downloads)
+                locked[project, version, wheel.tag] = wheel
+            task.advance(1)
+    write_lock(inventory.lock_path, inventory.settings.suite, debs, locked.values())
+    return len(locked)
+
+
+def _tag(file: str, python: str) -> str:
+    """``cp311`` when the file is for one Python only, else ``any``."""
+    own = f"cp{python.replace('.', '')}"
+    return own if re.search(rf"-{own}-{own}-", file) else "any"

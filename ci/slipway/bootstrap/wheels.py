@@ -1,0 +1,114 @@
+"""Fetches wheels with pip, the only downloader here: the user's own pip configuration decides from where."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+from slipway import errors
+from slipway.bootstrap.sources import sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from slipway.bootstrap.lock import LockedWheel
+    from slipway.bootstrap.running import Outcome, Processes
+
+PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64",
+             "manylinux_2_12_x86_64", "manylinux2010_x86_64", "manylinux_2_5_x86_64", "manylinux1_x86_64")  # fmt: skip
+"""Platform tags that the channel's glibc serves, newest first."""
+
+
+def fetch(wheels: Sequence[LockedWheel], python: str, processes: Processes, scratch: Path, store: Path) -> None:
+    """Download locked wheels into `store` (``store/SHA256/FILE``), all with one run of pip.
+
+    Args:
+        python: the Python X.Y that the wheels must serve.
+        scratch: an empty folder on the same disk as `store`.
+
+    Raises:
+        NetworkError, IntegrityError, DiskFullError: nothing half done is left in `store`.
+    """
+    requirements = scratch / "requirements.txt"
+    requirements.write_text(
+        "".join(f"{wheel.project}=={wheel.version} --hash=sha256:{wheel.sha256}\n" for wheel in wheels)
+    )
+    outcome = _pip(["--require-hashes", "-r", str(requirements)], python, processes, scratch)
+    if outcome.status != 0:
+        raise failure(outcome, ", ".join(f"{wheel.project} {wheel.version}" for wheel in wheels))
+    for wheel in wheels:
+        path = scratch / wheel.file
+        if not path.exists():
+            raise errors.IntegrityError(
+                f"the lock promises `{wheel.file}`, but pip chose another file",
+                hint="run `slipway bootstrap --update-lock`",
+                detail=outcome.tail,
+            )
+        keep(path, wheel.sha256, store)
+
+
+def resolve(project: str, version: str, python: str, processes: Processes, scratch: Path) -> tuple[Path, str, int]:
+    """Download whatever wheel pip finds for ``project==version``; returns its path, sha256 and size in bytes."""
+    outcome = _pip([f"{project}=={version}"], python, processes, scratch)
+    if outcome.status != 0:
+        raise failure(outcome, f"{project} {version}")
+    (path,) = scratch.glob("*.whl")
+    return path, sha256_of(path), path.stat().st_size
+
+
+def keep(path: Path, sha256: str, store: Path) -> Path:
+    """Verify a finished download and move it to its place; a wrong one is removed."""
+    if (found := sha256_of(path)) != sha256:
+        path.unlink()
+        raise errors.IntegrityError(
+            f"`{path.name}` has sha256 {found}, but {sha256} was promised",
+            hint="the download was damaged or the source was tampered with; try again",
+        )
+    folder = store / sha256
+    folder.mkdir(parents=True, exist_ok=True)
+    os.replace(path, folder / path.name)
+    return folder / path.name
+
+
+def _pip(arguments: Sequence[str], python: str, processes: Processes, scratch: Path) -> Outcome:
+    if importlib.util.find_spec("pip") is None:
+        raise errors.HostError(
+            "the Python that runs slipway has no pip", where=sys.executable, hint="install pip for it: `ensurepip`"
+        )
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir"]
+    command += ["--disable-pip-version-check", "--no-input", "--progress-bar=off"]
+    command += ["--implementation=cp", f"--python-version={python}", f"--abi=cp{python.replace('.', '')}"]
+    command += ["--abi=abi3", "--abi=none"]
+    command += [f"--platform={platform}" for platform in PLATFORMS] + ["--platform=any"]
+    # pip unpacks into the temporary folder; keep it on the cache's disk, and out of the way of other programs.
+    temporary = scratch / "tmp"
+    temporary.mkdir()
+    try:
+        return processes.run(
+            [*command, f"--dest={scratch}", *arguments],
+            cwd=scratch,
+            environment={**os.environ, "TMPDIR": str(temporary), "LC_ALL": "C.UTF-8"},
+        )
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def failure(outcome: Outcome, what: str) -> errors.SlipwayError:
+    """The typed error for a failed run of pip."""
+    if "THESE PACKAGES DO NOT MATCH THE HASHES" in outcome.output:
+        return errors.IntegrityError(
+            f"pip was offered other bytes than the lock promises, for {what}",
+            hint="if the project replaced its files, `slipway bootstrap --update-lock`; else check your package index",
+            detail=outcome.tail,
+        )
+    if "No space left on device" in outcome.output or "Errno 28" in outcome.output:
+        return errors.DiskFullError("the disk filled up while pip was downloading", detail=outcome.tail)
+    return errors.NetworkError(
+        f"pip cannot download {what}",
+        hint="check the network and pip's configuration (`pip config list`), then run the same command again",
+        detail=outcome.tail,
+    )
