@@ -170,7 +170,7 @@ class Request:
         from slipway.bootstrap import ChannelRequest, ensure_channel
 
         request = ChannelRequest(
-            cuda=self.selection.cuda, blas=self.selection.blas or "mkl", python=self.selection.python or "3.11"
+            cuda=self.selection.cuda, blas=self.selection.blas or "mkl", python=(self.selection.python or "3.11",)
         )
         return ensure_channel(request, reporter, offline=self.offline)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import os
 import shutil
 import tempfile
 import time
@@ -97,7 +96,7 @@ def _acquire(descriptor: int, root: Path, reporter: log.Reporter, patience: floa
 def move_into_place(beside: Path, destination: Path) -> None:
     """Rename a finished folder to its place; one that came there first stays."""
     try:
-        os.rename(beside, destination)
+        beside.rename(destination)
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise

@@ -1,9 +1,9 @@
 """The description of one package of the embedded channel, read from ``ci/bootstrap/packages/**/NAME.yaml``.
 
 Everything is checked on load: a key that nobody reads, a value of the wrong type, a pattern that does not fit its
-destination are errors that name the file and the key. ``${name}``, ``${version}``, ``${placeholder}`` and, in a package
-that is made per Python, ``${python}`` (3.11), ``${full_python}`` (3.11.7) and ``${py}`` (311) are filled in before a value
-is looked at; ``$${name}`` stands for the text ``${name}``.
+destination are errors that name the file and the key. ``${name}``, ``${version}``, ``${placeholder}`` and, in a
+package that is made per Python, ``${python}`` (3.11), ``${full_python}`` (3.11.7) and ``${py}`` (311) are filled in
+before a value is looked at; ``$${name}`` stands for the text ``${name}``.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class RunPath:
 class Step:
     """Shell lines that finish the staged tree, run in it.
 
-    They see the named packages unpacked at ``$TOOLS``, the named files at ``$FILES`` and the interpreter as ``$PYTHON``.
+    They see the named packages unpacked at ``$TOOLS``, the named files at ``$FILES``, the interpreter as ``$PYTHON``.
     """
 
     script: str

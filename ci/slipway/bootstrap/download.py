@@ -54,7 +54,7 @@ class DebianArchive:
         beside = self._memory.with_suffix(".new")
         stored = {**remembered, **found}
         beside.write_text(json.dumps({"suite": self._suite, "debs": [asdict(deb) for deb in stored.values()]}))
-        os.replace(beside, self._memory)
+        beside.replace(self._memory)
         return found
 
     def fetch(self, debs: Iterable[OfferedDeb]) -> None:

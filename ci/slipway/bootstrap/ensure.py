@@ -8,7 +8,7 @@ import os
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slipway import errors, log
 from slipway.bootstrap.assemble import (
@@ -19,7 +19,7 @@ from slipway.bootstrap.assemble import (
     load_assembled,
     package_key,
 )
-from slipway.bootstrap.cache import Cache, move_into_place, typed_disk_errors
+from slipway.bootstrap.cache import Cache, default_cache, move_into_place, typed_disk_errors
 from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
 from slipway.bootstrap.index import write_channel
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
@@ -29,10 +29,10 @@ from slipway.bootstrap.running import Processes
 from slipway.bootstrap.writer import to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from slipway.bootstrap.debs import OfferedDeb
-    from slipway.bootstrap.description import PackageDescription
+    from slipway.bootstrap.description import PackageDescription, SourceDescription
 
 DATA = Path(__file__).parents[2] / "bootstrap"
 """``ci/bootstrap`` of this checkout."""
@@ -78,7 +78,7 @@ def ensure_channel(
     request: ChannelRequest,
     reporter: log.Reporter,
     *,
-    cache: Path,
+    cache: Path | None = None,
     offline: bool = False,
     refresh: bool = False,
     data: Path = DATA,
@@ -87,7 +87,7 @@ def ensure_channel(
     """Make the channel that `request` asks for, or find it in the cache.
 
     Args:
-        cache: the cache folder, see `default_cache`.
+        cache: the cache folder; None for `default_cache`.
         offline: never use the network.
         refresh: take what Debian's index offers today, although the cache knows an older offer.
         data: the folder of descriptions and lock.
@@ -97,7 +97,7 @@ def ensure_channel(
         UsageError: the request is for something that the channel does not have.
         NetworkError, IntegrityError, DiskFullError, HostError, BusyError, ChannelError: see `slipway.errors`.
     """
-    store = Cache(cache)
+    store = Cache(cache or default_cache(dict(os.environ)))
     inventory = read_inventory(data)
     inventory.check(request)
     processes = Processes()
@@ -106,12 +106,21 @@ def ensure_channel(
     stamp = _stamp(request, inventory, pythons, code)
     if not refresh and (found := _load_channel(store, stamp)):
         return found
-    with typed_disk_errors(cache), store.exclusive(reporter):
+    with typed_disk_errors(store.root), store.exclusive(reporter):
         if not refresh and (found := _load_channel(store, stamp)):
             return found
-        return _make(
-            request, reporter, store, inventory, pythons, code, stamp, processes, host or Host(), offline, refresh
+        lock = read_lock(inventory.lock_path)
+        place = _Workplace(
+            store,
+            processes,
+            ThreadPoolExecutor(max_workers=8),
+            DebianArchive(store, lock.suite, host or Host(), processes, offline=offline),
+            pythons,
+            reporter,
+            offline,
         )
+        full_pythons = {version: python.full_version for version, python in pythons.items()}
+        return _make(inventory.select(request, full_pythons), lock, place, code=code, stamp=stamp, refresh=refresh)
 
 
 def _stamp(request: ChannelRequest, inventory: Inventory, pythons: Mapping[str, Interpreter], code: str) -> str:
@@ -134,156 +143,155 @@ def _load_channel(cache: Cache, stamp: str) -> EmbeddedChannel | None:
     return EmbeddedChannel(path, packages, facts["digest"])
 
 
+@dataclass(frozen=True)
+class _Workplace:
+    """What every stage of one run needs."""
+
+    cache: Cache
+    processes: Processes
+    executor: ThreadPoolExecutor
+    archive: DebianArchive
+    pythons: Mapping[str, Interpreter]
+    reporter: log.Reporter
+    offline: bool
+
+
 def _make(
-    request: ChannelRequest,
-    reporter: log.Reporter,
-    cache: Cache,
-    inventory: Inventory,
-    pythons: Mapping[str, Interpreter],
+    descriptions: tuple[PackageDescription, ...],
+    lock: Lock,
+    place: _Workplace,
+    *,
     code: str,
     stamp: str,
-    processes: Processes,
-    host: Host,
-    offline: bool,
     refresh: bool,
 ) -> EmbeddedChannel:
-    descriptions = inventory.select(request, {version: python.full_version for version, python in pythons.items()})
-    lock = read_lock(inventory.lock_path)
-    archive = DebianArchive(cache, lock.suite, host, processes, offline=offline)
-    executor = ThreadPoolExecutor(max_workers=8)
     try:
         names = sorted({s.name for d in descriptions for s in d.sources if s.kind == "deb"})
         for name in names:
             lock.require_deb(name)
-        with reporter.step("Reading Debian's index"):
-            offers = archive.offers(names, refresh=refresh)
-        jobs = _jobs(descriptions, lock, offers, pythons, cache, code)
-        finished = _assemble_all(
-            jobs, request, reporter, cache, lock, offers, archive, pythons, processes, executor, offline
-        )
+        with place.reporter.step("Reading Debian's index"):
+            offers = place.archive.offers(names, refresh=refresh)
+        jobs = _jobs(descriptions, lock, offers, place, code)
+        finished = _assemble_all(jobs, lock, offers, place)
     except BaseException:
         # Also for Ctrl-C: what runs in threads ends first, so that nothing writes into folders that are being removed.
-        processes.stop()
-        executor.shutdown(wait=True, cancel_futures=True)
+        place.processes.stop()
+        place.executor.shutdown(wait=True, cancel_futures=True)
         raise
-    executor.shutdown()
-    return _publish([finished[job.key] for job in jobs], cache, stamp)
+    place.executor.shutdown()
+    return _publish([finished[job.key] for job in jobs], place.cache, stamp)
 
 
 def _jobs(
     descriptions: tuple[PackageDescription, ...],
     lock: Lock,
     offers: Mapping[str, OfferedDeb],
-    pythons: Mapping[str, Interpreter],
-    cache: Cache,
+    place: _Workplace,
     code: str,
 ) -> list[_Job]:
     keys: dict[str, str] = {}
     jobs: list[_Job] = []
     for description in descriptions:
-        sources: list[ResolvedSource] = []
-        for source in description.sources:
-            if source.kind == "deb":
-                deb = offers[source.name]
-                path = cache.downloads / deb.sha256 / deb.file
-                sources.append(ResolvedSource(source, f"deb {deb.name}={deb.version}", deb.sha256, path))
-            elif source.kind == "wheel":
-                wheel = lock.wheel(source.name, source.pin or "", description.python)
-                path = cache.downloads / wheel.sha256 / wheel.file
-                sources.append(ResolvedSource(source, f"wheel {wheel.file}", wheel.sha256, path))
-            else:
-                python = pythons[description.python or ""]
-                label = f"interpreter CPython {python.full_version}"
-                sources.append(ResolvedSource(source, label, python.fingerprint, None))
+        sources = tuple(_resolve(source, description, lock, offers, place) for source in description.sources)
         inputs = tuple((source.label, source.sha256) for source in sources)
         key = package_key(description, inputs, {name: keys[name] for name in description.tools}, code)
         keys[description.name] = key
-        jobs.append(_Job(description, tuple(sources), key))
+        jobs.append(_Job(description, sources, key))
     return jobs
 
 
-def _assemble_all(
-    jobs: list[_Job],
-    request: ChannelRequest,
-    reporter: log.Reporter,
-    cache: Cache,
+def _resolve(
+    source: SourceDescription,
+    description: PackageDescription,
     lock: Lock,
     offers: Mapping[str, OfferedDeb],
-    archive: DebianArchive,
-    pythons: Mapping[str, Interpreter],
-    processes: Processes,
-    executor: ThreadPoolExecutor,
-    offline: bool,
+    place: _Workplace,
+) -> ResolvedSource:
+    downloads = place.cache.downloads
+    if source.kind == "deb":
+        deb = offers[source.name]
+        path = downloads / deb.sha256 / deb.file
+        return ResolvedSource(source, f"deb {deb.name}={deb.version}", deb.sha256, path)
+    if source.kind == "wheel":
+        wheel = lock.wheel(source.name, source.pin or "", description.python)
+        return ResolvedSource(source, f"wheel {wheel.file}", wheel.sha256, downloads / wheel.sha256 / wheel.file)
+    python = place.pythons[description.python or ""]
+    return ResolvedSource(source, f"interpreter CPython {python.full_version}", python.fingerprint, None)
+
+
+def _assemble_all(
+    jobs: list[_Job], lock: Lock, offers: Mapping[str, OfferedDeb], place: _Workplace
 ) -> dict[str, AssembledPackage]:
-    finished: dict[str, AssembledPackage] = {}
-    waiting: list[_Job] = []
-    for job in jobs:
-        if found := load_assembled(cache, job.key):
-            finished[job.key] = found
-        else:
-            waiting.append(job)
-    by_name = {job.description.name: job.key for job in jobs}
+    """Download and assemble what the cache lacks: a package starts as soon as its downloads and tools are there."""
+    finished = {job.key: found for job in jobs if (found := load_assembled(place.cache, job.key))}
+    waiting = [job for job in jobs if job.key not in finished]
+    keys = {job.description.name: job.key for job in jobs}
     hashes = {source.sha256 for job in waiting for source in job.sources}
     wheels = [wheel for wheel in lock.wheels.values() if wheel.sha256 in hashes]
     debs = [deb for deb in offers.values() if deb.sha256 in hashes]
     downloads = start_downloads(
-        wheels, debs, python=request.python[0], archive=archive, cache=cache, processes=processes,
-        executor=executor, offline=offline,
-    )  # fmt: skip
-    progress = _DownloadProgress(cache, wheels, debs, set(downloads))
+        wheels,
+        debs,
+        python=next(iter(place.pythons)),
+        archive=place.archive,
+        cache=place.cache,
+        processes=place.processes,
+        executor=place.executor,
+        offline=place.offline,
+    )
+    progress = _DownloadProgress(place.cache, wheels, debs, set(downloads))
     running: dict[Future[AssembledPackage], _Job] = {}
     workers = max(2, os.cpu_count() or 1)
     with (
-        reporter.task("Downloading", total=progress.total, unit="bytes") as download_task,
-        reporter.task("Assembling packages", total=len(waiting)) as package_task,
+        place.reporter.task("Downloading", total=progress.total, unit="bytes") as download_task,
+        place.reporter.task("Assembling packages", total=len(waiting)) as package_task,
     ):
         while waiting or running:
-            for future in [future for future in downloads.values() if future.done()]:
-                future.result()
+            arrived = {sha256 for sha256, future in downloads.items() if future.done()}
+            for sha256 in arrived:
+                downloads[sha256].result()  # raises what went wrong
             for job in list(waiting):
-                ready = all(source.sha256 not in downloads or downloads[source.sha256].done() for source in job.sources)
-                tools = [finished.get(by_name[name]) for name in sorted(job.description.tools)]
-                if not ready or None in tools or len(running) >= workers:
-                    continue
-                waiting.remove(job)
-                package_task.update(text=job.description.name)
-                python = pythons.get(job.description.python or "")
-                future = executor.submit(
-                    _assemble_one, job, cache, tuple(tool for tool in tools if tool), python, processes
-                )
-                running[future] = job
-            pending = [*running, *{future for future in downloads.values() if not future.done()}]
-            done, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-            download_task.update(completed=progress.completed({key for key, f in downloads.items() if f.done()}))
-            for future in done & running.keys():
-                job = running.pop(future)  # type: ignore[arg-type]
-                finished[job.key] = future.result()  # type: ignore[assignment]
+                needed = {source.sha256 for source in job.sources} & downloads.keys()
+                tools = [finished[keys[name]] for name in sorted(job.description.tools) if keys[name] in finished]
+                if len(running) < workers and needed <= arrived and len(tools) == len(job.description.tools):
+                    waiting.remove(job)
+                    package_task.update(text=job.description.name)
+                    running[place.executor.submit(_assemble_one, job, tuple(tools), place)] = job
+            pending: list[Future[Any]] = [*running, *(future for future in downloads.values() if not future.done())]
+            wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+            download_task.update(completed=progress.completed(arrived))
+            for done in [future for future in running if future.done()]:
+                finished[running.pop(done).key] = done.result()
                 package_task.advance(1)
     return finished
 
 
-def _assemble_one(
-    job: _Job,
-    cache: Cache,
-    tools: tuple[AssembledPackage, ...],
-    python: Interpreter | None,
-    processes: Processes,
-) -> AssembledPackage:
-    with typed_disk_errors(cache.root):
+def _assemble_one(job: _Job, tools: tuple[AssembledPackage, ...], place: _Workplace) -> AssembledPackage:
+    with typed_disk_errors(place.cache.root):
         return assemble(
-            job.description, job.sources, job.key, cache=cache, tools=tools, interpreter=python, processes=processes
+            job.description,
+            job.sources,
+            job.key,
+            cache=place.cache,
+            tools=tools,
+            interpreter=place.pythons.get(job.description.python or ""),
+            processes=place.processes,
         )
 
 
 class _DownloadProgress:
     """Counts bytes: those of finished downloads as the lock and the index state them, those of others as they lie."""
 
-    def __init__(self, cache: Cache, wheels: list[LockedWheel], debs: list[OfferedDeb], missing: set[str]) -> None:
+    def __init__(
+        self, cache: Cache, wheels: Sequence[LockedWheel], debs: Sequence[OfferedDeb], missing: set[str]
+    ) -> None:
         self._cache = cache
-        self._sizes = {item.sha256: item.size for item in (*wheels, *debs) if item.sha256 in missing}
+        sizes = {wheel.sha256: wheel.size for wheel in wheels} | {deb.sha256: deb.size for deb in debs}
+        self._sizes = {sha256: size for sha256, size in sizes.items() if sha256 in missing}
         self.total = sum(self._sizes.values())
 
     def completed(self, done: set[str]) -> int:
+        """Bytes that are here by now."""
         finished = sum(size for sha256, size in self._sizes.items() if sha256 in done)
         return min(self.total, finished + bytes_on_disk(self._cache))
 
@@ -307,5 +315,5 @@ def _publish(packages: list[AssembledPackage], cache: Cache, stamp: str) -> Embe
     pointer = cache.channels / f"{stamp}.json"
     beside = cache.work / pointer.name
     beside.write_bytes(to_json({"digest": digest, "packages": [asdict(package) for package in listed]}))
-    os.replace(beside, pointer)
+    beside.replace(pointer)
     return EmbeddedChannel(path, listed, digest)

@@ -83,7 +83,11 @@ def _shorten(text: bytes, old: bytes) -> bytes:
 
 
 def find_interpreter(version: str, processes: Processes) -> Interpreter:
-    """The running CPython when it is an X.Y `version`, or ``pythonX.Y`` on PATH; raises HostError when it will not do."""
+    """The running CPython when its version is `version` (X.Y), or ``pythonX.Y`` on PATH.
+
+    Raises:
+        HostError: there is none, or it cannot be packaged.
+    """
     running = f"{sys.version_info[0]}.{sys.version_info[1]}"
     program = sys.executable if running == version else shutil.which(f"python{version}")
     if program is None:

@@ -6,7 +6,6 @@ package: its name and the suite are locked, apt's signed index tells the rest.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -102,4 +101,4 @@ def write_lock(path: Path, suite: str, debs: Iterable[str], wheels: Iterable[Loc
     )
     beside = path.with_name(path.name + ".new")
     beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)
+    beside.replace(path)

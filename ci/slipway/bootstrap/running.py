@@ -1,4 +1,7 @@
-"""Runs the programs that the bootstrap needs, so that Ctrl-C in any thread's work ends them and their output is kept."""
+"""Runs programs from several threads at once, so that Ctrl-C in the main thread can end all of them.
+
+`slipway.proc` runs one program for the thread that waits for it; here, downloads and finishing steps run side by side.
+"""
 
 from __future__ import annotations
 

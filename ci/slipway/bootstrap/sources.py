@@ -59,7 +59,7 @@ def wheel_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
 
 @contextmanager
 def open_deb(path: Path, scratch: Path) -> Iterator[Iterator[Entry]]:
-    """The data archive of a Debian package, unpacked by dpkg-deb to a tar file in `scratch` for the time of the block."""
+    """The data archive of a Debian package; dpkg-deb unpacks it to a tar file in `scratch` for the block."""
     tar_path = scratch / f"{path.name}.tar"
     with tar_path.open("wb") as stream:
         outcome = subprocess.run(

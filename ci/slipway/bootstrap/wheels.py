@@ -70,7 +70,7 @@ def keep(path: Path, sha256: str, store: Path) -> Path:
         )
     folder = store / sha256
     folder.mkdir(parents=True, exist_ok=True)
-    os.replace(path, folder / path.name)
+    path.replace(folder / path.name)
     return folder / path.name
 
 
