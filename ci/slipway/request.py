@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.errors import HostError, RecipeError, UsageError, VariantError
-from slipway.paths import CHECKOUT, Workspace
+from slipway.paths import CHECKOUT, Workspace, cache_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -113,7 +113,7 @@ class Request:
         return cls(
             recipe=recipe,
             selection=Selection(arguments.python, arguments.blas, arguments.cuda),
-            channels=tuple(map(_channel_address, arguments.channel)) if arguments.channel else None,
+            channels=tuple(map(channel_address, arguments.channel)) if arguments.channel else None,
             variant_configs=tuple(arguments.variant_config),
             exclusive_config=arguments.exclusive_config,
             offline=arguments.offline,
@@ -163,16 +163,19 @@ class Request:
         """
         if self.channels is not None:
             return self.channels
-        return (self.embedded_channel(reporter).url,)
+        return (embedded_channel(self.selection, reporter, offline=self.offline).url,)
 
-    def embedded_channel(self, reporter: Reporter) -> EmbeddedChannel:
-        """Assemble (or find) the embedded channel."""
-        from slipway.bootstrap import ChannelRequest, ensure_channel
 
-        request = ChannelRequest(
-            cuda=self.selection.cuda, blas=self.selection.blas or "mkl", python=(self.selection.python or "3.11",)
-        )
-        return ensure_channel(request, reporter, offline=self.offline)
+def embedded_channel(selection: Selection, reporter: Reporter, *, offline: bool) -> EmbeddedChannel:
+    """Assemble (or find) the embedded channel with what `selection` asks for.
+
+    Raises:
+        NetworkError: a download was needed and could not be made.
+    """
+    from slipway.bootstrap import ChannelRequest, ensure_channel
+
+    request = ChannelRequest(cuda=selection.cuda, blas=selection.blas or "mkl", python=(selection.python or "3.11",))
+    return ensure_channel(request, reporter, cache=cache_folder(), offline=offline)
 
 
 def render_recipe(request: Request) -> Sequence[RenderedOutput]:
@@ -193,7 +196,7 @@ def _describe_variants(outputs: Sequence[RenderedOutput]) -> str:
     return "; ".join(parts) or "no variants"
 
 
-def _channel_address(text: str) -> str:
-    """A folder becomes a ``file://`` address; names and addresses stay."""
+def channel_address(text: str) -> str:
+    """What the solver takes: a folder becomes a ``file://`` address; names and addresses stay."""
     path = Path(text)
     return path.resolve().as_uri() if path.is_dir() else text

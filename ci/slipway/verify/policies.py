@@ -53,9 +53,14 @@ class Surroundings:
 
 def judge(facts: PackageFacts, surroundings: Surroundings) -> Iterator[Finding]:
     """Every finding about one package."""
+    yield from judge_alone(facts)
+    yield from _linking(facts, surroundings)
+
+
+def judge_alone(facts: PackageFacts) -> Iterator[Finding]:
+    """What can be said without knowing the package's dependencies."""
     for rule in (_paths, _build_paths, _licences):
         yield from rule(facts)
-    yield from _linking(facts, surroundings)
 
 
 def _finding(severity: str, facts: PackageFacts, rule: str, where: str, message: str) -> Finding:

@@ -1,0 +1,64 @@
+"""Solve and install packages from dist/channel (and the channel it was built from) into an environment.
+
+    slipway install pytorch                   into dist/env
+    slipway install --prefix DIR libtorch     into DIR
+
+CONDA_OVERRIDE_GLIBC, CONDA_OVERRIDE_CUDA and friends change what this machine is taken for.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.console import format_table, human_size
+
+if TYPE_CHECKING:
+    import argparse
+
+    from slipway.log import Reporter
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("specs", nargs="+", metavar="SPEC", help="what to install, such as `pytorch` or `numpy >=2`")
+    parser.add_argument("--prefix", type=Path, metavar="DIR", help="the environment (default: dist/env)")
+    parser.add_argument("--channel", action="append", metavar="URL", help="other channels than the embedded one")
+    parser.add_argument("--dry-run", action="store_true", help="solve, print, and change nothing")
+    parser.add_argument("--python", metavar="X.Y", default="3.11", help="Python of the embedded channel")
+    parser.add_argument("--blas", metavar="NAME", default="mkl", help="BLAS of the embedded channel")
+    parser.add_argument("--cuda", metavar="X.Y", help="CUDA of the embedded channel")
+    parser.add_argument("--offline", action="store_true", help="download nothing")
+    parser.add_argument("--dist", metavar="DIR", help="folder for everything that is written (default: dist/)")
+    parser.add_argument("--json", action="store_true", help="print the packages as JSON")
+
+
+def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    """Install; returns the exit code."""
+    from slipway import channel
+    from slipway.environments import install, solve
+    from slipway.paths import Workspace, lock_folder
+    from slipway.request import Selection, channel_address, embedded_channel
+
+    workspace = Workspace.of_checkout(arguments.dist)
+    prefix = (arguments.prefix or workspace.environment).resolve()
+    if arguments.channel:
+        channels = tuple(map(channel_address, arguments.channel))
+    else:
+        selection = Selection(arguments.python, arguments.blas, arguments.cuda)
+        channels = (embedded_channel(selection, reporter, offline=arguments.offline).url,)
+    if (workspace.channel / "noarch" / "repodata.json").exists():
+        channels = (channel.channel_url(workspace.channel), *channels)
+    solution = solve(arguments.specs, channels)
+    if not arguments.dry_run:
+        with lock_folder(prefix / "conda-meta"):
+            linked = install(solution, prefix, arguments.specs, reporter)
+    if arguments.json:
+        print(json.dumps([package.__dict__ for package in solution.packages], indent=1))
+        return 0
+    rows = [(package.name, package.version, package.build, human_size(package.size)) for package in solution.packages]
+    reporter.line(format_table(("package", "version", "build", "size"), rows, right=(3,)))
+    if not arguments.dry_run:
+        reporter.line(f"{len(rows)} packages in {prefix}, {linked} of them new")
+    return 0

@@ -1,0 +1,59 @@
+"""Add packages to a channel and index it, in one step that readers see whole or not at all.
+
+    slipway publish --to DIR               everything in dist/channel, to the channel at DIR
+    slipway publish --to DIR FILE.conda    these packages
+
+Each package is judged first (see `slipway verify`); one with an error is refused, and with it the whole step.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.errors import ChannelError, VerifyError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from slipway.log import Reporter
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("packages", nargs="*", type=Path, metavar="FILE", help="packages (default: dist/channel's)")
+    parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="the channel; made if it is not there")
+    parser.add_argument("--dist", metavar="DIR", help="folder of the channel to publish from (default: dist/)")
+
+
+def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    """Publish; returns the exit code."""
+    from slipway import channel
+    from slipway.paths import Workspace, lock_folder
+    from slipway.verify import format_findings
+    from slipway.verify.facts import read_package
+    from slipway.verify.policies import ERROR, judge_alone
+
+    folder = Workspace.of_checkout(arguments.dist).channel
+    paths: list[Path] = arguments.packages or sorted(folder.glob("*/*.conda"))
+    if not paths:
+        raise ChannelError("there is nothing to publish", where=str(folder), hint="`slipway ship` fills that channel")
+    packages = []
+    for path in paths:
+        if not path.is_file():
+            raise ChannelError("there is no such package", where=str(path))
+        with reporter.step(f"verify {path.name}"):
+            facts = read_package(path)
+        errors = [finding for finding in judge_alone(facts) if finding.severity == ERROR]
+        if errors:
+            raise VerifyError(
+                "the package breaks a policy, so nothing was published",
+                where=str(path),
+                detail=format_findings(errors),
+            )
+        packages.append((str(facts.index["subdir"]), path))
+    target = arguments.to.resolve()
+    with lock_folder(target.with_name(f".{target.name}.lock")), reporter.step(f"publish to {target}"):
+        channel.publish(target, packages)
+    reporter.line(f"{len(packages)} package(s) in {channel.channel_url(target)}")
+    return 0

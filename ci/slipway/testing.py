@@ -1,0 +1,146 @@
+"""What `slipway test` needs beside the tests: tools, environments from the shipped channel, and counting."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shlex
+import shutil
+import sys
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway import channel, proc
+from slipway.environments import install, solve
+from slipway.errors import BuildError, HostError, NetworkError
+from slipway.paths import CHECKOUT, Workspace
+from slipway.request import Selection, embedded_channel, usable_cpus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from slipway.log import Reporter
+
+TEST_LOCK = CHECKOUT / "ci" / "requirements-test.lock"
+TORCH_TEST_LOCK = CHECKOUT / "ci" / "requirements-test-torch.lock"
+
+DEVELOPMENT_PACKAGES = ("gcc_linux-64", "gxx_linux-64", "cmake", "ninja", "python", "pyyaml", "libtorch")
+"""What building src/test against an installed libtorch takes."""
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """How many tests of a part passed and failed."""
+
+    passed: int
+    failed: int
+
+
+def count_results(report: Path, *, succeeded: bool) -> PartResult:
+    """Count a JUnit report. A run that failed without a failed test (a broken conftest, say) counts as one failure."""
+    passed = failed = 0
+    if report.is_file():
+        for case in ElementTree.parse(report).getroot().iter("testcase"):
+            outcomes = {child.tag for child in case}
+            if outcomes & {"failure", "error"}:
+                failed += 1
+            elif "skipped" not in outcomes:
+                passed += 1
+    return PartResult(passed, failed if succeeded or failed else 1)
+
+
+def ensure_test_tools(workspace: Workspace) -> None:
+    """Install ci/requirements-test.lock into slipway's own environment, unless it is there already.
+
+    Raises:
+        NetworkError: pip could not get it.
+    """
+    stamp = Path(sys.prefix) / "requirements-test.lock"
+    if stamp.is_file() and filecmp.cmp(TEST_LOCK, stamp, shallow=False):
+        return
+    _pip_install(workspace, TEST_LOCK, ["--python", sys.executable])
+    shutil.copyfile(TEST_LOCK, stamp)
+
+
+def _pip_install(workspace: Workspace, lock: Path, options: Sequence[str]) -> None:
+    pip = _find_pip()
+    proc.run(
+        [*pip, *options[:2], "install", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes",
+         "--only-binary", ":all:", *options[2:], "--requirement", lock],
+        env=os.environ,
+        what=f"installing {lock.name}",
+        log=workspace.log(f"pip-{lock.stem}"),
+        error=NetworkError,
+    )  # fmt: skip
+
+
+def _find_pip() -> list[str]:
+    """A pip that can install into another environment: ours if we have one, else that of the Python we came from."""
+    base: str = getattr(sys, "_base_executable", sys.executable)
+    for python in (sys.executable, base):
+        found = proc.run([python, "-m", "pip", "--version"], env=os.environ, what="looking for pip", check=False)
+        if found.returncode == 0:
+            return [python, "-m", "pip"]
+    raise HostError("there is no pip", hint="Debian: apt-get install python3-pip")
+
+
+def make_test_environment(
+    workspace: Workspace, specs: Sequence[str], reporter: Reporter, *, name: str = "test"
+) -> Path:
+    """An environment of its own for tests, solved from the shipped channel and the embedded one."""
+    embedded = embedded_channel(Selection("3.11", "mkl", None), reporter, offline=False)
+    prefix = workspace.work / f"{name}-env"
+    solution = solve(list(specs), (channel.channel_url(workspace.channel), embedded.url))
+    install(solution, prefix, list(specs), reporter)
+    return prefix
+
+
+def make_tool_folder(workspace: Workspace, prefix: Path, reporter: Reporter) -> Path:
+    """A folder for PYTHONPATH with pytest and what tests/torch imports beside torch; no conda package has them here."""
+    folder = workspace.work / "torch-test-tools"
+    stamp = folder / "requirements.lock"
+    if stamp.is_file() and filecmp.cmp(TORCH_TEST_LOCK, stamp, shallow=False):
+        return folder
+    with reporter.step("tools for tests/torch"):
+        shutil.rmtree(folder, ignore_errors=True)
+        python = prefix / "bin" / "python"
+        _pip_install(workspace, TORCH_TEST_LOCK, ["--python", str(python), "--target", str(folder), "--no-deps"])
+        shutil.copyfile(TORCH_TEST_LOCK, stamp)
+    return folder
+
+
+def run_ctest(workspace: Workspace, reporter: Reporter) -> PartResult:
+    """Build the C++ tests against the shipped libtorch, with the embedded channel's compiler, and run them."""
+    prefix = make_test_environment(workspace, DEVELOPMENT_PACKAGES, reporter, name="development")
+    build = workspace.work / "ctest"
+    report = build / "ctest.xml"
+    report.unlink(missing_ok=True)
+    script = f"""
+set -e
+export CONDA_PREFIX={shlex.quote(str(prefix))}
+for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
+cmake -G Ninja -S {shlex.quote(str(CHECKOUT / "src"))} -B {shlex.quote(str(build))} $CMAKE_ARGS \\
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$CONDA_PREFIX" -DCMAKE_BUILD_RPATH="$CONDA_PREFIX/lib" \\
+  -DTORCH_BUILD_CORE=OFF -DTORCH_BUILD_CUDA=OFF -DTORCH_BUILD_PYTHON=OFF -DTORCH_BUILD_TESTS=ON
+cmake --build {shlex.quote(str(build))} --parallel {usable_cpus()}
+ctest --test-dir {shlex.quote(str(build))} --output-on-failure --output-junit {shlex.quote(str(report))}
+"""
+    home = workspace.work / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    environment = {"PATH": f"{prefix / 'bin'}:/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8"}
+    with reporter.task("ctest") as task:
+        completed = proc.run(
+            ["bash", "-c", script],
+            env=environment,
+            what="the C++ tests",
+            log=workspace.log("test-ctest"),
+            on_line=lambda line: task.update(text=line[:100]),
+            error=BuildError,
+            check=False,
+        )
+    if completed.returncode != 0:
+        reporter.line("\n".join(completed.tail))
+        reporter.line(f"ctest failed; its whole output: {workspace.log('test-ctest')}")
+    return count_results(report, succeeded=completed.returncode == 0)

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Builds one output, chosen by PKG_NAME, from the sources in SRC_DIR into PREFIX. Works in conda-build, where all outputs
+# share one dirty SRC_DIR, and in slipway, where each has its own.
+set -euo pipefail
+
+# Nothing but the environment that the recipe asked for may decide what is built.
+unset CUDA_PATH CUDA_ROOT CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH
+unset CMAKE_INCLUDE_PATH CMAKE_LIBRARY_PATH CMAKE_PROGRAM_PATH CMAKE_GENERATOR
+
+build_dir=$SRC_DIR/build-$PKG_NAME
+
+# A source tree that someone developed in holds libraries, caches and generated files; a package must not.
+remove_leftovers() {
+  rm -rf "$SRC_DIR/build" "$build_dir" "$SRC_DIR/torch/version.py" "$SRC_DIR/torch/lib/tmp_install" "$SRC_DIR"/*.egg-info
+  find "$SRC_DIR/torch" \( -name '*.so' -o -name '*.so.*' -o -name '*.pyc' -o -name '*.dylib' \) -type f -delete
+  find "$SRC_DIR" -name __pycache__ -type d -prune -exec rm -rf {} +
+}
+
+# CMake and nvcc call `gcc` by name now and then: let that be the recipe's compiler, never the host's.
+shadow_host_compilers() {
+  local tools=$build_dir/tools name
+  mkdir -p "$tools"
+  for name in gcc cc; do ln -sf "$CC" "$tools/$name"; done
+  for name in g++ c++; do ln -sf "$CXX" "$tools/$name"; done
+  export PATH="$tools:$PATH"
+}
+
+# configure_and_install PART [OPTION...]: PART is CORE, CUDA or PYTHON; what is off is found installed in PREFIX.
+configure_and_install() {
+  local part=$1 option
+  shift
+  local options=(-DTORCH_BUILD_TESTS=OFF)
+  for option in CORE CUDA PYTHON; do
+    options+=("-DTORCH_BUILD_$option=$([ "$option" = "$part" ] && echo ON || echo OFF)")
+  done
+  # CMAKE_ARGS is a list of words by design.
+  # shellcheck disable=SC2086
+  cmake ${CMAKE_ARGS:-} -G Ninja -S "$SRC_DIR" -B "$build_dir" \
+    -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_INSTALL_PREFIX="$PREFIX" \
+    -DCMAKE_PREFIX_PATH="$PREFIX" \
+    -DTORCH_BUILD_VERSION="$PKG_VERSION" \
+    "${options[@]}" "$@"
+  cmake --build "$build_dir" --parallel "${CPU_COUNT:-1}"
+  cmake --install "$build_dir" --strip
+}
+
+build_libtorch() {
+  local blas
+  case $blas_impl in
+    mkl) blas=MKL ;;
+    openblas) blas=OpenBLAS ;;
+    *) echo "build.sh: unknown blas_impl '$blas_impl'" >&2; exit 1 ;;
+  esac
+  configure_and_install CORE "-DTORCH_BLAS=$blas" "-DPython_EXECUTABLE=$BUILD_PREFIX/bin/python"
+}
+
+build_libtorch_cuda() {
+  configure_and_install CUDA "-DPython_EXECUTABLE=$BUILD_PREFIX/bin/python"
+}
+
+build_pytorch() {
+  configure_and_install PYTHON "-DPython_EXECUTABLE=$PYTHON"
+}
+
+case $PKG_NAME in
+  libtorch | libtorch-cuda | pytorch)
+    remove_leftovers
+    shadow_host_compilers
+    "build_${PKG_NAME//-/_}"
+    ;;
+  *) ;; # torch-split, the recipe's top level: conda-build runs this script for it too, and there is nothing to do
+esac

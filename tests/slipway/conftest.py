@@ -1,0 +1,90 @@
+"""What slipway's tests share: hand-made outputs, so that neither the renderer nor a compiler is needed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from slipway.engines import load_engine
+from slipway.log import NullReporter
+from slipway.model import RenderedOutput, Requirements, RunExports
+from slipway.paths import Workspace
+from slipway.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MakeOutput = Callable[..., RenderedOutput]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the user's cache out of tests, and tests out of the user's cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture
+def make_output(tmp_path: Path) -> MakeOutput:
+    """``make_output(name, script="...")``: an output whose recipe folder holds build.sh with that text."""
+
+    def make(name: str = "libtoy", *, script: str = "mkdir -p $PREFIX/lib\n", **changes: Any) -> RenderedOutput:
+        folder = tmp_path / f"recipe-{name}"
+        folder.mkdir(exist_ok=True)
+        (folder / "build.sh").write_text(script, encoding="utf-8")
+        (folder / "LICENSE").write_text("Do as you like.\n", encoding="utf-8")
+        output = RenderedOutput(
+            name=name,
+            version="1.0",
+            build_string="h0123456_0",
+            build_number=0,
+            subdir="linux-64",
+            noarch=None,
+            variant={"target_platform": "linux-64"},
+            hash_input={},
+            requirements=Requirements(),
+            run_exports=RunExports(),
+            recipe_dir=folder,
+            script="build.sh",
+            about={"license": "MIT", "license_file": "LICENSE"},
+        )
+        return replace(output, **changes)
+
+    return make
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """An output folder of its own."""
+    return Workspace(tmp_path / "dist")
+
+
+@pytest.fixture
+def make_pipeline(workspace: Workspace) -> Callable[..., Pipeline]:
+    """A pipeline without any channel but its own."""
+
+    def make(**changes: Any) -> Pipeline:
+        given: dict[str, Any] = {
+            "workspace": workspace,
+            "engine": load_engine("rattler"),
+            "channels": (),
+            "environ": dict(os.environ),
+            "reporter": NullReporter(),
+            "jobs": 2,
+        }
+        return Pipeline(**(given | changes))
+
+    return make
+
+
+@pytest.fixture
+def git_checkout(tmp_path: Path) -> Path:
+    """An empty git repository."""
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    return folder

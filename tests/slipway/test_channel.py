@@ -1,0 +1,119 @@
+"""The channel changes in one step or not at all."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway import channel
+from slipway.errors import ChannelError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from slipway.model import RenderedOutput
+    from slipway.paths import Workspace
+    from slipway.pipeline import Pipeline
+
+
+@pytest.fixture
+def package(make_output: Callable[..., RenderedOutput], make_pipeline: Callable[..., Pipeline]) -> Path:
+    """A real package."""
+    output = make_output(script="mkdir -p $PREFIX/lib; echo 1 > $PREFIX/lib/toy.txt")
+    return make_pipeline().run([output], publish=False)[0].path
+
+
+def names(folder: Path) -> set[str]:
+    """What the index of `folder` offers."""
+    return set(json.loads((folder / "linux-64/repodata.json").read_text(encoding="utf-8"))["packages.conda"])
+
+
+def test_empty_channel_has_every_index(tmp_path: Path) -> None:
+    channel.publish(tmp_path / "c", [])
+    files = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
+    assert files == [
+        "c/linux-64/repodata.json",
+        "c/linux-64/repodata.json.zst",
+        "c/noarch/repodata.json",
+        "c/noarch/repodata.json.zst",
+    ]
+
+
+def test_published_package_is_indexed_and_kept(tmp_path: Path, package: Path) -> None:
+    folder = tmp_path / "c"
+    channel.publish(folder, [("linux-64", package)])
+    channel.publish(folder, [])
+    assert names(folder) == {package.name}
+    assert (folder / "linux-64" / package.name).read_bytes() == package.read_bytes()
+
+
+def test_failed_publish_leaves_the_channel_alone(
+    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "c"
+    channel.publish(folder, [])
+    before = sorted((path, path.stat().st_ino) for path in folder.rglob("*"))
+
+    def full_disk(path: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device", str(target))
+
+    monkeypatch.setattr(channel, "link_or_copy", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        channel.publish(folder, [("linux-64", package)])
+    assert sorted((path, path.stat().st_ino) for path in folder.rglob("*")) == before
+    assert list(tmp_path.glob(".c*")) == []
+
+
+def test_channel_without_atomic_exchange(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "_exchange", lambda first, second: False)
+    folder = tmp_path / "c"
+    for packages in ([], [("linux-64", package)]):
+        channel.publish(folder, packages)
+    assert names(folder) == {package.name}
+    assert list(tmp_path.glob(".c*")) == []
+
+
+def test_readers_see_only_whole_states(tmp_path: Path, package: Path) -> None:
+    """A reader that looks all the time finds index and packages in step, whatever the writer does."""
+    import threading
+
+    folder = tmp_path / "c"
+    channel.publish(folder, [])
+    stop = threading.Event()
+    broken: list[str] = []
+
+    def read() -> None:
+        while not stop.is_set():
+            for name in names(folder):
+                if not (folder / "linux-64" / name).exists():
+                    broken.append(name)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for _ in range(10):
+            channel.publish(folder, [("linux-64", package)])
+    finally:
+        stop.set()
+        reader.join()
+    assert broken == []
+
+
+@pytest.mark.parametrize("kind", ["not a package", "not conda"])
+def test_bad_package_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / ("a-1-0.conda" if kind == "not a package" else "a.txt")
+    path.write_text("nonsense", encoding="utf-8")
+    with pytest.raises(ChannelError):
+        channel.publish(tmp_path / "c", [("linux-64", path)])
+    assert not (tmp_path / "c").exists()
+
+
+def test_digest_is_read_back(package: Path, workspace: Workspace) -> None:
+    digest = channel.read_package_digest(package)
+    assert digest is not None
+    folders = [workspace.channel, workspace.proved]
+    assert channel.find_package(folders, "linux-64", package.name, digest) == package
+    assert channel.find_package(folders, "linux-64", package.name, "0" * 64) is None

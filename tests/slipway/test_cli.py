@@ -1,0 +1,96 @@
+"""The command line: help without imports, typed errors as text, distinct exit codes."""
+
+from __future__ import annotations
+
+import errno
+import io
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway import cli, errors
+from slipway.console import print_error
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def test_help_lists_every_command_with_its_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    for name in cli.command_names():
+        assert cli.command_summary(name), f"`{name}` has no docstring"
+        assert f"  {name} " in text
+    assert {"ship", "build", "install", "verify", "publish", "doctor", "test"} <= set(cli.command_names())
+
+
+def test_unknown_command_suggests_a_close_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["shipp"]) == errors.UsageError.exit_code
+    assert capsys.readouterr().err.splitlines() == [
+        "error: there is no command `shipp`",
+        "  hint: did you mean `ship`?",
+    ]
+
+
+def _exit_codes() -> list[int]:
+    return [kind.exit_code for kind in errors.SlipwayError.__subclasses__()] + [errors.INTERRUPTED_EXIT_CODE]
+
+
+def test_exit_codes_are_distinct_and_documented() -> None:
+    codes = _exit_codes()
+    assert len(set(codes)) == len(codes)
+    for code in codes:
+        assert f" {code} " in cli.EXIT_CODES.replace("\n", " "), f"exit code {code} is not documented"
+
+
+def _fail_with(monkeypatch: pytest.MonkeyPatch, problem: BaseException) -> int:
+    module = ModuleType("fake")
+
+    def execute(arguments: argparse.Namespace, reporter: object) -> int:
+        raise problem
+
+    module.add_arguments = lambda parser: None  # type: ignore[attr-defined]
+    module.execute = execute  # type: ignore[attr-defined]
+    monkeypatch.setattr(cli, "_load_command", lambda name: module)
+    return cli.main(["anything"])
+
+
+def test_error_is_printed_with_place_and_advice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = errors.RecipeError("bad selector", where="meta.yaml:3", hint="close the bracket")
+    assert _fail_with(monkeypatch, problem) == 3
+    assert capsys.readouterr().err == "error: bad selector\n  at: meta.yaml:3\n  hint: close the bracket\n"
+
+
+def test_interrupt_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _fail_with(monkeypatch, KeyboardInterrupt()) == 130
+    assert "goes on from here" in capsys.readouterr().err
+
+
+def test_full_disk_has_its_own_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _fail_with(monkeypatch, OSError(errno.ENOSPC, "No space left on device", "/dist/x")) == 10
+    assert "  at: /dist/x" in capsys.readouterr().err
+
+
+def test_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ZeroDivisionError):
+        _fail_with(monkeypatch, ZeroDivisionError())
+
+
+def test_detail_comes_before_the_message() -> None:
+    stream = io.StringIO()
+    print_error(errors.BuildError("it failed", detail="line 1\nline 2\n"), stream)
+    assert stream.getvalue() == "line 1\nline 2\nerror: it failed\n"
+
+
+def test_command_line_starts_without_heavy_imports() -> None:
+    import subprocess
+
+    program = "import sys, slipway.cli; print([name for name in ('rich', 'rattler', 'yaml') if name in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env={
+        "PYTHONPATH": ":".join(sys.path),
+    })  # fmt: skip
+    assert answer.stdout == "[]\n"
