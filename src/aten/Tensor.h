@@ -4,6 +4,7 @@
 // <aten/ATen.h> to call them.
 
 #include <aten/Generator.h>
+#include <aten/OptionalIntArrayRef.h>
 #include <c10/core/Backend.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/Scalar.h>
@@ -118,9 +119,7 @@ class TORCH_API Tensor {
   // The same data without history; in-place changes of it are not seen by autograd (`x.data`).
   Tensor variable_data() const;
 
-  Tensor to(ScalarType dtype) const;
-  Tensor to(Device device) const;
-  Tensor to(const TensorOptions& options) const;
+  // to(dtype), to(device), to(other) are operators.
   Tensor cpu() const { return to(Device(kCPU)); }
 
   // One index in the first dimension: a view.

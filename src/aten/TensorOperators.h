@@ -2,6 +2,7 @@
 // a + b and friends for tensors and numbers.
 
 #include <aten/Functions.h>
+#include <aten/WrappedScalar.h>
 
 namespace at {
 

@@ -305,14 +305,15 @@ class DifferentiabilityInfo:
     """One entry of derivatives.yaml.
 
     `formulas` are in the order of the function's arguments; `non_differentiable` names the other Tensor inputs.
-    `output_differentiability` has one entry per result. With `saves_result` false everywhere, nothing of the result is
-    kept; that is computed by the emitter from the formulas.
+    `output_differentiability` has one entry per result. `node` is the node's name where it is not made from the
+    function's.
     """
 
     function: NativeFunction
     formulas: tuple[Formula, ...]
     non_differentiable: tuple[str, ...]
     output_differentiability: tuple[bool, ...]
+    node: str
     location: Location
 
 

@@ -43,6 +43,7 @@ def load(source_dir: Path) -> Declarations:
     kernels = load_kernels(source_dir / KERNELS_FILE, KERNELS_FILE)
     functions = load_functions(source_dir / FUNCTIONS_FILE, FUNCTIONS_FILE, kernels)
     derivatives = load_derivatives(source_dir / DERIVATIVES_FILE, DERIVATIVES_FILE, functions)
+    check_complete(functions, derivatives)
     return Declarations(functions, kernels, derivatives)
 
 
@@ -191,6 +192,19 @@ def load_derivatives(path: Path, name: str, functions: Iterable[NativeFunction])
     return tuple(infos.values())
 
 
+def check_complete(functions: Iterable[NativeFunction], derivatives: Iterable[DifferentiabilityInfo]) -> None:
+    """Every function that takes a Tensor and is not composite must say how it differentiates, or that it does not."""
+    known = {str(info.function.schema) for info in derivatives}
+    for function in functions:
+        takes_tensor = any(item.type.is_tensor or item.type.is_tensor_list for item in function.schema.arguments)
+        if function.kind is not Kind.COMPOSITE and takes_tensor and str(function.schema) not in known:
+            raise DeclarationError(
+                function.location,
+                f"`{function.schema.full_name}` has no entry in {DERIVATIVES_FILE}",
+                "give its formulas, or `output_differentiability: [False]`",
+            )
+
+
 def _parse_derivative(entry: Entry, function: NativeFunction) -> DifferentiabilityInfo:
     schema = function.schema
     if function.kind is Kind.COMPOSITE:
@@ -200,22 +214,25 @@ def _parse_derivative(entry: Entry, function: NativeFunction) -> Differentiabili
     tensors = [
         argument.name for argument in schema.arguments if argument.type.is_tensor or argument.type.is_tensor_list
     ]
-    entry.allow_only(("name", "non_differentiable", "output_differentiability", *tensors))
+    entry.allow_only(("name", "non_differentiable", "output_differentiability", "node", *tensors))
     non_differentiable = entry.words("non_differentiable")
     for word in non_differentiable:
         if word not in tensors:
             raise DeclarationError(
                 entry.where("non_differentiable"), f"`{schema.full_name}` has no Tensor argument `{word}`"
             )
+    differentiable = _outputs(entry, schema)
     formulas = []
-    for tensor in tensors:
+    for tensor in tensors if any(differentiable) else ():
         if (tensor in entry.values) == (tensor in non_differentiable):
             state = "both a formula and `non_differentiable`" if tensor in non_differentiable else "no formula"
             raise DeclarationError(entry.location, f"the input `{tensor}` of `{schema.full_name}` has {state}",
                                    "give a formula, or list it under `non_differentiable`")  # fmt: skip
         if tensor in entry.values:
             formulas.append(Formula(tensor, entry.text(tensor), entry.where(tensor)))
-    return DifferentiabilityInfo(function, tuple(formulas), non_differentiable, _outputs(entry, schema), entry.location)
+    return DifferentiabilityInfo(
+        function, tuple(formulas), non_differentiable, differentiable, entry.text("node", ""), entry.location
+    )
 
 
 def _outputs(entry: Entry, schema: FunctionSchema) -> tuple[bool, ...]:

@@ -1,0 +1,342 @@
+#include <torch/csrc/autograd/FunctionsManual.h>
+
+#include <aten/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace torch::autograd {
+
+namespace {
+
+constexpr double kInverseSqrtTwoPi = 0.39894228040143267794;
+
+// `dim` counted from the front; a 0-dim tensor has dimension 0 for this purpose.
+int64_t wrap(int64_t dim, size_t dimensions) {
+  return dim < 0 ? dim + std::max<int64_t>(static_cast<int64_t>(dimensions), 1) : dim;
+}
+
+bool reduces_all(const OptionalIntVector& dim) { return !dim || dim->empty(); }
+
+// Puts reduced dimensions back with size 1, so that the result broadcasts against the input.
+Tensor restore_dimensions(Tensor reduced, size_t dimensions, IntArrayRef dim, bool keepdim) {
+  if (keepdim || dimensions == 0) return reduced;
+  if (dim.empty()) return reduced;  // 0-dim: broadcasts anyway
+  std::vector<int64_t> wrapped;
+  for (int64_t each : dim) wrapped.push_back(wrap(each, dimensions));
+  std::sort(wrapped.begin(), wrapped.end());
+  for (int64_t each : wrapped) reduced = reduced.unsqueeze(each);
+  return reduced;
+}
+
+}  // namespace
+
+Tensor maybe_multiply(const Tensor& grad, const Scalar& value) { return value.equal(1) ? grad : grad * value; }
+
+Tensor to_copy_backward(const Tensor& grad, const at::TensorOptions& options) {
+  if (grad.dtype() == options.dtype() && grad.device() == options.device()) return grad;
+  return at::_to_copy(grad, options.dtype(), options.device());
+}
+
+// ------------------------------------------------------------------------------------------------ arithmetic
+
+Tensor div_mode_self_backward(const Tensor& grad, const Tensor& other, const std::optional<std::string>& rounding_mode) {
+  return rounding_mode ? at::zeros_like(grad) : grad / other;
+}
+
+Tensor div_mode_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other,
+                               const std::optional<std::string>& rounding_mode) {
+  return rounding_mode ? at::zeros_like(grad) : -grad * ((self / other) / other);
+}
+
+Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
+  if (exponent.equal(0)) return at::zeros_like(grad);
+  if (exponent.equal(1)) return grad;
+  if (exponent.equal(2)) return grad * (self * 2);
+  const Scalar less = exponent.is_floating_point() ? Scalar(exponent.toDouble() - 1) : Scalar(exponent.toLong() - 1);
+  return grad * (at::pow(self, less) * exponent);
+}
+
+Tensor pow_self_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent) {
+  const Tensor slope = exponent * at::pow(self, exponent - 1);
+  return grad * at::where(exponent == 0, 0, slope);
+}
+
+Tensor pow_exponent_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent, const Tensor& result) {
+  // 0 ** positive is flat; elsewhere the logarithm has a value.
+  const Tensor flat = at::logical_and(self == 0, exponent >= 0);
+  return grad * at::where(flat, 0, result * self.log());
+}
+
+Tensor pairwise_backward(const Tensor& grad, const Tensor& lost, const Tensor& tied) {
+  return at::where(tied, grad / 2, grad).masked_fill(lost, 0);
+}
+
+Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
+                      const std::optional<Scalar>& max) {
+  if (min && max) return at::where(at::logical_and(self >= *min, self <= *max), grad, 0);
+  if (min) return at::where(self >= *min, grad, 0);
+  if (max) return at::where(self <= *max, grad, 0);
+  return grad;
+}
+
+Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self, std::string_view approximate) {
+  const Tensor square = self * self;
+  Tensor curvature;
+  if (approximate == "tanh") {
+    // y = x/2 (1 + tanh u), u = c (x + k x^3): y'' = u' s + x/2 (u'' s - 2 t u'^2 s), s = 1 - t^2
+    const double c = 2 * kInverseSqrtTwoPi;  // sqrt(2 / pi)
+    const double k = 0.044715;
+    const Tensor t = ((square * self * k + self) * c).tanh();
+    const Tensor s = 1 - t * t;
+    const Tensor first = (square * (3 * k) + 1) * c;
+    const Tensor second = self * (6 * k * c);
+    curvature = first * s + self * 0.5 * (second * s - t * first * first * s * 2);
+  } else {
+    // y = x cdf(x): y'' = pdf(x) (2 - x^2)
+    curvature = (square * -0.5).exp() * kInverseSqrtTwoPi * (2 - square);
+  }
+  return grad * grad_output * curvature;
+}
+
+// ------------------------------------------------------------------------------------------------ reductions
+
+Tensor sum_backward(const Tensor& grad, IntArrayRef sizes, const OptionalIntVector& dim, bool keepdim) {
+  if (reduces_all(dim)) return grad.expand(sizes);
+  return restore_dimensions(grad, sizes.size(), *dim, keepdim).expand(sizes);
+}
+
+Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, const OptionalIntVector& dim, bool keepdim) {
+  int64_t count = 1;
+  if (reduces_all(dim)) {
+    for (int64_t size : sizes) count *= size;
+  } else if (!sizes.empty()) {
+    for (int64_t each : *dim) count *= sizes[wrap(each, sizes.size())];
+  }
+  return sum_backward(grad, sizes, dim, keepdim) / count;
+}
+
+namespace {
+
+// d prod / d x_i is the product of the others. Divides where nothing is zero; where one element is, only that one has a
+// gradient; where several are, none has. `rest` is the product of the elements that are not zero.
+Tensor product_of_others(const Tensor& grad, const Tensor& is_zero, const Tensor& zeros, const Tensor& filled,
+                         const Tensor& rest) {
+  const Tensor none = grad * rest / filled;
+  const Tensor one = at::where(at::logical_and(is_zero, zeros == 1), grad * rest, 0);
+  return at::where(zeros == 0, none, one);
+}
+
+}  // namespace
+
+Tensor prod_backward(const Tensor& grad, const Tensor& self) {
+  const Tensor is_zero = self == 0;
+  const Tensor filled = self.masked_fill(is_zero, 1);
+  return product_of_others(grad, is_zero, is_zero.sum(), filled, filled.prod());
+}
+
+Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, int64_t dim, bool keepdim) {
+  if (self.dim() == 0) return prod_backward(grad, self);
+  const Tensor is_zero = self == 0;
+  const Tensor filled = self.masked_fill(is_zero, 1);
+  const Tensor restored = keepdim ? grad : grad.unsqueeze(dim);
+  return product_of_others(restored, is_zero, is_zero.sum(dim, true), filled, filled.prod(dim, true));
+}
+
+Tensor extremum_backward(const Tensor& grad, const Tensor& self, const Tensor& result, IntArrayRef dim, bool keepdim) {
+  const size_t dimensions = self.sizes().size();
+  const Tensor mask = self == restore_dimensions(result, dimensions, dim, keepdim);
+  const Tensor count = dim.empty() ? mask.sum() : mask.sum(dim, true);
+  return restore_dimensions(grad, dimensions, dim, keepdim) / count * mask;
+}
+
+Tensor value_selecting_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& indices, bool keepdim) {
+  if (sizes.empty()) return grad.reshape({});
+  Tensor result = at::zeros(sizes, grad.options());
+  if (keepdim) return result.scatter_(dim, indices, grad);
+  return result.scatter_(dim, indices.unsqueeze(dim), grad.unsqueeze(dim));
+}
+
+Tensor cumsum_backward(const Tensor& grad, int64_t dim) {
+  if (grad.dim() == 0 || grad.numel() <= 1) return grad;
+  return grad.flip(dim).cumsum(dim).flip(dim);
+}
+
+// ------------------------------------------------------------------------------------------------ matrices
+
+Tensor mm_mat1_backward(const Tensor& grad, IntArrayRef mat1_sizes, IntArrayRef mat1_strides, const Tensor& mat2) {
+  const bool column_major = mat1_strides[0] == 1 && mat1_strides[1] == mat1_sizes[0];
+  return column_major ? mat2.mm(grad.t()).t() : grad.mm(mat2.t());
+}
+
+Tensor mm_mat2_backward(const Tensor& grad, const Tensor& mat1, IntArrayRef mat2_sizes, IntArrayRef mat2_strides) {
+  const bool column_major = mat2_strides[0] == 1 && mat2_strides[1] == mat2_sizes[0];
+  return column_major ? grad.t().mm(mat1).t() : mat1.t().mm(grad);
+}
+
+// ------------------------------------------------------------------------------------------------ shapes and views
+
+int64_t storage_extent(IntArrayRef sizes, IntArrayRef strides) {
+  int64_t last = 0;
+  for (size_t index = 0; index < sizes.size(); ++index) {
+    if (sizes[index] == 0) return 0;
+    last += (sizes[index] - 1) * strides[index];
+  }
+  return last + 1;
+}
+
+namespace {
+
+// Whether two positions of the shape may be one element: true only if there is no order in which strides grow past what
+// the dimensions inside them span.
+bool may_overlap(IntArrayRef sizes, IntArrayRef strides) {
+  std::vector<std::pair<int64_t, int64_t>> dimensions;
+  for (size_t index = 0; index < sizes.size(); ++index) {
+    if (sizes[index] > 1) dimensions.emplace_back(strides[index], sizes[index]);
+  }
+  std::sort(dimensions.begin(), dimensions.end());
+  int64_t reach = 0;
+  for (const auto& [stride, size] : dimensions) {
+    if (stride <= reach) return true;
+    reach += stride * (size - 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+Tensor as_strided_backward(const Tensor& grad, IntArrayRef self_sizes, IntArrayRef self_strides, int64_t self_offset,
+                           IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
+  if (grad.numel() == 0) return at::zeros(self_sizes, grad.options());
+  // The gradient of the storage: what the result touched receives its gradient, added up where it touched twice.
+  const int64_t offset = storage_offset.value_or(self_offset);
+  const int64_t first = std::min(offset, self_offset);
+  const int64_t extent = std::max(offset + storage_extent(size, stride), self_offset + storage_extent(self_sizes, self_strides)) - first;
+  Tensor flat = at::zeros({extent}, grad.options());
+  const auto positions = [&](IntArrayRef sizes, IntArrayRef strides, int64_t from) {
+    return at::arange(extent, grad.options().dtype(at::kLong)).as_strided(sizes, strides, from - first).reshape({-1});
+  };
+  if (may_overlap(size, stride)) {
+    flat.index_add_(0, positions(size, stride, offset), grad.reshape({-1}));
+  } else {
+    flat.as_strided(size, stride, offset - first).copy_(grad);
+  }
+  // An element that the input shows several times shares what its memory received.
+  if (may_overlap(self_sizes, self_strides)) {
+    const Tensor places = positions(self_sizes, self_strides, self_offset);
+    Tensor count = at::zeros({extent}, grad.options());
+    count.index_add_(0, places, at::ones({places.numel()}, grad.options()));
+    flat = flat / count;
+  }
+  return flat.as_strided(self_sizes, self_strides, self_offset - first);
+}
+
+Tensor permute_backward(const Tensor& grad, IntArrayRef dims) {
+  std::vector<int64_t> inverse(dims.size());
+  for (size_t index = 0; index < dims.size(); ++index) inverse[wrap(dims[index], dims.size())] = static_cast<int64_t>(index);
+  return grad.permute(inverse);
+}
+
+Tensor select_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, int64_t index) {
+  Tensor result = at::zeros(sizes, grad.options());
+  result.select(dim, index).copy_(grad);
+  return result;
+}
+
+Tensor slice_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, std::optional<int64_t> start,
+                      std::optional<int64_t> end, int64_t step) {
+  Tensor result = at::zeros(sizes, grad.options());
+  result.slice(dim, start, end, step).copy_(grad);
+  return result;
+}
+
+Tensor diagonal_backward(const Tensor& grad, IntArrayRef sizes, int64_t offset, int64_t dim1, int64_t dim2) {
+  Tensor result = at::zeros(sizes, grad.options());
+  result.diagonal(offset, dim1, dim2).copy_(grad);
+  return result;
+}
+
+Tensor unfold_backward(const Tensor& grad, IntArrayRef sizes, int64_t dimension, int64_t size, int64_t step) {
+  // grad: the input's shape with windows in `dimension`, and their elements in a last one.
+  Tensor result = at::zeros(sizes, grad.options());
+  if (sizes.empty()) return grad.reshape({});
+  const int64_t dim = wrap(dimension, sizes.size());
+  const at::TensorOptions integers = grad.options().dtype(at::kLong);
+  const int64_t windows = grad.size(dim);
+  if (windows == 0) return result;
+  const Tensor places = at::arange(0, sizes[dim], 1, integers).unfold(0, size, step).reshape({-1});
+  const Tensor source = grad.movedim(-1, dim + 1).flatten(dim, dim + 1);
+  return result.index_add_(dim, places, source);
+}
+
+std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes, int64_t dim) {
+  std::vector<Tensor> gradients;
+  int64_t start = 0;
+  const int64_t wrapped = wrap(dim, static_cast<size_t>(grad.dim()));
+  for (const std::vector<int64_t>& each : sizes) {
+    // A tensor of shape [0] may stand among others of any shape.
+    if (each == std::vector<int64_t>{0}) {
+      gradients.push_back(at::zeros({0}, grad.options()));
+      continue;
+    }
+    gradients.push_back(grad.narrow(wrapped, start, each[wrapped]));
+    start += each[wrapped];
+  }
+  return gradients;
+}
+
+void move_into(std::vector<Tensor>& grad_inputs, size_t first, std::vector<Tensor>&& gradients) {
+  std::move(gradients.begin(), gradients.end(), grad_inputs.begin() + static_cast<std::ptrdiff_t>(first));
+}
+
+// ------------------------------------------------------------------------------------------------ indexing
+
+Tensor index_backward(const Tensor& grad, IntArrayRef sizes, TensorList indices) {
+  return at::zeros(sizes, grad.options()).index_put_(indices, grad, true);
+}
+
+Tensor index_put_self_backward(const Tensor& grad, TensorList indices, bool accumulate) {
+  if (accumulate) return grad;
+  return grad.clone().index_put_(indices, at::zeros({}, grad.options()));
+}
+
+Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& index) {
+  if (sizes.empty()) return grad.reshape({-1}).sum();
+  return at::zeros(sizes, grad.options()).index_add_(dim, index, grad);
+}
+
+Tensor gather_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& index) {
+  return at::zeros(sizes, grad.options()).scatter_add_(dim, index, grad);
+}
+
+Tensor scatter_source_backward(const Tensor& grad, IntArrayRef source_sizes, int64_t dim, const Tensor& index) {
+  Tensor used = grad.gather(dim, index);
+  if (used.sizes() == source_sizes) return used;
+  Tensor result = at::zeros(source_sizes, grad.options());
+  Tensor part = result;
+  for (int64_t each = 0; each < used.dim(); ++each) part = part.narrow(each, 0, used.size(each));
+  part.copy_(used);
+  return result;
+}
+
+// ------------------------------------------------------------------------------------------------ softmax and losses
+
+Tensor softmax_double_backward_grad(const Tensor& grad, const Tensor& output, int64_t dim, bool log) {
+  // The Jacobian of softmax is symmetric, that of its logarithm is not.
+  if (!log) return at::_softmax_backward(grad, output, dim, false);
+  return grad - (grad * output.exp()).sum(dim, true);
+}
+
+Tensor softmax_double_backward_output(const Tensor& grad, const Tensor& grad_output, const Tensor& output, int64_t dim,
+                                      bool log) {
+  if (log) return -grad * output.exp() * grad_output.sum(dim, true);
+  return grad * grad_output - grad * (grad_output * output).sum(dim, true) - (grad * output).sum(dim, true) * grad_output;
+}
+
+Tensor mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction) {
+  const Tensor difference = self - target;
+  const double factor = reduction == 1 ? 2.0 / static_cast<double>(difference.numel()) : 2.0;
+  return grad * (difference * factor);
+}
+
+}  // namespace torch::autograd

@@ -1,0 +1,256 @@
+// A graph task counts how many gradients each node waits for, then runs nodes as they become ready, latest first. There is
+// no recursion over the graph, so its depth is limited by memory only.
+
+#include <torch/csrc/autograd/engine.h>
+
+#include <aten/ATen.h>
+#include <torch/csrc/autograd/input_buffer.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <queue>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace torch::autograd {
+
+namespace {
+
+// Where a backward starts: hands its gradients to the roots.
+class GraphRoot final : public Node {
+ public:
+  GraphRoot(const edge_list& roots, variable_list grads) : grads_(std::move(grads)) { set_next_edges(edge_list(roots)); }
+  variable_list apply(variable_list&&) override { return std::move(grads_); }
+  std::string name() const override { return "GraphRoot"; }
+
+ private:
+  variable_list grads_;
+};
+
+struct Ready {
+  std::shared_ptr<Node> node;
+  InputBuffer inputs;
+};
+struct RunsLater {
+  bool operator()(const Ready& left, const Ready& right) const {
+    return left.node->sequence_nr() < right.node->sequence_nr();
+  }
+};
+
+// What a task knows of a node.
+struct NodeState {
+  int64_t waits_for = 0;       // gradients that are still to come
+  bool leads_to_target = false;  // it has to run
+  std::vector<std::pair<uint32_t, size_t>> captures;  // input -> number of the target
+  std::unique_ptr<InputBuffer> inputs;
+};
+
+class GraphTask {
+ public:
+  GraphTask(BackwardOptions options, const edge_list& targets) : options_(options), selective_(!targets.empty()) {
+    captured_.resize(targets.size());
+  }
+
+  variable_list run(const std::shared_ptr<Node>& root, const edge_list& targets);
+  bool is_selective() const { return selective_; }
+  bool is_asked_for(const Node& node) const {
+    const auto state = states_.find(&node);
+    return state != states_.end() && (state->second.leads_to_target || !state->second.captures.empty());
+  }
+
+ private:
+  void count_dependencies(const std::shared_ptr<Node>& root);
+  void mark_targets(const std::shared_ptr<Node>& root, const edge_list& targets);
+  void evaluate(Ready ready);
+  void send(const Edge& edge, at::Tensor gradient);
+
+  BackwardOptions options_;
+  bool selective_;
+  variable_list captured_;
+  std::unordered_map<const Node*, NodeState> states_;
+  std::priority_queue<Ready, std::vector<Ready>, RunsLater> ready_;
+};
+
+thread_local GraphTask* current_task = nullptr;
+
+// A backward may run inside of another, from a hook or a custom function.
+class TaskScope {
+ public:
+  explicit TaskScope(GraphTask* task) : previous_(std::exchange(current_task, task)) {}
+  ~TaskScope() { current_task = previous_; }
+  TaskScope(const TaskScope&) = delete;
+  TaskScope& operator=(const TaskScope&) = delete;
+
+ private:
+  GraphTask* previous_;
+};
+
+void GraphTask::count_dependencies(const std::shared_ptr<Node>& root) {
+  std::vector<const Node*> stack{root.get()};
+  std::unordered_set<const Node*> seen{root.get()};
+  states_[root.get()];
+  while (!stack.empty()) {
+    const Node* node = stack.back();
+    stack.pop_back();
+    for (const Edge& edge : node->next_edges()) {
+      if (!edge.is_valid()) continue;
+      states_[edge.function.get()].waits_for += 1;
+      if (seen.insert(edge.function.get()).second) stack.push_back(edge.function.get());
+    }
+  }
+}
+
+void GraphTask::mark_targets(const std::shared_ptr<Node>& root, const edge_list& targets) {
+  for (size_t index = 0; index < targets.size(); ++index) {
+    if (!targets[index].is_valid()) continue;
+    NodeState& state = states_[targets[index].function.get()];
+    if (options_.accumulate && targets[index].function->leaf().defined()) {
+      state.leads_to_target = true;
+    } else {
+      state.captures.emplace_back(targets[index].input_nr, index);
+    }
+  }
+  // Depth first; a node is judged when all behind it are.
+  struct Frame {
+    const Node* node;
+    size_t next;
+  };
+  std::vector<Frame> stack{{root.get(), 0}};
+  std::unordered_set<const Node*> seen{root.get()};
+  while (!stack.empty()) {
+    Frame& frame = stack.back();
+    const edge_list& edges = frame.node->next_edges();
+    if (frame.next < edges.size()) {
+      const Node* next = edges[frame.next++].function.get();
+      if (next != nullptr && seen.insert(next).second) stack.push_back({next, 0});
+      continue;
+    }
+    bool leads = states_[frame.node].leads_to_target;
+    for (const Edge& edge : edges) leads = leads || (edge.is_valid() && is_asked_for(*edge.function));
+    states_[frame.node].leads_to_target = leads;
+    stack.pop_back();
+  }
+}
+
+// Runs the hooks of the tensors that a node's inputs are gradients of, then keeps what retain_grad() asked for.
+void run_tensor_hooks(Node& node, variable_list& inputs) {
+  const auto run = [&inputs](const TensorHooks& hooks, uint32_t input_nr) {
+    for (const auto& [number, hook] : hooks.snapshot()) {
+      if (!inputs[input_nr].defined()) return;
+      at::Tensor replaced = hook(inputs[input_nr]);
+      if (replaced.defined()) inputs[input_nr] = std::move(replaced);
+    }
+  };
+  for (const Node::InputHooks& entry : node.all_tensor_hooks()) run(*entry.hooks, entry.input_nr);
+  const at::Tensor leaf = node.leaf();
+  if (leaf.defined()) {
+    const AutogradMeta* meta = find_meta(leaf);
+    if (meta && meta->hooks) run(*meta->hooks, 0);
+  }
+  for (const auto& [input_nr, slot] : node.retained_grads()) {
+    if (!inputs[input_nr].defined()) continue;
+    *slot = slot->defined() ? at::add(*slot, inputs[input_nr]) : at::clone(inputs[input_nr]);
+  }
+}
+
+// Brings a gradient to the shape, dtype and device of the tensor that it belongs to.
+at::Tensor conform(at::Tensor gradient, const InputMetadata& expected, const Node& node, size_t index) {
+  if (gradient.sizes() != c10::IntArrayRef(expected.sizes)) {
+    const c10::IntArrayRef sizes = gradient.sizes();
+    bool expandable = sizes.size() >= expected.sizes.size();
+    for (size_t back = 1; expandable && back <= expected.sizes.size(); ++back) {
+      const int64_t want = expected.sizes[expected.sizes.size() - back];
+      expandable = want == 1 || want == sizes[sizes.size() - back];
+    }
+    TORCH_CHECK(expandable, "Function ", node.name(), " returned an invalid gradient at index ", index, " - got ", sizes,
+                " but expected shape compatible with ", c10::IntArrayRef(expected.sizes));
+    gradient = at::sum_to_size(gradient, expected.sizes);
+  }
+  TORCH_CHECK(gradient.is_floating_point(), "Function ", node.name(), " returned an invalid gradient at index ", index,
+              " - expected a floating-point tensor but got ", gradient.dtype());
+  const bool same_device = gradient.device() == expected.options.device();
+  TORCH_CHECK(same_device || gradient.dim() == 0, "Function ", node.name(), " returned an invalid gradient at index ", index,
+              " - expected device ", expected.options.device(), " but got ", gradient.device());
+  if (!same_device || gradient.dtype() != expected.options.dtype()) {
+    gradient = at::_to_copy(gradient, expected.options.dtype(), expected.options.device());
+  }
+  return gradient;
+}
+
+void check_outputs(const Node& node, variable_list& outputs) {
+  const size_t expected = node.num_outputs();
+  // A custom function may return more, as long as they are undefined.
+  for (size_t index = expected; index < outputs.size(); ++index) {
+    TORCH_CHECK(!outputs[index].defined(), "Function ", node.name(), " returned an invalid number of gradients - got ",
+                outputs.size(), ", but expected ", expected);
+  }
+  TORCH_CHECK(outputs.size() >= expected, "Function ", node.name(), " returned an invalid number of gradients - got ",
+              outputs.size(), ", but expected ", expected);
+  for (size_t index = 0; index < expected; ++index) {
+    const Edge& edge = node.next_edge(index);
+    if (!edge.is_valid() || !outputs[index].defined()) continue;
+    const auto& metadata = edge.function->input_metadata();
+    TORCH_INTERNAL_ASSERT(edge.input_nr < metadata.size(), "an edge ends in an input that its node does not have");
+    outputs[index] = conform(std::move(outputs[index]), metadata[edge.input_nr], node, index);
+  }
+}
+
+void GraphTask::evaluate(Ready ready) {
+  Node& node = *ready.node;
+  variable_list inputs = ready.inputs.take();
+  run_tensor_hooks(node, inputs);
+  if (selective_) {
+    const NodeState& state = states_[&node];
+    for (const auto& [input_nr, target] : state.captures) captured_[target] = inputs[input_nr];
+    if (!state.leads_to_target) return;
+  } else if (!options_.accumulate && node.leaf().defined()) {
+    return;
+  }
+  for (const auto& [number, hook] : node.pre_hooks().snapshot()) inputs = hook(std::move(inputs));
+  const auto post_hooks = node.post_hooks().snapshot();
+  const variable_list kept = post_hooks.empty() ? variable_list{} : inputs;
+  variable_list outputs = node(std::move(inputs));
+  if (!options_.keep_graph) node.release_variables();
+  for (const auto& [number, hook] : post_hooks) outputs = hook(std::move(outputs), kept);
+  check_outputs(node, outputs);
+  for (size_t index = 0; index < node.num_outputs(); ++index) send(node.next_edge(index), std::move(outputs[index]));
+}
+
+void GraphTask::send(const Edge& edge, at::Tensor gradient) {
+  if (!edge.is_valid()) return;
+  NodeState& state = states_[edge.function.get()];
+  const bool wanted = !selective_ || state.leads_to_target || !state.captures.empty();
+  if (wanted) {
+    if (!state.inputs) state.inputs = std::make_unique<InputBuffer>(edge.function->num_inputs());
+    state.inputs->add(edge.input_nr, std::move(gradient));
+  }
+  if (--state.waits_for == 0 && wanted) ready_.push(Ready{edge.function, std::move(*state.inputs)});
+}
+
+variable_list GraphTask::run(const std::shared_ptr<Node>& root, const edge_list& targets) {
+  count_dependencies(root);
+  if (selective_) mark_targets(root, targets);
+  const TaskScope scope(this);
+  const c10::AutoGradMode mode(options_.create_graph);
+  ready_.push(Ready{root, InputBuffer(0)});
+  while (!ready_.empty()) {
+    // The queue is ordered by node alone, so its top may be emptied before it goes.
+    Ready next = std::move(const_cast<Ready&>(ready_.top()));
+    ready_.pop();
+    evaluate(std::move(next));
+  }
+  return std::move(captured_);
+}
+
+}  // namespace
+
+variable_list Engine::execute(const edge_list& roots, variable_list grads, const edge_list& targets, BackwardOptions options) {
+  TORCH_INTERNAL_ASSERT(roots.size() == grads.size(), "one gradient per root");
+  GraphTask task(options, targets);
+  return task.run(make_node<GraphRoot>(roots, std::move(grads)), targets);
+}
+
+bool Engine::is_selective() { return current_task != nullptr && current_task->is_selective(); }
+
+bool Engine::is_asked_for(const Node& node) { return current_task->is_asked_for(node); }
+
+}  // namespace torch::autograd

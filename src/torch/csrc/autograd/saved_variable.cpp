@@ -1,0 +1,80 @@
+#include <torch/csrc/autograd/saved_variable.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <sstream>
+
+namespace torch::autograd {
+
+namespace {
+
+constexpr const char* kTwice =
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward.";
+
+std::string describe(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << "[torch." << (tensor.is_cuda() ? "cuda." : "") << c10::to_string(tensor.dtype()) << "Tensor " << tensor.sizes() << "]";
+  return text.str();
+}
+
+}  // namespace
+
+SavedVariable::SavedVariable(const at::Tensor& variable, bool is_output, bool is_inplace_on_view) {
+  if (!variable.defined()) return;
+  was_defined_ = true;
+  saved_version_ = variable._version();
+  const AutogradMeta* meta = find_meta(variable);
+  output_nr_ = meta ? meta->output_nr : 0;
+  requires_grad_ = variable.requires_grad();
+  is_output_ = is_output && requires_grad_ && !variable.is_leaf();
+  is_inplace_on_view_ = is_inplace_on_view;
+  if (!is_output_) {
+    data_ = variable;
+    return;
+  }
+  data_ = at::Tensor(variable.impl()->shallow_copy(/*share_version=*/true));
+  if (is_inplace_on_view_) view_history_ = grad_fn(variable);
+}
+
+at::Tensor SavedVariable::unpack(std::shared_ptr<Node> owner) const {
+  if (!was_defined_) return {};
+  TORCH_CHECK(data_.defined(), kTwice);
+  const std::shared_ptr<Node> history = !is_output_            ? grad_fn(data_)
+                                        : is_inplace_on_view_ ? view_history_.lock()
+                                                              : std::move(owner);
+  const uint32_t current = data_._version();
+  if (current != saved_version_) {
+    std::ostringstream message;
+    message << "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            << describe(data_);
+    if (history) message << ", which is output " << output_nr_ << " of " << history->name() << ",";
+    message << " is at version " << current << "; expected version " << saved_version_ << " instead. Hint: the tensor was "
+            << "changed after it was used in the forward pass; use an out-of-place operation there, or clone it first.";
+    throw c10::Error(message.str());
+  }
+  if (!is_output_) return data_;
+  TORCH_INTERNAL_ASSERT(history != nullptr, "a saved result has lost its history");
+  at::Tensor result(data_.impl()->shallow_copy(/*share_version=*/true));
+  AutogradMeta& meta = meta_of(result);
+  meta.grad_fn = history;
+  meta.output_nr = output_nr_;
+  return result;
+}
+
+std::vector<SavedVariable> save_list(at::TensorList tensors) {
+  std::vector<SavedVariable> saved;
+  saved.reserve(tensors.size());
+  for (const at::Tensor& tensor : tensors) saved.emplace_back(tensor, false);
+  return saved;
+}
+
+std::vector<at::Tensor> unpack_list(const std::vector<SavedVariable>& saved) {
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(saved.size());
+  for (const SavedVariable& entry : saved) tensors.push_back(entry.unpack());
+  return tensors;
+}
+
+}  // namespace torch::autograd

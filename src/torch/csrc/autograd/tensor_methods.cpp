@@ -1,0 +1,95 @@
+// The methods of at::Tensor that are about gradients, and the native functions that change history instead of data.
+
+#include <aten/NativeFunctions.h>
+#include <aten/Tensor.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/variable.h>
+
+namespace at {
+
+using torch::autograd::AutogradMeta;
+using torch::autograd::find_meta;
+using torch::autograd::meta_of;
+
+const Tensor& Tensor::requires_grad_(bool requires_grad) const {
+  TORCH_CHECK(is_leaf(), "you can only change requires_grad flags of leaf variables.",
+              requires_grad ? ""
+                            : " If you want to use a computed variable in a subgraph that doesn't require differentiation "
+                              "use var_no_grad = var.detach().");
+  TORCH_CHECK(!requires_grad || is_floating_point(),
+              "only Tensors of floating point and complex dtype can require gradients");
+  if (requires_grad || find_meta(*this)) meta_of(*this).leaf_requires_grad = requires_grad;
+  return *this;
+}
+
+bool Tensor::is_leaf() const { return torch::autograd::grad_fn(*this) == nullptr; }
+
+int64_t Tensor::output_nr() const {
+  const AutogradMeta* meta = find_meta(*this);
+  return meta ? meta->output_nr : 0;
+}
+
+std::shared_ptr<torch::autograd::Node> Tensor::grad_fn() const { return torch::autograd::grad_fn(*this); }
+
+void Tensor::retain_grad() const {
+  TORCH_CHECK(requires_grad(), "can't retain_grad on Tensor that has requires_grad=False");
+  const std::shared_ptr<torch::autograd::Node> node = torch::autograd::grad_fn(*this);
+  AutogradMeta& meta = meta_of(*this);
+  if (!node || meta.retained_grad) return;
+  meta.retained_grad = std::make_shared<Tensor>();
+  node->set_retained_grad(meta.output_nr, meta.retained_grad);
+}
+
+bool Tensor::retains_grad() const {
+  const AutogradMeta* meta = find_meta(*this);
+  return meta && meta->retained_grad != nullptr;
+}
+
+const Tensor& Tensor::grad() const {
+  static const Tensor undefined;
+  const AutogradMeta* meta = find_meta(*this);
+  if (!meta) return undefined;
+  return meta->retained_grad ? *meta->retained_grad : meta->grad;
+}
+
+void Tensor::set_grad(const Tensor& grad) const {
+  if (grad.defined()) {
+    TORCH_CHECK(grad.sizes() == sizes(), "assigned grad has data of a different size");
+    TORCH_CHECK(grad.dtype() == dtype(), "assigned grad has data of a different type");
+    TORCH_CHECK(grad.device() == device(), "assigned grad has data located on a different device");
+    TORCH_CHECK(!grad.is_same(*this), "can't assign Variable as its own grad");
+  } else if (!find_meta(*this)) {
+    return;
+  }
+  AutogradMeta& meta = meta_of(*this);
+  (meta.retained_grad ? *meta.retained_grad : meta.grad) = grad;
+}
+
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph) const {
+  torch::autograd::backward({*this}, {gradient}, retain_graph, create_graph);
+}
+
+bool Tensor::is_view() const {
+  const AutogradMeta* meta = find_meta(*this);
+  return meta && meta->view != nullptr;
+}
+
+const Tensor& Tensor::_base() const {
+  TORCH_CHECK(is_view(), "Can't get base of non-view Variable");
+  return find_meta(*this)->view->base;
+}
+
+Tensor Tensor::variable_data() const { return Tensor(impl_->shallow_copy(/*share_version=*/false)); }
+
+namespace native {
+
+Tensor detach(const Tensor& self) { return Tensor(self.impl()->shallow_copy(/*share_version=*/true)); }
+
+Tensor& detach_(Tensor& self) {
+  torch::autograd::detach_in_place(self);
+  return self;
+}
+
+}  // namespace native
+
+}  // namespace at

@@ -1,0 +1,21 @@
+#pragma once
+// Written by torchgen from native_functions.yaml, kernels.yaml and derivatives.yaml: change those instead.
+// The kernel tables, and the kernels that each backend has to define.
+
+#include <aten/Tensor.h>
+#include <aten/TensorIterator.h>
+#include <c10/core/KernelTable.h>
+
+namespace at::native {
+
+${tables}
+
+namespace cpu {
+${cpu_kernels}
+}  // namespace cpu
+
+namespace cuda {
+${cuda_kernels}
+}  // namespace cuda
+
+}  // namespace at::native

@@ -1,0 +1,183 @@
+"""The C++ text of the functions in namespace at: autograd in front, the native function behind.
+
+Each is two functions, so that the usual case stays small: `add` tests whether a gradient is asked for and otherwise calls
+the native function; `add_Tensor_recorded` makes the node, saves what it needs, and calls it with grad mode off.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchgen import api
+from torchgen.model import Face, FaceKind, Kind
+
+if TYPE_CHECKING:
+    from torchgen.nodes import NodeClass, Saved
+
+# They change what autograd knows of a tensor and leave its data alone.
+_HISTORY_ONLY = ("detach", "detach_")
+
+
+def wrapper(face: Face, node: NodeClass | None) -> str:
+    """The definition of one face. `node` is that of its native function, None when it has no gradient."""
+    if face.wrapped:
+        return _number_face(face)
+    signature = api.function_signature(face)
+    if face.native.kind is Kind.COMPOSITE:
+        return _define(signature, [f"return native::{_native_call(face)};"])
+    if face.kind is FaceKind.OUT:
+        return _define(signature, [*_guard(face), *_check_out(face, node), *_run(face), "return out;"])
+    check = _check_inplace_without_formula(face) if node is None else []
+    body = _guard(face) + check + _run(face) + [*_finish(face), f"return {_returned(face)};"]
+    if node is None:
+        return _define(signature, body)
+    name = f"{face.schema.full_name.replace('.', '_')}_recorded"
+    test = f"if (C10_UNLIKELY(any_requires_grad({_differentiable_inputs(node)}))) {{"
+    call = f"  return {name}({api.pass_on(signature.arguments)});"
+    recorded = _define(api.Signature(signature.result, name, signature.arguments), _recorded(face, node))
+    return f"static C10_NOINLINE {recorded}\n\n" + _define(signature, [test, call, "}", *body])
+
+
+def _define(signature: api.Signature, lines: list[str]) -> str:
+    return "\n".join([f"{signature.declaration()} {{", *(f"  {line}" for line in lines), "}"])
+
+
+def _number_face(face: Face) -> str:
+    """Wraps the numbers and calls the face that takes tensors."""
+    schema = face.schema
+    like = next((argument.name for argument in schema.arguments if argument.type.is_tensor), None)
+    device = f", {like}.device()" if like else ""
+    tensors = Face(face.native, face.kind)
+    wrapped = {name: f"wrapped_scalar_tensor({name}{device})" for name in face.wrapped}
+    call = api.call(api.function_signature(tensors), **wrapped)
+    return _define(api.function_signature(face), [f"return at::{call};"])
+
+
+def _native_call(face: Face) -> str:
+    signature = api.native_signature(face.native)
+    outs = {FaceKind.SELF: "result", FaceKind.INPLACE: "self", FaceKind.OUT: "out"}
+    return api.call(signature, out=outs[face.kind])
+
+
+def _result_names(face: Face) -> tuple[str, ...]:
+    returns = face.schema.returns
+    if len(returns) == 1:
+        return ("result",)
+    return tuple(result.name or f"result{index}" for index, result in enumerate(returns))
+
+
+def _returned(face: Face) -> str:
+    if face.is_inplace:
+        return "self"
+    names = _result_names(face)
+    return names[0] if len(names) == 1 else f"{{{', '.join(f'std::move({name})' for name in names)}}}"
+
+
+def _guard(face: Face) -> list[str]:
+    """Makes the first tensor's device current, for the kernels of devices that come in numbers."""
+    for argument in face.schema.arguments:
+        if argument.type.is_tensor:
+            return [f"const c10::DeviceGuard device_guard(device_of({argument.name}));"]
+    return []
+
+
+def _run(face: Face) -> list[str]:
+    """Calls the native function; afterwards the results have the names of `_result_names`, or `self` is written."""
+    call = f"native::{_native_call(face)}"
+    if face.kind is FaceKind.OUT:
+        return [f"{call};", "out.impl()->bump_version();"]
+    if face.is_inplace:
+        bump = [] if face.schema.name in _HISTORY_ONLY else ["self.impl()->bump_version();"]
+        return [f"{call};", *bump]
+    if face.native.kind is Kind.STRUCTURED:
+        return ["Tensor result;", f"{call};"]
+    names = _result_names(face)
+    if len(names) > 1:
+        return [f"auto [{', '.join(names)}] = {call};"]
+    return [f"{api.result_type(face.schema)} result = {call};"]
+
+
+def _finish(face: Face) -> list[str]:
+    """What is owed to results that share memory with an input, and to factories."""
+    if _is_view(face):
+        return ["result = as_view(self, std::move(result));"]
+    if any(argument.is_options for argument in api.cpp_arguments(face.schema, public=True)):
+        return ["if (options.requires_grad()) result.requires_grad_(true);"]
+    return []
+
+
+def _is_view(face: Face) -> bool:
+    """Whether the result is a view in autograd's sense. A detached tensor shares memory but has no history to share."""
+    result = face.schema.returns[0].type if face.schema.returns else None
+    if result is None or result.alias is None or result.alias.is_write:
+        return False
+    return face.schema.name not in _HISTORY_ONLY
+
+
+def _check_inplace_without_formula(face: Face) -> list[str]:
+    if not face.is_inplace or face.schema.name in _HISTORY_ONLY:
+        return []
+    return [f'check_no_formula("{face.schema.name}", any_requires_grad(self));']
+
+
+def _differentiable_inputs(node: NodeClass) -> str:
+    return ", ".join(formula.input for formula in node.formulas)
+
+
+def _check_out(face: Face, node: NodeClass | None) -> list[str]:
+    if node is None:
+        return []
+    return [f'check_out("{face.native.schema.name}", any_requires_grad({_differentiable_inputs(node)}, out));']
+
+
+def _recorded(face: Face, node: NodeClass) -> list[str]:
+    lines = ["check_inplace(self);"] if face.is_inplace else []
+    lines.append(f"auto node = make_node<{node.name}>();")
+    lines.append(f"node->set_next_edges(collect_next_edges({_differentiable_inputs(node)}));")
+    lines += [
+        f"node->{argument.name}_size = {argument.name}.size();" for argument in node.inputs if argument.type.is_tensor_list
+    ]
+    lines += [_save(saved, face, node) for saved in node.saved if saved.kind != "result"]
+    run = _run(face)
+    declared = [run.pop(0)] if run[0] == "Tensor result;" else []
+    if not face.is_inplace and not declared:
+        declared, run = _declare_results(face)
+    lines += [*declared, "{", "  const NoGradGuard no_grad;", *(f"  {line}" for line in _guard(face) + run), "}"]
+    lines += _finish(face)
+    if face.is_inplace:
+        lines.append("rebase_history(self, node);")
+    else:
+        flags = node.info.output_differentiability
+        lines += [f"set_history({name}, node);" for name, flag in zip(_result_names(face), flags) if flag]
+    for saved in node.saved:
+        if saved.kind == "result":
+            # In place, the result is `self` itself.
+            value = "self, true, self.is_view()" if face.is_inplace else f"{saved.name}, true"
+            lines.append(f"node->{saved.field} = SavedVariable({value});")
+    return [*lines, f"return {_returned(face)};"]
+
+
+def _declare_results(face: Face) -> tuple[list[str], list[str]]:
+    """As `_run`, but with the results declared apart, so that they outlive the scope of the call."""
+    call = f"native::{_native_call(face)}"
+    names = _result_names(face)
+    if len(names) == 1:
+        return [f"{api.result_type(face.schema)} result;"], [f"result = {call};"]
+    return [f"Tensor {', '.join(names)};"], [f"std::tie({', '.join(names)}) = {call};"]
+
+
+def _save(saved: Saved, face: Face, node: NodeClass) -> str:
+    """Stores one field before the call; only when a gradient that needs it is asked for."""
+    if saved.kind == "tensors":
+        statement = f"node->{saved.field} = save_list({saved.value});"
+    elif saved.kind == "tensor":
+        # In place, `self` is about to be overwritten: keep a copy of what it was.
+        original = "at::clone(self)" if face.is_inplace and saved.name == "self" else saved.value
+        statement = f"node->{saved.field} = SavedVariable({original}, false);"
+    else:
+        return f"node->{saved.field} = {saved.value};"
+    if len(saved.needed_by) == len(node.inputs) or any(argument.type.is_tensor_list for argument in node.inputs):
+        return statement
+    condition = " || ".join(f"node->should_compute_output({position})" for position in sorted(saved.needed_by))
+    return f"if ({condition}) {statement}"
+
