@@ -1,0 +1,49 @@
+"""Show every package that a recipe makes, with its requirements and hash.
+
+Reads meta.yaml and the variant configurations as conda-build does; builds and downloads nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slipway.recipe.hashes import as_json
+from slipway.recipe.options import add_render_arguments, rendered
+
+if TYPE_CHECKING:
+    import argparse
+
+    from slipway.log import Reporter
+    from slipway.model import RenderedOutput
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_render_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="one object, keyed by name-version-build")
+
+
+def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    outputs = rendered(arguments)
+    if arguments.json:
+        print(as_json({output.key: dict(output.listing) for output in outputs}))
+        return 0
+    for output in outputs:
+        print("\n".join(_lines(output)))
+    print(f"{len(outputs)} package{'' if len(outputs) == 1 else 's'}")
+    return 0
+
+
+def _lines(output: RenderedOutput) -> list[str]:
+    lines = [f"{output.subdir}/{output.key}"]
+    if output.hash_input:
+        used = ", ".join(f"{key} {value}" for key, value in sorted(output.hash_input.items()))
+        lines.append(f"  hash of  {used}")
+    sections = {
+        "build": output.requirements.build,
+        "host": output.requirements.host,
+        "run": output.requirements.run,
+        "run_constrained": output.requirements.run_constrained,
+        "run_exports": (*output.run_exports.strong, *output.run_exports.weak, *output.run_exports.noarch),
+    }
+    lines += [f"  {name:<8} {', '.join(specs)}" for name, specs in sections.items() if specs]
+    return [*lines, ""]

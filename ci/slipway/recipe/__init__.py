@@ -1,0 +1,71 @@
+"""The renderer for conda-build's recipe dialect: text in, `RenderedOutput`s out.
+
+    recipe = load_recipe(Path("recipe"))
+    outputs = render(recipe, [load_config(path)], platform="linux-64", environ={})
+
+`loader` is the one module that reads files. Everything else is pure: the same texts, platform and environment give the
+same outputs, and nothing of a recipe is ever run outside Jinja's sandbox. The stages, each with its module:
+
+    selectors   lines that end in ``[...]``
+    config      conda_build_config.yaml, stacked and multiplied out to variants
+    templates   Jinja in a sandbox; `functions` is what templates may name
+    document    YAML with line numbers; `fields` are the keys it may hold
+    outputs     what each output takes from the top level
+    excerpts, usage, hashes   which keys an output uses, and its build string
+    order       build order
+    render      the whole
+    choose      picking outputs and variants from the result
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from slipway.recipe.config import VariantConfigText, given, parse
+from slipway.recipe.loader import load_config, load_recipe, surrounding_configs
+from slipway.recipe.render import Recipe, Renderer, Versions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from slipway.model import RenderedOutput
+
+__all__ = ["Recipe", "VariantConfigText", "load_config", "load_recipe", "render", "surrounding_configs"]
+
+
+def render(
+    recipe: Recipe,
+    configs: Sequence[VariantConfigText] = (),
+    *,
+    platform: str = "linux-64",
+    environ: Mapping[str, str],
+    base_configs: Sequence[VariantConfigText] = (),
+    variants: Mapping[str, Any] | None = None,
+    versions: Versions | None = None,
+) -> tuple[RenderedOutput, ...]:
+    """Render every output of every variant.
+
+    Precedence, from low to high: conda-build's defaults, `base_configs`, the recipe's own configuration, `configs`,
+    `variants`.
+
+    Args:
+        recipe: from `load_recipe`.
+        configs: conda-build's ``-m`` files, in order.
+        platform: the subdir that is built on and, unless a configuration sets `target_platform`, for.
+        environ: environment variables that selectors and templates may see.
+        base_configs: files below the recipe's own: ``--exclusive-config-file``, or the user's and working directory's.
+        variants: key to value or list of values, as given on a command line.
+        versions: exact version of a package in the host environment, for `pin_compatible` and `pin_run_as_build`;
+            without it `pin_compatible` leaves the bare name, and `pin_run_as_build` goes by the variant.
+
+    Returns:
+        The outputs that are not skipped, each after those that it needs.
+
+    Raises:
+        RecipeError: the recipe or a configuration cannot be rendered; `where` is ``path:line``.
+    """
+    stack = [*base_configs, *([recipe.config] if recipe.config is not None else []), *configs]
+    parsed = [parse(source, platform=platform, environ=environ) for source in stack]
+    if variants:
+        parsed.append(given(variants))
+    return Renderer(recipe, parsed, platform=platform, environ=environ, versions=versions).render()

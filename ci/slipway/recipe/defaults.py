@@ -1,0 +1,71 @@
+"""What conda-build assumes when no configuration says otherwise: facts only, no logic of rendering.
+
+The values are those of conda-build 26.7 on Linux, as documented or observed; where conda-build takes the version of the
+Python it runs on, a fixed one stands here, so that a rendering does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIANT_KEYS: Final[Mapping[str, str]] = {
+    "python": "3.13",
+    "numpy": "1.26",
+    "perl": "5.26.2",
+    "lua": "5",
+    "r_base": "3.5",
+    "cpu_optimization_target": "nocona",
+    "cran_mirror": "https://cran.r-project.org",
+}
+"""One value per key; any configuration that names the key replaces it."""
+
+SHARED_KEYS: Final[Mapping[str, Any]] = {
+    "pin_run_as_build": {
+        "python": {"min_pin": "x.x", "max_pin": "x.x"},
+        "r-base": {"min_pin": "x.x", "max_pin": "x.x"},
+    },
+    "ignore_version": [],
+    "ignore_build_only_deps": ["python", "numpy"],
+    "extend_keys": ["pin_run_as_build", "ignore_version", "ignore_build_only_deps", "extend_keys"],
+}
+"""Keys that span the whole matrix: configurations add to them instead of replacing them."""
+
+COMPILERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "linux": {"c": "gcc", "cxx": "gxx", "fortran": "gfortran"},
+    "osx": {"c": "clang", "cxx": "clangxx", "fortran": "gfortran"},
+    "win": {"c": "vs2017", "cxx": "vs2017", "fortran": "gfortran"},
+}
+"""Language to compiler package, by operating system; a language without an entry stands for itself."""
+
+ARCHITECTURES: Final[tuple[str, ...]] = (
+    "x86", "x86_64", "aarch64", "arm64", "armv6l", "armv7l", "ppc64le", "ppc64", "s390x", "riscv32", "riscv64",
+    "wasm32", "z",
+)  # fmt: skip
+"""Every name of an architecture that a selector may use."""
+
+SYSTEMS: Final[tuple[str, ...]] = ("linux", "osx", "win", "emscripten", "wasi", "freebsd", "zos")
+"""Every name of an operating system that a selector may use."""
+
+ARCHITECTURE_OF_SUFFIX: Final[Mapping[str, str]] = {"64": "x86_64", "32": "x86"}
+"""``linux-64`` is ``x86_64``; other suffixes are the architecture's own name."""
+
+CDT_ARCHITECTURES: Final[Mapping[str, str]] = {"64": "x86_64", "32": "i686"}
+"""Suffix of the package names that ``cdt()`` gives."""
+
+HASH_LENGTH: Final = 7
+HASH_PLACEHOLDER: Final = "1234567"
+"""What ``PKG_HASH`` reads as while the recipe is read; the real digits replace ``h1234567`` at the end."""
+
+
+def system_of(platform: str) -> str:
+    """``linux-64`` -> ``linux``."""
+    return platform.partition("-")[0]
+
+
+def architecture_of(platform: str) -> str:
+    """``linux-64`` -> ``x86_64``; ``linux-aarch64`` -> ``aarch64``."""
+    suffix = platform.partition("-")[2]
+    return ARCHITECTURE_OF_SUFFIX.get(suffix, suffix)

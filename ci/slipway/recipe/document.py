@@ -1,0 +1,188 @@
+"""Rendered YAML to a plain dictionary, with a place for each complaint: unknown keys, duplicates, broken YAML."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import yaml
+
+from slipway.errors import RecipeError
+from slipway.recipe import fields
+
+if TYPE_CHECKING:
+    from slipway.recipe.templates import RenderedText
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which numbers and dates stay text, so that version 1.10 is not 1.1."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag.rpartition(":")[2] not in ("int", "float", "timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+@dataclass(frozen=True)
+class Document:
+    """meta.yaml of one variant.
+
+    Attributes:
+        meta: the sections; numbers are text, ``yes`` and ``true`` are True.
+        path: the recipe's file, for messages.
+    """
+
+    meta: Mapping[str, Any]
+    path: str
+    _lines: Mapping[tuple[str | int, ...], int] = field(default_factory=dict, repr=False)
+
+    def where(self, *keys: str | int) -> str:
+        """``path:line`` of the innermost part of `keys` that the document has."""
+        for length in range(len(keys), 0, -1):
+            if keys[:length] in self._lines:
+                return f"{self.path}:{self._lines[keys[:length]]}"
+        return self.path
+
+    def section(self, name: str) -> dict[str, Any]:
+        """A section that is a mapping; empty if it is absent.
+
+        Raises:
+            RecipeError: it is something else.
+        """
+        value = self.meta.get(name) or {}
+        if not isinstance(value, Mapping):
+            raise RecipeError(
+                f"`{name}` must map keys to values", where=self.where(name), hint=f"write `{name}:` and its keys below"
+            )
+        return dict(value)
+
+
+def read(text: RenderedText, path: str, selected: frozenset[int] = frozenset()) -> Document:
+    """Parse and check the text of one variant.
+
+    Args:
+        text: what Jinja made.
+        path: the recipe's file, for messages.
+        selected: lines of the file that had a selector: among duplicates these override, as they do in conda-build.
+
+    Raises:
+        RecipeError: broken YAML, a duplicate or unknown key, or a section of the wrong shape.
+    """
+    lines: dict[tuple[str | int, ...], int] = {}
+    try:
+        loader = _Loader(text.text)
+        try:
+            root = loader.get_single_node()
+            meta = _plain(root, (), text, path, lines, selected, loader) if root is not None else {}
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{path}:{text.line(mark.line)}" if mark else path
+        raise RecipeError(
+            f"not valid YAML: {error.problem or error.context}", where=where,
+            hint="check indentation, and quote values that hold `: ` or start with a special character",
+        ) from None  # fmt: skip
+    except yaml.YAMLError as error:
+        raise RecipeError(f"not valid YAML: {str(error).partition(chr(10))[0]}", where=path) from None
+    except RecursionError:
+        raise RecipeError("not valid YAML: nested too deeply", where=path) from None
+    if not isinstance(meta, dict):
+        raise RecipeError("a recipe maps section names to sections", where=path, hint="start with `package:`")
+    document = Document(meta, path, lines)
+    _check_keys(document)
+    return document
+
+
+def _plain(
+    node: yaml.Node,
+    at: tuple[str | int, ...],
+    text: RenderedText,
+    path: str,
+    lines: dict[tuple[str | int, ...], int],
+    selected: frozenset[int],
+    loader: _Loader,
+) -> Any:
+    if isinstance(node, yaml.SequenceNode):
+        items = []
+        for index, item in enumerate(node.value):
+            lines.setdefault((*at, index), text.line(item.start_mark.line))
+            items.append(_plain(item, (*at, index), text, path, lines, selected, loader))
+        return items
+    if not isinstance(node, yaml.MappingNode):
+        return cast("Any", loader.construct_object(node, deep=True))
+    values: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        line = text.line(key_node.start_mark.line)
+        if not isinstance(key_node, yaml.ScalarNode) or key_node.tag.endswith(":merge"):
+            raise RecipeError("keys must be plain words", where=f"{path}:{line}", hint="quote `{{ ... }}` in values")
+        key = str(key_node.value)
+        value = _plain(value_node, (*at, key), text, path, lines, selected, loader)
+        if key in values and values[key] != value and line not in selected and lines[*at, key] not in selected:
+            raise RecipeError(
+                f"`{key}` is given twice", where=f"{path}:{line}",
+                hint=f"the first is on line {lines[*at, key]}; keep one, or choose with selectors",
+            )  # fmt: skip
+        values[key] = value
+        lines[*at, key] = line
+    return values
+
+
+def _check_keys(document: Document) -> None:
+    for name, section in document.meta.items():
+        if name in fields.FREE_SECTIONS or section is None:
+            continue
+        if name not in fields.SECTIONS:
+            known = (*fields.SECTIONS, *fields.FREE_SECTIONS)
+            raise _unknown(name, "section", known, document.where(name))
+        if isinstance(section, list) and name in ("source", "outputs"):
+            for index, item in enumerate(section):
+                _check_mapping(document, item, name, (name, index))
+        elif isinstance(section, list) and name == "requirements":
+            continue
+        elif name == "outputs":
+            raise RecipeError(
+                "`outputs` must be a list", where=document.where(name), hint="start each output with `- name:`"
+            )
+        else:
+            _check_mapping(document, section, name, (name,))
+
+
+def _check_mapping(document: Document, value: Any, section: str, at: tuple[str | int, ...]) -> None:
+    if value is None:
+        return
+    if not isinstance(value, Mapping):
+        raise RecipeError(
+            f"`{section}` must map keys to values", where=document.where(*at), hint="write `key: value` lines below it"
+        )
+    for key, inner in value.items():
+        if key not in fields.SECTIONS[section]:
+            raise _unknown(key, f"key of `{section}`", tuple(fields.SECTIONS[section]), document.where(*at, key))
+        if section == "outputs" and key in ("build", "requirements", "test", "about") and not isinstance(inner, list):
+            _check_mapping(document, inner, key, (*at, key))
+        if section == "requirements":
+            _check_requirements(document, inner, (*at, key))
+        if key == "run_exports" and isinstance(inner, Mapping):
+            for kind in inner:
+                if kind not in fields.RUN_EXPORTS:
+                    raise _unknown(
+                        kind, "kind of `run_exports`", tuple(fields.RUN_EXPORTS), document.where(*at, key, kind)
+                    )
+
+
+def _check_requirements(document: Document, value: Any, at: tuple[str | int, ...]) -> None:
+    for index, item in enumerate(value if isinstance(value, list) else [value]):
+        if item is not None and not isinstance(item, str):
+            raise RecipeError(
+                f"a requirement must be text, not {item!r}", where=document.where(*at, index),
+                hint="write `- name version`; quote it if it holds `: `",
+            )  # fmt: skip
+
+
+def _unknown(key: str, what: str, known: tuple[str, ...], where: str) -> RecipeError:
+    close = difflib.get_close_matches(key, known, n=1)
+    hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
+    return RecipeError(f"`{key}` is no {what}", where=where, hint=hint)

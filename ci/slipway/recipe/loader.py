@@ -1,0 +1,75 @@
+"""The only part of the renderer that reads files: a recipe's folder and variant configurations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slipway.errors import RecipeError
+from slipway.recipe.config import VariantConfigText
+from slipway.recipe.render import Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+CONFIG_NAME = "conda_build_config.yaml"
+_LARGEST_FILE = 4_000_000
+
+
+def load_recipe(directory: Path) -> Recipe:
+    """Read a recipe's meta.yaml and the conda_build_config.yaml beside it.
+
+    Raises:
+        RecipeError: there is no meta.yaml, or it is not text.
+    """
+    path = directory / "meta.yaml" if directory.is_dir() else directory
+    if not path.is_file():
+        raise RecipeError("there is no recipe here", where=str(path), hint="name a folder that holds a meta.yaml")
+    config = path.parent / CONFIG_NAME
+    return Recipe(
+        directory=path.parent,
+        path=str(path),
+        text=_read(path),
+        config=load_config(config) if config.is_file() else None,
+        read_file=_reader(path.parent),
+    )
+
+
+def load_config(path: Path) -> VariantConfigText:
+    """Read one variant configuration.
+
+    Raises:
+        RecipeError: there is no such file, or it is not text.
+    """
+    if not path.is_file():
+        raise RecipeError("there is no such variant configuration", where=str(path), hint="check the path")
+    return VariantConfigText(str(path), _read(path))
+
+
+def surrounding_configs(home: Path, working_directory: Path) -> tuple[VariantConfigText, ...]:
+    """The configurations that conda-build picks up by itself: the user's, then the working directory's."""
+    found = dict.fromkeys(folder.resolve() / CONFIG_NAME for folder in (home, working_directory))
+    return tuple(load_config(path) for path in found if path.is_file())
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise RecipeError(f"the file is larger than {_LARGEST_FILE} bytes", where=str(path))
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise RecipeError("the file is not UTF-8 text", where=str(path), hint=f"byte {error.start} is wrong") from None
+
+
+def _reader(folder: Path) -> Callable[[str], str | None]:
+    root = folder.resolve()
+    known: dict[str, str | None] = {}
+
+    def read_file(name: str) -> str | None:
+        if name not in known:
+            path = (root / name).resolve()
+            inside = path.is_relative_to(root) and path.is_file()
+            known[name] = _read(path) if inside else None
+        return known[name]
+
+    return read_file

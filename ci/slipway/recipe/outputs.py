@@ -1,0 +1,273 @@
+"""From the document of one variant to its outputs: which there are, and what each takes from the top level.
+
+An output with a `build` section has that section and only the top level's build number; one without has the top
+level's, except for the script, entry points and run_exports. An output of the top level's own name is merged with all
+of it. If the top level requires one of its outputs and none has its name, it becomes a package of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from slipway.errors import RecipeError
+from slipway.recipe import fields
+from slipway.recipe.functions import starred
+from slipway.recipe.hashes import name_of
+
+if TYPE_CHECKING:
+    from slipway.recipe.document import Document
+
+_ENVIRONMENTS = ("build", "host", "run")
+_NOT_INHERITED = ("script", "entry_points", "noarch", "noarch_python", "run_exports")
+
+
+@dataclass(frozen=True)
+class OutputDescription:
+    """One output of one variant, before its build string is known.
+
+    Attributes:
+        index: position in the recipe's `outputs`; None for the top level's own package.
+        requirements: section to match specs; `build`, `host`, `run`, `run_constrained` are always there.
+        build: the build section in force.
+        is_top_level: whether its text is the recipe's own rather than one entry of `outputs`.
+    """
+
+    name: str
+    version: str
+    index: int | None
+    requirements: Mapping[str, tuple[str, ...]]
+    build: Mapping[str, Any]
+    test: Mapping[str, Any]
+    about: Mapping[str, Any]
+    script: str | None
+    script_commands: tuple[str, ...]
+    files: tuple[str, ...]
+    is_top_level: bool
+    where: str
+
+    @property
+    def number(self) -> int:
+        return number_of(self.build, self.where)
+
+    @property
+    def noarch(self) -> str | None:
+        if truth(self.build.get("noarch_python")):
+            return "python"
+        kind = self.build.get("noarch")
+        return "generic" if kind is True else str(kind) if kind else None
+
+    @property
+    def skipped(self) -> bool:
+        return truth(self.build.get("skip"))
+
+
+def number_of(build: Mapping[str, Any], where: str) -> int:
+    """The build number; 0 where none is set.
+
+    Raises:
+        RecipeError: it is no whole number, or negative.
+    """
+    written = str(build.get("number") or 0)
+    if not written.isdigit():
+        raise RecipeError(f"build number `{written}` is not a whole number from 0", where=where, hint="such as `0`")
+    return int(written)
+
+
+def truth(value: Any) -> bool:
+    """YAML's and conda-build's words for true."""
+    return value is True or (isinstance(value, str) and value.strip().lower() in ("true", "yes", "on", "1"))
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """A list of strings; one string is a list of one, and empty items fall out."""
+    if value is None or value is False:
+        return ()
+    items = value if isinstance(value, list) else [value]
+    return tuple(str(item) for item in items if item is not None and str(item).strip())
+
+
+def identity(document: Document) -> tuple[str, str]:
+    """Name and version of the top level.
+
+    Raises:
+        RecipeError: one of them is missing or no name.
+    """
+    package = document.section("package")
+    name, version = package.get("name"), package.get("version")
+    if not name:
+        raise RecipeError("the recipe has no `package/name`", where=document.where("package"), hint="add `name:`")
+    if not re.fullmatch(r"[A-Za-z0-9_.\-]+", str(name)):
+        raise RecipeError(
+            f"`{name}` cannot be a package name", where=document.where("package", "name"),
+            hint="use lower-case letters, digits, `-`, `_` and `.`",
+        )  # fmt: skip
+    outputs = document.meta.get("outputs") or ()
+    if not version and not (outputs and all(isinstance(out, Mapping) and out.get("version") for out in outputs)):
+        raise RecipeError("the recipe has no `package/version`", where=document.where("package"), hint="add `version:`")
+    return str(name).lower(), _version(version, document.where("package", "version"))
+
+
+def _version(value: Any, where: str) -> str:
+    version = str(value if value is not None else "")
+    if not re.fullmatch(r"[A-Za-z0-9_.+!]*", version):
+        raise RecipeError(
+            f"`{version}` cannot be a version", where=where, hint="use letters, digits, `.`, `_`, `+` and `!`, no `-`"
+        )
+    return version
+
+
+def describe(document: Document, variant: Mapping[str, str]) -> tuple[OutputDescription, ...]:
+    """All outputs, skipped ones included, in the order in which the recipe lists them.
+
+    Raises:
+        RecipeError: an output without a name, or two with the same.
+    """
+    name, version = identity(document)
+    top_build = document.section("build")
+    number_of(top_build, document.where("build", "number"))
+    listed = document.meta.get("outputs")
+    if not listed:
+        return (_top_level(document, name, version, variant),)
+    found: list[OutputDescription] = []
+    for index, output in enumerate(listed):
+        if not isinstance(output, Mapping):
+            raise RecipeError(
+                "each output maps keys to values", where=document.where("outputs", index), hint="start with `- name:`"
+            )
+        if str(output.get("type", "conda")) not in ("conda", "conda_v2"):
+            raise RecipeError(
+                f"outputs of type `{output['type']}` are not supported", where=document.where("outputs", index, "type"),
+                hint="slipway builds conda packages",
+            )  # fmt: skip
+        own = str(output.get("name") or name).lower()
+        if any(other.name == own for other in found):
+            raise RecipeError(
+                f"two outputs are called `{own}`", where=document.where("outputs", index, "name"),
+                hint="give them different names",
+            )  # fmt: skip
+        found.append(_output(document, index, output, own, (name, version), variant))
+    if not any(output.name == name for output in found) and _requires_output(document, found):
+        found.append(_top_level(document, name, version, variant))
+    return tuple(found)
+
+
+def _requires_output(document: Document, outputs: Sequence[OutputDescription]) -> bool:
+    names = {output.name for output in outputs}
+    return any(name_of(spec) in names for spec in _sections(document.meta.get("requirements"))["run"])
+
+
+def _top_level(document: Document, name: str, version: str, variant: Mapping[str, str]) -> OutputDescription:
+    build = document.section("build")
+    return OutputDescription(
+        name=name, version=version, index=None,
+        requirements=pinned(_sections(document.meta.get("requirements")), variant),
+        build=build, test=document.section("test"), about=document.section("about"),
+        script=None, script_commands=texts(build.get("script")), files=(),
+        is_top_level=True, where=document.where("build", "number"),
+    )  # fmt: skip
+
+
+def _output(
+    document: Document,
+    index: int,
+    output: Mapping[str, Any],
+    name: str,
+    top: tuple[str, str],
+    variant: Mapping[str, str],
+) -> OutputDescription:
+    at = ("outputs", index)
+    top_build = document.section("build")
+    same = name == top[0]
+    requirements = _sections(output.get("requirements"))
+    own_build = output.get("build")
+    if same:
+        inherited = _sections(document.meta.get("requirements"))
+        given = _given_sections(output.get("requirements"))
+        requirements = {key: requirements[key] if key in given else value for key, value in inherited.items()}
+        build = {**top_build, **(own_build or {})}
+    elif own_build is not None or "build" in output:
+        build = {"number": output.get("number", top_build.get("number")), **(own_build or {})}
+    else:
+        build = {key: value for key, value in top_build.items() if key not in _NOT_INHERITED}
+    for key in ("number", "string", "run_exports", "track_features", "features", "noarch", "noarch_python",
+                "entry_points", "always_include_files"):  # fmt: skip
+        if output.get(key) is not None and (same or key not in (own_build or {})):
+            build[key] = output[key]
+    if not same:  # "x depends on itself" is what a shared requirements template makes of the output it names
+        requirements = {
+            key: tuple(spec for spec in specs if name_of(spec) != name) if key in _ENVIRONMENTS else specs
+            for key, specs in requirements.items()
+        }
+    about = {**document.section("about"), **(output.get("about") or {})} if same else (
+        output["about"] if output.get("about") else document.section("about")
+    )  # fmt: skip
+    test = output.get("test") or (document.section("test") if same else {})
+    script, commands = _script(output.get("script"), build, document)
+    return OutputDescription(
+        name=name, version=_version(output.get("version") or top[1], document.where(*at, "version")), index=index,
+        requirements=pinned(requirements, variant), build=build, test=test, about=about,
+        script=script, script_commands=commands, files=_files(output.get("files")),
+        is_top_level=same, where=document.where(*at, "build", "number"),
+    )  # fmt: skip
+
+
+def _files(value: Any) -> tuple[str, ...]:
+    return texts(value.get("include")) if isinstance(value, Mapping) else texts(value)
+
+
+def _script(value: Any, build: Mapping[str, Any], document: Document) -> tuple[str | None, tuple[str, ...]]:
+    """An output's `script` is a file's name; `build/script` holds commands."""
+    lines = texts(value)
+    if len(lines) == 1 and " " not in lines[0].strip() and "." in lines[0]:
+        return lines[0].strip(), ()
+    return None, lines or texts(build.get("script"))
+
+
+def _given_sections(value: Any) -> frozenset[str]:
+    if isinstance(value, Mapping):
+        return frozenset(value)
+    return frozenset({"host", "run"}) if value else frozenset()
+
+
+def _sections(value: Any) -> dict[str, tuple[str, ...]]:
+    """Requirements by section; a plain list counts for host and run."""
+    if not isinstance(value, Mapping):
+        value = {"host": value, "run": value} if value else {}
+    sections = ("build", "host", "run", "run_constrained")
+    return {section: tuple(spec.strip() for spec in texts(value.get(section))) for section in sections}
+
+
+def pinned(requirements: Mapping[str, tuple[str, ...]], variant: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Give bare names of variant keys their value, in build and host: ``python`` -> ``python 3.11.*``.
+
+    A key's ``_`` matches ``-`` too. ``numpy x.x`` takes the variant's value in every section.
+    """
+    result = dict(requirements)
+    bare = {key.replace("-", "_"): value for key, value in variant.items()}
+    for section in _ENVIRONMENTS:
+        specs = []
+        for spec in requirements[section]:
+            parts = spec.split()
+            value = bare.get(parts[0].replace("-", "_"))
+            if value is not None and ((len(parts) == 1 and section != "run") or parts[1:] == ["x.x"]):
+                spec = starred(f"{parts[0]} {value}")
+            specs.append(spec)
+        result[section] = tuple(specs)
+    return result
+
+
+def run_exports_of(build: Mapping[str, Any]) -> Any:
+    """`run_exports` in the form the recipe gives it: None, a list, or lists by kind."""
+    value = build.get("run_exports")
+    if isinstance(value, Mapping):
+        return {kind: list(texts(specs)) for kind, specs in value.items()}
+    return list(texts(value)) if value else None
+
+
+def text_list(section: str, values: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """A list-valued key of a section."""
+    assert key in fields.TEXT_LISTS[section]
+    return texts(values.get(key))

@@ -1,0 +1,86 @@
+"""Which variant keys a piece of recipe text *uses*: they span the output's matrix and enter its hash.
+
+conda-build decides by patterns over lines, not by evaluating, and a hash is only right if the same lines match. So the
+rules below are the dialect's, quirks included: a key in a selector counts even where the selector drops its line; in
+``{{ ... }}`` a key counts only at the start of the expression or as the first argument of a pin function; in ``{% if
+%}`` it counts wherever its letters appear, in ``{% set %}`` and ``{% for %}`` only as a whole word; a requirement
+counts when it is bare, with ``-`` and ``_`` taken as equal.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_TOOLCHAIN_KEY = re.compile(r"(?P<language>.+?)_(?P<kind>compiler|stdlib)(?:_version)?")
+_NOT_A_NAME = r"(?![a-zA-Z0-9_])"
+REQUIREMENTS = re.compile(r"requirements:.+?(?=^\w|\Z|^\s+-\s(?=name|type))", flags=re.MULTILINE | re.DOTALL)
+"""The requirements of one text: up to the next section at the margin, the next output or the end."""
+
+
+class UsageFinder:
+    """Finds used keys; compiles each key's patterns once.
+
+    Args:
+        keys: every key of the matrix.
+    """
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._keys = tuple(sorted(keys))
+        self._in_selector = {key: _selector_pattern(key) for key in self._keys}
+        self._in_text = {key: _text_pattern(key) for key in self._keys}
+        self._in_shell = {key: _shell_pattern(key) for key in self._keys}
+        self._in_batch = {key: re.compile(rf"%{re.escape(key)}%|!{re.escape(key)}!") for key in self._keys}
+
+    def in_selectors(self, text: str) -> frozenset[str]:
+        """Keys in the selectors of text as written."""
+        lines = [line for line in text.splitlines() if "[" in line]
+        return frozenset(
+            key for key in self._keys if any(key in line and self._in_selector[key].search(line) for line in lines)
+        )
+
+    def in_text(self, text: str) -> frozenset[str]:
+        """Keys in templates, requirements and compiler functions of text whose selectors have been applied."""
+        lines = text.splitlines()
+        return self._with_sysroot(
+            frozenset(key for key in self._keys if any(self._in_text[key].search(line) for line in lines))
+        )
+
+    def in_shell(self, script: str) -> frozenset[str]:
+        """Keys that are the first variable expanded on some line of a shell script, as ``$key`` or ``${key}``."""
+        return frozenset(key for key in self._keys if key in script and self._in_shell[key].search(script))
+
+    def in_batch(self, script: str) -> frozenset[str]:
+        """Keys that a Windows batch file expands, as ``%key%`` or ``!key!``."""
+        return frozenset(key for key in self._keys if self._in_batch[key].search(script))
+
+    def _with_sysroot(self, used: frozenset[str]) -> frozenset[str]:
+        compiled = used & {"c_compiler", "cxx_compiler"}
+        return used | {"CONDA_BUILD_SYSROOT"} if compiled and "CONDA_BUILD_SYSROOT" in self._keys else used
+
+
+def _selector_pattern(key: str) -> re.Pattern[str]:
+    return re.compile(rf"^[^#\[]*?#?\s\[[^\]]*?(?<![_\w]){re.escape(key)}[=\s<>!\]]")
+
+
+def _text_pattern(key: str) -> re.Pattern[str]:
+    name = re.escape(key)
+    dashed = "[-_]".join(re.escape(part) for part in key.split("_"))
+    patterns = [
+        rf"\{{\s*(?:pin_[a-z]+\(\s*?['\"])?{name}(?:[^a-zA-Z0-9_].*?)?\}}\}}",
+        rf"^\s+-\s+{dashed}\s*(?:\s[\[#]|$)",
+        rf"(?:^|[^{{])\{{%[-+]?\s*(?:el)?if\s*.*{name}\s*[^%]*?%\}}",
+        rf"(?:^|[^{{])\{{%[-+]?\s*for\s.*\sin\s*{name}{_NOT_A_NAME}[^%]*?%\}}",
+        rf"(?:^|[^{{])\{{%[-+]?\s*set\s.*=\s*.*(?<![a-zA-Z0-9_]){name}{_NOT_A_NAME}[^%]*?%\}}",
+    ]
+    if toolchain := _TOOLCHAIN_KEY.fullmatch(key):
+        kind, language = toolchain["kind"], re.escape(toolchain["language"])
+        patterns.append(rf"\{{\s*{kind}\(\s*['\"]{language}['\"].*\)")
+    return re.compile("|".join(patterns))
+
+
+def _shell_pattern(key: str) -> re.Pattern[str]:
+    return re.compile(rf"^[^$]*?\$\{{?\s*{re.escape(key)}\s*[\s|}}]", flags=re.MULTILINE)
