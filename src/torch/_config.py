@@ -1,0 +1,15 @@
+"""`torch.__config__`: how this torch was built."""
+
+from __future__ import annotations
+
+from torch import _C
+
+
+def show() -> str:
+    """Compiler, BLAS, OpenMP and instruction sets, one per line."""
+    return _C._show_config()
+
+
+def parallel_info() -> str:
+    """Threads and the libraries that provide them."""
+    return _C._parallel_info()

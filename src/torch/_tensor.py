@@ -1,0 +1,162 @@
+"""`torch.Tensor`: the compiled `TensorBase` with what is better said in Python."""
+
+from __future__ import annotations
+
+from torch import _C
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    import numpy
+
+    from torch.storage import TypedStorage
+
+
+class Tensor(_C.TensorBase):
+    """A strided array of one dtype on one device, which remembers how it was computed if a gradient is wanted."""
+
+    __array_priority__ = 1000  # numpy_array + tensor calls the tensor's __radd__
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        from torch import _tensor_str
+
+        return _tensor_str.tensor_text(self, tensor_contents=tensor_contents)
+
+    def __format__(self, format_spec: str) -> str:
+        if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
+            return format(self.item(), format_spec)
+        return object.__format__(self, format_spec)
+
+    # ------------------------------------------------------------------ as a sequence, as an array
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.dim() == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __reversed__(self) -> Tensor:
+        return self if self.dim() == 0 else self.flip(0)
+
+    def __contains__(self, element: object) -> bool:
+        if isinstance(element, (Tensor, int, float, complex)):
+            return bool((self == element).any())
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
+        """The NumPy array that shares this tensor's memory, or a copy if `dtype` or `copy` ask for one."""
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"a {self.dtype} tensor cannot become an array of {dtype} without a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+        import torch
+
+        return torch.from_numpy(array) if array.ndim else torch.tensor(array.item(), dtype=self.dtype)
+
+    # ------------------------------------------------------------------ autograd
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Tensor | Sequence[Tensor] | None = None,
+    ) -> None:
+        """Adds the gradient of this tensor with respect to the graph's leaves (or `inputs`) to their `.grad`."""
+        from torch import autograd
+
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
+        """Calls `hook(grad)` whenever a gradient of this tensor was computed; what it returns replaces it.
+
+        Returns a handle whose `remove()` takes the hook away.
+        """
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return self._hook_handle(hook, post_accumulate=False)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Any:
+        """Calls `hook(tensor)` after `.grad` of this leaf was written."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.grad_fn is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return self._hook_handle(hook, post_accumulate=True)
+
+    def _hook_handle(self, hook: Callable[[Tensor], Tensor | None], post_accumulate: bool) -> Any:
+        from torch.utils.hooks import TensorHookHandle
+
+        return TensorHookHandle(self, self._add_grad_hook(hook, post_accumulate=post_accumulate))
+
+    # ------------------------------------------------------------------ memory, copies, pickles
+
+    def storage(self) -> TypedStorage:
+        """The memory under this tensor with its dtype."""
+        from torch.storage import typed_storage_class
+
+        return typed_storage_class(self.dtype)(wrap_storage=self.untyped_storage())
+
+    def is_shared(self) -> bool:
+        """Whether other processes can map this memory. CUDA memory always counts as shared."""
+        return self.is_cuda or bool(_shared_memory("_is_shared")(self.untyped_storage()))
+
+    def share_memory_(self) -> Tensor:
+        """Moves the memory into shared memory, in place; CUDA tensors stay as they are."""
+        if not self.is_cuda:
+            _shared_memory("_share_memory")(self.untyped_storage())
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        from torch import _utils
+
+        return _utils.deepcopy_tensor(self, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from torch import _utils
+
+        return _utils.reduce_tensor(self)
+
+    def __setstate__(self, state: Any) -> None:
+        if isinstance(state, dict):
+            self.__dict__.update(state)
+            return
+        raise NotImplementedError(
+            "this pickle holds a tensor in the form of PyTorch before 0.4; load and save it with a newer PyTorch"
+        )
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *_C.TensorBase.__dict__})
+
+    # ------------------------------------------------------------------ operators with a richer face
+
+    def norm(
+        self,
+        p: float | str | None = "fro",
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        dtype: _C.dtype | None = None,
+    ) -> Tensor:
+        """See :func:`torch.norm`."""
+        from torch import functional
+
+        return functional.norm(self, p, dim, keepdim, dtype=dtype)
+
+    def unflatten(self, dim: int, sizes: Sequence[int]) -> Tensor:
+        """A view in which dimension `dim` is spread over `sizes`; one of them may be -1."""
+        dim = dim + self.dim() if dim < 0 else dim
+        return self.view(*self.shape[:dim], *sizes, *self.shape[dim + 1 :])
+
+
+def _shared_memory(name: str) -> Callable[[object], object]:
+    function: Callable[[object], object] | None = getattr(_C, name, None)
+    if function is None:
+        raise NotImplementedError("this torch was built without shared memory (libshm); pass tensor.numpy() instead")
+    return function

@@ -1,0 +1,194 @@
+"""How tensors are printed: PyTorch's form, so that its documentation's examples read the same."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import Tensor
+
+
+class _PrintOptions:
+    """The options of `set_printoptions`; the defaults are PyTorch's."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+PRINT_OPTS = _PrintOptions()
+_PROFILES: dict[str, dict[str, float]] = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
+}
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Sets how tensors are printed.
+
+    `precision`: digits after the point. `threshold`: elements above which the middle is left out. `edgeitems`: elements
+    kept at each edge then. `linewidth`: characters. `profile`: "default", "short" or "full" first. `sci_mode`: always
+    (True), never (False) or where it reads better (None). Raises ValueError for an unknown profile.
+    """
+    if profile is not None:
+        if profile not in _PROFILES:
+            raise ValueError(f"profile must be one of {sorted(_PROFILES)}, not {profile!r}")
+        for name, value in _PROFILES[profile].items():
+            setattr(PRINT_OPTS, name, value)
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    for name, option in given.items():
+        if option is not None:
+            setattr(PRINT_OPTS, name, option)
+    PRINT_OPTS.sci_mode = sci_mode
+
+
+# A tensor's values as nested lists; _GAP stands where elements were left out.
+_GAP = object()
+
+
+def _values(tensor: Tensor, summarize: bool) -> Any:
+    if not summarize:
+        return tensor.tolist()
+    edge = PRINT_OPTS.edgeitems
+    if tensor.dim() == 0:
+        return tensor.item()
+    if tensor.size(0) <= 2 * edge:
+        return tensor.tolist() if tensor.dim() == 1 else [_values(row, True) for row in tensor]
+    first, last = tensor[:edge], tensor[tensor.size(0) - edge :]
+    return [*_values(first, True), _GAP, *_values(last, True)]
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    if isinstance(values, list):
+        for value in values:
+            yield from _flat(value)
+    elif values is not _GAP:
+        yield values
+
+
+class _Formatter:
+    """Decides once per tensor how its elements are written, then writes each in `width` characters."""
+
+    def __init__(self, values: list[Any], floating: bool) -> None:
+        self.floating = floating
+        self.integral = True  # every float is a whole number: printed as `1.`
+        self.scientific = False
+        self.width = 1
+        precision = PRINT_OPTS.precision
+        if not floating:
+            self.width = max((len(str(value)) for value in values), default=1)
+            return
+        counted = [value for value in values if value != 0 and math.isfinite(value)]
+        if counted:
+            magnitudes = [abs(value) for value in counted]
+            largest, smallest = max(magnitudes), min(magnitudes)
+            self.integral = all(value == math.ceil(value) for value in counted)
+            wide = largest / smallest > 1000.0 or largest > 1.0e8
+            self.scientific = wide or (not self.integral and smallest < 1.0e-4)
+            if self.scientific:
+                self.width = max(len(f"{value:.{precision}e}") for value in counted)
+            elif self.integral:
+                self.width = max(len(f"{value:.0f}") for value in counted) + 1
+            else:
+                self.width = max(len(f"{value:.{precision}f}") for value in counted)
+        if PRINT_OPTS.sci_mode is not None:
+            self.scientific = PRINT_OPTS.sci_mode
+
+    def text(self, value: Any) -> str:
+        if not self.floating:
+            text = str(value)
+        elif self.scientific:
+            text = f"{value:.{PRINT_OPTS.precision}e}"
+        elif self.integral:
+            text = f"{value:.0f}" + ("." if math.isfinite(value) else "")
+        else:
+            text = f"{value:.{PRINT_OPTS.precision}f}"
+        return text.rjust(self.width)
+
+
+def _vector_text(values: list[Any], indent: int, formatter: _Formatter) -> str:
+    per_line = max(1, (PRINT_OPTS.linewidth - indent) // (formatter.width + 2))
+    words = [" ..." if value is _GAP else formatter.text(value) for value in values]
+    lines = [", ".join(words[start : start + per_line]) for start in range(0, len(words), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def _nested_text(values: Any, dimensions: int, indent: int, formatter: _Formatter) -> str:
+    if dimensions == 0:
+        return formatter.text(values)
+    if dimensions == 1:
+        return _vector_text(values, indent, formatter)
+    parts = [
+        "..." if value is _GAP else _nested_text(value, dimensions - 1, indent + 1, formatter) for value in values
+    ]
+    return "[" + ("," + "\n" * (dimensions - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _contents_text(tensor: Tensor, indent: int) -> str:
+    if tensor.dtype in (torch.float16, torch.bfloat16):
+        tensor = tensor.float()
+    values = _values(tensor, summarize=tensor.numel() > PRINT_OPTS.threshold)
+    return _nested_text(values, tensor.dim(), indent, _Formatter(list(_flat(values)), tensor.is_floating_point()))
+
+
+def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+    """Appends the suffixes, starting a new line where the last one would become too long."""
+    parts = [text]
+    column = len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if column + len(suffix) + 2 > PRINT_OPTS.linewidth:
+            parts.append(",\n" + " " * indent + suffix)
+            column = indent + len(suffix)
+        else:
+            parts.append(", " + suffix)
+            column += len(suffix) + 2
+    return "".join(parts) + ")"
+
+
+def tensor_text(tensor: Tensor, tensor_contents: str | None = None) -> str:
+    """`repr(tensor)`; `tensor_contents` replaces the values, if given."""
+    prefix = "tensor("
+    suffixes = []
+    default = torch.get_default_dtype()
+    values = tensor.detach()
+    if tensor.is_cuda or tensor.is_meta:
+        suffixes.append(f"device='{tensor.device}'")
+    if tensor.is_meta:
+        suffixes.append(f"size={tuple(tensor.shape)}")
+        contents = "..."
+        show_dtype = tensor.dtype != default
+    elif tensor.numel() == 0:
+        if tensor.dim() != 1:
+            suffixes.append(f"size={tuple(tensor.shape)}")
+        contents = "[]"
+        show_dtype = tensor.dtype != default
+    else:
+        contents = ""
+        show_dtype = tensor.dtype not in (default, torch.int64, torch.bool)
+    if show_dtype:
+        suffixes.append(f"dtype={tensor.dtype}")
+    if tensor_contents is not None:
+        contents = tensor_contents
+    elif not contents:
+        contents = _contents_text(values.cpu() if tensor.is_cuda else values, len(prefix))
+    node = tensor.grad_fn
+    if node is not None:
+        suffixes.append(f"grad_fn=<{node.name().rsplit('::', 1)[-1]}>")
+    elif tensor.requires_grad:
+        suffixes.append("requires_grad=True")
+    return _with_suffixes(prefix + contents, suffixes, len(prefix))

@@ -1,0 +1,61 @@
+"""`torch.finfo` and `torch.iinfo`: the limits of the numeric dtypes."""
+
+from __future__ import annotations
+
+import torch
+
+# bits of the exponent and of the fraction
+_FLOATS = {
+    torch.float16: (5, 10),
+    torch.bfloat16: (8, 7),
+    torch.float32: (8, 23),
+    torch.float64: (11, 52),
+}
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
+
+class finfo:  # noqa: N801 - PyTorch's name
+    """Limits of a floating dtype (default: the default dtype): bits, eps, max, min, tiny, smallest_normal, resolution."""
+
+    def __init__(self, dtype: torch.dtype | None = None) -> None:
+        dtype = torch.get_default_dtype() if dtype is None else dtype
+        if dtype not in _FLOATS:
+            raise TypeError(
+                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{_name(dtype)}'"
+            )
+        exponent_bits, fraction_bits = _FLOATS[dtype]
+        largest_exponent = 2 ** (exponent_bits - 1) - 1
+        self.dtype = _name(dtype)
+        self.bits = dtype.itemsize * 8
+        self.eps = 2.0**-fraction_bits
+        self.max = (2 - 2.0**-fraction_bits) * 2.0**largest_exponent
+        self.min = -self.max
+        self.smallest_normal = self.tiny = 2.0 ** (1 - largest_exponent)
+        self.resolution = 10.0 ** -int(fraction_bits * 0.30103)
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})"
+        )
+
+
+class iinfo:  # noqa: N801 - PyTorch's name
+    """Limits of an integer dtype: bits, max, min."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        if dtype not in _INTEGERS:
+            raise TypeError(
+                f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{_name(dtype)}'"
+            )
+        self.dtype = _name(dtype)
+        self.bits = dtype.itemsize * 8
+        self.min = -(2 ** (self.bits - 1)) if dtype.is_signed else 0
+        self.max = 2 ** (self.bits - 1 if dtype.is_signed else self.bits) - 1
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

@@ -1,0 +1,153 @@
+"""What pickles of tensors call when they are read, and how tensors are taken apart for them.
+
+The names and the arguments of the `_rebuild_*` functions are part of the file format of `torch.save`.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+    from torch.storage import TypedStorage
+
+
+def check_extent(numel: int, offset: int, size: Sequence[int], stride: Sequence[int]) -> None:
+    """Raises ValueError unless a tensor of `size` and `stride` (elements) fits into `numel` elements."""
+    for name, values in (("size", size), ("stride", stride)):
+        if not all(type(value) is int and value >= 0 for value in values):
+            raise ValueError(f"a tensor's {name} must be non-negative integers, not {values!r}")
+    if len(size) != len(stride):
+        raise ValueError(f"a tensor has {len(size)} sizes but {len(stride)} strides")
+    if type(offset) is not int or offset < 0:
+        raise ValueError(f"a tensor's storage offset must be a non-negative integer, not {offset!r}")
+    if 0 in size:
+        return
+    last = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
+    if last >= numel:
+        raise ValueError(
+            f"a tensor of size {list(size)}, stride {list(stride)} and offset {offset} needs {last + 1} elements, "
+            f"but its storage has {numel}"
+        )
+
+
+def _rebuild_tensor(storage: TypedStorage, storage_offset: int, size: Sequence[int], stride: Sequence[int]) -> Tensor:
+    numel = storage.nbytes() // storage.dtype.itemsize
+    check_extent(numel, storage_offset, size, stride)
+    tensor = torch.empty(0, dtype=storage.dtype, device=storage.device)
+    return tensor.set_(storage.untyped(), storage_offset, tuple(size), tuple(stride))
+
+
+def _rebuild_tensor_v2(
+    storage: TypedStorage,
+    storage_offset: int,
+    size: Sequence[int],
+    stride: Sequence[int],
+    requires_grad: bool,
+    backward_hooks: object,
+    metadata: object = None,
+) -> Tensor:
+    if metadata:
+        raise NotImplementedError(f"tensor metadata {metadata!r} in a pickle is not supported")
+    tensor = _rebuild_tensor(storage, storage_offset, size, stride)
+    # Hooks are code: PyTorch writes an empty mapping unless the user pickled hooks on purpose.
+    if backward_hooks:
+        raise NotImplementedError("this pickle holds backward hooks; register them again after loading instead")
+    return tensor.requires_grad_(requires_grad)
+
+
+def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Tensor:
+    if backward_hooks:
+        raise NotImplementedError("this pickle holds backward hooks; register them again after loading instead")
+    return torch.nn.Parameter(data, requires_grad)
+
+
+def _rebuild_from_type_v2(function: Any, new_type: type[Tensor], arguments: tuple[Any, ...], state: Any) -> Tensor:
+    """A tensor of a subclass, or one with attributes of its own."""
+    tensor: Tensor = function(*arguments)
+    if type(tensor) is not new_type:
+        tensor = torch._C._make_subclass(new_type, tensor.detach(), tensor.requires_grad)
+    if state is not None:
+        dictionary = state[0] if isinstance(state, tuple) else state
+        tensor.__dict__.update(dictionary or {})
+    return tensor
+
+
+def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
+    """`Tensor.__reduce_ex__`: a rebuild function and its arguments; raises RuntimeError for meta tensors."""
+    if tensor.is_meta:
+        raise RuntimeError("a tensor on the meta device has no data to pickle")
+    if isinstance(tensor, torch.nn.Parameter):
+        inner = tensor.detach()
+        return _rebuild_parameter, (inner, tensor.requires_grad, OrderedDict())
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) can be pickled with their gradient: "
+            "call detach() first"
+        )
+    arguments = (
+        tensor.storage(),
+        tensor.storage_offset(),
+        tuple(tensor.shape),
+        tensor.stride(),
+        tensor.requires_grad,
+        OrderedDict(),
+    )
+    if type(tensor) is torch.Tensor and not tensor.__dict__:
+        return _rebuild_tensor_v2, arguments
+    return _rebuild_from_type_v2, (_rebuild_tensor_v2, type(tensor), arguments, dict(tensor.__dict__) or None)
+
+
+def deepcopy_tensor(tensor: Tensor, memo: dict[int, Any]) -> Tensor:
+    """`copy.deepcopy(tensor)`: storage, strides, gradient and attributes; raises RuntimeError for non-leaves."""
+    from copy import deepcopy
+
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage"
+        )
+    if id(tensor) in memo:
+        found: Tensor = memo[id(tensor)]
+        return found
+    with torch.no_grad():
+        if tensor.is_meta:
+            result = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+        else:
+            # Tensors that shared a storage share its copy, too.
+            key = ("storage", tensor.untyped_storage().data_ptr(), str(tensor.device))
+            storage = memo.get(key) if key[1] else None  # type: ignore[call-overload]
+            if storage is None:
+                storage = clone_storage(tensor.untyped_storage())
+                memo[key] = storage  # type: ignore[index]
+            result = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+            result = result.set_(storage, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())
+    if type(tensor) is not torch.Tensor:
+        result = torch._C._make_subclass(type(tensor), result, tensor.requires_grad)
+    elif tensor.requires_grad:
+        result.requires_grad_()
+    memo[id(tensor)] = result
+    if tensor.grad is not None:
+        result.grad = deepcopy(tensor.grad, memo)
+    if tensor.__dict__:
+        result.__dict__.update(deepcopy(tensor.__dict__, memo))
+    return result
+
+
+def storage_bytes(storage: torch.UntypedStorage) -> Tensor:
+    """A uint8 tensor over all bytes of `storage`, on its device, sharing its memory."""
+    tensor = torch.empty(0, dtype=torch.uint8, device=storage.device)
+    return tensor.set_(storage, 0, (storage.nbytes(),), (1,))
+
+
+def clone_storage(storage: torch.UntypedStorage, device: torch.device | str | None = None) -> torch.UntypedStorage:
+    """A copy of `storage` on `device` (default: its own)."""
+    copy = torch.UntypedStorage(storage.nbytes(), device=storage.device if device is None else device)
+    if storage.nbytes():
+        storage_bytes(copy).copy_(storage_bytes(storage))
+    return copy

@@ -1,0 +1,132 @@
+"""Automatic differentiation: `backward`, `grad`, and operations written in Python (`Function`)."""
+
+from __future__ import annotations
+
+from torch import _C
+from torch.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from torch import Tensor
+    from torch.autograd import functional as functional
+    from torch.autograd.function import Function as Function
+    from torch.autograd.gradcheck import gradcheck as gradcheck
+    from torch.autograd.gradcheck import gradgradcheck as gradgradcheck
+
+__all__ = ["Function", "backward", "enable_grad", "grad", "gradcheck", "inference_mode", "no_grad", "set_grad_enabled"]
+
+_LAZY = {"Function": "function", "gradcheck": "gradcheck", "gradgradcheck": "gradcheck", "GradcheckError": "gradcheck"}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _LAZY:
+        value = getattr(import_module(f"torch.autograd.{_LAZY[name]}"), name)
+        globals()[name] = value
+        return value
+    if name == "function":
+        return import_module("torch.autograd.function")
+    raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    from torch import Tensor
+
+    return (value,) if value is None or isinstance(value, Tensor) else tuple(value)
+
+
+def _gradients(
+    outputs: tuple[Tensor, ...], gradients: tuple[Tensor | None, ...], create_graph: bool
+) -> tuple[Tensor | None, ...]:
+    """Checks the gradients handed in; a missing one is 1 for a scalar output and an error otherwise."""
+    import torch
+
+    if len(gradients) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
+    result: list[Tensor | None] = []
+    for number, (output, gradient) in enumerate(zip(outputs, gradients, strict=True)):
+        if gradient is None:
+            if output.requires_grad:
+                if output.numel() != 1:
+                    raise RuntimeError("grad can be implicitly created only for scalar outputs")
+                if not output.is_floating_point():
+                    raise RuntimeError(
+                        f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
+                    )
+                gradient = torch.ones_like(output)
+        elif not isinstance(gradient, torch.Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+        elif gradient.shape != output.shape:
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{number}] has a shape of {gradient.shape} and output[{number}] has a "
+                f"shape of {output.shape}."
+            )
+        result.append(gradient)
+    return tuple(result)
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: None = None,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Adds d(sum of tensors . grad_tensors) / d(leaf) to `.grad` of every leaf, or of `inputs` only.
+
+    `retain_graph` (default: `create_graph`) keeps the graph for another call; `create_graph` records the backward
+    computation itself. Raises RuntimeError if nothing requires a gradient.
+    """
+    if grad_variables is not None:
+        raise TypeError("backward(): 'grad_variables' has been replaced by 'grad_tensors'")
+    wanted = () if inputs is None else _as_tuple(inputs)
+    if inputs is not None and not wanted:
+        raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+    outputs = _as_tuple(tensors)
+    given = (None,) * len(outputs) if grad_tensors is None else _as_tuple(grad_tensors)
+    gradients = _gradients(outputs, given, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    _C._run_backward(outputs, gradients, keep, create_graph, wanted, True, True)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of `outputs` with respect to `inputs`, without touching any `.grad`.
+
+    An input that the outputs do not depend on is an error, unless `allow_unused` (None) or `materialize_grads` (zeros).
+    """
+    import torch
+
+    if not only_inputs:
+        raise NotImplementedError("only_inputs=False was removed from PyTorch: use backward() to fill .grad of the leaves")
+    if is_grads_batched:
+        raise NotImplementedError("is_grads_batched=True is not supported: call grad() once per gradient")
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
+    wanted = _as_tuple(inputs)
+    if not wanted:
+        raise ValueError("grad requires non-empty inputs.")
+    results = _as_tuple(outputs)
+    given = (None,) * len(results) if grad_outputs is None else _as_tuple(grad_outputs)
+    gradients = _gradients(results, given, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    allowed = materialize_grads if allow_unused is None else allow_unused
+    answer = _C._run_backward(results, gradients, keep, create_graph, wanted, allowed, False)
+    if materialize_grads:
+        pairs = zip(answer, wanted, strict=True)
+        return tuple(torch.zeros_like(tensor) if found is None else found for found, tensor in pairs)
+    return tuple(answer)

@@ -1,0 +1,102 @@
+"""`torch.autograd.Function`: an operation and its derivative, written in Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torch import _C
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+
+class Function(_C._FunctionBase):
+    """Subclass it with the static methods `forward(ctx, *args)` and `backward(ctx, *grad_outputs)`; call `apply`.
+
+    Or, as in newer programs, `forward(*args)`, `setup_context(ctx, inputs, output)` and `backward`.
+    `backward` returns one gradient (or None) per argument of `forward`.
+    """
+
+    _non_differentiable: tuple[Tensor, ...] = ()
+    _dirty: tuple[Tensor, ...] = ()
+    _materialize_grads: bool = True
+
+    # Called by user code on ctx -------------------------------------------------------------------
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keeps tensors for backward, where `ctx.saved_tensors` gives them back unless they were changed in place."""
+        self._save(tensors)
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Declares arguments that forward changed in place; they must be returned, too."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Declares results that have no gradient."""
+        self._non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether backward gets zeros (True, the default) or None for results that nothing used."""
+        self._materialize_grads = value
+
+    # To be defined by the subclass ----------------------------------------------------------------
+
+    @staticmethod
+    def forward(*args: Any) -> Any:
+        """Computes the results; gradients are not recorded inside."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Fills `ctx` after a `forward` that takes no `ctx`."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Gradients of the arguments from the gradients of the results."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    # Called by the compiled core ------------------------------------------------------------------
+
+    @classmethod
+    def _forward(cls, ctx: Any, *args: Any) -> Any:
+        if cls.setup_context is Function.setup_context:
+            return cls.forward(ctx, *args)
+        output = cls.forward(*args)
+        cls.setup_context(ctx, args, output)
+        return output
+
+    @classmethod
+    def _backward(cls, ctx: Any, *grad_outputs: Any) -> Any:
+        vjp: Callable[..., Any] | None = getattr(cls, "vjp", None)
+        if vjp is not None:
+            if cls.backward is not Function.backward:
+                raise RuntimeError(
+                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. "
+                    "You should only implement one of them."
+                )
+            return vjp(ctx, *grad_outputs)
+        return cls.backward(ctx, *grad_outputs)
+
+
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates a backward that uses operations whose own gradients would be wrong: none are recorded in it."""
+    from functools import wraps
+
+    import torch
+
+    @wraps(function)
+    def decorated(ctx: Any, *args: Any) -> Any:
+        if torch.is_grad_enabled() and any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
+            raise RuntimeError(
+                "trying to differentiate twice a function that was marked with @once_differentiable"
+            )
+        with torch.no_grad():
+            return function(ctx, *args)
+
+    return decorated

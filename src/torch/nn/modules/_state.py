@@ -1,0 +1,200 @@
+"""State dicts: what a module saves and loads."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, namedtuple
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torch.nn.modules.module import Module
+
+_EXTRA_STATE = "_extra_state"
+
+
+class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """What `load_state_dict` returns: the keys that it missed and those that it did not know."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<All keys matched successfully>" if not (self.missing_keys or self.unexpected_keys) else super().__repr__()
+
+    __str__ = __repr__
+
+
+class StateDictMixin:
+    """The part of `Module` that reads and writes state dicts."""
+
+    _version = 1
+
+    def get_extra_state(self) -> Any:
+        """Anything else to save; a subclass that defines it defines `set_extra_state`, too."""
+        raise RuntimeError("get_extra_state is not defined")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Takes what `get_extra_state` gave."""
+        raise RuntimeError("set_extra_state is not defined")
+
+    def _save_to_state_dict(self: Any, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                destination[prefix + name] = parameter if keep_vars else parameter.detach()
+        for name, buffer in self._buffers.items():
+            if buffer is not None and name not in self._non_persistent_buffers_set:
+                destination[prefix + name] = buffer if keep_vars else buffer.detach()
+        if type(self).get_extra_state is not StateDictMixin.get_extra_state:
+            destination[prefix + _EXTRA_STATE] = self.get_extra_state()
+
+    def state_dict(
+        self: Any, *, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
+        """Path -> tensor of all parameters and persistent buffers, sharing their memory, detached unless `keep_vars`."""
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()  # type: ignore[attr-defined]
+        metadata = {"version": self._version}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = metadata
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for hook in self._state_dict_hooks.values():
+            hook(self, destination, prefix, metadata)
+        return destination
+
+    def _load_from_state_dict(
+        self: Any,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Loads this module's own entries; what is wrong is appended to the three lists."""
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        assign = local_metadata.get("assign_to_params_buffers", False)
+        persistent = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
+        for name, own in [*self._parameters.items(), *persistent.items()]:
+            key = prefix + name
+            if own is None:
+                continue
+            if key not in state_dict:
+                if strict:
+                    missing_keys.append(key)
+                continue
+            error = self._load_tensor(name, key, own, state_dict[key], assign)
+            if error:
+                error_msgs.append(error)
+        self._load_extra_state(state_dict, prefix, strict, missing_keys, unexpected_keys)
+        if strict:
+            for key in state_dict:
+                if key.startswith(prefix) and key != prefix + _EXTRA_STATE:
+                    first, _, rest = key[len(prefix) :].partition(".")
+                    if (rest and first not in self._modules) or (not rest and first not in self._known_names(persistent)):
+                        unexpected_keys.append(key)
+
+    def _known_names(self: Any, persistent: dict[str, Any]) -> set[str]:
+        named = {**self._parameters, **persistent}
+        return {name for name, value in named.items() if value is not None}
+
+    def _load_extra_state(
+        self: Any, state_dict: dict[str, Any], prefix: str, strict: bool, missing: list[str], unexpected: list[str]
+    ) -> None:
+        key = prefix + _EXTRA_STATE
+        if type(self).set_extra_state is not StateDictMixin.set_extra_state:
+            if key in state_dict:
+                self.set_extra_state(state_dict[key])
+            elif strict:
+                missing.append(key)
+        elif strict and key in state_dict:
+            unexpected.append(key)
+
+    def _load_tensor(self: Any, name: str, key: str, own: Tensor, value: Any, assign: bool) -> str | None:
+        """Copies (or assigns) one entry; returns the error's text."""
+        if not isinstance(value, Tensor):
+            return (
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
+                f"but received {type(value)}"
+            )
+        if own.dim() == 0 and value.dim() == 1 and value.numel() == 1:
+            value = value[0]  # checkpoints of PyTorch before 0.4 hold numbers so
+        if value.shape != own.shape:
+            return (
+                f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, "
+                f"the shape in current model is {own.shape}."
+            )
+        try:
+            with torch.no_grad():
+                if not assign:
+                    own.copy_(value)
+                elif isinstance(own, torch.nn.Parameter):
+                    new = value if isinstance(value, torch.nn.Parameter) else torch.nn.Parameter(value, own.requires_grad)
+                    setattr(self, name, new.requires_grad_(own.requires_grad))
+                else:
+                    setattr(self, name, value)
+        except Exception as error:
+            action = "swapping" if assign else "copying"
+            return (
+                f'While {action} the parameter named "{key}", whose dimensions in the model are {own.size()} and '
+                f"whose dimensions in the checkpoint are {value.size()}, an exception occurred : {error.args}."
+            )
+        return None
+
+    def load_state_dict(
+        self: Any, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
+        """Copies a state dict into parameters and buffers, or puts its tensors in their place (`assign`).
+
+        `strict`: keys must match exactly. Everything wrong is reported at once, in a RuntimeError.
+        """
+        from collections.abc import Mapping
+
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing: list[str] = []
+        unexpected: list[str] = []
+        errors: list[str] = []
+        metadata = getattr(state_dict, "_metadata", None)
+        entries: dict[str, Any] = OrderedDict(state_dict)
+        if metadata is not None:
+            entries._metadata = metadata  # type: ignore[attr-defined]
+
+        def load(module: Module, part: dict[str, Any], prefix: str) -> None:
+            local = dict(metadata.get(prefix[:-1], {})) if metadata is not None else {}
+            if assign:
+                local["assign_to_params_buffers"] = assign
+            module._load_from_state_dict(part, prefix, local, strict, missing, unexpected, errors)
+            for name, child in module._modules.items():
+                if child is not None:
+                    inner = f"{prefix}{name}."
+                    load(child, {key: value for key, value in part.items() if key.startswith(inner)}, inner)
+            incompatible = IncompatibleKeys(missing, unexpected)
+            for hook in module._load_state_dict_post_hooks.values():
+                if hook(module, incompatible) is not None:
+                    raise RuntimeError(
+                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+                        "values, if incompatible_keys need to be modified, it should be done inplace."
+                    )
+
+        load(self, entries, "")
+        if strict:
+            for kind, keys in (("Missing", missing), ("Unexpected", unexpected)):
+                if keys:
+                    listed = ", ".join(f'"{key}"' for key in keys)
+                    errors.insert(0, f"{kind} key(s) in state_dict: {listed}. ")
+        if errors:
+            raise RuntimeError(
+                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors)
+            )
+        return IncompatibleKeys(missing, unexpected)

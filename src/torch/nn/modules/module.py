@@ -1,0 +1,602 @@
+"""`Module`: a function with parameters, buffers and submodules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.nn.modules._state import StateDictMixin
+from torch.nn.parameter import Buffer, Parameter
+from torch.utils.hooks import RemovableHandle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_MISSING_INIT = "cannot assign {} before Module.__init__() call"
+
+
+class Module(StateDictMixin):
+    """Base of all networks and their parts: subclass it, define `forward`, assign submodules and parameters."""
+
+    training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _non_persistent_buffers_set: set[str]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args or kwargs:
+            raise TypeError(f"{type(self).__name__}.__init__() passes arguments on to Module.__init__(), which takes none")
+        # Past __setattr__, which looks these very dictionaries up.
+        own = self.__dict__
+        own["training"] = True
+        for name in ("_parameters", "_buffers", "_modules"):
+            own[name] = {}
+        own["_non_persistent_buffers_set"] = set()
+        for name in (
+            "_backward_hooks",
+            "_forward_hooks",
+            "_forward_pre_hooks",
+            "_state_dict_hooks",
+            "_state_dict_pre_hooks",
+            "_load_state_dict_pre_hooks",
+            "_load_state_dict_post_hooks",
+        ):
+            own[name] = {}
+        own["_forward_hooks_with_kwargs"] = set()
+        own["_forward_pre_hooks_with_kwargs"] = set()
+        own["_forward_hooks_always_called"] = set()
+
+    # ------------------------------------------------------------------ calling
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes; every subclass defines it."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        own = self.__dict__
+        if not (own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"]):
+            return self.forward(*args, **kwargs)
+        return self._call_with_hooks(args, kwargs)
+
+    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        result: Any = None
+        called: set[int] = set()
+        try:
+            for number, hook in list(self._forward_pre_hooks.items()):
+                if number in self._forward_pre_hooks_with_kwargs:
+                    answer = hook(self, args, kwargs)
+                    if answer is not None:
+                        if not (isinstance(answer, tuple) and len(answer) == 2):
+                            raise RuntimeError(
+                                f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {answer}."
+                            )
+                        args, kwargs = answer
+                else:
+                    answer = hook(self, args)
+                    if answer is not None:
+                        args = answer if isinstance(answer, tuple) else (answer,)
+            backward = _BackwardHooks(self) if self._backward_hooks else None
+            if backward is not None:
+                args = backward.watch_inputs(args)
+            result = self.forward(*args, **kwargs)
+            for number, hook in list(self._forward_hooks.items()):
+                called.add(number)
+                with_kwargs = number in self._forward_hooks_with_kwargs
+                answer = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
+                if answer is not None:
+                    result = answer
+            return result if backward is None else backward.watch_outputs(result)
+        except BaseException:
+            for number in self._forward_hooks_always_called - called:
+                hook = self._forward_hooks[number]
+                if number in self._forward_hooks_with_kwargs:
+                    hook(self, args, kwargs, result)
+                else:
+                    hook(self, args, result)
+            raise
+
+    # ------------------------------------------------------------------ hooks
+
+    def _add_hook(self, hooks: dict[int, Any], hook: Any, prepend: bool = False, *sets: set[int]) -> RemovableHandle:
+        handle = RemovableHandle(hooks, extra=sets)
+        if prepend:
+            later = dict(hooks)
+            hooks.clear()
+            hooks[handle.id] = hook
+            hooks.update(later)
+        else:
+            hooks[handle.id] = hook
+        for numbers in sets:
+            numbers.add(handle.id)
+        return handle
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Calls `hook(module, args)` before forward; it may return other arguments."""
+        sets = [self._forward_pre_hooks_with_kwargs] if with_kwargs else []
+        return self._add_hook(self._forward_pre_hooks, hook, prepend, *sets)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Calls `hook(module, args, output)` after forward; it may return another output."""
+        sets = [self._forward_hooks_with_kwargs] if with_kwargs else []
+        sets += [self._forward_hooks_always_called] if always_call else []
+        return self._add_hook(self._forward_hooks, hook, prepend, *sets)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Calls `hook(module, grad_input, grad_output)` in backward; it may return another grad_input."""
+        return self._add_hook(self._backward_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Calls `hook(module, state_dict, prefix, local_metadata)` after `state_dict()`."""
+        return self._add_hook(self._state_dict_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Calls `hook(module, prefix, keep_vars)` before `state_dict()`."""
+        return self._add_hook(self._state_dict_pre_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Calls `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` before loading."""
+        return self._add_hook(self._load_state_dict_pre_hooks, hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Calls `hook(module, incompatible_keys)` after loading."""
+        return self._add_hook(self._load_state_dict_post_hooks, hook)
+
+    # ------------------------------------------------------------------ attributes
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        parameters = own.get("_parameters")
+        if isinstance(value, Parameter):
+            if parameters is None:
+                raise AttributeError(_MISSING_INIT.format("parameters"))
+            self._forget(name)
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            if "_modules" not in own:
+                raise AttributeError(_MISSING_INIT.format("module"))
+            self._forget(name)
+            own["_modules"][name] = value
+        elif isinstance(value, Buffer):
+            if "_buffers" not in own:
+                raise AttributeError(_MISSING_INIT.format("buffer"))
+            self._forget(name)
+            self.register_buffer(name, value, value.persistent)
+        elif parameters is not None and name in parameters:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{_type_name(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                )
+            parameters[name] = None
+        elif parameters is not None and name in own["_modules"]:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{_type_name(value)}' as child module '{name}' (torch.nn.Module or None expected)"
+                )
+            own["_modules"][name] = None
+        elif parameters is not None and name in own["_buffers"]:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"cannot assign '{_type_name(value)}' as buffer '{name}' "
+                    "(torch.nn.Buffer, torch.Tensor or None expected)"
+                )
+            own["_buffers"][name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def _forget(self, name: str) -> None:
+        """Takes an attribute out of wherever it is, before it is put somewhere else."""
+        own = self.__dict__
+        for store in (own, own["_buffers"], own["_modules"], own["_parameters"]):
+            store.pop(name, None)
+        own["_non_persistent_buffers_set"].discard(name)
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        for store in ("_parameters", "_buffers", "_modules"):
+            if store in own and name in own[store]:
+                return own[store][name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __delattr__(self, name: str) -> None:
+        for store in (self._parameters, self._buffers, self._modules):
+            if name in store:
+                del store[name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = {*object.__dir__(self), *self._parameters, *self._buffers, *self._modules}
+        return sorted(name for name in names if not name[:1].isdigit())
+
+    def _check_name(self, kind: str, name: str, store: dict[str, Any]) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {_type_name(name)}")
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain "."' if kind != "module" else f'module name can\'t contain ".", got: {name}')
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in store:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Adds a parameter, or None to keep its place."""
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(_MISSING_INIT.format("parameter"))
+        self._check_name("parameter", name, self._parameters)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{_type_name(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
+                f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Adds a tensor that is no parameter but moves with the module; `persistent`: part of the state_dict."""
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        self._check_name("buffer", name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
+        self._buffers[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Adds a submodule, or None to keep its place."""
+        if not isinstance(module, Module) and module is not None:
+            raise TypeError(f"{_type_name(module)} is not a Module subclass")
+        self._check_name("module", name, self._modules)
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def _get(self, target: str, what: str) -> Any:
+        owner_path, _, name = target.rpartition(".")
+        owner = self.get_submodule(owner_path)
+        if not hasattr(owner, name):
+            raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
+        value = getattr(owner, name)
+        store = {"nn.Module": owner._modules, "nn.Parameter": owner._parameters, "buffer": owner._buffers}[what]
+        if name not in store:
+            raise AttributeError(f"`{name}` is not {'a' if what == 'buffer' else 'an'} {what}")
+        return value
+
+    def get_submodule(self, target: str) -> Module:
+        """The submodule with this dotted path; "" is the module itself."""
+        module = self
+        for name in target.split(".") if target else []:
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            found = getattr(module, name)
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+            module = found
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter with this dotted path."""
+        parameter: Parameter = self._get(target, "nn.Parameter")
+        return parameter
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer with this dotted path."""
+        buffer: Tensor = self._get(target, "buffer")
+        return buffer
+
+    # ------------------------------------------------------------------ walking
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all below it with their paths, each once."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                path = f"{prefix}.{name}" if prefix else name
+                yield from module.named_modules(memo, path, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The direct submodules with their names, each once."""
+        seen: set[Module] = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The direct submodules."""
+        for _, module in self.named_children():
+            yield module
+
+    def _named_members(
+        self, store: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        modules = self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, value in module.__dict__[store].items():
+                if value is None or id(value) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(value))
+                yield (f"{path}.{name}" if path else name), value
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """Parameters with their paths; `recurse`: those of submodules, too."""
+        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters, each once."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Buffers with their paths."""
+        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers, each once."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def apply(self, fn: Callable[[Module], None]) -> Any:
+        """Calls `fn` on every submodule and then on the module itself."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    # ------------------------------------------------------------------ moving and converting
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        """Replaces the data of every parameter, its gradient, and every buffer by `fn` of it; parameters stay the same
+        objects, so that optimizers keep working."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                with torch.no_grad():
+                    gradient = parameter.grad
+                    parameter.data = fn(parameter.data)
+                    if gradient is not None:
+                        parameter.grad = fn(gradient.detach()).requires_grad_(gradient.requires_grad)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """Moves to a device, to a floating dtype, or like a tensor, in place. Integer buffers keep their dtype."""
+        device, dtype, non_blocking = _parse_to(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+
+        def convert(tensor: Tensor) -> Tensor:
+            target = dtype if dtype is not None and tensor.is_floating_point() else tensor.dtype
+            return tensor.to(tensor.device if device is None else device, target, non_blocking)
+
+        return self._apply(convert)
+
+    def cuda(self, device: int | torch.device | None = None) -> Any:
+        """Moves to a CUDA device, in place."""
+        return self._apply(lambda tensor: tensor.cuda(device))
+
+    def cpu(self) -> Any:
+        """Moves to the CPU, in place."""
+        return self._apply(lambda tensor: tensor.cpu())
+
+    def type(self, dst_type: torch.dtype) -> Any:
+        """Converts parameters and buffers to a dtype."""
+        return self._apply(lambda tensor: tensor.to(dst_type))
+
+    def _floating(self, dtype: torch.dtype) -> Any:
+        return self._apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+
+    def float(self) -> Any:
+        """Converts floating parameters and buffers to float32."""
+        return self._floating(torch.float32)
+
+    def double(self) -> Any:
+        """Converts floating parameters and buffers to float64."""
+        return self._floating(torch.float64)
+
+    def half(self) -> Any:
+        """Converts floating parameters and buffers to float16."""
+        return self._floating(torch.float16)
+
+    def bfloat16(self) -> Any:
+        """Converts floating parameters and buffers to bfloat16."""
+        return self._floating(torch.bfloat16)
+
+    def train(self, mode: bool = True) -> Any:
+        """Puts this module and all below it into training mode (dropout drops), or out of it."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Any:
+        """train(False)."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Freezes or unfreezes all parameters."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drops the gradients of all parameters, or fills them with zeros."""
+        for parameter in self.parameters():
+            if parameter.grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                parameter.grad = parameter.grad.detach().zero_()
+
+    def share_memory(self) -> Any:
+        """Moves all parameters and buffers to shared memory."""
+        return self._apply(lambda tensor: tensor.share_memory_())
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError("Module.compile is not supported: call the module itself, it runs eagerly")
+
+    # ------------------------------------------------------------------ printing
+
+    def extra_repr(self) -> str:
+        """What stands between the parentheses of this module's repr."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
+        if not children and len(lines) <= 1:
+            return f"{self._get_name()}({extra})"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Fills what modules pickled by other versions lack."""
+        Module.__init__(self)
+        self.__dict__.update(state)
+
+
+class _BackwardHooks:
+    """Runs a module's full backward hooks between its output's gradient and its input's."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.grad_output: tuple[Any, ...] | None = None
+        self.watches_inputs = False
+
+    def watch_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        positions = [n for n, arg in enumerate(args) if isinstance(arg, Tensor)]
+        if not any(args[n].requires_grad for n in positions) or not torch.is_grad_enabled():
+            return args
+        self.watches_inputs = True
+
+        class _InputGradients(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, *tensors: Tensor) -> Any:
+                ctx.set_materialize_grads(False)
+                return tuple(tensor.view_as(tensor) for tensor in tensors)
+
+            @staticmethod
+            def backward(ctx: Any, *gradients: Any) -> Any:
+                return self._run(gradients)
+
+        watched = _InputGradients.apply(*(args[n] for n in positions))
+        result = list(args)
+        for position, tensor in zip(positions, watched, strict=True):
+            result[position] = tensor
+        return tuple(result)
+
+    def watch_outputs(self, output: Any) -> Any:
+        single = isinstance(output, Tensor)
+        tensors = (output,) if single else output
+        if not isinstance(tensors, (tuple, list)) or not any(
+            isinstance(item, Tensor) and item.requires_grad for item in tensors
+        ):
+            return output
+        hooks = self
+
+        class _OutputGradients(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, *items: Any) -> Any:
+                ctx.set_materialize_grads(False)
+                return tuple(item.view_as(item) if isinstance(item, Tensor) else item for item in items)
+
+            @staticmethod
+            def backward(ctx: Any, *gradients: Any) -> Any:
+                hooks.grad_output = gradients
+                if not hooks.watches_inputs:
+                    hooks._run((None,) * len(gradients))
+                return gradients
+
+        watched = _OutputGradients.apply(*tensors)
+        return watched[0] if single else type(output)(watched) if type(output) in (tuple, list) else watched
+
+    def _run(self, grad_input: tuple[Any, ...]) -> tuple[Any, ...]:
+        for hook in list(self.module._backward_hooks.values()):
+            answer = hook(self.module, grad_input, self.grad_output)
+            if answer is not None:
+                replaced = answer if isinstance(answer, tuple) else (answer,)
+                if len(replaced) != len(grad_input):
+                    raise RuntimeError(
+                        "Backward hook returned an invalid number of grad_input, "
+                        f"got {len(replaced)}, but expected {len(grad_input)}"
+                    )
+                grad_input = replaced
+        return grad_input
+
+
+def _type_name(value: object) -> str:
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[torch.device | None, torch.dtype | None, bool]:
+    """The arguments of Tensor.to: (device, dtype, non_blocking), (dtype, non_blocking) or (tensor, non_blocking)."""
+    values: dict[str, Any] = {"device": None, "dtype": None, "non_blocking": False}
+    names = ["device", "dtype", "non_blocking"]
+    if args and isinstance(args[0], Tensor):
+        values["device"], values["dtype"] = args[0].device, args[0].dtype
+        args, names = args[1:], ["non_blocking"]
+    elif args and isinstance(args[0], torch.dtype):
+        names = ["dtype", "non_blocking"]
+    for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
+        if name == "tensor":
+            values["device"], values["dtype"] = value.device, value.dtype
+        elif name in values:
+            values[name] = value
+        else:
+            raise TypeError(f"to() received an argument {name!r} that it does not support")
+    if len(args) > len(names):
+        raise TypeError(f"to() received {len(args)} arguments, expected at most {len(names)}")
+    device = None if values["device"] is None else torch.device(values["device"])
+    return device, values["dtype"], bool(values["non_blocking"])

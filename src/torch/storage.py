@@ -1,0 +1,129 @@
+"""Storages that know their dtype, as `torch.save` files name them (`torch.FloatStorage`, ...)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._C import UntypedStorage
+
+
+class TypedStorage:
+    """Memory with a dtype: `dtype`, `device`, `nbytes()`, `size()` (elements), `untyped()`, `tolist()`."""
+
+    dtype: torch.dtype
+
+    def __init__(self, *, wrap_storage: UntypedStorage, dtype: torch.dtype | None = None) -> None:
+        if dtype is not None:
+            self.dtype = dtype
+        self._storage = wrap_storage
+
+    @property
+    def device(self) -> torch.device:
+        return self._storage.device
+
+    def untyped(self) -> UntypedStorage:
+        return self._storage
+
+    def nbytes(self) -> int:
+        return self._storage.nbytes()
+
+    def data_ptr(self) -> int:
+        return self._storage.data_ptr()
+
+    def size(self) -> int:
+        return self._storage.nbytes() // self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return self.size()
+
+    def _as_tensor(self) -> torch.Tensor:
+        tensor = torch.empty(0, dtype=self.dtype, device=self.device)
+        return tensor.set_(self._storage, 0, (self.size(),), (1,))
+
+    def tolist(self) -> list[Any]:
+        values: list[Any] = self._as_tensor().tolist()
+        return values
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._as_tensor()[index].item() if isinstance(index, int) else self._as_tensor()[index].tolist()
+
+    def __repr__(self) -> str:
+        values = "".join(f" {value}\n" for value in self.tolist())
+        return f"{values}[{type(self).__name__}(dtype={self.dtype}, device={self.device}) of size {self.size()}]"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Plain pickle: the bytes of a small torch.save file, as PyTorch does it."""
+        import io
+
+        buffer = io.BytesIO()
+        torch.save(self, buffer)
+        return _load_from_bytes, (buffer.getvalue(),)
+
+
+class DoubleStorage(TypedStorage):
+    dtype = torch.float64
+
+
+class FloatStorage(TypedStorage):
+    dtype = torch.float32
+
+
+class HalfStorage(TypedStorage):
+    dtype = torch.float16
+
+
+class BFloat16Storage(TypedStorage):
+    dtype = torch.bfloat16
+
+
+class LongStorage(TypedStorage):
+    dtype = torch.int64
+
+
+class IntStorage(TypedStorage):
+    dtype = torch.int32
+
+
+class ShortStorage(TypedStorage):
+    dtype = torch.int16
+
+
+class CharStorage(TypedStorage):
+    dtype = torch.int8
+
+
+class ByteStorage(TypedStorage):
+    dtype = torch.uint8
+
+
+class BoolStorage(TypedStorage):
+    dtype = torch.bool
+
+
+STORAGE_CLASSES: tuple[type[TypedStorage], ...] = (
+    DoubleStorage,
+    FloatStorage,
+    HalfStorage,
+    BFloat16Storage,
+    LongStorage,
+    IntStorage,
+    ShortStorage,
+    CharStorage,
+    ByteStorage,
+    BoolStorage,
+)
+_CLASS_OF = {storage_class.dtype: storage_class for storage_class in STORAGE_CLASSES}
+for _storage_class in STORAGE_CLASSES:
+    _storage_class.__module__ = "torch"  # files name them torch.FloatStorage
+
+
+def typed_storage_class(dtype: torch.dtype) -> type[TypedStorage]:
+    """The class for storages of `dtype`, for example FloatStorage for torch.float32."""
+    return _CLASS_OF[dtype]
+
+
+def _load_from_bytes(data: bytes) -> Any:
+    import io
+
+    return torch.load(io.BytesIO(data), weights_only=False)

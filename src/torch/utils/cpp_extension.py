@@ -1,0 +1,96 @@
+"""C++ extensions of torch, built by setuptools.
+
+    setup(name="mine", ext_modules=[CppExtension("mine", ["mine.cpp"])], cmdclass={"build_ext": BuildExtension})
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from setuptools import Extension
+from setuptools.command.build_ext import build_ext
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PACKAGE = Path(torch.__file__).resolve().parent
+_LIBRARIES = ("c10", "torch_cpu", "torch", "torch_python")
+
+
+def _prefixes() -> list[Path]:
+    """Where headers and libraries may be: in the package (a plain build), or in the environment (conda)."""
+    return [_PACKAGE, Path(sys.prefix)]
+
+
+def include_paths(device_type: str = "cpu") -> list[str]:
+    """The folders of torch's headers. Raises FileNotFoundError if they are not installed."""
+    if device_type not in ("cpu", "cuda"):
+        raise ValueError(f"include_paths: device_type must be 'cpu' or 'cuda', not {device_type!r}")
+    for prefix in _prefixes():
+        root = prefix / "include"
+        if (root / "torch" / "torch.h").is_file():
+            return [str(root)]
+    raise FileNotFoundError(
+        f"torch's headers (include/torch/torch.h) are in none of {[str(prefix) for prefix in _prefixes()]}: "
+        "install the libtorch package"
+    )
+
+
+def library_paths(device_type: str = "cpu", torch_include_dirs: bool = True, cross_target_platform: Any = None) -> list[str]:
+    """The folders of libtorch and libtorch_python. Raises FileNotFoundError if they are not installed."""
+    if device_type not in ("cpu", "cuda"):
+        raise ValueError(f"library_paths: device_type must be 'cpu' or 'cuda', not {device_type!r}")
+    if cross_target_platform is not None:
+        raise NotImplementedError("library_paths(cross_target_platform=...) is not supported")
+    found = [prefix / "lib" for prefix in _prefixes() if any((prefix / "lib").glob("libtorch*.so"))]
+    if not found:
+        raise FileNotFoundError(
+            f"libtorch is in none of {[str(prefix / 'lib') for prefix in _prefixes()]}: install the libtorch package"
+        )
+    return [str(path) for path in found]
+
+
+def CppExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -> Extension:  # noqa: N802
+    """A setuptools Extension with torch's headers and libraries added."""
+    kwargs["include_dirs"] = [*kwargs.get("include_dirs", []), *include_paths()]
+    folders = library_paths()
+    kwargs["library_dirs"] = [*kwargs.get("library_dirs", []), *folders]
+    kwargs["runtime_library_dirs"] = [*kwargs.get("runtime_library_dirs", []), *folders]
+    kwargs["libraries"] = [*kwargs.get("libraries", []), *_LIBRARIES]
+    kwargs["language"] = "c++"
+    return Extension(name, list(sources), *args, **kwargs)
+
+
+def CUDAExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -> Extension:  # noqa: N802
+    """Not available: setuptools cannot call nvcc."""
+    raise NotImplementedError("CUDAExtension is not supported: build CUDA code with CMake and find_package(Torch)")
+
+
+class BuildExtension(build_ext):
+    """setuptools' build_ext with C++17 and the macros that torch's headers expect."""
+
+    @classmethod
+    def with_options(cls, **options: Any) -> type[BuildExtension]:
+        """PyTorch's way to pass options; only use_ninja=False, which is what happens anyway, is known."""
+        if options.pop("use_ninja", False):
+            raise NotImplementedError("BuildExtension(use_ninja=True) is not supported: setuptools compiles")
+        if options:
+            raise TypeError(f"BuildExtension.with_options() got unexpected options {sorted(options)}")
+        return cls
+
+    def build_extensions(self) -> None:
+        abi = int(torch._C._cxx11_abi)
+        for extension in self.extensions:
+            given = extension.extra_compile_args or []
+            flags = given.get("cxx", []) if isinstance(given, dict) else list(given)
+            if not any(flag.startswith("-std=") for flag in flags):
+                flags = [*flags, "-std=c++17"]
+            extension.extra_compile_args = [
+                *flags,
+                f"-DTORCH_EXTENSION_NAME={extension.name.rpartition('.')[2]}",
+                f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+            ]
+        super().build_extensions()

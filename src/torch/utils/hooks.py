@@ -1,0 +1,59 @@
+"""Handles that take hooks away again."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class RemovableHandle:
+    """Returned when a hook is registered in a dictionary; `remove()`, or leaving a `with` block, takes it out."""
+
+    _next_id = 0
+
+    def __init__(self, hooks: dict[int, Any], *, extra: tuple[Any, ...] = ()) -> None:
+        self.id = RemovableHandle._next_id
+        RemovableHandle._next_id += 1
+        self._hooks = [hooks, *extra]
+
+    def remove(self) -> None:
+        """Takes the hook out; a second call does nothing."""
+        for hooks in self._hooks:
+            if isinstance(hooks, dict):
+                hooks.pop(self.id, None)
+            else:
+                hooks.discard(self.id)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+class TensorHookHandle:
+    """Returned by `Tensor.register_hook`; does not keep the tensor alive."""
+
+    def __init__(self, tensor: Tensor, number: int) -> None:
+        self._tensor = weakref.ref(tensor)
+        self.id = number
+
+    def remove(self) -> None:
+        """Takes the hook away; a second call does nothing."""
+        tensor = self._tensor()
+        if tensor is not None:
+            tensor._remove_grad_hook(self.id)
+        self._tensor = _gone
+
+    def __enter__(self) -> TensorHookHandle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+def _gone() -> None:
+    return None
