@@ -31,7 +31,6 @@ print(json.dumps({
     "scheme": sysconfig.get_path("purelib", vars={"base": "", "platbase": ""}),
 }))
 """
-_NOWHERE = "/nowhere"
 _HINT = (
     "run slipway with a CPython built with a shared library (such as pyenv with "
     "PYTHON_CONFIGURE_OPTS=--enable-shared, or the official container image), or use `--channel conda-forge`"
@@ -65,21 +64,18 @@ class Interpreter:
     def relocate(self, path: str, content: bytes, placeholder: str) -> bytes:
         """Take this machine's prefix out of a file: the placeholder goes into text, a path to nowhere into binaries.
 
-        CPython finds its prefix from its own place; what is compiled in is only a last resort.
+        CPython finds its prefix from its own place; what is compiled in is a last resort. Lengths stay in binaries,
+        and so does the last part of the path: linkers let other strings share the end of a longer one, and
+        ``versions/3.11.7`` may well be where ``sys.version`` has its number from.
         """
         old = str(self.prefix).encode()
         # The prefix must end there: `/usr/local` in `/usr/local/lib`, but not in `/usr/locale`.
         pattern = re.compile(re.escape(old) + rb"(?=[/\"':;\s\0]|$)")
         if b"\0" not in content:
             return pattern.sub(placeholder.encode(), content)
-        if len(old) < len(_NOWHERE):
-            return content
-        return re.sub(pattern.pattern + rb"[^\0]*\0", lambda match: _shorten(match.group(), old), content)
-
-
-def _shorten(text: bytes, old: bytes) -> bytes:
-    shorter = text.rstrip(b"\0").replace(old, _NOWHERE.encode())
-    return shorter + b"\0" * (len(text) - len(shorter))
+        parent = str(self.prefix.parent).encode()
+        nowhere = b"/" + b"_" * (len(parent) - 1) + old[len(parent) :]
+        return pattern.sub(nowhere, content)
 
 
 def find_interpreter(version: str, processes: Processes) -> Interpreter:
