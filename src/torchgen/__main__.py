@@ -34,11 +34,17 @@ def generate(declarations: Declarations, groups: Iterable[str]) -> Iterator[Outp
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="torchgen", description="Writes the sources that torch's YAML files declare.")
-    parser.add_argument("--source-dir", type=Path, required=True, help="the folder that holds aten/native_functions.yaml")
+    parser.add_argument(
+        "--source-dir", type=Path, required=True, help="the folder that holds aten/native_functions.yaml"
+    )
     parser.add_argument("--output-dir", type=Path, help="where the files go; required unless --reference is given")
     parser.add_argument("--only", choices=tuple(EMITTERS), help="write the files of one library only")
-    parser.add_argument("--list-outputs", action="store_true", help="print the paths, separated by `;`, and write nothing")
-    parser.add_argument("--reference", type=Path, metavar="FILE", help="write the operator reference to FILE, nothing else")
+    parser.add_argument(
+        "--list-outputs", action="store_true", help="print the paths, separated by `;`, and write nothing"
+    )
+    parser.add_argument(
+        "--reference", type=Path, metavar="FILE", help="write the operator reference to FILE, nothing else"
+    )
     options = parser.parse_args(arguments)
     if options.output_dir is None and options.reference is None:
         parser.error("one of --output-dir and --reference is required")

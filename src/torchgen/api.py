@@ -50,7 +50,7 @@ class CppArgument:
 
 
 def argument_type(argument: Argument, public: bool) -> str:
-    """The C++ type of one argument. `public` ones also take `{0, 1}` for an optional list, native ones do not need to."""
+    """The C++ type of one argument. Public functions also take `{0, 1}` for an optional list, native ones need not."""
     kind = argument.type
     if kind.is_tensor_list:
         return "TensorList"

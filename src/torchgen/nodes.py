@@ -1,7 +1,7 @@
 """From a formula to a node of the autograd graph: its name, what it saves, and the code of its formulas.
 
-A node saves only what its formulas mention. Where a formula asks for a property (`self.sizes()`) the property is saved and
-not the tensor, so that the tensor's memory can go.
+A node saves only what its formulas mention. Where a formula asks for a property (`self.sizes()`) the property is saved
+and not the tensor, so that the tensor's memory can go.
 """
 
 from __future__ import annotations

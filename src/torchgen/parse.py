@@ -109,8 +109,11 @@ def _check_implementation(function: NativeFunction, known: dict[str, NativeFunct
     types = ", ".join(str(argument.type) for argument in function.schema.arguments)
     key = f"{function.impl}({types})"
     if key in known:
-        raise DeclarationError(entry.where("impl"), f"`{function.schema.full_name}` has the implementation `{function.impl}` "
-                               f"of `{known[key].schema.full_name}`", "rename one with `impl: NAME`")  # fmt: skip
+        raise DeclarationError(
+            entry.where("impl"),
+            f"`{function.schema.full_name}` and `{known[key].schema.full_name}` have the same implementation `{key}`",
+            "rename one with `impl: NAME`",
+        )
     known[key] = function
 
 
@@ -169,8 +172,10 @@ def _check_faces(
             entry.where("faces"), f"`{schema.full_name}` has the face inplace, so it must start with `Tensor self`"
         )
     if schema.is_inplace != schema.name.endswith("_"):
-        raise DeclarationError(entry.where("func"), f"`{schema.full_name}`: a name ends in `_` exactly when its first argument "
-                               "is `Tensor(a!)`")  # fmt: skip
+        raise DeclarationError(
+            entry.where("func"),
+            f"`{schema.full_name}`: a name ends in `_` exactly when its first argument is `Tensor(a!)`",
+        )
     for number in numbers:
         if number not in {argument.name for argument in schema.arguments if str(argument.type) == "Tensor"}:
             raise DeclarationError(entry.where("numbers"), f"`{schema.full_name}` has no argument `Tensor {number}`")

@@ -13,9 +13,9 @@ _INTRODUCTION = """\
 # Operators
 
 Written by `python -m torchgen --reference`; do not edit. One row per callable function. "f" is `torch.NAME(...)` and
-`at::NAME(...)`, "m" is `tensor.NAME(...)`. "Gradient" lists the inputs that have one: "through its parts" means that the
-function calls other operators, which are differentiated; "none" that the result has no gradient. "Kernels" name the
-tables of `aten/kernels.yaml` and the backends that fill them.
+`at::NAME(...)`, "m" is `tensor.NAME(...)`. "Gradient" lists the inputs that have one: "through its parts" means that
+the function calls other operators, which are differentiated; "none" that the result has no gradient. "Kernels" name
+the tables of `aten/kernels.yaml` and the backends that fill them.
 
 | schema | f, m | gradient | kernels |
 |---|---|---|---|

@@ -1,7 +1,7 @@
 """The C++ text of the functions in namespace at: autograd in front, the native function behind.
 
-Each is two functions, so that the usual case stays small: `add` tests whether a gradient is asked for and otherwise calls
-the native function; `add_Tensor_recorded` makes the node, saves what it needs, and calls it with grad mode off.
+Each is two functions, so that the usual case stays small: `add` tests whether a gradient is asked for and otherwise
+calls the native function; `add_Tensor_recorded` makes the node, saves what it needs, and calls it with grad mode off.
 """
 
 from __future__ import annotations
@@ -135,7 +135,9 @@ def _recorded(face: Face, node: NodeClass) -> list[str]:
     lines.append(f"auto node = make_node<{node.name}>();")
     lines.append(f"node->set_next_edges(collect_next_edges({_differentiable_inputs(node)}));")
     lines += [
-        f"node->{argument.name}_size = {argument.name}.size();" for argument in node.inputs if argument.type.is_tensor_list
+        f"node->{argument.name}_size = {argument.name}.size();"
+        for argument in node.inputs
+        if argument.type.is_tensor_list
     ]
     lines += [_save(saved, face, node) for saved in node.saved if saved.kind != "result"]
     run = _run(face)
@@ -180,4 +182,3 @@ def _save(saved: Saved, face: Face, node: NodeClass) -> str:
         return statement
     condition = " || ".join(f"node->should_compute_output({position})" for position in sorted(saved.needed_by))
     return f"if ({condition}) {statement}"
-
