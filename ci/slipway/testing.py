@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from slipway import channel, proc
 from slipway.environments import install, solve
-from slipway.errors import BuildError, HostError, NetworkError
+from slipway.errors import BuildError, NetworkError
 from slipway.paths import CHECKOUT, Workspace
 from slipway.request import Selection, embedded_channel, usable_cpus
 
@@ -65,25 +65,14 @@ def ensure_test_tools(workspace: Workspace) -> None:
 
 
 def _pip_install(workspace: Workspace, lock: Path, options: Sequence[str]) -> None:
-    pip = _find_pip()
     proc.run(
-        [*pip, *options[:2], "install", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes",
+        [sys.executable, "-m", "pip", *options[:2], "install", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes",
          "--only-binary", ":all:", *options[2:], "--requirement", lock],
         env=os.environ,
         what=f"installing {lock.name}",
         log=workspace.log(f"pip-{lock.stem}"),
         error=NetworkError,
     )  # fmt: skip
-
-
-def _find_pip() -> list[str]:
-    """A pip that can install into another environment: ours if we have one, else that of the Python we came from."""
-    base: str = getattr(sys, "_base_executable", sys.executable)
-    for python in (sys.executable, base):
-        found = proc.run([python, "-m", "pip", "--version"], env=os.environ, what="looking for pip", check=False)
-        if found.returncode == 0:
-            return [python, "-m", "pip"]
-    raise HostError("there is no pip", hint="Debian: apt-get install python3-pip")
 
 
 def make_test_environment(
