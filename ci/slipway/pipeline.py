@@ -154,7 +154,7 @@ class Pipeline:
             others = {key: known for (name, key), known in self.files.items() if name != output.name}
             findings += shared_files(facts, others)
             self.files[output.name, path.name] = paths
-        if findings:
+        if findings and not has_errors(findings):
             self.reporter.line(format_findings(findings))
         if has_errors(findings):
             raise VerifyError(

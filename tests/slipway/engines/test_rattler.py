@@ -1,0 +1,275 @@
+"""Real builds of toy packages: isolation, progress, logs, failures, interruption. Each takes about half a second."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.errors import BuildError, SolveError, VerifyError
+from slipway.log import NullReporter, Task
+from slipway.model import OutputTest, RenderedOutput, Requirements, Source
+from slipway.paths import CHECKOUT, Workspace
+from slipway.pipeline import Pipeline
+from slipway.verify.facts import opened
+
+pytestmark = pytest.mark.integration
+MakeOutput = Callable[..., RenderedOutput]
+MakePipeline = Callable[..., Pipeline]
+
+
+def test_script_sees_condas_variables_and_nothing_of_the_host(
+    make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path
+) -> None:
+    dump = tmp_path / "environment.txt"
+    leaks = {
+        "CUDA_PATH": "/opt/cuda",
+        "LD_LIBRARY_PATH": "/opt/lib",
+        "PYTHONPATH": "/opt/py",
+        "CMAKE_PREFIX_PATH": "/opt",
+        "CFLAGS": "-DHOST",
+        "PATH": "/opt/bin:" + os.environ["PATH"],
+    }
+    output = make_output(
+        script=f"env > {dump}\nmkdir $PREFIX/x; touch $PREFIX/x/y\n",
+        variant={"target_platform": "linux-64", "blas_impl": "mkl"},
+    )
+    pipeline = make_pipeline(environ={**os.environ, **leaks, "CONDA_OVERRIDE_CUDA": "13.0"})
+    pipeline.run([output])
+    lines = dump.read_text(encoding="utf-8").splitlines()
+    seen = dict(line.split("=", 1) for line in lines if "=" in line)
+    for key, value in leaks.items():
+        assert value not in seen.get(key, ""), f"{key} of the host reached the build"
+    assert seen["blas_impl"] == "mkl"
+    assert seen["PKG_NAME"] == "libtoy"
+    assert seen["PKG_VERSION"] == "1.0"
+    assert seen["PKG_BUILDNUM"] == "0"
+    assert seen["CONDA_BUILD"] == "1"
+    assert seen["CPU_COUNT"] == "2"
+    assert seen["SHLIB_EXT"] == ".so"
+    assert seen["RECIPE_DIR"] == str(output.recipe_dir)
+    assert seen["CMAKE_PREFIX_PATH"] == seen["PREFIX"]
+    assert seen["SRC_DIR"].startswith(str(pipeline.workspace.work))
+    assert {"BUILD_PREFIX", "PYTHON", "target_platform"} <= seen.keys()
+
+
+@pytest.mark.parametrize("program", ["gcc", "cc", "g++", "cmake", "ninja", "make", "python", "python3", "nvcc", "git"])
+def test_host_programs_are_out_of_reach(make_output: MakeOutput, make_pipeline: MakePipeline, program: str) -> None:
+    output = make_output(script=f"if command -v {program}; then exit 1; fi; mkdir $PREFIX/x; touch $PREFIX/x/y\n")
+    assert make_pipeline().run([output], publish=False)[0].path.exists()
+
+
+def test_failing_script_shows_the_end_of_its_log(
+    make_output: MakeOutput, make_pipeline: MakePipeline, workspace: Workspace
+) -> None:
+    output = make_output(script="echo before\nfalse\necho after\n")
+    with pytest.raises(BuildError) as caught:
+        make_pipeline().run([output])
+    error = caught.value
+    assert error.message == f"`{output.key}`: its build script failed"
+    assert error.where == str(workspace.log(output.key))
+    assert error.detail is not None
+    assert "before" in error.detail
+    assert "after" not in error.detail.replace("+ echo before", "")
+    assert "before" in workspace.log(output.key).read_text(encoding="utf-8")
+    assert list(workspace.channel.glob("*/*.conda")) == []
+
+
+def test_failing_test_keeps_the_package_back(
+    make_output: MakeOutput, make_pipeline: MakePipeline, workspace: Workspace
+) -> None:
+    output = make_output(test=OutputTest(commands=("test -f $PREFIX/lib/nothing",)))
+    with pytest.raises(BuildError, match="its test failed"):
+        make_pipeline().run([output])
+    assert list(workspace.channel.glob("*/*.conda")) == []
+
+
+def test_impossible_requirement_is_a_solve_error(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+    with pytest.raises(SolveError, match="no-such-package"):
+        make_pipeline().run([make_output(requirements=Requirements(host=("no-such-package",)))])
+
+
+def test_package_that_breaks_a_policy_is_refused(
+    make_output: MakeOutput, make_pipeline: MakePipeline, workspace: Workspace
+) -> None:
+    output = make_output(script="mkdir $PREFIX/x; echo $SRC_DIR/a.c > $PREFIX/x/y\n")
+    with pytest.raises(VerifyError) as caught:
+        make_pipeline().run([output])
+    assert "holds a path of the build" in str(caught.value.detail)
+    assert list(workspace.channel.glob("*/*.conda")) == []
+
+
+def test_two_outputs_must_not_share_a_file(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+    script = "mkdir $PREFIX/x; echo 1 > $PREFIX/x/y\n"
+    with pytest.raises(VerifyError) as caught:
+        make_pipeline().run([make_output("one", script=script), make_output("two", script=script)])
+    assert "one-1.0-h0123456_0.conda installs it too" in str(caught.value.detail)
+
+
+def test_developers_leftovers_stay_out(
+    make_output: MakeOutput, make_pipeline: MakePipeline, git_checkout: Path
+) -> None:
+    (git_checkout / ".gitignore").write_text("build/\n*.so\n", encoding="utf-8")
+    (git_checkout / "build").mkdir()
+    for name in ("build/cache", "old.so", "new.c"):
+        (git_checkout / name).write_text(name, encoding="utf-8")
+    output = make_output(
+        script="mkdir $PREFIX/x; ls -A | grep -v -e conda_build -e build_env -e source_info > $PREFIX/x/files.txt\n",
+        sources=(Source(path=str(git_checkout)),),
+    )
+    with opened(make_pipeline().run([output])[0].path) as folder:
+        assert (folder / "x/files.txt").read_text(encoding="utf-8").split() == [".gitignore", "new.c"]
+
+
+def test_patch_is_applied(make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a.txt").write_text("old\n", encoding="utf-8")
+    patch = "Why: because.\n\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n"
+    (tmp_path / "0001-new.patch").write_text(patch, encoding="utf-8")
+    output = make_output(
+        script="mkdir $PREFIX/x; cp a.txt $PREFIX/x\n",
+        sources=(Source(path="../source", patches=("../0001-new.patch",)),),
+    )
+    with opened(make_pipeline().run([output])[0].path) as folder:
+        assert (folder / "x/a.txt").read_text(encoding="utf-8") == "new\n"
+    assert (source / "a.txt").read_text(encoding="utf-8") == "old\n"
+
+
+def test_nothing_is_built_twice_and_only_what_changed(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+    first = make_output("first", script="mkdir $PREFIX/x; echo 1 > $PREFIX/x/first\n")
+    second = make_output(
+        "second",
+        script="mkdir -p $PREFIX/x; cat $PREFIX/x/first > $PREFIX/x/second\n",
+        requirements=Requirements(host=("first 1.0 h0123456_0",), run=("first 1.0 h0123456_0",)),
+    )
+    assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [False, False]
+    assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [True, True]
+    (second.recipe_dir / "build.sh").write_text("mkdir -p $PREFIX/x; echo 3 > $PREFIX/x/second\n", encoding="utf-8")
+    assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [True, False]
+    (first.recipe_dir / "build.sh").write_text("mkdir $PREFIX/x; echo 2 > $PREFIX/x/first\n", encoding="utf-8")
+    assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [False, False]
+    unrelated = replace(first, variant={**first.variant, "python": "3.13"})
+    assert [artifact.reused for artifact in make_pipeline().run([unrelated, second])] == [True, True]
+
+
+class RecordingReporter(NullReporter):
+    """Keeps what tasks were told."""
+
+    def __init__(self) -> None:
+        self.updates: list[dict[str, Any]] = []
+
+    @contextmanager
+    def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> Iterator[Task]:
+        reporter = self
+
+        class Recorder:
+            def advance(self, amount: int) -> None:
+                pass
+
+            def update(self, **known: Any) -> None:
+                reporter.updates.append(known)
+
+        yield Recorder()
+
+
+def test_ninjas_count_is_shown_live(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+    script = "echo '[1/2] Building a.o'; echo '[2/2] Linking liba.so'; mkdir $PREFIX/x; touch $PREFIX/x/y\n"
+    reporter = RecordingReporter()
+    make_pipeline(reporter=reporter).run([make_output(script=script)])
+    counts = [update for update in reporter.updates if update.get("total")]
+    assert counts == [
+        {"completed": 1, "total": 2, "text": "Building a.o"},
+        {"completed": 2, "total": 2, "text": "Linking liba.so"},
+    ]
+    phases = [update["text"] for update in reporter.updates if "total" not in update]
+    assert phases.index("build.sh") < phases.index("packing")
+
+
+def wait_for_end(process: int) -> bool:
+    """Whether `process` is gone (or a zombie) within five seconds: the kernel takes its time to kill."""
+    for _ in range(100):
+        try:
+            if Path(f"/proc/{process}/stat").read_text(encoding="ascii").split()[2] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_interrupt_stops_everything_and_the_next_run_goes_on(
+    make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path
+) -> None:
+    first = make_output("first", script="mkdir $PREFIX/x; echo 1 > $PREFIX/x/first\n")
+    pid_file = tmp_path / "pid"
+    wait_once = f"if [ ! -e {pid_file} ]; then sleep 100 & echo $! > {pid_file}; wait; fi\n"
+    slow = wait_once + "mkdir $PREFIX/x; touch $PREFIX/x/second\n"
+    second = make_output("second", script=slow)
+
+    def interrupt() -> None:
+        while not pid_file.exists() or not pid_file.read_text(encoding="ascii").strip():
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        make_pipeline().run([first, second])
+    thread.join()
+    assert wait_for_end(int(pid_file.read_text(encoding="ascii"))), "the build's child survived"
+    assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [True, False]
+
+
+def test_builds_are_reproducible_in_content(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+    output = make_output(
+        script="mkdir $PREFIX/x; date -d @$SOURCE_DATE_EPOCH > $PREFIX/x/y; echo $PREFIX > $PREFIX/x/p\n"
+    )
+    contents = []
+    for _ in range(2):
+        path = make_pipeline(rebuild=True).run([output])[0].path
+        with opened(path) as folder:
+            contents.append(json.loads((folder / "info/paths.json").read_text(encoding="utf-8")))
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("limit_kilobytes", [64])
+def test_full_disk_is_named_and_leaves_no_half_package(tmp_path: Path, limit_kilobytes: int) -> None:
+    """A file size limit stands in for a full disk: writes fail the same way, in the same places."""
+    program = f"""
+import resource, signal, sys
+from pathlib import Path
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from slipway import channel, cli
+package = Path({str(tmp_path)!r}) / "big-1.0-0.conda"
+package.write_bytes(b"x" * 1_000_000)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit_kilobytes * 1024}, {limit_kilobytes * 1024}))
+channel.os.link = lambda path, target: (_ for _ in ()).throw(OSError(18, "cross-device"))
+import types
+module = types.ModuleType("fake")
+module.add_arguments = lambda parser: None
+module.execute = lambda arguments, reporter: channel.publish(Path({str(tmp_path)!r}) / "c", [("linux-64", package)])
+cli._load_command = lambda name: module
+sys.exit(cli.main(["anything"]))
+"""
+    answer = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": str(CHECKOUT / "ci")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 10, answer.stderr
+    assert "error: the disk is full" in answer.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["big-1.0-0.conda"]
