@@ -14,8 +14,9 @@ rem torch-split, the recipe's top level: nothing to do.
 exit /b 0
 
 :libtorch
+rem As in build.sh: no variant key is named here, so that only libtorch is built once per BLAS.
 set BLAS=OpenBLAS
-if "%blas_impl%"=="mkl" set BLAS=MKL
+if exist "%LIBRARY_INC%\mkl.h" set BLAS=MKL
 call :build "-DTORCH_BUILD_CORE=ON -DTORCH_BUILD_PYTHON=OFF -DTORCH_BLAS=%BLAS% -DPython_EXECUTABLE=%BUILD_PREFIX%\python.exe"
 exit /b %errorlevel%
 

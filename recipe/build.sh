@@ -45,13 +45,18 @@ configure_and_install() {
   cmake --install "$build_dir" --strip
 }
 
+# The BLAS is read off the host environment: a variant key named in this file would become part of every output's hash,
+# and the CUDA and Python parts would be built once per BLAS.
 build_libtorch() {
   local blas
-  case $blas_impl in
-    mkl) blas=MKL ;;
-    openblas) blas=OpenBLAS ;;
-    *) echo "build.sh: unknown blas_impl '$blas_impl'" >&2; exit 1 ;;
-  esac
+  if [ -e "$PREFIX/include/mkl.h" ]; then
+    blas=MKL
+  elif [ -e "$PREFIX/include/cblas.h" ]; then
+    blas=OpenBLAS
+  else
+    echo "build.sh: neither MKL nor OpenBLAS is in the host environment" >&2
+    exit 1
+  fi
   configure_and_install CORE "-DTORCH_BLAS=$blas" "-DPython_EXECUTABLE=$BUILD_PREFIX/bin/python"
 }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.environments import solve
 from slipway.errors import HostError, RecipeError, UsageError, VariantError
 from slipway.paths import CHECKOUT, Workspace, cache_folder
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from slipway.bootstrap import EmbeddedChannel
     from slipway.log import Reporter
     from slipway.model import RenderedOutput
+    from slipway.recipe.render import Versions
 
 DEFAULT_RECIPE = CHECKOUT / "recipe"
 EMBEDDED_VARIANTS = CHECKOUT / "ci" / "bootstrap" / "conda_build_config.yaml"
@@ -27,8 +29,8 @@ EMBEDDED_VARIANTS = CHECKOUT / "ci" / "bootstrap" / "conda_build_config.yaml"
 def add_variant_arguments(parser: argparse.ArgumentParser) -> None:
     """Which recipe, which part of its matrix, from which channels."""
     parser.add_argument("recipe", nargs="?", type=Path, metavar="DIR", help="folder of the recipe (default: recipe/)")
-    parser.add_argument("--python", metavar="X.Y", default="3.11", help="Python to build for (default: 3.11)")
-    parser.add_argument("--blas", metavar="NAME", default="mkl", help="BLAS to build with: mkl (default) or openblas")
+    parser.add_argument("--python", metavar="X.Y", help="Python to build for (our own recipe: 3.11)")
+    parser.add_argument("--blas", metavar="NAME", help="BLAS to build with: mkl or openblas (our own recipe: mkl)")
     parser.add_argument("--cuda", metavar="X.Y", help="also build what needs CUDA, for this version")
     parser.add_argument(
         "--channel",
@@ -64,18 +66,15 @@ class Selection:
     cuda: str | None
 
     def takes(self, output: RenderedOutput) -> bool:
-        """Whether `output` belongs to it. Only the keys that an output uses have a say."""
-        used = set(output.hash_input)
-        if any(spec.split()[0] == "python" for spec in output.requirements.host):
-            used.add("python")
-        variant = output.variant
-        if "python" in used and self.python is not None and variant.get("python"):
-            version = variant["python"].split()[0].removesuffix(".*")
-            if version != self.python:
+        """Whether `output` belongs to it. Only the keys that an output uses have a say; without CUDA means without."""
+        from slipway.recipe.choose import agrees, used_variant
+
+        asked = {"python": self.python, "blas_impl": self.blas}
+        used = used_variant(output)
+        for key, value in asked.items():
+            if value is not None and key in used and not agrees(value, used[key]):
                 return False
-        if "blas_impl" in used and self.blas is not None and variant.get("blas_impl") != self.blas:
-            return False
-        return "cuda_compiler_version" not in used or variant["cuda_compiler_version"] in ("None", self.cuda)
+        return used.get("cuda_compiler_version", "None") in ("None", self.cuda)
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ class Request:
                 raise UsageError("there is no such variant config", where=str(path))
         return cls(
             recipe=recipe,
-            selection=Selection(arguments.python, arguments.blas, arguments.cuda),
+            selection=_selection(arguments, own=recipe == DEFAULT_RECIPE),
             channels=tuple(map(channel_address, arguments.channel)) if arguments.channel else None,
             variant_configs=tuple(arguments.variant_config),
             exclusive_config=arguments.exclusive_config,
@@ -132,7 +131,7 @@ class Request:
             RecipeError: the recipe cannot be rendered.
             VariantError: nothing of it matches.
         """
-        rendered = render_recipe(self)
+        rendered = self._render(versions=None)
         chosen = [output for output in rendered if self.selection.takes(output)]
         cuda = self.selection.cuda
         known = {output.variant.get("cuda_compiler_version", "None") for output in rendered} - {"None"}
@@ -144,11 +143,51 @@ class Request:
             )
         if not chosen:
             raise VariantError(
-                f"no variant of the recipe matches {self._asked_for()}",
+                f"no variant of the recipe matches {self._asked_for() or 'a build without CUDA'}",
                 where=str(self.recipe),
                 hint="it has " + _describe_variants(rendered),
             )
         return chosen
+
+    def finalized(self, outputs: Sequence[RenderedOutput], channels: Sequence[str]) -> list[RenderedOutput]:
+        """`outputs` once more, their pins (`pin_compatible`, `pin_run_as_build`) made from what the solver picks.
+
+        Each output's host environment is solved without the recipe's own outputs, which need not exist yet.
+
+        Raises:
+            SolveError: a host environment has no solution.
+        """
+        own_names = {output.name for output in outputs}
+        rendered_for: dict[tuple[str, ...], dict[str, RenderedOutput]] = {}
+        final = []
+        for output in outputs:
+            specs = tuple(spec for spec in output.requirements.host if spec.split()[0] not in own_names)
+            if not specs:
+                final.append(output)
+                continue
+            if specs not in rendered_for:
+                versions = {package.name: package.version for package in solve(specs, channels).packages}
+                rendered_for[specs] = {again.key: again for again in self._render(versions=versions.get)}
+            final.append(rendered_for[specs][output.key])
+        return final
+
+    def _render(self, versions: Versions | None) -> Sequence[RenderedOutput]:
+        from slipway.recipe import load_config, load_recipe, render
+
+        configs = [load_config(path) for path in self.variant_configs]
+        if self.channels is None:
+            configs.insert(0, load_config(EMBEDDED_VARIANTS))
+        base = [load_config(self.exclusive_config)] if self.exclusive_config else []
+        # The embedded channel's pins name one Python; another one, asked for by name, replaces it.
+        python = self.selection.python if self.channels is None else None
+        return render(
+            load_recipe(self.recipe),
+            configs,
+            environ=os.environ,
+            base_configs=base,
+            variants={"python": [f"{python}.* *_cpython"]} if python else None,
+            versions=versions,
+        )
 
     def _asked_for(self) -> str:
         selection = self.selection
@@ -178,12 +217,11 @@ def embedded_channel(selection: Selection, reporter: Reporter, *, offline: bool)
     return ensure_channel(request, reporter, cache=cache_folder(), offline=offline)
 
 
-def render_recipe(request: Request) -> Sequence[RenderedOutput]:
-    """Every output of every variant of the request's recipe, in build order."""
-    from slipway.recipe import load_recipe, render
-
-    recipe = load_recipe(request.recipe)
-    return render(recipe, [], platform="linux-64", environ=os.environ)
+def _selection(arguments: argparse.Namespace, *, own: bool) -> Selection:
+    """What was asked for; of our own recipe, without more words, the variant that most people want."""
+    if own:
+        return Selection(arguments.python or "3.11", arguments.blas or "mkl", arguments.cuda)
+    return Selection(arguments.python, arguments.blas, arguments.cuda)
 
 
 def _describe_variants(outputs: Sequence[RenderedOutput]) -> str:

@@ -65,14 +65,16 @@ def ensure_test_tools(workspace: Workspace) -> None:
 
 
 def _pip_install(workspace: Workspace, lock: Path, options: Sequence[str]) -> None:
+    before, after = list(options[:2]), list(options[2:])
+    command = [sys.executable, "-m", "pip", *before, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    command += ["--require-hashes", "--only-binary", ":all:", *after, "--requirement", str(lock)]
     proc.run(
-        [sys.executable, "-m", "pip", *options[:2], "install", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes",
-         "--only-binary", ":all:", *options[2:], "--requirement", lock],
+        command,
         env=os.environ,
         what=f"installing {lock.name}",
         log=workspace.log(f"pip-{lock.stem}"),
         error=NetworkError,
-    )  # fmt: skip
+    )
 
 
 def make_test_environment(

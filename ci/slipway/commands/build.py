@@ -34,10 +34,12 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     engine = load_engine(arguments.engine)
     with request.workspace.lock():
         outputs = request.outputs()
+        channels = request.build_channels(reporter)
+        outputs = request.finalized(outputs, channels)
         pipeline = Pipeline(
             workspace=request.workspace,
             engine=engine,
-            channels=request.build_channels(reporter),
+            channels=channels,
             environ=dict(os.environ),
             reporter=reporter,
             jobs=arguments.jobs,

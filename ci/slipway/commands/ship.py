@@ -44,6 +44,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             outputs = request.outputs()
         with reporter.step("channel with compilers and libraries"):
             channels = request.build_channels(reporter)
+            outputs = request.finalized(outputs, channels)
         pipeline = Pipeline(
             workspace=request.workspace,
             engine=engine,

@@ -90,9 +90,9 @@ def _licences(facts: PackageFacts) -> Iterator[Finding]:
     if not facts.files:
         return  # a metapackage: nothing to license
     if not facts.about.get("license"):
-        yield _finding(ERROR, facts, "licence", "info/about.json", "no licence is named (`about/license`)")
+        yield _finding(WARNING, facts, "licence", "info/about.json", "no licence is named (`about/license`)")
     if not facts.licence_files:
-        yield _finding(ERROR, facts, "licence", "info/licenses", "no licence text (`about/license_file`)")
+        yield _finding(WARNING, facts, "licence", "info/licenses", "no licence text (`about/license_file`)")
 
 
 def _linking(facts: PackageFacts, surroundings: Surroundings) -> Iterator[Finding]:

@@ -1,0 +1,87 @@
+"""Builds with the real `conda build`, where there is one.
+
+The recipe goes to conda-build as it is, narrowed to one output and one variant: conda-build renders it again, and must
+come to the same package name, which is checked. Nothing else of slipway differs: the digest goes into the package, the
+package is judged, and it is published like any other.
+
+Not exercised by slipway's tests beyond the command line it makes: it needs a conda installation, which the embedded
+channel's machine does not have.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from slipway import proc
+from slipway.errors import BuildError, HostError
+
+if TYPE_CHECKING:
+    from slipway.engines import BuildContext
+    from slipway.log import Reporter
+    from slipway.model import RenderedOutput
+
+
+class CondaBuildEngine:
+    """`conda build`, one output and one variant at a time."""
+
+    name = "conda-build"
+
+    def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
+        """See `slipway.engines.Engine.build`."""
+        conda = shutil.which("conda", path=context.environ.get("PATH"))
+        if conda is None:
+            raise HostError(
+                "`conda` is not on PATH",
+                hint="install conda and conda-build, or use `--engine rattler`, which needs neither",
+            )
+        target = context.workspace.work / "conda-build" / output.key
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+        with tempfile.TemporaryDirectory(prefix="slipway-variant-") as folder:
+            config = Path(folder) / "conda_build_config.yaml"
+            config.write_text(variant_config(output), encoding="utf-8")
+            log = context.workspace.log(output.key)
+            with reporter.task(output.name) as task:
+                proc.run(
+                    command_line(conda, output, context, target, config),
+                    env=dict(context.environ) | {"CPU_COUNT": str(context.jobs)},
+                    what=f"conda build of `{output.name}`",
+                    log=log,
+                    on_line=lambda line: task.update(text=line[:100]),
+                )
+        package = target / output.subdir / f"{output.key}.conda"
+        if not package.is_file():
+            made = sorted(path.name for path in target.glob("*/*.conda"))
+            raise BuildError(
+                f"conda-build made {', '.join(made) or 'nothing'} instead of `{package.name}`",
+                where=str(log),
+                hint="the two engines disagree about this recipe: please report it with the recipe",
+            )
+        return package
+
+
+def variant_config(output: RenderedOutput) -> str:
+    """A conda_build_config.yaml with exactly the variant of `output`, lists in block style as conda-build wants them."""
+    values = {key: [value] for key, value in sorted(output.variant.items())}
+    return str(yaml.safe_dump(values, default_flow_style=False))
+
+
+def command_line(
+    conda: str, output: RenderedOutput, context: BuildContext, target: Path, config: Path
+) -> list[str | Path]:
+    """What is run."""
+    channels = [word for url in context.channels for word in ("--channel", url)]
+    return [
+        conda, "build", output.recipe_dir,
+        "--output-folder", target,
+        "--package-format", "conda",
+        "--variant-config-files", config,
+        "--extra-meta", f"slipway_digest={context.digest}",
+        "--no-anaconda-upload",
+        "--override-channels", *channels,
+    ]  # fmt: skip
