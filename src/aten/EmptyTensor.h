@@ -21,5 +21,8 @@ TORCH_API void copy_into(const Tensor& destination, const Tensor& src);
 // `tensor` itself when it already is so, else a copy.
 TORCH_API Tensor to_contiguous(const Tensor& tensor);
 TORCH_API Tensor to_dtype(const Tensor& tensor, ScalarType dtype);
+// One element of host memory as a number, and back (integers wrap as casts do).
+TORCH_API Scalar load_scalar(const void* data, ScalarType dtype);
+TORCH_API void store_scalar(void* data, ScalarType dtype, const Scalar& value);
 
 }  // namespace at::detail

@@ -225,9 +225,21 @@ class TORCH_API TensorIterator {
   bool needs_finish_ = false;
 };
 
+namespace detail {
+// The dtypes met so far, by category.
+struct PromotionState {
+  ScalarType dimensioned = ScalarType::Undefined;
+  ScalarType zero_dim = ScalarType::Undefined;
+  ScalarType wrapped = ScalarType::Undefined;
+  void add(const Tensor& tensor);
+  ScalarType result() const;
+};
+}  // namespace detail
+
 // The dtype of an operation on these tensors: dimensioned tensors before 0-dim ones before wrapped numbers; a later
 // category counts only when its kind (bool, integer, float) is higher.
 TORCH_API ScalarType result_type(TensorList tensors);
+TORCH_API ScalarType result_type(const Tensor& tensor, const Scalar& number);
 // The shape that both broadcast to. Throws Error with PyTorch's text.
 TORCH_API DimVector broadcast_shapes(IntArrayRef left, IntArrayRef right);
 // Throws Error when two elements of `tensor`, which is to be written, share memory.

@@ -16,6 +16,11 @@ class C10_API StorageImpl : public intrusive_ptr_target {
   size_t nbytes() const { return bytes_; }
   Device device() const { return data_.device(); }
   Allocator* allocator() const { return allocator_; }
+  // Gives the memory away; the storage is empty afterwards.
+  DataPtr take_data() {
+    bytes_ = 0;
+    return std::move(data_);
+  }
   // Replaces the memory, for resizing and for moving into shared memory.
   void set_data(DataPtr data, size_t bytes) {
     data_ = std::move(data);

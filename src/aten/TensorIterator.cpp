@@ -1,0 +1,426 @@
+// Building an iterator: devices, dtypes, shape, memory of the results, and flattening. The loops are in
+// TensorIteratorLoops.cpp.
+
+#include <aten/EmptyTensor.h>
+#include <aten/TensorIterator.h>
+
+#include <algorithm>
+
+namespace at {
+
+// ---------------------------------------------------------------- configuration
+
+TensorIteratorConfig& TensorIteratorConfig::output(Tensor& tensor, std::optional<ScalarType> dtype) {
+  TORCH_INTERNAL_ASSERT(count_ == outputs_ && count_ < kMaxOperands, "outputs come before inputs");
+  sources_[count_].output = &tensor;
+  sources_[count_].dtype = dtype;
+  ++outputs_;
+  ++count_;
+  return *this;
+}
+
+TensorIteratorConfig& TensorIteratorConfig::input(const Tensor& tensor) {
+  TORCH_INTERNAL_ASSERT(count_ < kMaxOperands);
+  TORCH_CHECK(tensor.defined(), "expected a tensor as argument ", count_ - outputs_, ", got an undefined one");
+  sources_[count_++].input = &tensor;
+  return *this;
+}
+
+TensorIteratorConfig& TensorIteratorConfig::fixed_input(const Tensor& tensor) {
+  input(tensor);
+  sources_[count_ - 1].fixed = true;
+  return *this;
+}
+
+// ---------------------------------------------------------------- the usual shapes
+
+TensorIterator TensorIterator::nullary_op(Tensor& out) {
+  return TensorIterator(TensorIteratorConfig().output(out).compute_in(out.dtype()));
+}
+TensorIterator TensorIterator::unary_op(Tensor& out, const Tensor& self) {
+  return TensorIterator(TensorIteratorConfig().output(out).input(self));
+}
+TensorIterator TensorIterator::unary_float_op(Tensor& out, const Tensor& self) {
+  return TensorIterator(TensorIteratorConfig().output(out).input(self).promote_integers_to_float());
+}
+TensorIterator TensorIterator::unary_predicate_op(Tensor& out, const Tensor& self) {
+  return TensorIterator(TensorIteratorConfig().output(out, kBool).input(self));
+}
+TensorIterator TensorIterator::binary_op(Tensor& out, const Tensor& self, const Tensor& other) {
+  return TensorIterator(TensorIteratorConfig().output(out).input(self).input(other));
+}
+TensorIterator TensorIterator::binary_float_op(Tensor& out, const Tensor& self, const Tensor& other) {
+  return TensorIterator(TensorIteratorConfig().output(out).input(self).input(other).promote_integers_to_float());
+}
+TensorIterator TensorIterator::comparison_op(Tensor& out, const Tensor& self, const Tensor& other) {
+  return TensorIterator(TensorIteratorConfig().output(out, kBool).input(self).input(other));
+}
+TensorIterator TensorIterator::ternary_op(Tensor& out, const Tensor& a, const Tensor& b, const Tensor& c) {
+  return TensorIterator(TensorIteratorConfig().output(out).input(a).input(b).input(c));
+}
+TensorIterator TensorIterator::where_op(Tensor& out, const Tensor& condition, const Tensor& self, const Tensor& other) {
+  return TensorIterator(TensorIteratorConfig().output(out).fixed_input(condition).input(self).input(other));
+}
+TensorIterator TensorIterator::copy_op(Tensor& out, const Tensor& src) {
+  return TensorIterator(TensorIteratorConfig().output(out).input(src).leave_dtypes().allow_other_devices());
+}
+
+TensorIterator TensorIterator::reduce_op(Tensor& out, const Tensor& self, IntArrayRef dims, bool keepdim,
+                                         ScalarType out_dtype, ScalarType compute_dtype) {
+  const int64_t ndim = self.dim();
+  c10::InlineVector<bool, 8> reduced(static_cast<size_t>(ndim), dims.empty());
+  for (const int64_t given : dims) {
+    const int64_t range = std::max<int64_t>(ndim, 1);
+    TORCH_CHECK_INDEX(given >= -range && given < range, "Dimension out of range (expected to be in range of [", -range, ", ",
+                      range - 1, "], but got ", given, ")");
+    if (ndim == 0) continue;
+    const int64_t dim = given < 0 ? given + ndim : given;
+    TORCH_CHECK(!reduced[dim], "dim ", dim, " appears multiple times in the list of dims");
+    reduced[dim] = true;
+  }
+  DimVector sizes;       // of the caller's result
+  DimVector full_sizes;  // with the reduced dimensions as 1
+  for (int64_t i = 0; i < ndim; ++i) {
+    full_sizes.push_back(reduced[i] ? 1 : self.sizes()[i]);
+    if (!reduced[i] || keepdim) sizes.push_back(full_sizes.back());
+  }
+  if (!out.defined()) {
+    out = detail::empty(sizes, out_dtype, self.device());
+  } else {
+    TORCH_CHECK(out.dtype() == out_dtype, "Expected out tensor to have dtype ", out_dtype, ", but got ", out.dtype(),
+                " instead");
+    detail::resize_output(out, sizes);
+  }
+  // Dimensions that were dropped come back with stride 0, so that every operand has the input's dimensions.
+  DimVector strides;
+  for (int64_t i = 0, kept = 0; i < ndim; ++i) {
+    strides.push_back(reduced[i] ? 0 : out.strides()[kept]);
+    if (!reduced[i] || keepdim) ++kept;
+  }
+  Tensor view = detail::make_view(out, full_sizes, strides, out.storage_offset());
+  TensorIterator iter(
+      TensorIteratorConfig().output(view, out_dtype).input(self).compute_in(compute_dtype).reduction());
+  // `view` is gone when this returns; the operand keeps a tensor of its own.
+  iter.operands_[0].temporary = std::move(view);
+  iter.operands_[0].output = &out;
+  return iter;
+}
+
+// ---------------------------------------------------------------- construction
+
+TensorIterator::TensorIterator(const TensorIteratorConfig& config)
+    : count_(config.count_), outputs_(config.outputs_), is_reduction_(config.is_reduction_) {
+  for (int i = 0; i < count_; ++i) {
+    operands_[i].output = config.sources_[i].output;
+    operands_[i].input = config.sources_[i].input;
+    operands_[i].fixed = config.sources_[i].fixed;
+  }
+  if (C10_LIKELY(try_fast_path(config))) return;
+  compute_device(config);
+  compute_dtypes(config);
+  compute_shape(config);
+  if (config.check_overlap_ && !is_reduction_) check_overlap();
+  cast_inputs();
+  compute_strides();
+  const DimVector order = order_dimensions();
+  make_outputs(order);
+  permute(order);
+  coalesce();
+  has_work_ = is_reduction_ ? operands_[0].source().numel() != 0 : numel_ != 0;
+}
+
+// The common case in one pass: operands of one dtype, device and shape, all contiguous, and a result that is new or
+// fits. Everything else (and every error) is left to the general path.
+bool TensorIterator::try_fast_path(const TensorIteratorConfig& config) {
+  if (is_reduction_ || outputs_ != 1 || count_ < 2 || config.leave_dtypes_ || config.compute_dtype_) return false;
+  const Tensor& model = *operands_[1].input;
+  const TensorImpl* impl = model.impl();
+  const ScalarType dtype = impl->dtype();
+  if (impl->is_wrapped_number() || !impl->is_contiguous() || operands_[1].fixed) return false;
+  if (config.integers_to_float_ && !c10::is_floating_type(dtype)) return false;
+  for (int i = 2; i < count_; ++i) {
+    const TensorImpl* other = operands_[i].input->impl();
+    if (other->dtype() != dtype || other->device() != impl->device() || !other->is_contiguous() ||
+        other->is_wrapped_number() || operands_[i].fixed || other->sizes() != impl->sizes()) {
+      return false;
+    }
+  }
+  const ScalarType out_dtype = config.sources_[0].dtype.value_or(dtype);
+  Tensor& out = *operands_[0].output;
+  if (out.defined()) {
+    const TensorImpl* given = out.impl();
+    if (given->dtype() != out_dtype || given->device() != impl->device() || !given->is_contiguous() ||
+        given->sizes() != impl->sizes()) {
+      return false;
+    }
+    for (int i = 1; i < count_; ++i) assert_no_partial_overlap(out, *operands_[i].input);
+  } else {
+    out = detail::empty(impl->sizes(), out_dtype, impl->device());
+  }
+  device_ = impl->device();
+  common_dtype_ = dtype;
+  numel_ = impl->numel();
+  has_work_ = numel_ != 0;
+  if (numel_ != 1) shape_.push_back(numel_);
+  for (int i = 0; i < count_; ++i) {
+    const TensorImpl* operand = operands_[i].source().impl();
+    operands_[i].data = static_cast<char*>(operand->data());
+    operands_[i].dtype = operand->dtype();
+    if (numel_ != 1) operands_[i].strides.push_back(static_cast<int64_t>(operand->element_size()));
+  }
+  return true;
+}
+
+void TensorIterator::compute_device(const TensorIteratorConfig& config) {
+  // Tensors with dimensions decide; a 0-dim CPU tensor joins any device as an input.
+  const Tensor* decisive = nullptr;
+  for (int i = 0; i < count_; ++i) {
+    const Tensor& tensor = operands_[i].source();
+    if (!tensor.defined()) continue;
+    const bool joins = i >= outputs_ && tensor.dim() == 0 && tensor.is_cpu();
+    if (decisive == nullptr || (!joins && decisive->dim() == 0 && decisive->is_cpu())) decisive = &tensor;
+  }
+  TORCH_INTERNAL_ASSERT(decisive != nullptr, "an iterator needs a defined operand");
+  device_ = decisive->device();
+  if (!config.check_devices_) return;
+  for (int i = 0; i < count_; ++i) {
+    const Tensor& tensor = operands_[i].source();
+    if (!tensor.defined() || tensor.device() == device_) continue;
+    const bool joins = i >= outputs_ && tensor.dim() == 0 && tensor.is_cpu();
+    TORCH_CHECK(joins, "Expected all tensors to be on the same device, but found at least two devices, ", device_, " and ",
+                tensor.device(), "!");
+    operands_[i].is_cpu_scalar = true;
+  }
+}
+
+void TensorIterator::compute_dtypes(const TensorIteratorConfig& config) {
+  if (config.leave_dtypes_) {
+    for (int i = 0; i < count_; ++i) operands_[i].dtype = operands_[i].source().dtype();
+    common_dtype_ = operands_[outputs_ < count_ ? outputs_ : 0].dtype;
+    return;
+  }
+  if (config.compute_dtype_) {
+    common_dtype_ = *config.compute_dtype_;
+  } else {
+    detail::PromotionState state;
+    for (int i = outputs_; i < count_; ++i) {
+      if (!operands_[i].fixed) state.add(*operands_[i].input);
+    }
+    common_dtype_ = state.result();
+  }
+  if (config.integers_to_float_ && !c10::is_floating_type(common_dtype_)) common_dtype_ = c10::get_default_dtype();
+  for (int i = 0; i < count_; ++i) {
+    Operand& operand = operands_[i];
+    if (i >= outputs_) {
+      operand.dtype = operand.fixed ? operand.input->dtype() : common_dtype_;
+      continue;
+    }
+    operand.dtype = config.sources_[i].dtype.value_or(common_dtype_);
+    const Tensor& given = *operand.output;
+    TORCH_CHECK(!given.defined() || !config.check_output_cast_ || c10::can_cast(operand.dtype, given.dtype()),
+                "result type ", operand.dtype, " can't be cast to the desired output type ", given.dtype());
+  }
+}
+
+void TensorIterator::compute_shape(const TensorIteratorConfig& config) {
+  // shape_ counts from the slow end here; permute() turns it round.
+  bool first = true;
+  for (int i = outputs_; i < count_; ++i) {
+    const IntArrayRef sizes = operands_[i].input->sizes();
+    if (first) {
+      shape_ = sizes;
+    } else if (IntArrayRef(shape_) != sizes) {
+      shape_ = broadcast_shapes(shape_, sizes);
+    }
+    first = false;
+  }
+  for (int i = 0; i < outputs_; ++i) {
+    Operand& operand = operands_[i];
+    const Tensor& given = *operand.output;
+    if (first) {  // nothing but outputs: they decide
+      shape_ = given.sizes();
+      first = false;
+      continue;
+    }
+    if (!given.defined()) {
+      operand.allocate = true;
+      continue;
+    }
+    if (is_reduction_ || given.sizes() == IntArrayRef(shape_)) continue;
+    bool is_input = config.leave_dtypes_;  // copy_ writes into what is there
+    for (int j = outputs_; j < count_; ++j) is_input |= operands_[j].input->is_same(given);
+    if (is_input) {
+      const bool broadcasts_out = config.leave_dtypes_ && broadcast_shapes(shape_, given.sizes()) == DimVector(given.sizes());
+      TORCH_CHECK(broadcasts_out, "output with shape ", given.sizes(), " doesn't match the broadcast shape ",
+                  IntArrayRef(config.leave_dtypes_ ? broadcast_shapes(shape_, given.sizes()) : shape_));
+      shape_ = given.sizes();
+    } else {
+      operand.resize = true;
+    }
+  }
+  numel_ = 1;
+  for (const int64_t size : shape_) numel_ *= size;
+}
+
+void TensorIterator::check_overlap() const {
+  for (int i = 0; i < outputs_; ++i) {
+    const Tensor& out = *operands_[i].output;
+    if (!out.defined()) continue;
+    assert_no_internal_overlap(out);
+    for (int j = outputs_; j < count_; ++j) assert_no_partial_overlap(out, *operands_[j].input);
+  }
+}
+
+void TensorIterator::cast_inputs() {
+  for (int i = outputs_; i < count_; ++i) {
+    Operand& operand = operands_[i];
+    const Tensor& given = *operand.input;
+    const bool in_memory = given.is_cpu() && given.numel() == 1 && given.dim() == 0;
+    if (given.dtype() == operand.dtype) {
+      operand.is_cpu_scalar |= in_memory && device_.is_cpu();
+      continue;
+    }
+    if (in_memory) {
+      // A number: no tensor is worth its allocation.
+      detail::store_scalar(inline_scalars_[i].bytes, operand.dtype, detail::load_scalar(given.data_ptr(), given.dtype()));
+      operand.is_inline = true;
+      operand.is_cpu_scalar = true;
+    } else {
+      operand.temporary = detail::to_dtype(given, operand.dtype);
+    }
+  }
+}
+
+void TensorIterator::compute_strides() {
+  const size_t ndim = shape_.size();
+  for (int i = 0; i < count_; ++i) {
+    Operand& operand = operands_[i];
+    operand.strides.resize(ndim, 0);
+    if (operand.allocate || operand.resize || operand.is_inline) continue;  // outputs: make_outputs()
+    const Tensor& source = operand.temporary.defined() ? operand.temporary : operand.source();
+    const IntArrayRef sizes = source.sizes();
+    const int64_t bytes = static_cast<int64_t>(source.element_size());
+    const size_t offset = ndim - sizes.size();
+    for (size_t dim = 0; dim < sizes.size(); ++dim) {
+      operand.strides[offset + dim] = sizes[dim] == 1 ? 0 : source.strides()[dim] * bytes;
+    }
+    operand.data = static_cast<char*>(source.data_ptr());
+  }
+}
+
+// Dimensions from the fastest to the slowest: by the strides of the outputs that exist, then of the inputs. Insertion
+// sort, because "faster" is not defined for every pair (broadcast dimensions have no opinion).
+DimVector TensorIterator::order_dimensions() const {
+  const int ndim = static_cast<int>(shape_.size());
+  DimVector order(static_cast<size_t>(ndim));
+  for (int i = 0; i < ndim; ++i) order[i] = ndim - 1 - i;
+  const auto compare = [&](int64_t a, int64_t b) {  // > 0: a is slower than b
+    for (int i = 0; i < count_; ++i) {
+      const Operand& operand = operands_[i];
+      if (operand.allocate || operand.resize || (is_reduction_ && i < outputs_)) continue;
+      const int64_t stride_a = operand.strides[a];
+      const int64_t stride_b = operand.strides[b];
+      if (stride_a == 0 || stride_b == 0) continue;
+      if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
+      if (shape_[a] > shape_[b]) return 1;
+    }
+    return 0;
+  };
+  for (int i = 1; i < ndim; ++i) {
+    for (int j = i, k = i - 1; k >= 0; --k) {
+      const int order_of = compare(order[k], order[j]);
+      if (order_of > 0) {
+        std::swap(order[k], order[j]);
+        j = k;
+      } else if (order_of < 0) {
+        break;
+      }
+    }
+  }
+  return order;
+}
+
+void TensorIterator::make_outputs(const DimVector& order) {
+  for (int i = 0; i < outputs_; ++i) {
+    Operand& operand = operands_[i];
+    Tensor& out = *operand.output;
+    if (operand.allocate) {
+      // The result is laid out as the inputs are: a transposed sum stays transposed.
+      DimVector strides(shape_.size());
+      int64_t step = 1;
+      for (const int64_t dim : order) {
+        strides[dim] = step;
+        step *= std::max<int64_t>(shape_[dim], 1);
+      }
+      out = detail::empty_strided(shape_, strides, operand.dtype, device_);
+      // Sizes of 1 have no place in the order: give them the strides that a contiguous tensor has.
+      if (out.is_contiguous()) out.impl()->set_sizes_contiguous(shape_);
+    } else if (operand.resize) {
+      detail::resize_output(out, shape_);
+    }
+    if (out.dtype() != operand.dtype) {
+      operand.temporary = out.is_non_overlapping_and_dense()
+                              ? detail::empty_strided(out.sizes(), out.strides(), operand.dtype, device_)
+                              : detail::empty(out.sizes(), operand.dtype, device_);
+      needs_finish_ = true;
+    }
+    const Tensor& written = operand.temporary.defined() ? operand.temporary : out;
+    operand.data = static_cast<char*>(written.data_ptr());
+    const int64_t bytes = static_cast<int64_t>(written.element_size());
+    for (size_t dim = 0; dim < shape_.size(); ++dim) {
+      operand.strides[dim] = written.sizes()[dim] == 1 ? 0 : written.strides()[dim] * bytes;
+    }
+  }
+}
+
+void TensorIterator::permute(const DimVector& order) {
+  const auto permuted = [&](const DimVector& values) {
+    DimVector result(values.size());
+    for (size_t i = 0; i < order.size(); ++i) result[i] = values[order[i]];
+    return result;
+  };
+  shape_ = permuted(shape_);
+  for (int i = 0; i < count_; ++i) operands_[i].strides = permuted(operands_[i].strides);
+}
+
+void TensorIterator::coalesce() {
+  // Dimension `next` continues `last` when stepping over all of `last` is one step of `next`, for every operand.
+  size_t last = 0;
+  const size_t ndim = shape_.size();
+  if (ndim == 0) return;
+  const auto merges = [&](size_t next) {
+    if (shape_[last] == 1 || shape_[next] == 1) return true;
+    for (int i = 0; i < count_; ++i) {
+      if (operands_[i].strides[last] * shape_[last] != operands_[i].strides[next]) return false;
+    }
+    return true;
+  };
+  const auto take_strides = [&](size_t from) {
+    for (int i = 0; i < count_; ++i) operands_[i].strides[last] = operands_[i].strides[from];
+  };
+  for (size_t next = 1; next < ndim; ++next) {
+    if (merges(next)) {
+      if (shape_[last] == 1) take_strides(next);
+      shape_[last] *= shape_[next];
+    } else {
+      ++last;
+      shape_[last] = shape_[next];
+      take_strides(next);
+    }
+  }
+  size_t kept = last + 1;
+  if (kept == 1 && shape_[0] == 1) kept = 0;  // one element: no dimension at all
+  shape_.resize(kept);
+  for (int i = 0; i < count_; ++i) operands_[i].strides.resize(kept);
+}
+
+void TensorIterator::finish() {
+  for (int i = 0; i < outputs_; ++i) {
+    const Operand& operand = operands_[i];
+    if (operand.temporary.defined() && operand.temporary.dtype() != operand.output->dtype()) {
+      detail::copy_into(*operand.output, operand.temporary);
+    }
+  }
+}
+
+}  // namespace at

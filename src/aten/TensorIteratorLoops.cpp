@@ -1,0 +1,139 @@
+// Walking an iterator: rows, threads, halves; and reading the numbers that are operands.
+
+#include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
+#include <aten/TensorIterator.h>
+
+#include <limits>
+
+namespace at {
+
+namespace detail {
+
+Scalar load_scalar(const void* data, ScalarType dtype) {
+  return dispatch_all_types(dtype, "item", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    return Scalar(*static_cast<const scalar_t*>(data));
+  });
+}
+
+void store_scalar(void* data, ScalarType dtype, const Scalar& value) {
+  dispatch_all_types(dtype, "store", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    auto* destination = static_cast<scalar_t*>(data);
+    if constexpr (std::is_floating_point_v<scalar_t> || std::is_same_v<scalar_t, bool>) {
+      *destination = value.to<scalar_t>();
+    } else {
+      // As a tensor of that value would be converted: integers wrap.
+      *destination = static_cast<scalar_t>(value.toLong());
+    }
+  });
+}
+
+}  // namespace detail
+
+const Tensor& TensorIterator::tensor(int operand) const {
+  const Operand& o = operands_[operand];
+  return o.temporary.defined() ? o.temporary : o.source();
+}
+
+Scalar TensorIterator::read_scalar(int operand) const { return detail::load_scalar(data(operand), dtype(operand)); }
+
+int64_t TensorIterator::num_output_elements() const {
+  int64_t count = 1;
+  for (int dim = 0; dim < ndim(); ++dim) {
+    if (operands_[0].strides[dim] != 0 || shape_[dim] == 0) count *= shape_[dim];
+  }
+  return count;
+}
+
+bool TensorIterator::is_contiguous() const {
+  if (ndim() == 0) return true;
+  if (ndim() > 1) return false;
+  for (int i = 0; i < count_; ++i) {
+    if (operands_[i].strides[0] != element_size(i)) return false;
+  }
+  return true;
+}
+
+void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) const {
+  if (numel_ <= grain_size) return serial_loop(loop, context, 0, numel_);
+  parallel_for(0, numel_, grain_size,
+               [&](int64_t first, int64_t last) { serial_loop(loop, context, first, last); });
+}
+
+void TensorIterator::serial_loop(Loop loop, void* context, int64_t begin, int64_t end) const {
+  if (begin >= end) return;
+  const int count = count_;
+  const int dims = ndim();
+  char* pointers[kMaxOperands];
+  int64_t steps[kMaxOperands];
+  for (int i = 0; i < count; ++i) {
+    pointers[i] = data(i);
+    steps[i] = dims > 0 ? operands_[i].strides[0] : 0;
+  }
+  if (dims <= 1) {
+    for (int i = 0; i < count; ++i) pointers[i] += begin * steps[i];
+    loop(context, pointers, steps, end - begin);
+    return;
+  }
+  // `position` counts rows and the element within; pointers follow by stepping, without a division per row.
+  DimVector position(shape_.size());
+  int64_t rest = begin;
+  for (int dim = 0; dim < dims; ++dim) {
+    position[dim] = rest % shape_[dim];
+    rest /= shape_[dim];
+    for (int i = 0; i < count; ++i) pointers[i] += position[dim] * operands_[i].strides[dim];
+  }
+  char* row[kMaxOperands];
+  for (int64_t done = begin; done < end;) {
+    const int64_t length = std::min(shape_[0] - position[0], end - done);
+    for (int i = 0; i < count; ++i) row[i] = pointers[i];
+    loop(context, row, steps, length);
+    done += length;
+    if (done >= end) break;
+    for (int i = 0; i < count; ++i) pointers[i] -= position[0] * steps[i];
+    position[0] = 0;
+    for (int dim = 1; dim < dims; ++dim) {
+      for (int i = 0; i < count; ++i) pointers[i] += operands_[i].strides[dim];
+      if (++position[dim] < shape_[dim]) break;
+      for (int i = 0; i < count; ++i) pointers[i] -= shape_[dim] * operands_[i].strides[dim];
+      position[dim] = 0;
+    }
+  }
+}
+
+bool TensorIterator::can_use_32bit_indexing() const {
+  constexpr int64_t limit = std::numeric_limits<int32_t>::max();
+  if (numel_ > limit) return false;
+  for (int i = 0; i < count_; ++i) {
+    int64_t reach = 1;
+    for (int dim = 0; dim < ndim(); ++dim) reach += (shape_[dim] - 1) * std::abs(operands_[i].strides[dim]);
+    if (reach > limit) return false;
+  }
+  return true;
+}
+
+TensorIterator TensorIterator::split_off_half() {
+  int largest = 0;
+  for (int dim = 1; dim < ndim(); ++dim) {
+    if (shape_[dim] > shape_[largest]) largest = dim;
+  }
+  TORCH_INTERNAL_ASSERT(shape_[largest] >= 2);
+  TensorIterator first(*this);
+  const int64_t half = shape_[largest] / 2;
+  first.shape_[largest] = half;
+  shape_[largest] -= half;
+  for (int i = 0; i < count_; ++i) {
+    if (!operands_[i].is_inline) operands_[i].data += half * operands_[i].strides[largest];
+  }
+  const auto recount = [](TensorIterator& iter) {
+    iter.numel_ = 1;
+    for (const int64_t size : iter.shape_) iter.numel_ *= size;
+  };
+  recount(first);
+  recount(*this);
+  return first;
+}
+
+}  // namespace at

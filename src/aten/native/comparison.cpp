@@ -1,0 +1,36 @@
+// Operators with a truth value for every element.
+
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/TensorIterator.h>
+
+namespace at::native {
+
+#define AT_DEFINE_COMPARISON(name)                                        \
+  void name(const Tensor& self, const Tensor& other, Tensor& out) {       \
+    TensorIterator::comparison_op(out, self, other).run(name##_kernels);  \
+  }
+AT_DEFINE_COMPARISON(eq)
+AT_DEFINE_COMPARISON(ne)
+AT_DEFINE_COMPARISON(lt)
+AT_DEFINE_COMPARISON(le)
+AT_DEFINE_COMPARISON(gt)
+AT_DEFINE_COMPARISON(ge)
+AT_DEFINE_COMPARISON(logical_and)
+AT_DEFINE_COMPARISON(logical_or)
+AT_DEFINE_COMPARISON(logical_xor)
+#undef AT_DEFINE_COMPARISON
+
+void logical_not(const Tensor& self, Tensor& out) {
+  TensorIterator::unary_predicate_op(out, self).run(logical_not_kernels);
+}
+
+void where(const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) {
+  TORCH_CHECK(condition.dtype() == kBool || condition.dtype() == kByte,
+              "where expected condition to be a boolean tensor, but got a tensor with dtype ", condition.dtype());
+  const Tensor mask = detail::to_dtype(condition, kBool);
+  TensorIterator::where_op(out, mask, self, other).run(where_kernels);
+}
+
+}  // namespace at::native

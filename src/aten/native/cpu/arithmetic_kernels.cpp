@@ -1,0 +1,311 @@
+// add, mul, div and their integer forms, powers, extremes, bits.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/arithmetic_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+// Integer overflow wraps, as in PyTorch; unsigned arithmetic says so to the compiler.
+template <typename T>
+struct Wrapping {
+  using type = T;
+};
+template <>
+struct Wrapping<int32_t> {
+  using type = uint32_t;
+};
+template <>
+struct Wrapping<int64_t> {
+  using type = uint64_t;
+};
+template <typename T>
+using wrapping_t = typename Wrapping<T>::type;
+
+template <typename T>
+struct Add {
+  TORCH_SIMD T operator()(T a, T b) const { return static_cast<T>(static_cast<wrapping_t<T>>(a) + static_cast<wrapping_t<T>>(b)); }
+};
+template <typename T>
+struct Subtract {
+  TORCH_SIMD T operator()(T a, T b) const { return static_cast<T>(static_cast<wrapping_t<T>>(a) - static_cast<wrapping_t<T>>(b)); }
+};
+template <typename T>
+struct AddScaled {
+  T alpha;
+  TORCH_SIMD T operator()(T a, T b) const {
+    using W = wrapping_t<T>;
+    return static_cast<T>(static_cast<W>(a) + static_cast<W>(alpha) * static_cast<W>(b));
+  }
+};
+template <typename T>
+struct Multiply {
+  TORCH_SIMD T operator()(T a, T b) const { return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b)); }
+};
+struct And {
+  TORCH_SIMD bool operator()(bool a, bool b) const { return a && b; }
+};
+struct Or {
+  TORCH_SIMD bool operator()(bool a, bool b) const { return a || b; }
+};
+template <typename T>
+struct Divide {
+  TORCH_SIMD T operator()(T a, T b) const { return a / b; }
+};
+
+[[noreturn]] inline void throw_zero_division() { throw Error("ZeroDivisionError"); }
+
+template <typename T>
+struct DivideTruncating {
+  TORCH_SIMD T operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::trunc(a / b);
+    } else {
+      if (HWY_UNLIKELY(b == 0)) throw_zero_division();
+      if constexpr (std::is_signed_v<T>) {
+        if (b == -1) return static_cast<T>(wrapping_t<T>{0} - static_cast<wrapping_t<T>>(a));  // the lowest number traps
+      }
+      return static_cast<T>(a / b);
+    }
+  }
+};
+
+template <typename T>
+struct DivideFlooring {
+  TORCH_SIMD T operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      // As Python's float_floor_div: the quotient from the remainder, exact for large operands too.
+      if (HWY_UNLIKELY(b == 0)) return a / b;
+      const T remainder = std::fmod(a, b);
+      T quotient = (a - remainder) / b;
+      if (remainder != 0 && (b < 0) != (remainder < 0)) quotient -= T(1);
+      if (quotient == 0) return std::copysign(T(0), a / b);
+      const T floor = std::floor(quotient);
+      return quotient - floor > T(0.5) ? floor + T(1) : floor;
+    } else {
+      const T quotient = DivideTruncating<T>()(a, b);
+      if constexpr (std::is_signed_v<T>) {
+        if (b != -1 && (a < 0) != (b < 0) && a % b != 0) return quotient - 1;
+      }
+      return quotient;
+    }
+  }
+};
+
+// The sign of the divisor, as in Python.
+template <typename T>
+struct Remainder {
+  TORCH_SIMD T operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T remainder = std::fmod(a, b);
+      return remainder != 0 && (b < 0) != (remainder < 0) ? remainder + b : remainder;
+    } else {
+      if (HWY_UNLIKELY(b == 0)) throw_zero_division();
+      if constexpr (std::is_signed_v<T>) {
+        if (b == -1) return 0;
+        const T remainder = a % b;
+        return remainder != 0 && (b < 0) != (remainder < 0) ? remainder + b : remainder;
+      } else {
+        return static_cast<T>(a % b);
+      }
+    }
+  }
+};
+
+template <typename T>
+struct Power {
+  TORCH_SIMD T operator()(T base, T exponent) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::pow(base, exponent);
+    } else {
+      if constexpr (std::is_signed_v<T>) {
+        // What is left of 1 / base^n in integers.
+        if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+      }
+      wrapping_t<T> result = 1;
+      wrapping_t<T> factor = static_cast<wrapping_t<T>>(base);
+      for (auto rest = static_cast<std::make_unsigned_t<T>>(exponent); rest != 0; rest >>= 1) {
+        if (rest & 1) result *= factor;
+        factor *= factor;
+      }
+      return static_cast<T>(result);
+    }
+  }
+};
+template <typename T>
+struct PowerOf {
+  T exponent;
+  TORCH_SIMD T operator()(T base) const { return Power<T>()(base, exponent); }
+};
+template <typename T>
+struct Square {
+  TORCH_SIMD T operator()(T a) const { return Multiply<T>()(a, a); }
+};
+template <typename T>
+struct Cube {
+  TORCH_SIMD T operator()(T a) const { return Multiply<T>()(Multiply<T>()(a, a), a); }
+};
+template <typename T>
+struct SquareRoot {
+  TORCH_SIMD T operator()(T a) const { return std::sqrt(a); }
+};
+template <typename T>
+struct InverseSquareRoot {
+  TORCH_SIMD T operator()(T a) const { return T(1) / std::sqrt(a); }
+};
+template <typename T>
+struct Inverse {
+  TORCH_SIMD T operator()(T a) const { return T(1) / a; }
+};
+template <typename T>
+struct InverseSquare {
+  TORCH_SIMD T operator()(T a) const { return T(1) / (a * a); }
+};
+
+// NaN wins over every number.
+template <typename T>
+struct Maximum {
+  TORCH_SIMD T operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T larger = a > b ? a : b;  // b when either is NaN
+      return a != a ? a : larger;
+    } else {
+      return a > b ? a : b;
+    }
+  }
+};
+template <typename T>
+struct Minimum {
+  TORCH_SIMD T operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T smaller = a < b ? a : b;
+      return a != a ? a : smaller;
+    } else {
+      return a < b ? a : b;
+    }
+  }
+};
+
+template <typename T>
+struct BitAnd {
+  TORCH_SIMD T operator()(T a, T b) const { return a & b; }
+};
+template <typename T>
+struct BitOr {
+  TORCH_SIMD T operator()(T a, T b) const { return a | b; }
+};
+template <typename T>
+struct BitXor {
+  TORCH_SIMD T operator()(T a, T b) const { return a ^ b; }
+};
+
+void AddImpl(TensorIterator& iter, const Scalar& alpha) {
+  if (iter.common_dtype() == kBool) {
+    if (alpha.toBool()) return run_binary<bool, bool>(iter, Or());
+  }
+  dispatch_all_types(iter.common_dtype(), "add", [&](auto type) {
+    using T = typename decltype(type)::type;
+    if constexpr (std::is_same_v<T, bool>) {
+      struct First {
+        TORCH_SIMD bool operator()(bool a, bool) const { return a; }
+      };
+      run_binary<bool, bool>(iter, First());
+    } else {
+      if (alpha.equal(1)) return run_binary<T, T>(iter, Add<T>());
+      if (alpha.equal(-1)) return run_binary<T, T>(iter, Subtract<T>());
+      run_binary<T, T>(iter, AddScaled<T>{alpha.to<T>()});
+    }
+  });
+}
+
+void MulImpl(TensorIterator& iter) {
+  if (iter.common_dtype() == kBool) return run_binary<bool, bool>(iter, And());
+  dispatch_numeric_types(iter.common_dtype(), "mul", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_binary<T, T>(iter, Multiply<T>());
+  });
+}
+
+void DivImpl(TensorIterator& iter) {
+  dispatch_floating_types(iter.common_dtype(), "div", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_binary<T, T>(iter, Divide<T>());
+  });
+}
+
+#define TORCH_BINARY_KERNEL(Name, name, dispatch, Op)           \
+  void Name##Impl(TensorIterator& iter) {                       \
+    dispatch(iter.common_dtype(), name, [&](auto type) {        \
+      using T = typename decltype(type)::type;                  \
+      run_binary<T, T>(iter, Op<T>());                          \
+    });                                                         \
+  }
+TORCH_BINARY_KERNEL(DivTrunc, "div_trunc", dispatch_numeric_types, DivideTruncating)
+TORCH_BINARY_KERNEL(DivFloor, "div_floor", dispatch_numeric_types, DivideFlooring)
+TORCH_BINARY_KERNEL(Remainder, "remainder", dispatch_numeric_types, Remainder)
+TORCH_BINARY_KERNEL(Pow, "pow", dispatch_numeric_types, Power)
+TORCH_BINARY_KERNEL(Maximum, "maximum", dispatch_all_types, Maximum)
+TORCH_BINARY_KERNEL(Minimum, "minimum", dispatch_all_types, Minimum)
+TORCH_BINARY_KERNEL(BitwiseAnd, "bitwise_and", dispatch_integral_types_and_bool, BitAnd)
+TORCH_BINARY_KERNEL(BitwiseOr, "bitwise_or", dispatch_integral_types_and_bool, BitOr)
+TORCH_BINARY_KERNEL(BitwiseXor, "bitwise_xor", dispatch_integral_types_and_bool, BitXor)
+#undef TORCH_BINARY_KERNEL
+
+void PowScalarImpl(TensorIterator& iter, const Scalar& exponent) {
+  dispatch_numeric_types(iter.common_dtype(), "pow", [&](auto type) {
+    using T = typename decltype(type)::type;
+    if (exponent.equal(2)) return run_unary<T, T>(iter, Square<T>());
+    if (exponent.equal(3)) return run_unary<T, T>(iter, Cube<T>());
+    if constexpr (std::is_floating_point_v<T>) {
+      if (exponent.equal(0.5)) return run_unary<T, T>(iter, SquareRoot<T>());
+      if (exponent.equal(-0.5)) return run_unary<T, T>(iter, InverseSquareRoot<T>());
+      if (exponent.equal(-1)) return run_unary<T, T>(iter, Inverse<T>());
+      if (exponent.equal(-2)) return run_unary<T, T>(iter, InverseSquare<T>());
+    }
+    run_unary<T, T>(iter, PowerOf<T>{exponent.to<T>()});
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+#define TORCH_EXPORT_KERNEL(Name, name) \
+  HWY_EXPORT(Name##Impl);               \
+  void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
+TORCH_EXPORT_KERNEL(Mul, mul)
+TORCH_EXPORT_KERNEL(Div, div)
+TORCH_EXPORT_KERNEL(DivTrunc, div_trunc)
+TORCH_EXPORT_KERNEL(DivFloor, div_floor)
+TORCH_EXPORT_KERNEL(Remainder, remainder)
+TORCH_EXPORT_KERNEL(Pow, pow)
+TORCH_EXPORT_KERNEL(Maximum, maximum)
+TORCH_EXPORT_KERNEL(Minimum, minimum)
+TORCH_EXPORT_KERNEL(BitwiseAnd, bitwise_and)
+TORCH_EXPORT_KERNEL(BitwiseOr, bitwise_or)
+TORCH_EXPORT_KERNEL(BitwiseXor, bitwise_xor)
+#undef TORCH_EXPORT_KERNEL
+
+HWY_EXPORT(AddImpl);
+void add_kernel(TensorIterator& iter, const Scalar& alpha) { HWY_DYNAMIC_DISPATCH(AddImpl)(iter, alpha); }
+HWY_EXPORT(PowScalarImpl);
+void pow_scalar_kernel(TensorIterator& iter, const Scalar& exponent) {
+  HWY_DYNAMIC_DISPATCH(PowScalarImpl)(iter, exponent);
+}
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,72 @@
+// Comparisons and logic: inputs of one dtype, results bool.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/comparison_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+#define TORCH_COMPARISON(Name, name, expression)                           \
+  template <typename T>                                                    \
+  struct Name {                                                            \
+    TORCH_SIMD bool operator()(T a, T b) const { return expression; }      \
+  };                                                                       \
+  void Name##Impl(TensorIterator& iter) {                                  \
+    dispatch_all_types(iter.common_dtype(), #name, [&](auto type) {        \
+      using T = typename decltype(type)::type;                             \
+      run_binary<bool, T>(iter, Name<T>());                                \
+    });                                                                    \
+  }
+TORCH_COMPARISON(Equal, eq, a == b)
+TORCH_COMPARISON(NotEqual, ne, a != b)
+TORCH_COMPARISON(Less, lt, a < b)
+TORCH_COMPARISON(LessEqual, le, a <= b)
+TORCH_COMPARISON(Greater, gt, a > b)
+TORCH_COMPARISON(GreaterEqual, ge, a >= b)
+TORCH_COMPARISON(LogicalAnd, logical_and, (a != T(0)) & (b != T(0)))
+TORCH_COMPARISON(LogicalOr, logical_or, (a != T(0)) | (b != T(0)))
+TORCH_COMPARISON(LogicalXor, logical_xor, (a != T(0)) != (b != T(0)))
+#undef TORCH_COMPARISON
+
+template <typename T>
+struct LogicalNot {
+  TORCH_SIMD bool operator()(T a) const { return a == T(0); }
+};
+void LogicalNotImpl(TensorIterator& iter) {
+  dispatch_all_types(iter.common_dtype(), "logical_not", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_unary<bool, T>(iter, LogicalNot<T>());
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+#define TORCH_EXPORT_KERNEL(Name, name) \
+  HWY_EXPORT(Name##Impl);               \
+  void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
+TORCH_EXPORT_KERNEL(Equal, eq)
+TORCH_EXPORT_KERNEL(NotEqual, ne)
+TORCH_EXPORT_KERNEL(Less, lt)
+TORCH_EXPORT_KERNEL(LessEqual, le)
+TORCH_EXPORT_KERNEL(Greater, gt)
+TORCH_EXPORT_KERNEL(GreaterEqual, ge)
+TORCH_EXPORT_KERNEL(LogicalAnd, logical_and)
+TORCH_EXPORT_KERNEL(LogicalOr, logical_or)
+TORCH_EXPORT_KERNEL(LogicalXor, logical_xor)
+TORCH_EXPORT_KERNEL(LogicalNot, logical_not)
+#undef TORCH_EXPORT_KERNEL
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE

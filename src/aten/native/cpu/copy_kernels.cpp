@@ -1,0 +1,110 @@
+// Copies: same dtype as bytes (with blocks for transposes), other dtypes by conversion.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+
+#include <cstring>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/copy_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+template <typename To, typename From>
+struct Convert {
+  TORCH_SIMD To operator()(From value) const {
+    if constexpr (std::is_same_v<To, uint8_t> && std::is_floating_point_v<From>) {
+      // Out of range is undefined in C++; through int64 it wraps, as in PyTorch.
+      return static_cast<uint8_t>(static_cast<int64_t>(value));
+    } else {
+      return static_cast<To>(value);
+    }
+  }
+};
+
+// Bits of one size, whatever they mean.
+template <typename T>
+struct Move {
+  TORCH_SIMD T operator()(T value) const { return value; }
+};
+
+constexpr int64_t kBlock = 32;  // rows and columns of a transposed block: both sides fit in the first cache
+
+// A matrix whose fast dimension is the other's slow one: block by block, so that whole cache lines are used on both sides.
+template <typename T>
+void copy_transposed(char* out, const char* in, int64_t rows, int64_t columns, int64_t out_row_step, int64_t in_column_step) {
+  // out[r][c] with c contiguous, in[c][r] with r contiguous.
+  const int64_t block_rows = (rows + kBlock - 1) / kBlock;
+  parallel_for(0, block_rows, std::max<int64_t>(1, kGrainSize / (kBlock * std::max<int64_t>(columns, 1))),
+               [&](int64_t first, int64_t last) HWY_ATTR {
+                 for (int64_t block = first; block < last; ++block) {
+                   const int64_t row_end = std::min(rows, (block + 1) * kBlock);
+                   for (int64_t column_begin = 0; column_begin < columns; column_begin += kBlock) {
+                     const int64_t column_end = std::min(columns, column_begin + kBlock);
+                     for (int64_t row = block * kBlock; row < row_end; ++row) {
+                       auto* out_row = reinterpret_cast<T*>(out + row * out_row_step);
+                       const char* in_row = in + row * static_cast<int64_t>(sizeof(T));
+                       for (int64_t column = column_begin; column < column_end; ++column) {
+                         out_row[column] = *reinterpret_cast<const T*>(in_row + column * in_column_step);
+                       }
+                     }
+                   }
+                 }
+               });
+}
+
+template <typename T>
+void copy_bits(TensorIterator& iter) {
+  constexpr int64_t size = sizeof(T);
+  const IntArrayRef out_strides = iter.strides(0);
+  const IntArrayRef in_strides = iter.strides(1);
+  if (iter.ndim() == 2 && out_strides[0] == size && in_strides[1] == size && in_strides[0] != size) {
+    return copy_transposed<T>(iter.data(0), iter.data(1), iter.shape()[1], iter.shape()[0], out_strides[1], in_strides[0]);
+  }
+  run_unary<T, T>(iter, Move<T>());
+}
+
+void CopyImpl(TensorIterator& iter) {
+  const ScalarType to = iter.dtype(0);
+  const ScalarType from = iter.dtype(1);
+  if (to == from) {
+    if (iter.is_contiguous()) {
+      const int64_t size = iter.element_size(0);
+      parallel_for(0, iter.numel(), kGrainSize, [&](int64_t first, int64_t last) {
+        std::memcpy(iter.data(0) + first * size, iter.data(1) + first * size, static_cast<size_t>((last - first) * size));
+      });
+      return;
+    }
+    switch (iter.element_size(0)) {
+      case 1: return copy_bits<uint8_t>(iter);
+      case 4: return copy_bits<uint32_t>(iter);
+      default: return copy_bits<uint64_t>(iter);
+    }
+  }
+  dispatch_all_types(to, "copy_", [&](auto to_type) {
+    using To = typename decltype(to_type)::type;
+    dispatch_all_types(from, "copy_", [&](auto from_type) {
+      using From = typename decltype(from_type)::type;
+      if constexpr (!std::is_same_v<To, From>) run_unary<To, From>(iter, Convert<To, From>());
+    });
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(CopyImpl);
+void copy_kernel(TensorIterator& iter, bool /*non_blocking*/) { HWY_DYNAMIC_DISPATCH(CopyImpl)(iter); }
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE

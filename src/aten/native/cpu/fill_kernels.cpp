@@ -1,0 +1,93 @@
+// fill, arange, linspace.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/fill_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+template <typename T>
+struct FillLoop {
+  T value;
+  TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
+    if (strides[0] == sizeof(T)) {
+      auto* out = reinterpret_cast<T*>(data[0]);
+      for (int64_t i = 0; i < count; ++i) out[i] = value;
+      return;
+    }
+    char* out = data[0];
+    for (int64_t i = 0; i < count; ++i, out += strides[0]) *reinterpret_cast<T*>(out) = value;
+  }
+};
+
+void FillImpl(TensorIterator& iter, const Scalar& value) {
+  dispatch_all_types(iter.dtype(0), "fill", [&](auto type) {
+    using T = typename decltype(type)::type;
+    iter.for_each(FillLoop<T>{value.to<T>()});
+  });
+}
+
+// The output of both is one-dimensional and contiguous.
+template <typename T, typename Generate>
+void generate_range(TensorIterator& iter, Generate generate) {
+  auto* out = reinterpret_cast<T*>(iter.data(0));
+  parallel_for(0, iter.numel(), kGrainSize, [&](int64_t first, int64_t last) HWY_ATTR {
+    for (int64_t i = first; i < last; ++i) out[i] = generate(i);
+  });
+}
+
+void ArangeImpl(TensorIterator& iter, const Scalar& start, const Scalar& step) {
+  dispatch_numeric_types(iter.dtype(0), "arange", [&](auto type) {
+    using T = typename decltype(type)::type;
+    // Floats are computed in double, so that the last elements of a long range are right.
+    using Wide = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+    const Wide first = start.to<Wide>();
+    const Wide stride = step.to<Wide>();
+    generate_range<T>(iter, [=](int64_t i) HWY_ATTR { return static_cast<T>(first + stride * static_cast<Wide>(i)); });
+  });
+}
+
+void LinspaceImpl(TensorIterator& iter, const Scalar& start, const Scalar& end, int64_t steps) {
+  dispatch_numeric_types(iter.dtype(0), "linspace", [&](auto type) {
+    using T = typename decltype(type)::type;
+    using Step = std::conditional_t<std::is_floating_point_v<T>, T, double>;
+    const T first = start.to<T>();
+    const T last = end.to<T>();
+    const Step stride = steps > 1 ? (static_cast<Step>(last) - static_cast<Step>(first)) / static_cast<Step>(steps - 1) : Step(0);
+    // From both ends, so that the last element is `end` exactly.
+    generate_range<T>(iter, [=](int64_t i) HWY_ATTR {
+      if (i < steps / 2 || steps == 1) return static_cast<T>(static_cast<Step>(first) + stride * static_cast<Step>(i));
+      return static_cast<T>(static_cast<Step>(last) - stride * static_cast<Step>(steps - i - 1));
+    });
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(FillImpl);
+void fill_kernel(TensorIterator& iter, const Scalar& value) { HWY_DYNAMIC_DISPATCH(FillImpl)(iter, value); }
+HWY_EXPORT(ArangeImpl);
+void arange_kernel(TensorIterator& iter, const Scalar& start, const Scalar& step) {
+  HWY_DYNAMIC_DISPATCH(ArangeImpl)(iter, start, step);
+}
+HWY_EXPORT(LinspaceImpl);
+void linspace_kernel(TensorIterator& iter, const Scalar& start, const Scalar& end, int64_t steps) {
+  HWY_DYNAMIC_DISPATCH(LinspaceImpl)(iter, start, end, steps);
+}
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE

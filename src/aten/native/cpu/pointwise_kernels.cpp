@@ -1,0 +1,176 @@
+// Operations of several tensors and numbers: addcmul, lerp, where, clamp, and backward formulas of activations.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/pointwise_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+template <typename T>
+struct AddProduct {
+  T value;
+  TORCH_SIMD T operator()(T a, T b, T c) const { return static_cast<T>(a + value * b * c); }
+};
+template <typename T>
+struct AddQuotient {
+  T value;
+  TORCH_SIMD T operator()(T a, T b, T c) const { return a + value * b / c; }
+};
+// From the nearer end, so that weight 1 gives `end` exactly.
+template <typename T>
+struct LerpFromStart {
+  T weight;
+  TORCH_SIMD T operator()(T start, T end) const { return start + weight * (end - start); }
+};
+template <typename T>
+struct LerpFromEnd {
+  T weight;
+  TORCH_SIMD T operator()(T start, T end) const { return end - (end - start) * (T(1) - weight); }
+};
+template <typename T>
+struct Select {
+  TORCH_SIMD T operator()(bool condition, T a, T b) const { return condition ? a : b; }
+};
+template <typename T>
+struct Clamp {
+  T low;
+  T high;
+  TORCH_SIMD T operator()(T a) const {
+    // Written so that NaN stays, and so that `high` wins when the bounds are crossed.
+    const T raised = a < low ? low : a;
+    return high < raised ? high : raised;
+  }
+};
+template <typename T>
+struct ThresholdBackward {
+  T threshold;
+  TORCH_SIMD T operator()(T grad, T self) const { return self <= threshold ? T(0) : grad; }
+};
+template <typename T>
+struct SigmoidBackward {
+  TORCH_SIMD T operator()(T grad, T output) const { return grad * (T(1) - output) * output; }
+};
+template <typename T>
+struct TanhBackward {
+  TORCH_SIMD T operator()(T grad, T output) const { return grad * (T(1) - output * output); }
+};
+
+void AddcmulImpl(TensorIterator& iter, const Scalar& value) {
+  dispatch_numeric_types(iter.common_dtype(), "addcmul", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_ternary<T, T, T>(iter, AddProduct<T>{value.to<T>()});
+  });
+}
+
+void AddcdivImpl(TensorIterator& iter, const Scalar& value) {
+  dispatch_floating_types(iter.common_dtype(), "addcdiv", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_ternary<T, T, T>(iter, AddQuotient<T>{value.to<T>()});
+  });
+}
+
+void LerpImpl(TensorIterator& iter, const Scalar& weight) {
+  dispatch_floating_types(iter.common_dtype(), "lerp", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const T amount = weight.to<T>();
+    if (amount < T(0.5) && amount > T(-0.5)) return run_binary<T, T>(iter, LerpFromStart<T>{amount});
+    run_binary<T, T>(iter, LerpFromEnd<T>{amount});
+  });
+}
+
+void WhereImpl(TensorIterator& iter) {
+  dispatch_all_types(iter.common_dtype(), "where", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_ternary<T, bool, T>(iter, Select<T>());
+  });
+}
+
+// One row of masked_fill: operand 0 is the tensor, operand 1 the mask.
+template <typename T>
+struct MaskedFillLoop {
+  T value;
+  TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) {
+      if (*reinterpret_cast<const bool*>(data[1] + i * strides[1])) *reinterpret_cast<T*>(data[0] + i * strides[0]) = value;
+    }
+  }
+};
+void MaskedFillImpl(TensorIterator& iter, const Scalar& value) {
+  dispatch_all_types(iter.dtype(0), "masked_fill", [&](auto type) {
+    using T = typename decltype(type)::type;
+    iter.for_each(MaskedFillLoop<T>{value.to<T>()});
+  });
+}
+
+void ClampImpl(TensorIterator& iter, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  dispatch_numeric_types(iter.common_dtype(), "clamp", [&](auto type) {
+    using T = typename decltype(type)::type;
+    using limits = std::numeric_limits<T>;
+    constexpr T lowest = limits::has_infinity ? -limits::infinity() : limits::lowest();
+    constexpr T highest = limits::has_infinity ? limits::infinity() : limits::max();
+    run_unary<T, T>(iter, Clamp<T>{min ? min->to<T>() : lowest, max ? max->to<T>() : highest});
+  });
+}
+
+void ThresholdBackwardImpl(TensorIterator& iter, const Scalar& threshold) {
+  dispatch_numeric_types(iter.common_dtype(), "threshold_backward", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_binary<T, T>(iter, ThresholdBackward<T>{threshold.to<T>()});
+  });
+}
+
+void SigmoidBackwardImpl(TensorIterator& iter) {
+  dispatch_floating_types(iter.common_dtype(), "sigmoid_backward", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_binary<T, T>(iter, SigmoidBackward<T>());
+  });
+}
+
+void TanhBackwardImpl(TensorIterator& iter) {
+  dispatch_floating_types(iter.common_dtype(), "tanh_backward", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_binary<T, T>(iter, TanhBackward<T>());
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(AddcmulImpl);
+void addcmul_kernel(TensorIterator& iter, const Scalar& value) { HWY_DYNAMIC_DISPATCH(AddcmulImpl)(iter, value); }
+HWY_EXPORT(AddcdivImpl);
+void addcdiv_kernel(TensorIterator& iter, const Scalar& value) { HWY_DYNAMIC_DISPATCH(AddcdivImpl)(iter, value); }
+HWY_EXPORT(LerpImpl);
+void lerp_kernel(TensorIterator& iter, const Scalar& weight) { HWY_DYNAMIC_DISPATCH(LerpImpl)(iter, weight); }
+HWY_EXPORT(WhereImpl);
+void where_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(WhereImpl)(iter); }
+HWY_EXPORT(MaskedFillImpl);
+void masked_fill_kernel(TensorIterator& iter, const Scalar& value) { HWY_DYNAMIC_DISPATCH(MaskedFillImpl)(iter, value); }
+HWY_EXPORT(ClampImpl);
+void clamp_kernel(TensorIterator& iter, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  HWY_DYNAMIC_DISPATCH(ClampImpl)(iter, min, max);
+}
+HWY_EXPORT(ThresholdBackwardImpl);
+void threshold_backward_kernel(TensorIterator& iter, const Scalar& threshold) {
+  HWY_DYNAMIC_DISPATCH(ThresholdBackwardImpl)(iter, threshold);
+}
+HWY_EXPORT(SigmoidBackwardImpl);
+void sigmoid_backward_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SigmoidBackwardImpl)(iter); }
+HWY_EXPORT(TanhBackwardImpl);
+void tanh_backward_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(TanhBackwardImpl)(iter); }
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE

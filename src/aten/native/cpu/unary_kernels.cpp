@@ -1,0 +1,111 @@
+// Unary operations that are a few instructions: signs, rounding, roots.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+
+#include <cmath>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/unary_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+#define TORCH_UNARY_KERNEL(Name, name, dispatch, ...)                  \
+  template <typename T>                                                \
+  struct Name {                                                        \
+    TORCH_SIMD T operator()(T x) const { __VA_ARGS__ }                 \
+  };                                                                   \
+  void Name##Impl(TensorIterator& iter) {                              \
+    dispatch(iter.common_dtype(), name, [&](auto type) {               \
+      using T = typename decltype(type)::type;                         \
+      run_unary<T, T>(iter, Name<T>());                                \
+    });                                                                \
+  }
+
+// Through unsigned types: the lowest integer is its own negative.
+TORCH_UNARY_KERNEL(Neg, "neg", dispatch_numeric_types, {
+  if constexpr (std::is_floating_point_v<T>) {
+    return -x;
+  } else {
+    return static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(x));
+  }
+})
+TORCH_UNARY_KERNEL(Abs, "abs", dispatch_all_types, {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::fabs(x);
+  } else if constexpr (std::is_unsigned_v<T>) {
+    return x;
+  } else {
+    return x < 0 ? static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(x)) : x;
+  }
+})
+TORCH_UNARY_KERNEL(Sign, "sign", dispatch_all_types, {
+  if constexpr (std::is_unsigned_v<T>) {
+    return x != 0;
+  } else {
+    return static_cast<T>((x > T(0)) - (x < T(0)));
+  }
+})
+TORCH_UNARY_KERNEL(Floor, "floor", dispatch_numeric_types, {
+  if constexpr (std::is_floating_point_v<T>) return std::floor(x);
+  return x;
+})
+TORCH_UNARY_KERNEL(Ceil, "ceil", dispatch_numeric_types, {
+  if constexpr (std::is_floating_point_v<T>) return std::ceil(x);
+  return x;
+})
+// Halves go to the even neighbour.
+TORCH_UNARY_KERNEL(Round, "round", dispatch_numeric_types, {
+  if constexpr (std::is_floating_point_v<T>) return std::nearbyint(x);
+  return x;
+})
+TORCH_UNARY_KERNEL(Trunc, "trunc", dispatch_numeric_types, {
+  if constexpr (std::is_floating_point_v<T>) return std::trunc(x);
+  return x;
+})
+// Written so that NaN stays.
+TORCH_UNARY_KERNEL(Relu, "relu", dispatch_numeric_types, return x < T(0) ? T(0) : x;)
+TORCH_UNARY_KERNEL(Reciprocal, "reciprocal", dispatch_floating_types, return T(1) / x;)
+TORCH_UNARY_KERNEL(Sqrt, "sqrt", dispatch_floating_types, return std::sqrt(x);)
+TORCH_UNARY_KERNEL(Rsqrt, "rsqrt", dispatch_floating_types, return T(1) / std::sqrt(x);)
+TORCH_UNARY_KERNEL(BitwiseNot, "bitwise_not", dispatch_integral_types_and_bool, {
+  if constexpr (std::is_same_v<T, bool>) {
+    return !x;
+  } else {
+    return static_cast<T>(~x);
+  }
+})
+#undef TORCH_UNARY_KERNEL
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+#define TORCH_EXPORT_KERNEL(Name, name) \
+  HWY_EXPORT(Name##Impl);               \
+  void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
+TORCH_EXPORT_KERNEL(Neg, neg)
+TORCH_EXPORT_KERNEL(Abs, abs)
+TORCH_EXPORT_KERNEL(Sign, sign)
+TORCH_EXPORT_KERNEL(Floor, floor)
+TORCH_EXPORT_KERNEL(Ceil, ceil)
+TORCH_EXPORT_KERNEL(Round, round)
+TORCH_EXPORT_KERNEL(Trunc, trunc)
+TORCH_EXPORT_KERNEL(Relu, relu)
+TORCH_EXPORT_KERNEL(Reciprocal, reciprocal)
+TORCH_EXPORT_KERNEL(Sqrt, sqrt)
+TORCH_EXPORT_KERNEL(Rsqrt, rsqrt)
+TORCH_EXPORT_KERNEL(BitwiseNot, bitwise_not)
+#undef TORCH_EXPORT_KERNEL
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,93 @@
+// Writing into tensors, copies, and conversion between dtypes and devices.
+
+#include <aten/EmptyTensor.h>
+#include <aten/Functions.h>
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/TensorIterator.h>
+#include <aten/native/DenseStrides.h>
+
+#include <cstring>
+
+namespace at::native {
+
+Tensor& fill_(Tensor& self, const Scalar& value) {
+  TensorIterator::nullary_op(self).run(fill_kernels, value);
+  return self;
+}
+
+Tensor& zero_(Tensor& self) {
+  if (self.is_cpu() && self.is_contiguous() && self.nbytes() < 4096) {  // too small for threads
+    if (self.numel() != 0) std::memset(self.data_ptr(), 0, self.nbytes());
+    return self;
+  }
+  return native::fill_(self, 0);
+}
+
+Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
+  TORCH_CHECK(src.defined(), "copy_: the source is undefined");
+  if (self.is_same(src)) return self;
+  auto iter = TensorIterator::copy_op(self, src);
+  if (iter.numel() == 0 || self.is_meta()) return self;
+  TORCH_CHECK_NOT_IMPLEMENTED(!src.is_meta(), "Cannot copy out of meta tensor; no data!");
+  // A copy from or to a device is that device's business, whichever side it is on.
+  const Device device = self.is_cpu() ? src.device() : self.device();
+  const c10::DeviceGuard guard(device);
+  copy_kernels(device.type(), iter, non_blocking);
+  return self;
+}
+
+Tensor clone(const Tensor& self) {
+  Tensor result = native::empty_like(self, {});
+  detail::copy_into(result, self);
+  return result;
+}
+
+Tensor contiguous(const Tensor& self) {
+  if (self.is_contiguous()) return self;
+  Tensor result = at::empty(self.sizes(), self.options());
+  return at::copy_(result, self);
+}
+
+Tensor detach(const Tensor& self) { return Tensor(self.impl()->shallow_copy(/*share_version=*/true)); }
+
+Tensor& detach_(Tensor& self) { return self; }
+
+Tensor _to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Device> device, bool non_blocking) {
+  TensorOptions options;
+  Tensor result = native::empty_like(self, options.dtype(dtype).device(device));
+  return native::copy_(result, self, non_blocking);
+}
+
+Tensor to_dtype(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy) {
+  if (self.dtype() == dtype && !copy) return self;
+  return at::_to_copy(self, dtype, std::nullopt, non_blocking);
+}
+
+Tensor to_device(const Tensor& self, std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking,
+                 bool copy) {
+  if (device && device->is_cuda() && !device->has_index()) {
+    device = Device(kCUDA, c10::get_backend(kCUDA).current_device());
+  }
+  if (device && device->is_cpu()) device = Device(kCPU);  // "cpu:0" is the same place
+  const bool same = device.value_or(self.device()) == self.device() && dtype.value_or(self.dtype()) == self.dtype();
+  if (same && !copy) return self;
+  return at::_to_copy(self, dtype, device, non_blocking);
+}
+
+Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking, bool copy) {
+  return native::to_device(self, other.device(), other.dtype(), non_blocking, copy);
+}
+
+Tensor type_as(const Tensor& self, const Tensor& other) { return native::to_other(self, other, false, false); }
+
+Scalar item(const Tensor& self) {
+  TORCH_CHECK(self.numel() == 1, "a Tensor with ", self.numel(), " elements cannot be converted to Scalar");
+  TORCH_CHECK(!self.is_meta(), "Tensor.item() cannot be called on meta tensors");
+  if (self.is_cpu()) return detail::load_scalar(self.data_ptr(), self.dtype());
+  Tensor host = detail::empty({}, self.dtype(), kCPU);
+  detail::copy_into(host, detail::make_view(self, {}, {}, self.storage_offset()));
+  return detail::load_scalar(host.data_ptr(), self.dtype());
+}
+
+}  // namespace at::native

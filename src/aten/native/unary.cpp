@@ -1,0 +1,65 @@
+// Operators of one tensor, element by element.
+
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/TensorIterator.h>
+
+namespace at::native {
+
+// Computed in the tensor's own dtype.
+#define AT_DEFINE_UNARY(name)                               \
+  void name(const Tensor& self, Tensor& out) {              \
+    TensorIterator::unary_op(out, self).run(name##_kernels); \
+  }
+AT_DEFINE_UNARY(sign)
+AT_DEFINE_UNARY(bitwise_not)
+#undef AT_DEFINE_UNARY
+
+// Computed in the default dtype for integers and bool.
+#define AT_DEFINE_UNARY_FLOAT(name)                               \
+  void name(const Tensor& self, Tensor& out) {                    \
+    TensorIterator::unary_float_op(out, self).run(name##_kernels); \
+  }
+AT_DEFINE_UNARY_FLOAT(reciprocal)
+AT_DEFINE_UNARY_FLOAT(exp)
+AT_DEFINE_UNARY_FLOAT(expm1)
+AT_DEFINE_UNARY_FLOAT(log)
+AT_DEFINE_UNARY_FLOAT(log2)
+AT_DEFINE_UNARY_FLOAT(log10)
+AT_DEFINE_UNARY_FLOAT(log1p)
+AT_DEFINE_UNARY_FLOAT(sqrt)
+AT_DEFINE_UNARY_FLOAT(rsqrt)
+AT_DEFINE_UNARY_FLOAT(sin)
+AT_DEFINE_UNARY_FLOAT(cos)
+AT_DEFINE_UNARY_FLOAT(tanh)
+AT_DEFINE_UNARY_FLOAT(erf)
+AT_DEFINE_UNARY_FLOAT(sigmoid)
+#undef AT_DEFINE_UNARY_FLOAT
+
+// Integers are already whole: the kernel copies them.
+#define AT_DEFINE_ROUNDING(name)                                                                       \
+  void name(const Tensor& self, Tensor& out) {                                                         \
+    TORCH_CHECK_NOT_IMPLEMENTED(self.dtype() != kBool, "\"" #name "\" not implemented for 'Bool'");    \
+    TensorIterator::unary_op(out, self).run(name##_kernels);                                           \
+  }
+AT_DEFINE_ROUNDING(floor)
+AT_DEFINE_ROUNDING(ceil)
+AT_DEFINE_ROUNDING(round)
+AT_DEFINE_ROUNDING(trunc)
+#undef AT_DEFINE_ROUNDING
+
+void neg(const Tensor& self, Tensor& out) {
+  TORCH_CHECK(self.dtype() != kBool,
+              "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+              "`~` or `logical_not()` operator instead.");
+  TensorIterator::unary_op(out, self).run(neg_kernels);
+}
+
+void abs(const Tensor& self, Tensor& out) { TensorIterator::unary_op(out, self).run(abs_kernels); }
+
+void relu(const Tensor& self, Tensor& out) {
+  TORCH_CHECK(self.dtype() != kBool, "Boolean inputs not supported for relu");
+  TensorIterator::unary_op(out, self).run(relu_kernels);
+}
+
+}  // namespace at::native

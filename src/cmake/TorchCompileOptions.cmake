@@ -1,0 +1,57 @@
+# What every target of ours is compiled with. An interface target instead of global flags: what users of the installed
+# package compile is their own affair.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+# Relative, so that the installed tree can be moved; libraries of one prefix lie together.
+set(CMAKE_INSTALL_RPATH "$ORIGIN")
+set(CMAKE_BUILD_WITH_INSTALL_RPATH OFF)
+
+add_library(torch_compile_options INTERFACE)
+if(MSVC)
+  target_compile_options(torch_compile_options INTERFACE /W4 /permissive- /Zc:__cplusplus)
+else()
+  target_compile_options(torch_compile_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
+    # Small: what nobody calls is dropped when the library is linked.
+    $<$<COMPILE_LANGUAGE:CXX>:-ffunction-sections>
+    $<$<COMPILE_LANGUAGE:CXX>:-fdata-sections>
+    # The same numbers on every machine: no fused multiply-add unless a kernel asks for it.
+    $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+    # Nobody reads errno or floating point flags; without this sqrt, floor and comparisons do not vectorise.
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-trapping-math>
+    # No path of the building machine in what is built.
+    $<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${TORCH_SOURCE_ROOT}/=>
+    $<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${CMAKE_BINARY_DIR}/=>)
+  if(NOT APPLE)
+    target_link_options(torch_compile_options INTERFACE
+      LINKER:--gc-sections LINKER:--as-needed LINKER:--no-undefined)
+  endif()
+endif()
+
+# -O2 as a release: -O3 is for the kernels that ask for it.
+string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+
+# torch_library(NAME MACRO): settings that our shared libraries have in common. MACRO marks exported names while NAME is built.
+function(torch_library name build_macro)
+  target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:torch_compile_options>)
+  target_compile_definitions(${name} PRIVATE ${build_macro})
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${TORCH_SOURCE_ROOT}>
+    $<BUILD_INTERFACE:${TORCH_GENERATED_ROOT}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${name} PUBLIC cxx_std_17)
+  add_library(torch::${name} ALIAS ${name})
+endfunction()

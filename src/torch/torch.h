@@ -1,0 +1,29 @@
+#pragma once
+// The C++ interface: tensors and operators (`at`, also as `torch`), and automatic differentiation.
+
+#include <aten/ATen.h>
+
+namespace torch {
+using namespace at;  // NOLINT: torch::zeros is at::zeros, as in PyTorch
+using c10::kBool;
+using c10::kByte;
+using c10::kCPU;
+using c10::kCUDA;
+using c10::kDouble;
+using c10::kFloat;
+using c10::kFloat32;
+using c10::kFloat64;
+using c10::kInt;
+using c10::kInt32;
+using c10::kInt64;
+using c10::kLong;
+using c10::kMeta;
+using c10::kUInt8;
+using c10::AutoGradMode;
+using c10::GradMode;
+using c10::NoGradGuard;
+using c10::device;
+using c10::dtype;
+using c10::get_default_dtype;
+using c10::set_default_dtype;
+}  // namespace torch
