@@ -1,0 +1,208 @@
+// Losses. `reduction` says what becomes of one value per element or sample: 0 kept, 1 averaged, 2 added up.
+
+#include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/native/Dimensions.h>
+#include <aten/native/RunKernel.h>
+#include <aten/native/Views.h>
+
+namespace at::native {
+
+namespace {
+
+constexpr int64_t kNone = 0;
+constexpr int64_t kMean = 1;
+constexpr int64_t kSum = 2;
+
+Tensor reduce_loss(const Tensor& values, int64_t reduction) {
+  if (reduction == kMean) return at::mean(values);
+  if (reduction == kSum) return at::sum(values);
+  return values;
+}
+
+// A classification problem in one form: [N, C] scores, [N] targets, whatever dimensions they came with.
+struct Classification {
+  Tensor scores;
+  Tensor targets;
+  DimVector loss_shape;
+};
+
+Classification flatten_classification(const Tensor& self, const Tensor& target, const Tensor& weight) {
+  TORCH_CHECK_VALUE(self.dim() > 0, "Expected 1 or more dimensions (got ", self.dim(), ")");
+  const int64_t class_dim = self.dim() == 1 ? 0 : 1;
+  const int64_t classes = self.sizes()[class_dim];
+  Classification result;
+  for (int64_t i = 0; i < self.dim(); ++i) {
+    if (i != class_dim) result.loss_shape.push_back(self.sizes()[i]);
+  }
+  if (self.dim() > 1) {
+    TORCH_CHECK_VALUE(target.dim() > 0 && self.sizes()[0] == target.sizes()[0], "Expected input batch_size (", self.sizes()[0],
+                      ") to match target batch_size (", target.dim() > 0 ? target.sizes()[0] : 1, ").");
+  }
+  if (self.dim() <= 2) {
+    TORCH_CHECK(target.dim() == self.dim() - 1 || (self.dim() == 1 && target.numel() == 1),
+                "0D or 1D target tensor expected, multi-target not supported");
+  } else {
+    TORCH_CHECK(IntArrayRef(result.loss_shape) == target.sizes(), "Expected target size ", IntArrayRef(result.loss_shape), ", got ",
+                target.sizes());
+  }
+  TORCH_CHECK(target.dtype() == kLong || target.dtype() == kByte, "expected scalar type Long but found ", target.dtype());
+  TORCH_CHECK(!weight.defined() || (weight.dim() == 1 && weight.numel() == classes),
+              "weight tensor should be defined either for all ", classes, " classes or no classes but got weight tensor of shape: ",
+              weight.sizes());
+  check_same_device(self, target, "target", "nll_loss");
+  if (weight.defined()) {
+    check_same_device(self, weight, "weight", "nll_loss");
+    TORCH_CHECK(weight.dtype() == self.dtype(), "expected scalar type ", self.dtype(), " but found ", weight.dtype());
+  }
+  const int64_t samples = product(result.loss_shape);
+  const Tensor last = self.dim() > 2 ? native::movedim(self, class_dim, -1) : self;
+  result.scores = native::view(at::detail::to_contiguous(last), {samples, classes});
+  result.targets = native::view(at::detail::to_contiguous(at::detail::to_dtype(target, kLong)), {samples});
+  return result;
+}
+
+// [N] losses and [N] the weights that counted.
+std::pair<Tensor, Tensor> sample_losses(const Classification& problem, const Tensor& weight, int64_t ignore_index) {
+  const Tensor& scores = problem.scores;
+  Tensor losses = at::detail::empty(problem.targets.sizes(), scores.dtype(), scores.device());
+  Tensor weights = at::detail::empty(problem.targets.sizes(), scores.dtype(), scores.device());
+  if (losses.numel() > 0) {
+    const Tensor dense_weight = weight.defined() ? at::detail::to_contiguous(weight) : weight;
+    run_kernel(nll_loss_kernels, scores.device(), losses, weights, scores, problem.targets, dense_weight, ignore_index);
+  }
+  return {std::move(losses), std::move(weights)};
+}
+
+}  // namespace
+
+Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  const Tensor difference = at::sub(self, target);
+  return reduce_loss(at::mul(difference, difference), reduction);
+}
+
+Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  return reduce_loss(at::abs(at::sub(self, target)), reduction);
+}
+
+Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction, int64_t ignore_index) {
+  const Classification problem = flatten_classification(self, target, weight);
+  const auto [losses, weights] = sample_losses(problem, weight, ignore_index);
+  if (reduction == kNone) return native::view(losses, problem.loss_shape);
+  const Tensor total = at::sum(losses);
+  return reduction == kMean ? at::div(total, at::sum(weights)) : total;
+}
+
+Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
+                         int64_t ignore_index) {
+  const Classification problem = flatten_classification(self, target, weight);
+  const int64_t samples = problem.targets.numel();
+  Tensor grad_losses = grad_output;
+  if (reduction == kMean) grad_losses = at::div(grad_output, at::sum(sample_losses(problem, weight, ignore_index).second));
+  grad_losses = reduction == kNone ? at::reshape(grad_losses, {samples}) : native::expand(grad_losses, {samples}, true);
+  const Tensor grad_scores = at::zeros(problem.scores.sizes(), problem.scores.options());
+  if (grad_scores.numel() > 0) {
+    const Tensor dense_weight = weight.defined() ? at::detail::to_contiguous(weight) : weight;
+    run_kernel(nll_loss_backward_kernels, self.device(), grad_scores, at::detail::to_contiguous(grad_losses), problem.targets, dense_weight,
+               ignore_index);
+  }
+  if (self.dim() <= 2) return native::view(grad_scores, self.sizes());
+  DimVector shape(problem.loss_shape);
+  shape.push_back(self.sizes()[1]);
+  return at::detail::to_contiguous(native::movedim(native::view(grad_scores, shape), -1, 1));
+}
+
+Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction, int64_t ignore_index,
+                          double label_smoothing) {
+  TORCH_CHECK(label_smoothing >= 0 && label_smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
+  const int64_t class_dim = self.dim() == 1 ? 0 : 1;
+  const Tensor log_probabilities = at::log_softmax(self, class_dim, std::nullopt);
+  const bool target_is_probabilities = self.sizes() == target.sizes() && target.is_floating_point();
+  if (!target_is_probabilities && label_smoothing == 0) {
+    return at::nll_loss(log_probabilities, target, weight, reduction, ignore_index);
+  }
+  const int64_t classes = self.sizes()[class_dim];
+  Tensor class_weight = weight;
+  if (weight.defined()) {
+    TORCH_CHECK(weight.dim() == 1 && weight.numel() == classes,
+                "cross_entropy: weight tensor should be defined either for all ", classes, " classes or no classes but got weight tensor of shape: ",
+                weight.sizes());
+    DimVector shape(self.dim(), 1);
+    shape[class_dim] = classes;
+    class_weight = weight.view(shape);
+  }
+  const Tensor weighted = weight.defined() ? at::mul(log_probabilities, class_weight) : log_probabilities;
+  if (target_is_probabilities) {
+    TORCH_CHECK(ignore_index < 0, "ignore_index is not supported for floating point target");
+    Tensor probabilities = target;
+    if (label_smoothing > 0) {
+      probabilities = at::add(at::mul(target, Scalar(1 - label_smoothing)), Scalar(label_smoothing / static_cast<double>(classes)));
+    }
+    const Tensor terms = at::mul(weighted, probabilities);
+    if (reduction == kNone) return at::neg(at::sum(terms, {class_dim}, false));
+    const Tensor total = at::neg(at::sum(terms));
+    if (reduction == kSum) return total;
+    return at::div(total, Scalar(static_cast<double>(self.numel()) / static_cast<double>(classes)));
+  }
+  // Smoothing mixes the loss of the target with the mean loss over all classes.
+  const Tensor target_loss = at::nll_loss(log_probabilities, target, weight, reduction, ignore_index);
+  Tensor smooth_loss = at::neg(at::sum(weighted, {class_dim}, false));
+  const Tensor ignored = at::eq(target, Scalar(ignore_index));
+  smooth_loss = smooth_loss.masked_fill(ignored, Scalar(0));
+  if (reduction == kSum) {
+    smooth_loss = at::sum(smooth_loss);
+  } else if (reduction == kMean) {
+    Tensor total_weight = at::sum(at::logical_not(ignored), self.dtype());
+    if (weight.defined()) {
+      const Tensor safe_target = target.masked_fill(ignored, Scalar(0));
+      const Tensor weights = at::reshape(at::index_select(weight, 0, at::reshape(safe_target, {-1})), target.sizes());
+      total_weight = at::sum(weights.masked_fill(ignored, Scalar(0)));
+    }
+    smooth_loss = at::div(at::sum(smooth_loss), total_weight);
+  }
+  return at::add(at::mul(target_loss, Scalar(1 - label_smoothing)), at::mul(smooth_loss, Scalar(label_smoothing / static_cast<double>(classes))));
+}
+
+Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction) {
+  TORCH_CHECK_VALUE(self.sizes() == target.sizes(), "Using a target size (", target.sizes(), ") that is different to the input size (",
+                    self.sizes(), ") is deprecated. Please ensure they have the same size.");
+  if (self.is_cpu() && self.numel() > 0) {
+    const bool in_range = at::all(at::logical_and(at::ge(self, Scalar(0)), at::le(self, Scalar(1)))).item<bool>();
+    TORCH_CHECK(in_range, "all elements of input should be between 0 and 1");
+  }
+  // Logarithms are cut at -100, so that no probability of exactly 0 or 1 gives an infinite loss.
+  const Tensor log_yes = at::clamp(at::log(self), Scalar(-100.0), std::nullopt);
+  const Tensor log_no = at::clamp(at::log1p(at::neg(self)), Scalar(-100.0), std::nullopt);
+  Tensor loss = at::sub(at::mul(at::sub(target, Scalar(1)), log_no), at::mul(target, log_yes));
+  if (weight.defined()) loss = at::mul(loss, weight);
+  return reduce_loss(loss, reduction);
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const Tensor& weight, const Tensor& pos_weight,
+                                        int64_t reduction) {
+  TORCH_CHECK_VALUE(self.sizes() == target.sizes(), "Target size (", target.sizes(), ") must be the same as input size (", self.sizes(), ")");
+  // log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|)), which stays finite for every finite x.
+  const Tensor log_sigmoid = at::sub(at::clamp(self, std::nullopt, Scalar(0)), at::log1p(at::exp(at::neg(at::abs(self)))));
+  const Tensor rest = at::mul(at::rsub(target, Scalar(1)), self);
+  Tensor loss;
+  if (pos_weight.defined()) {
+    const Tensor factor = at::add(at::mul(at::sub(pos_weight, Scalar(1)), target), Scalar(1));
+    loss = at::sub(rest, at::mul(factor, log_sigmoid));
+  } else {
+    loss = at::sub(rest, log_sigmoid);
+  }
+  if (weight.defined()) loss = at::mul(loss, weight);
+  return reduce_loss(loss, reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
+  if (beta == 0) return at::l1_loss(self, target, reduction);
+  const Tensor difference = at::abs(at::sub(self, target));
+  const Tensor quadratic = at::mul(at::mul(difference, difference), Scalar(0.5 / beta));
+  return reduce_loss(at::where(at::lt(difference, Scalar(beta)), quadratic, at::sub(difference, Scalar(0.5 * beta))), reduction);
+}
+
+}  // namespace at::native

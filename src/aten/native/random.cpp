@@ -1,0 +1,171 @@
+// Random numbers: bounds and dtypes; the numbers are drawn by kernels from a generator.
+
+#include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/native/Dimensions.h>
+#include <aten/native/RunKernel.h>
+#include <aten/native/Views.h>
+
+#include <cmath>
+#include <limits>
+
+namespace at::native {
+
+namespace {
+
+Generator generator_for(const Tensor& tensor, const Generator& generator) {
+  if (!generator.defined()) return tensor.is_meta() ? generator : default_generator(tensor.device());
+  TORCH_CHECK(generator->device().type() == tensor.device_type() || tensor.is_meta(), "Expected a '", tensor.device_type(),
+              "' device type for generator but found '", generator->device().type(), "'");
+  return generator;
+}
+
+// How many integers from 0 up a dtype holds exactly, as random_() draws from.
+uint64_t full_range(ScalarType dtype) {
+  switch (dtype) {
+    case kByte: return uint64_t{1} << 8;
+    case kInt: return uint64_t{1} << 31;
+    case kLong: return uint64_t{1} << 63;
+    case kFloat: return (uint64_t{1} << 24) + 1;
+    case kDouble: return (uint64_t{1} << 53) + 1;
+    case kBool: return 2;
+    default: return 0;
+  }
+}
+
+// The smallest and largest integer that random numbers of a dtype may be asked for.
+std::pair<double, double> bounds(ScalarType dtype) {
+  switch (dtype) {
+    case kByte: return {0, 255};
+    case kInt: return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+    case kBool: return {0, 1};
+    case kFloat: return {-std::numeric_limits<float>::max(), std::numeric_limits<float>::max()};
+    default: return {-std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};
+  }
+}
+
+void check_bounds(const Tensor& self, int64_t from, int64_t last) {
+  const auto [lowest, highest] = bounds(self.dtype());
+  TORCH_CHECK(static_cast<double>(from) >= lowest && static_cast<double>(from) <= highest, "from is out of bounds for ",
+              c10::dtype_name(self.dtype()));
+  TORCH_CHECK(static_cast<double>(last) >= lowest && static_cast<double>(last) <= highest, "to - 1 is out of bounds for ",
+              c10::dtype_name(self.dtype()));
+}
+
+Tensor& fill_random(Tensor& self, int64_t from, uint64_t range, const Generator& generator) {
+  if (self.numel() > 0) run_kernel(random_kernels, self.device(), self, from, range, generator_for(self, generator));
+  return self;
+}
+
+void check_floating(const Tensor& self, const char* name) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"", name, "\" not implemented for '", self.dtype(), "'");
+}
+
+TensorOptions like(const Tensor& self, const TensorOptions& options) {
+  return options.dtype(options.dtype_opt.value_or(self.dtype())).device(options.device_opt.value_or(self.device()));
+}
+
+}  // namespace
+
+Tensor& uniform_(Tensor& self, double from, double to, const Generator& generator) {
+  check_floating(self, "check_uniform_bounds");
+  TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+  const double highest = bounds(self.dtype()).second;
+  TORCH_CHECK(to - from <= highest, "uniform_ expects to-from <= std::numeric_limits<", self.dtype(), ">::max(), but found to=", to,
+              " and from=", from, " which result in to-from to exceed the limit");
+  if (self.numel() > 0) run_kernel(uniform_kernels, self.device(), self, from, to, generator_for(self, generator));
+  return self;
+}
+
+Tensor& normal_(Tensor& self, double mean, double std, const Generator& generator) {
+  TORCH_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
+  check_floating(self, "normal_kernel_cpu");
+  if (self.numel() > 0) run_kernel(normal_kernels, self.device(), self, mean, std, generator_for(self, generator));
+  return self;
+}
+
+Tensor& random_(Tensor& self, const Generator& generator) { return fill_random(self, 0, full_range(self.dtype()), generator); }
+
+Tensor& random_to_(Tensor& self, int64_t to, const Generator& generator) { return native::random_from_(self, 0, to, generator); }
+
+Tensor& random_from_(Tensor& self, int64_t from, std::optional<int64_t> to, const Generator& generator) {
+  if (to) {
+    TORCH_CHECK(from < *to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", *to);
+    check_bounds(self, from, *to - 1);
+    return fill_random(self, from, static_cast<uint64_t>(*to) - static_cast<uint64_t>(from), generator);
+  }
+  check_bounds(self, from, from);
+  // Up to the largest value that the dtype holds; from the lowest int64 that is every one (2^64, which is said as 0).
+  return fill_random(self, from, full_range(self.dtype()) - static_cast<uint64_t>(from), generator);
+}
+
+Tensor rand(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
+  Tensor result = at::detail::empty(size, options);
+  return native::uniform_(result, 0, 1, generator);
+}
+
+Tensor randn(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
+  Tensor result = at::detail::empty(size, options);
+  return native::normal_(result, 0, 1, generator);
+}
+
+Tensor randint(int64_t high, IntArrayRef size, const Generator& generator, const TensorOptions& options) {
+  return native::randint_low(0, high, size, generator, options);
+}
+
+Tensor randint_low(int64_t low, int64_t high, IntArrayRef size, const Generator& generator, const TensorOptions& options) {
+  Tensor result = at::detail::empty(size, options.dtype(options.dtype_opt.value_or(kLong)));
+  return native::random_from_(result, low, high, generator);
+}
+
+Tensor randperm(int64_t n, const Generator& generator, const TensorOptions& options) {
+  TORCH_CHECK(n >= 0, "n must be non-negative, got ", n);
+  const Tensor result = at::detail::empty({n}, options.dtype(options.dtype_opt.value_or(kLong)));
+  if (n > 0) run_kernel(randperm_kernels, result.device(), result, generator_for(result, generator));
+  return result;
+}
+
+Tensor rand_like(const Tensor& self, const TensorOptions& options) {
+  Tensor result = at::detail::empty(self.sizes(), like(self, options));
+  return native::uniform_(result, 0, 1, {});
+}
+
+Tensor randn_like(const Tensor& self, const TensorOptions& options) {
+  Tensor result = at::detail::empty(self.sizes(), like(self, options));
+  return native::normal_(result, 0, 1, {});
+}
+
+Tensor bernoulli(const Tensor& self, const Generator& generator) {
+  check_floating(self, "bernoulli_tensor_cpu_p_");
+  const Tensor result = at::detail::empty(self.sizes(), self.dtype(), self.device());
+  if (self.numel() > 0) run_kernel(bernoulli_kernels, self.device(), result, self, 0.0, generator_for(self, generator));
+  return result;
+}
+
+Tensor& bernoulli_float_(Tensor& self, double p, const Generator& generator) {
+  TORCH_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  if (self.numel() > 0) run_kernel(bernoulli_kernels, self.device(), self, Tensor(), p, generator_for(self, generator));
+  return self;
+}
+
+Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, const Generator& generator) {
+  TORCH_CHECK(self.dim() == 1 || self.dim() == 2, "prob_dist must be 1 or 2 dim");
+  TORCH_CHECK(self.is_floating_point(), "multinomial only supports floating-point dtypes for input, got: ", self.dtype());
+  TORCH_CHECK(num_samples > 0, "cannot sample n_sample <= 0 samples");
+  const int64_t categories = self.sizes()[self.dim() - 1];
+  TORCH_CHECK(replacement || num_samples <= categories, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  DimVector shape(self.sizes());
+  shape[self.dim() - 1] = num_samples;
+  const Tensor result = at::detail::empty(shape, kLong, self.device());
+  if (result.numel() == 0 || self.is_meta()) return result;
+  const bool valid = at::all(at::logical_and(at::isfinite(self), at::ge(self, Scalar(0)))).item<bool>();
+  TORCH_CHECK(valid, "probability tensor contains either `inf`, `nan` or element < 0");
+  const bool has_weight = at::all(at::gt(at::sum(self, {self.dim() - 1}, false), Scalar(0))).item<bool>();
+  TORCH_CHECK(has_weight, "invalid multinomial distribution (sum of probabilities <= 0)");
+  run_kernel(multinomial_kernels, self.device(), result, self, replacement, generator_for(self, generator));
+  return result;
+}
+
+}  // namespace at::native

@@ -1,0 +1,232 @@
+// Reductions: which dimensions, which dtype, what an empty range means; the sums themselves are kernels.
+
+#include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/TensorIterator.h>
+#include <aten/native/Dimensions.h>
+#include <aten/native/RunKernel.h>
+#include <aten/native/Views.h>
+
+#include <cmath>
+#include <limits>
+
+namespace at::native {
+
+namespace {
+
+template <typename Table>
+Tensor reduce(const Table& kernels, const Tensor& self, IntArrayRef dims, bool keepdim, ScalarType dtype) {
+  Tensor out;
+  auto iter = TensorIterator::reduce_op(out, self, dims, keepdim, dtype, dtype);
+  iter.run(kernels);
+  return out;
+}
+
+IntArrayRef value_or_empty(const std::optional<IntArrayRef>& dims) { return dims ? *dims : IntArrayRef(); }
+
+// Integers are added up in int64, as wide as it gets.
+ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+  if (dtype) return *dtype;
+  return c10::is_integral_type(self.dtype(), /*include_bool=*/true) ? kLong : self.dtype();
+}
+
+ScalarType mean_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+  const ScalarType result = dtype.value_or(self.dtype());
+  TORCH_CHECK(c10::is_floating_type(result), "mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
+              " dtype must be either a floating point or complex dtype. Got: ", result);
+  return result;
+}
+
+// A maximum has no identity: refuses an empty tensor, or an empty dimension to be reduced.
+void check_not_empty(const Tensor& self, IntArrayRef dims, const char* name) {
+  if (self.numel() > 0) return;
+  TORCH_CHECK_INDEX(!dims.empty(), name, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim ",
+                    "with the 'dim' argument.");
+  for (const int64_t given : dims) {
+    const int64_t dim = wrap_dim(given, self.dim());
+    TORCH_CHECK_INDEX(self.dim() == 0 || self.sizes()[dim] != 0, name, "(): Expected reduction dim ", dim, " to have non-zero size.");
+  }
+}
+
+// Calls a kernel of the max_dim kind and gives (values, indices); `with_values` false leaves the values undefined.
+template <typename Table>
+std::tuple<Tensor, Tensor> extreme_along(const Table& kernels, const Tensor& self, int64_t dim, bool keepdim, bool with_values,
+                                         const char* name) {
+  dim = wrap_dim(dim, self.dim());
+  check_not_empty(self, {dim}, name);
+  DimVector shape(self.sizes());
+  if (self.dim() > 0) shape[dim] = 1;
+  Tensor values = with_values ? at::detail::empty(shape, self.dtype(), self.device()) : Tensor();
+  Tensor indices = at::detail::empty(shape, kLong, self.device());
+  if (indices.numel() > 0) run_kernel(kernels, self.device(), values, indices, self, dim);
+  if (!keepdim) {
+    if (with_values) values = native::squeeze_dim(values, dim);
+    indices = native::squeeze_dim(indices, dim);
+  }
+  return {std::move(values), std::move(indices)};
+}
+
+template <typename Table>
+Tensor arg_extreme(const Table& kernels, const Tensor& self, std::optional<int64_t> dim, bool keepdim, const char* name) {
+  if (dim) return std::get<1>(extreme_along(kernels, self, *dim, keepdim, /*with_values=*/false, name));
+  check_not_empty(self, {}, name);
+  const Tensor flat = native::view(at::detail::to_contiguous(self), {self.numel()});
+  const Tensor index = std::get<1>(extreme_along(kernels, flat, 0, /*keepdim=*/false, /*with_values=*/false, name));
+  return keepdim ? native::view(index, DimVector(self.dim(), 1)) : index;
+}
+
+template <typename Table>
+Tensor reduce_truth(const Table& kernels, const Tensor& self, IntArrayRef dims, bool keepdim) {
+  const Tensor result = reduce(kernels, self, dims, keepdim, kBool);
+  return self.dtype() == kByte ? at::detail::to_dtype(result, kByte) : result;  // as PyTorch: uint8 stays uint8
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
+  return reduce(sum_kernels, self, {}, /*keepdim=*/false, sum_dtype(self, dtype));
+}
+
+Tensor sum_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, std::optional<ScalarType> dtype) {
+  return reduce(sum_kernels, self, value_or_empty(dim), keepdim, sum_dtype(self, dtype));
+}
+
+Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
+  return reduce(mean_kernels, self, {}, /*keepdim=*/false, mean_dtype(self, dtype));
+}
+
+Tensor mean_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, std::optional<ScalarType> dtype) {
+  return reduce(mean_kernels, self, value_or_empty(dim), keepdim, mean_dtype(self, dtype));
+}
+
+Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
+  return reduce(prod_kernels, self, {}, /*keepdim=*/false, sum_dtype(self, dtype));
+}
+
+Tensor prod_dim(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
+  return reduce(prod_kernels, self, {dim}, keepdim, sum_dtype(self, dtype));
+}
+
+Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction, bool keepdim) {
+  TORCH_CHECK(self.is_floating_point(), "std and var only support floating point and complex dtypes");
+  const IntArrayRef dims = value_or_empty(dim);
+  const DimMask mask = dim_mask(dims, self.dim());
+  DimVector reduced;
+  int64_t count = 1;
+  for (int64_t i = 0; i < self.dim(); ++i) {
+    if (!mask[i]) continue;
+    reduced.push_back(i);
+    count *= self.sizes()[i];
+  }
+  const Tensor centered = at::sub(self, at::mean(self, IntArrayRef(reduced), /*keepdim=*/true));
+  const Tensor squares = at::sum(at::mul(centered, centered), IntArrayRef(reduced), keepdim);
+  // No degrees of freedom left: 0 / 0 is NaN and x / 0 infinite, as PyTorch answers.
+  return at::div(squares, Scalar(std::max(0.0, static_cast<double>(count) - correction.value_or(Scalar(1)).toDouble())));
+}
+
+Tensor var_unbiased(const Tensor& self, bool unbiased) {
+  return at::var(self, std::nullopt, std::optional<Scalar>(unbiased ? 1 : 0), false);
+}
+
+Tensor var_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased, bool keepdim) {
+  return at::var(self, dim, std::optional<Scalar>(unbiased ? 1 : 0), keepdim);
+}
+
+Tensor std(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction, bool keepdim) {
+  return at::sqrt(at::var(self, dim, correction, keepdim));
+}
+
+Tensor std_unbiased(const Tensor& self, bool unbiased) { return at::sqrt(at::var(self, unbiased)); }
+
+Tensor std_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased, bool keepdim) {
+  return at::sqrt(at::var(self, dim, unbiased, keepdim));
+}
+
+Tensor amax(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  check_not_empty(self, dim, "amax");
+  return reduce(amax_kernels, self, dim, keepdim, self.dtype());
+}
+
+Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  check_not_empty(self, dim, "amin");
+  return reduce(amin_kernels, self, dim, keepdim, self.dtype());
+}
+
+Tensor max_all(const Tensor& self) {
+  TORCH_CHECK(self.numel() > 0, "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim ",
+              "with the 'dim' argument.");
+  return reduce(amax_kernels, self, {}, /*keepdim=*/false, self.dtype());
+}
+
+Tensor min_all(const Tensor& self) {
+  TORCH_CHECK(self.numel() > 0, "min(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim ",
+              "with the 'dim' argument.");
+  return reduce(amin_kernels, self, {}, /*keepdim=*/false, self.dtype());
+}
+
+std::tuple<Tensor, Tensor> max_dim(const Tensor& self, int64_t dim, bool keepdim) {
+  return extreme_along(max_dim_kernels, self, dim, keepdim, /*with_values=*/true, "max");
+}
+
+std::tuple<Tensor, Tensor> min_dim(const Tensor& self, int64_t dim, bool keepdim) {
+  return extreme_along(min_dim_kernels, self, dim, keepdim, /*with_values=*/true, "min");
+}
+
+Tensor max_other(const Tensor& self, const Tensor& other) { return at::maximum(self, other); }
+Tensor min_other(const Tensor& self, const Tensor& other) { return at::minimum(self, other); }
+
+Tensor argmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  return arg_extreme(max_dim_kernels, self, dim, keepdim, "argmax");
+}
+
+Tensor argmin(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  return arg_extreme(min_dim_kernels, self, dim, keepdim, "argmin");
+}
+
+Tensor any_all(const Tensor& self) { return reduce_truth(any_kernels, self, {}, /*keepdim=*/false); }
+Tensor any_dim(const Tensor& self, int64_t dim, bool keepdim) { return reduce_truth(any_kernels, self, {dim}, keepdim); }
+Tensor all_all(const Tensor& self) { return reduce_truth(all_kernels, self, {}, /*keepdim=*/false); }
+Tensor all_dim(const Tensor& self, int64_t dim, bool keepdim) { return reduce_truth(all_kernels, self, {dim}, keepdim); }
+
+Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  const Tensor values = self.is_floating_point() ? self : self.to(c10::get_default_dtype());
+  if (values.numel() == 0) return at::log(at::sum(at::exp(values), dim, keepdim));
+  // Shifting by the maximum keeps exp in range; where that is infinite, nothing can be shifted.
+  const Tensor maximum = at::detach(at::amax(values, dim, /*keepdim=*/true));
+  const Tensor shift = at::where(at::isfinite(maximum), maximum, at::zeros_like(maximum));
+  const Tensor result = at::add(at::log(at::sum(at::exp(at::sub(values, shift)), dim, /*keepdim=*/true)), shift);
+  if (keepdim) return result;
+  const DimMask mask = dim_mask(dim, self.dim());
+  DimVector shape;
+  for (int64_t i = 0; i < self.dim(); ++i) {
+    if (!mask[i]) shape.push_back(self.sizes()[i]);
+  }
+  return at::reshape(result, shape);
+}
+
+Tensor norm(const Tensor& self, const Scalar& p) {
+  TORCH_CHECK(self.is_floating_point(), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", self.dtype());
+  const double exponent = p.toDouble();
+  if (exponent == 2) return at::sqrt(at::sum(at::mul(self, self)));
+  const Tensor magnitude = at::abs(self);
+  if (exponent == 1) return at::sum(magnitude);
+  if (exponent == 0) return at::sum(at::ne(self, Scalar(0)), self.dtype());
+  if (std::isinf(exponent)) return exponent > 0 ? at::amax(magnitude) : at::amin(magnitude);
+  return at::pow(at::sum(at::pow(magnitude, p)), Scalar(1 / exponent));
+}
+
+Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  dim = wrap_dim(dim, self.dim());
+  const Tensor values = at::detail::to_dtype(self, sum_dtype(self, dtype));
+  const Tensor out = at::detail::empty(self.sizes(), values.dtype(), self.device());
+  if (self.dim() == 0) {
+    at::detail::copy_into(out, values);
+  } else if (out.numel() > 0) {
+    run_kernel(cumsum_kernels, self.device(), out, values, dim);
+  }
+  return out;
+}
+
+}  // namespace at::native

@@ -1,0 +1,248 @@
+// Shapes made from the views: reshape and its relatives, splitting, joining, repeating.
+
+#include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
+#include <aten/NativeFunctions.h>
+#include <aten/TensorIterator.h>
+#include <aten/native/Dimensions.h>
+#include <aten/native/Views.h>
+
+namespace at::native {
+
+Tensor view_as(const Tensor& self, const Tensor& other) { return self.view(other.sizes()); }
+
+Tensor reshape(const Tensor& self, IntArrayRef shape) {
+  const DimVector size = infer_size(shape, self.numel());
+  if (compute_stride(self.sizes(), self.strides(), size)) return self.view(size);
+  return at::clone(self).contiguous().view(size);
+}
+
+Tensor reshape_as(const Tensor& self, const Tensor& other) { return at::reshape(self, other.sizes()); }
+
+Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
+  const int64_t start = wrap_dim(start_dim, self.dim());
+  const int64_t end = wrap_dim(end_dim, self.dim());
+  TORCH_CHECK(start <= end, "flatten() has invalid args: start_dim cannot come after end_dim");
+  if (self.dim() == 0) return at::reshape(self, {1});
+  if (start == end) return self;
+  DimVector shape(self.sizes().slice(0, start));
+  shape.push_back(product(self.sizes().slice(start, end - start + 1)));
+  for (int64_t i = end + 1; i < self.dim(); ++i) shape.push_back(self.sizes()[i]);
+  return at::reshape(self, shape);
+}
+
+Tensor ravel(const Tensor& self) { return at::reshape(self, {self.numel()}); }
+
+Tensor expand_as(const Tensor& self, const Tensor& other) { return self.expand(other.sizes()); }
+
+Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return self.expand(size); }
+
+std::vector<Tensor> broadcast_tensors(TensorList tensors) {
+  DimVector shape;
+  for (const Tensor& tensor : tensors) shape = broadcast_shapes(shape, tensor.sizes());
+  std::vector<Tensor> result;
+  result.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) result.push_back(tensor.expand(shape));
+  return result;
+}
+
+Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
+  const int64_t leading = self.dim() - static_cast<int64_t>(size.size());
+  bool fits = leading >= 0;
+  DimVector reduced;
+  for (int64_t i = 0; fits && i < self.dim(); ++i) {
+    if (i < leading) {
+      reduced.push_back(i);
+    } else if (size[i - leading] != self.sizes()[i]) {
+      fits = size[i - leading] == 1;
+      reduced.push_back(i);
+    }
+  }
+  TORCH_CHECK(fits, "size {", size, "} is not expandable to size {", self.sizes(), "}.");
+  if (reduced.empty()) return self;
+  return at::sum(self, IntArrayRef(reduced), /*keepdim=*/true).view(size);
+}
+
+Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  TORCH_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
+  TORCH_CHECK(length >= 0, "narrow(): length must be non-negative.");
+  const int64_t size = self.size(dim);
+  TORCH_CHECK_INDEX(start >= -size && start <= size, "Dimension out of range (expected to be in range of [", -size, ", ", size,
+                    "], but got ", start, ")");
+  if (start < 0) start += size;
+  TORCH_CHECK(start <= size - length, "start (", start, ") + length (", length, ") exceeds dimension size (", size, ").");
+  return at::slice(self, dim, start, start + length, 1);
+}
+
+std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
+  dim = wrap_dim(dim, self.dim(), /*wrap_scalar=*/false);
+  std::vector<Tensor> result;
+  result.reserve(self.sizes()[dim]);
+  for (int64_t i = 0; i < self.sizes()[dim]; ++i) result.push_back(at::select(self, dim, i));
+  return result;
+}
+
+std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
+  TORCH_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
+  TORCH_CHECK(split_size >= 0, "split expects split_size be non-negative, but got split_size=", split_size);
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.sizes()[dim];
+  TORCH_CHECK(split_size > 0 || size == 0, "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
+  if (size == 0) return {at::narrow(self, dim, 0, 0)};  // one empty part, as for any size that is smaller than a part
+  std::vector<Tensor> result;
+  for (int64_t start = 0; start < size; start += split_size) {
+    result.push_back(at::narrow(self, dim, start, std::min(split_size, size - start)));
+  }
+  return result;
+}
+
+std::vector<Tensor> split_sizes(const Tensor& self, IntArrayRef split_size, int64_t dim) {
+  TORCH_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
+  dim = wrap_dim(dim, self.dim());
+  int64_t total = 0;
+  for (const int64_t length : split_size) {
+    TORCH_CHECK(length >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", split_size);
+    total += length;
+  }
+  TORCH_CHECK(total == self.sizes()[dim], "split_with_sizes expects split_sizes to sum exactly to ", self.sizes()[dim],
+              " (input tensor's size at dimension ", dim, "), but got split_sizes=", split_size);
+  std::vector<Tensor> result;
+  result.reserve(split_size.size());
+  int64_t start = 0;
+  for (const int64_t length : split_size) {
+    result.push_back(at::narrow(self, dim, start, length));
+    start += length;
+  }
+  return result;
+}
+
+std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
+  TORCH_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
+  TORCH_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.sizes()[dim];
+  const int64_t split_size = (size + chunks - 1) / chunks;
+  if (size == 0) return at::split(self, std::vector<int64_t>(chunks, 0), dim);  // as many empty parts as were asked for
+  return at::split(self, split_size, dim);
+}
+
+namespace {
+
+// One-dimensional tensors without elements may stand in any list to be joined; they add nothing.
+bool is_skipped_in_cat(const Tensor& tensor) { return tensor.dim() == 1 && tensor.sizes()[0] == 0; }
+
+// Plain numbers and 0-dim tensors have less say in the result's type than others have, but cat takes none of either.
+ScalarType common_dtype(TensorList tensors) {
+  ScalarType result = tensors[0].dtype();
+  for (const Tensor& tensor : tensors) result = c10::promote_types(result, tensor.dtype());
+  return result;
+}
+
+}  // namespace
+
+Tensor cat(TensorList tensors, int64_t dim) {
+  TORCH_CHECK_VALUE(!tensors.empty(), "torch.cat(): expected a non-empty list of Tensors");
+  const Tensor* first = nullptr;
+  size_t first_position = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    TORCH_CHECK(tensors[i].dim() > 0, "zero-dimensional tensor (at position ", i, ") cannot be concatenated");
+    check_same_device(tensors[0], tensors[i], "tensors", "cat");
+    if (!first && !is_skipped_in_cat(tensors[i])) {
+      first = &tensors[i];
+      first_position = i;
+    }
+  }
+  const TensorOptions options = tensors[0].options().dtype(common_dtype(tensors));
+  if (!first) {
+    wrap_dim(dim, 1);
+    return at::detail::empty({0}, options);
+  }
+  dim = wrap_dim(dim, first->dim());
+  DimVector shape(first->sizes());
+  shape[dim] = 0;
+  for (size_t i = first_position; i < tensors.size(); ++i) {
+    const Tensor& tensor = tensors[i];
+    if (is_skipped_in_cat(tensor)) continue;
+    TORCH_CHECK(tensor.dim() == first->dim(), "Tensors must have same number of dimensions: got ", first->dim(), " and ", tensor.dim());
+    for (int64_t j = 0; j < tensor.dim(); ++j) {
+      TORCH_CHECK(j == dim || tensor.sizes()[j] == shape[j], "Sizes of tensors must match except in dimension ", dim,
+                  ". Expected size ", shape[j], " but got size ", tensor.sizes()[j], " for tensor number ", i, " in the list.");
+    }
+    shape[dim] += tensor.sizes()[dim];
+  }
+  const Tensor result = at::detail::empty(shape, options);
+  int64_t start = 0;
+  for (const Tensor& tensor : tensors) {
+    if (is_skipped_in_cat(tensor)) continue;
+    const int64_t length = tensor.sizes()[dim];
+    if (tensor.numel() > 0) {
+      DimVector part(shape);
+      part[dim] = length;
+      at::detail::copy_into(alias_with_sizes_and_strides(result, part, result.strides(), start * result.strides()[dim]), tensor);
+    }
+    start += length;
+  }
+  return result;
+}
+
+Tensor stack(TensorList tensors, int64_t dim) {
+  TORCH_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
+  dim = wrap_dim(dim, tensors[0].dim() + 1);
+  std::vector<Tensor> parts;
+  parts.reserve(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    TORCH_CHECK(tensors[i].sizes() == tensors[0].sizes(), "stack expects each tensor to be equal size, but got ",
+                tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
+    parts.push_back(at::unsqueeze(tensors[i], dim));
+  }
+  return at::cat(parts, dim);
+}
+
+Tensor repeat(const Tensor& self, IntArrayRef repeats) {
+  const int64_t dims = static_cast<int64_t>(repeats.size());
+  TORCH_CHECK(dims >= self.dim(), "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+  // [a, b] repeated (r, s) is [1, a, 1, b] expanded to [r, a, s, b] and folded.
+  DimVector unfolded;
+  DimVector expanded;
+  DimVector folded;
+  for (int64_t i = 0; i < dims; ++i) {
+    const int64_t dim = i - (dims - self.dim());
+    const int64_t size = dim >= 0 ? self.sizes()[dim] : 1;
+    TORCH_CHECK(repeats[i] >= 0, "Trying to create tensor with negative dimension ", repeats[i] * size);
+    unfolded.push_back(1);
+    unfolded.push_back(size);
+    expanded.push_back(repeats[i]);
+    expanded.push_back(size);
+    folded.push_back(repeats[i] * size);
+  }
+  const Tensor result = at::reshape(at::reshape(self, unfolded).expand(expanded), folded);
+  // Nothing was copied if every count is 1; a repeat is never a view.
+  return result.is_alias_of(self) ? at::clone(result) : result;
+}
+
+Tensor flip(const Tensor& self, IntArrayRef dims) {
+  if (dims.empty()) return at::clone(self);
+  const DimMask flipped = dim_mask(dims, self.dim());
+  Tensor result = self;
+  for (int64_t dim = 0; dim < self.dim(); ++dim) {
+    const int64_t size = self.sizes()[dim];
+    if (!flipped[dim] || size <= 1) continue;
+    const Tensor backwards = at::rsub(at::arange(size, TensorOptions(kLong).device(self.device())), size - 1);
+    result = at::index_select(result, dim, backwards);
+  }
+  return result.is_same(self) ? at::clone(self) : result;
+}
+
+Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
+  source = wrap_dim(source, self.dim());
+  destination = wrap_dim(destination, self.dim());
+  if (self.dim() == 0) return self;
+  DimVector order;
+  for (int64_t dim = 0; dim < self.dim(); ++dim) {
+    if (dim != source) order.push_back(dim);
+  }
+  order.insert(destination, source);
+  return at::permute(self, order);
+}
+
+}  // namespace at::native

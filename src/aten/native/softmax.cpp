@@ -1,0 +1,50 @@
+// softmax and log_softmax along one dimension.
+
+#include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/native/Dimensions.h>
+#include <aten/native/RunKernel.h>
+#include <aten/native/Views.h>
+
+namespace at::native {
+
+Tensor _softmax(const Tensor& self, int64_t dim, bool log) {
+  dim = wrap_dim(dim, self.dim());
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), log ? "\"log_softmax_lastdim_kernel_impl\"" : "\"softmax_lastdim_kernel_impl\"",
+                              " not implemented for '", self.dtype(), "'");
+  const Tensor out = at::detail::empty(self.sizes(), self.dtype(), self.device());
+  if (out.numel() == 0) return out;
+  if (self.dim() == 0) {
+    run_kernel(softmax_kernels, self.device(), native::view(out, {1}), native::unsqueeze(self, 0), dim, log);
+  } else {
+    run_kernel(softmax_kernels, self.device(), out, self, dim, log);
+  }
+  return out;
+}
+
+Tensor _softmax_backward(const Tensor& grad_output, const Tensor& output, int64_t dim, bool log) {
+  dim = wrap_dim(dim, output.dim());
+  TORCH_CHECK(grad_output.sizes() == output.sizes(), "_softmax_backward: grad_output has shape ", grad_output.sizes(), ", but output has ",
+              output.sizes());
+  const Tensor grad_input = at::detail::empty(output.sizes(), output.dtype(), output.device());
+  if (grad_input.numel() == 0) return grad_input;
+  if (output.dim() == 0) {
+    run_kernel(softmax_backward_kernels, output.device(), native::view(grad_input, {1}), native::unsqueeze(grad_output, 0),
+               native::unsqueeze(output, 0), dim, log);
+  } else {
+    run_kernel(softmax_backward_kernels, output.device(), grad_input, grad_output, output, dim, log);
+  }
+  return grad_input;
+}
+
+Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  return at::_softmax(dtype ? at::detail::to_dtype(self, *dtype) : self, dim, /*log=*/false);
+}
+
+Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  return at::_softmax(dtype ? at::detail::to_dtype(self, *dtype) : self, dim, /*log=*/true);
+}
+
+}  // namespace at::native
