@@ -16,10 +16,11 @@ class CPUBackend final : public c10::Backend {
   void set_device(c10::DeviceIndex) override {}
   void synchronize(c10::DeviceIndex) override {}
   c10::intrusive_ptr<c10::GeneratorImpl> default_generator(c10::DeviceIndex) override {
-    static const c10::intrusive_ptr<c10::GeneratorImpl> generator = detail::make_cpu_generator();
-    return generator;
+    return default_cpu_generator();
   }
-  c10::intrusive_ptr<c10::GeneratorImpl> new_generator(c10::DeviceIndex) override { return detail::make_cpu_generator(); }
+  c10::intrusive_ptr<c10::GeneratorImpl> new_generator(c10::DeviceIndex) override {
+    return c10::make_intrusive<CPUGenerator>();
+  }
 };
 
 // Hands out sizes without memory.

@@ -27,10 +27,6 @@ T Tensor::item() const {
 C10_FORALL_SCALAR_TYPES(AT_DEFINE_ITEM)
 #undef AT_DEFINE_ITEM
 
-Tensor Tensor::to(ScalarType dtype) const { return at::to(*this, dtype); }
-Tensor Tensor::to(Device device) const { return at::to(*this, std::optional<Device>(device)); }
-Tensor Tensor::to(const TensorOptions& options) const { return at::to(*this, options.device_opt, options.dtype_opt); }
-
 Tensor Tensor::operator[](int64_t index) const { return at::select(*this, 0, index); }
 Tensor Tensor::operator-() const { return at::neg(*this); }
 Tensor& Tensor::operator+=(const Tensor& other) { return at::add_(*this, other); }

@@ -64,7 +64,7 @@ struct Divide {
   TORCH_SIMD T operator()(T a, T b) const { return a / b; }
 };
 
-[[noreturn]] inline void throw_zero_division() { throw Error("ZeroDivisionError"); }
+[[noreturn]] inline void throw_zero_division() { throw c10::Error("ZeroDivisionError"); }
 
 template <typename T>
 struct DivideTruncating {
