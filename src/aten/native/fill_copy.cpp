@@ -49,10 +49,6 @@ Tensor contiguous(const Tensor& self) {
   return at::copy_(result, self);
 }
 
-Tensor detach(const Tensor& self) { return Tensor(self.impl()->shallow_copy(/*share_version=*/true)); }
-
-Tensor& detach_(Tensor& self) { return self; }
-
 Tensor _to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Device> device, bool non_blocking) {
   TensorOptions options;
   Tensor result = native::empty_like(self, options.dtype(dtype).device(device));
