@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _CONDA_FORGE = "use `--channel conda-forge` on a machine that is not Debian"
 _LINE = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})$")
-_DEBIAN = "o=Debian"
 
 
 @dataclass(frozen=True)
@@ -132,9 +131,10 @@ class Apt:
         for name in ("lists/partial", "archives/partial", "sources.d", "empty"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / "sources.d" / "debian.sources").write_text(sources, encoding="utf-8")
-        # Only Debian's own packages count, whatever else a mirror offers under the same suite.
+        # Only Debian's own packages count, whatever else a mirror offers under the same suite: the first match wins.
         (folder / "preferences").write_text(
-            f"Package: *\nPin: release {_DEBIAN}\nPin-Priority: 990\n", encoding="utf-8"
+            "Package: *\nPin: release o=Debian\nPin-Priority: 990\n\nPackage: *\nPin: release *\nPin-Priority: -1\n",
+            encoding="utf-8",
         )
         (folder / "status").touch()
         settings = {

@@ -1,0 +1,1 @@
+"""Fast tests of slipway.bootstrap, each against small real things: wheels, Debian packages, apt repositories."""

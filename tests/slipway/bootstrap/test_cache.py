@@ -1,0 +1,82 @@
+"""The cache: one slipway at a time, nothing half written, full disks told apart."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slipway import errors, log
+from slipway.bootstrap.cache import Cache, default_cache, move_into_place, typed_disk_errors
+
+
+def test_default_cache() -> None:
+    assert default_cache({"XDG_CACHE_HOME": "/x", "HOME": "/h"}) == Path("/x/slipway")
+    assert default_cache({"HOME": "/h"}) == Path("/h/.cache/slipway")
+    assert default_cache({"XDG_CACHE_HOME": "", "HOME": "/h"}) == Path("/h/.cache/slipway")
+
+
+HOLDER = """
+import sys, pathlib
+from slipway import log
+from slipway.bootstrap.cache import Cache
+with Cache(pathlib.Path(sys.argv[1])).exclusive(log.NullReporter()):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_another_slipway_is_waited_for_and_then_busy(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    class Reporter(log.NullReporter):
+        def line(self, text: str) -> None:
+            said.append(text)
+
+    command = [sys.executable, "-c", HOLDER, str(tmp_path)]
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(errors.BusyError), Cache(tmp_path).exclusive(Reporter(), patience=0.3):
+            pass
+        holder.communicate("")
+    assert said == [f"waiting for another slipway that works in {tmp_path}"]
+    with Cache(tmp_path).exclusive(Reporter(), patience=0):
+        assert (tmp_path / "work").is_dir()
+
+
+def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "work" / "left").mkdir(parents=True)
+    cache = Cache(tmp_path)
+    with cache.exclusive(log.NullReporter()):
+        assert not (tmp_path / "work" / "left").exists()
+        with cache.scratch() as scratch:
+            (scratch / "file").touch()
+        assert not scratch.exists()
+    assert not (tmp_path / "work").exists()
+
+
+def test_move_into_place_keeps_the_first(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text(name)
+        move_into_place(tmp_path / name, tmp_path / "place")
+    assert (tmp_path / "place" / "file").read_text() == "first"
+    assert not (tmp_path / "second").exists()
+
+
+def test_a_full_device_is_a_disk_full_error(tmp_path: Path) -> None:
+    with pytest.raises(errors.DiskFullError) as caught, typed_disk_errors(tmp_path):
+        Path("/dev/full").write_bytes(b"x")
+    assert caught.value.hint is not None
+    assert "XDG_CACHE_HOME" in caught.value.hint
+
+
+def test_other_errors_stay(tmp_path: Path) -> None:
+    with pytest.raises(OSError) as caught, typed_disk_errors(tmp_path):  # noqa: PT011
+        raise OSError(errno.EIO, "broken")
+    assert caught.value.errno == errno.EIO

@@ -1,0 +1,114 @@
+"""Loading descriptions: what is wrong is named with its file and key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway import errors
+from slipway.bootstrap.description import PLACEHOLDER, PackageDescription, instantiate, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = """\
+name: toy
+version: "1.0"
+summary: A toy
+license: MIT
+depends:
+  - libgcc >=12
+run_exports:
+  weak:
+    - toy >=${version}
+sources:
+  - deb: toy-dev
+    licenses:
+      - usr/share/doc/toy/copyright
+    files:
+      - take: "usr/lib/x/lib*.so"
+        to: "lib/lib*.so"
+        mode: "755"
+texts:
+  - path: lib/toy.pc
+    content: "prefix=${placeholder} $${libdir}"
+"""
+
+
+def read(tmp_path: Path, text: str, *, name: str = "toy", python: str | None = None) -> PackageDescription:
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(text)
+    return instantiate(load(path, "digest"), python=python, full_python=python and f"{python}.7", files=tmp_path)
+
+
+def test_everything_is_filled_in(tmp_path: Path) -> None:
+    toy = read(tmp_path, GOOD)
+    assert (toy.name, toy.version, toy.depends, toy.subdir) == ("toy", "1.0", ("libgcc >=12",), "linux-64")
+    assert toy.run_exports.weak == ("toy >=1.0",)
+    assert toy.texts[0].content == f"prefix={PLACEHOLDER} ${{libdir}}"
+    assert toy.sources[0].rules[0].target("usr/lib/x/libtoy.so") == "lib/libtoy.so"
+    assert toy.sources[0].rules[0].mode == 0o755
+
+
+def test_python_variables(tmp_path: Path) -> None:
+    text = GOOD.replace('version: "1.0"', 'version: "${full_python}"\nper: python').replace("libgcc", "py${py}")
+    toy = read(tmp_path, text, python="3.11")
+    assert (toy.version, toy.depends, toy.build_prefix) == ("3.11.7", ("py311 >=12",), "py311_")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "message"),
+    [
+        ("summary: A toy", "summery: A toy", "summary", "the key `summary` is missing"),
+        ("license: MIT", "license: MIT\nfoo: 1", "foo", "unknown key `foo`"),
+        ('version: "1.0"', "version: 1.0", "version", "expected a string (quote numbers), found `1.0`"),
+        ("weak:", "week:", "run_exports.week", "unknown key `week`"),
+        (
+            "  - deb: toy-dev",
+            "  - dob: toy-dev",
+            "sources[0]",
+            "a source has exactly one of `wheel`, `deb`, `interpreter`",
+        ),
+        ("  - deb: toy-dev", "  - deb: a\n    wheel: b", "sources[0]", "a source has exactly one of"),
+        ('to: "lib/lib*.so"', 'to: "lib/*/*.so"', "sources[0].files[0].to", "`lib/*/*.so` has more wildcards than"),
+        ('mode: "755"', 'mode: "abc"', "sources[0].files[0].mode", "expected three octal digits such as `755`"),
+        ('mode: "755"', "mod: 755", "sources[0].files[0].mod", "unknown key `mod`"),
+        ("  - libgcc >=12", "  - 12", "depends", "expected strings, found `12` (quote it)"),
+        ("${version}", "${verson}", "weak", "unknown variable `${verson}`"),
+        ("name: toy", "name: tay", "name", "the file is called `toy.yaml`, but the package `tay`"),
+        ("    licenses:\n      - usr/share/doc/toy/copyright\n", "", "sources", "no source names its `licenses`"),
+        ("sources:", "virtual: 3\nsources:", "virtual", "expected true or false, found `3`"),
+        ("content:", "file: nothing.pc\n    content:", "texts[0].content", "a text has either `content` or `file`"),
+        ("sources:", "per: cuda\nsources:", "per", "a package is made once per `python` or once; found `cuda`"),
+        ("sources:", "when: {cudo: ['13.0']}\nsources:", "when.cudo", "unknown key `cudo`"),
+        ("depends:\n  - libgcc >=12", "depends: libgcc", "depends", "expected a list, found `libgcc`"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, old: str, new: str, where: str, message: str) -> None:
+    assert old in GOOD
+    with pytest.raises(errors.ChannelError) as caught:
+        read(tmp_path, GOOD.replace(old, new))
+    assert caught.value.message.startswith(message)
+    assert caught.value.where is not None
+    assert caught.value.where.startswith(str(tmp_path / "toy.yaml"))
+    assert where in caught.value.where
+
+
+def test_broken_yaml_names_the_line(tmp_path: Path) -> None:
+    with pytest.raises(errors.ChannelError) as caught:
+        read(tmp_path, "name: toy\nversion: '1.0\n")
+    assert caught.value.where == f"{tmp_path / 'toy.yaml'}:3"
+
+
+def test_a_package_of_nothing_must_say_so(tmp_path: Path) -> None:
+    text = "name: toy\nversion: '1'\nsummary: s\nlicense: MIT\n"
+    with pytest.raises(errors.ChannelError, match="nothing goes into this package"):
+        read(tmp_path, text)
+    assert read(tmp_path, text + "virtual: true\n").virtual
+
+
+def test_a_file_that_is_missing(tmp_path: Path) -> None:
+    text = GOOD.replace('content: "prefix=${placeholder} $${libdir}"', "file: gone.pc")
+    with pytest.raises(errors.ChannelError, match=r"there is no file `.*gone\.pc`"):
+        read(tmp_path, text)

@@ -1,0 +1,94 @@
+"""The data of the real channel: it loads, the lock covers it, and it is closed under dependencies."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from rattler import MatchSpec
+
+from slipway import errors
+from slipway.bootstrap import DATA, ChannelRequest
+from slipway.bootstrap.inventory import Inventory, read_inventory
+from slipway.bootstrap.lock import read_lock
+
+
+@pytest.fixture(scope="module")
+def inventory() -> Inventory:
+    return read_inventory(DATA)
+
+
+def requests() -> list[ChannelRequest]:
+    return [ChannelRequest(cuda, blas) for cuda, blas in itertools.product((None, "13.0"), ("mkl", "openblas"))]
+
+
+@pytest.mark.parametrize("request_", requests(), ids=str)
+def test_every_dependency_is_in_the_channel(inventory: Inventory, request_: ChannelRequest) -> None:
+    chosen = inventory.select(request_, {"3.11": "3.11.7"})
+    versions = {description.name: description.version for description in chosen}
+    for description in chosen:
+        for text in (*description.depends, *description.run_exports.weak, *description.run_exports.strong):
+            spec = MatchSpec(text)
+            assert spec.name is not None
+            name = spec.name.normalized
+            assert name.startswith("__") or name in versions, f"{description.name} needs {text}"
+
+
+def test_cuda_is_only_in_a_channel_for_cuda(inventory: Inventory) -> None:
+    names = {description.name for description in inventory.select(ChannelRequest(), {"3.11": "3.11.7"})}
+    assert not {name for name in names if name.startswith(("cuda", "libcublas"))}
+    assert "mkl" in names
+    assert "openblas" not in names
+
+
+def test_the_lock_covers_everything_and_nothing_else(inventory: Inventory) -> None:
+    lock = read_lock(inventory.lock_path)
+    assert lock.suite == inventory.settings.suite
+    wheels, debs = set(), set()
+    for description in inventory.everything():
+        for source in description.sources:
+            if source.kind == "wheel":
+                assert source.pin is not None
+                wheel = lock.wheel(source.name, source.pin, description.python)
+                wheels.add((wheel.project, wheel.version, wheel.tag))
+                assert len(wheel.sha256) == 64
+                assert wheel.size > 0
+            elif source.kind == "deb":
+                debs.add(source.name)
+    assert wheels == set(lock.wheels)
+    assert debs == lock.debs
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (ChannelRequest(cuda="9.0"), "the embedded channel has no CUDA `9.0`"),
+        (ChannelRequest(blas="atlas"), "the embedded channel has no BLAS `atlas`"),
+        (ChannelRequest(python=("2.7",)), "the embedded channel has no Python `2.7`"),
+        (ChannelRequest(python=()), "no Python version was asked for"),
+    ],
+)
+def test_what_is_not_there(inventory: Inventory, request_: ChannelRequest, message: str) -> None:
+    with pytest.raises(errors.UsageError) as caught:
+        inventory.check(request_)
+    assert caught.value.message == message
+
+
+def test_the_overlay_asks_for_what_is_there(inventory: Inventory) -> None:
+    """conda_build_config.yaml's pins select the channel's one version of each package."""
+    import yaml
+
+    pins = yaml.safe_load((DATA / "conda_build_config.yaml").read_text())
+    versions = {
+        description.name.replace("-", "_"): description.version
+        for description in inventory.select(ChannelRequest("13.0"), {"3.11": "3.11.7"})
+    } | {"openblas": "0.3.21"}
+    versions |= {"c_compiler_version": versions["gcc_linux_64"], "c_stdlib_version": versions["sysroot_linux_64"]}
+    versions |= {"cxx_compiler_version": versions["gxx_linux_64"], "cuda_compiler_version": versions["cuda_nvcc"]}
+    checked = 0
+    for key, values in pins.items():
+        if key in versions:
+            value = str(values[-1]).split(".*")[0]
+            assert versions[key] == value or versions[key].startswith(f"{value}."), key
+            checked += 1
+    assert checked >= 8
