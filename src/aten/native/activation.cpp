@@ -94,8 +94,8 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   Tensor left = self;
   Tensor right = other;
   if (!self.is_floating_point()) {  // integers are compared as floating-point numbers, so that nothing wraps around
-    left = self.to(kDouble);
-    right = other.to(kDouble);
+    left = self.to(kDouble, false);
+    right = other.to(kDouble, false);
   }
   const Tensor allowed = at::add(at::abs(at::mul(right, Scalar(rtol))), Scalar(atol));
   const Tensor difference = at::abs(at::sub(left, right));

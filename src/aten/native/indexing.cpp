@@ -291,7 +291,8 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
   TORCH_CHECK(mask.dtype() == kBool, "masked_fill_ only supports boolean masks, but got mask with dtype ", mask.dtype());
   const DimVector shape = broadcast_shapes(self.sizes(), mask.sizes());
   TORCH_CHECK(IntArrayRef(shape) == self.sizes(), "output with shape ", self.sizes(), " doesn't match the broadcast shape ", IntArrayRef(shape));
-  auto iter = TensorIterator(TensorIteratorConfig().output(self).fixed_input(mask).input(self));
+  const Tensor expanded = native::expand(mask, shape, /*implicit=*/true);
+  auto iter = TensorIterator(TensorIteratorConfig().output(self).fixed_input(expanded).compute_in(self.dtype()));
   iter.run(masked_fill_kernels, value);
   return self;
 }
@@ -299,10 +300,8 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
   const DimVector shape = broadcast_shapes(self.sizes(), mask.sizes());
   Tensor result = at::detail::empty(shape, self.dtype(), self.device());
-  TORCH_CHECK(mask.dtype() == kBool, "masked_fill only supports boolean masks, but got dtype ", mask.dtype());
-  auto iter = TensorIterator(TensorIteratorConfig().output(result).fixed_input(mask).input(self));
-  iter.run(masked_fill_kernels, value);
-  return result;
+  at::detail::copy_into(result, self);
+  return native::masked_fill_(result, mask, value);
 }
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {

@@ -191,7 +191,7 @@ Tensor all_all(const Tensor& self) { return reduce_truth(all_kernels, self, {}, 
 Tensor all_dim(const Tensor& self, int64_t dim, bool keepdim) { return reduce_truth(all_kernels, self, {dim}, keepdim); }
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  const Tensor values = self.is_floating_point() ? self : self.to(c10::get_default_dtype());
+  const Tensor values = self.is_floating_point() ? self : self.to(c10::get_default_dtype(), false);
   if (values.numel() == 0) return at::log(at::sum(at::exp(values), dim, keepdim));
   // Shifting by the maximum keeps exp in range; where that is infinite, nothing can be shifted.
   const Tensor maximum = at::detach(at::amax(values, dim, /*keepdim=*/true));

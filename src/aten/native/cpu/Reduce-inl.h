@@ -1,0 +1,222 @@
+// The three ways through a reduction, included once per instruction set (by files that use hwy/foreach_target.h).
+//
+// An operation has: `identity()`, `combine(T, T)`, `step(d, accumulator, values)` on Highway vectors where kVectorised,
+// and `finish(T, count)`. Partial results are combined as a tree of fixed shape, so that sums of floats stay accurate and
+// do not depend on the number of threads.
+
+#if defined(TORCH_REDUCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TORCH_REDUCE_INL_H_
+#undef TORCH_REDUCE_INL_H_
+#else
+#define TORCH_REDUCE_INL_H_
+#endif
+
+#include <aten/native/cpu/ReducePlan.h>
+
+#include <hwy/highway.h>
+
+#include <vector>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// One accumulator per this many elements of a row before the tree begins.
+constexpr int64_t kRunBlock = 4096;
+// Columns that are reduced side by side, and rows that make one partial result.
+constexpr int64_t kColumnBlock = 256;
+constexpr int64_t kRowChunk = 4096;
+constexpr int64_t kRowGroup = 64;
+// Length of the parts that a long row is given out in.
+constexpr int64_t kRunChunk = 65536;
+
+// A row of `count` elements next to each other.
+template <typename Op, typename T>
+HWY_ATTR T reduce_run(const T* data, int64_t count) {
+  if (count > kRunBlock) {
+    const int64_t half = (count / 2 + kRunBlock - 1) / kRunBlock * kRunBlock;
+    return Op::combine(reduce_run<Op>(data, half), reduce_run<Op>(data + half, count - half));
+  }
+  T result = Op::identity();
+  int64_t i = 0;
+  if constexpr (Op::kVectorised) {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    if (count >= lanes) {
+      auto first = hn::Set(d, Op::identity());
+      auto second = first;
+      auto third = first;
+      auto fourth = first;
+      for (; i + 4 * lanes <= count; i += 4 * lanes) {
+        first = Op::step(d, first, hn::LoadU(d, data + i));
+        second = Op::step(d, second, hn::LoadU(d, data + i + lanes));
+        third = Op::step(d, third, hn::LoadU(d, data + i + 2 * lanes));
+        fourth = Op::step(d, fourth, hn::LoadU(d, data + i + 3 * lanes));
+      }
+      for (; i + lanes <= count; i += lanes) first = Op::step(d, first, hn::LoadU(d, data + i));
+      first = Op::step(d, Op::step(d, first, second), Op::step(d, third, fourth));
+      HWY_ALIGN T parts[HWY_MAX_BYTES / sizeof(T)];
+      hn::Store(first, d, parts);
+      for (int64_t width = lanes / 2; width > 0; width /= 2) {
+        for (int64_t lane = 0; lane < width; ++lane) parts[lane] = Op::combine(parts[lane], parts[lane + width]);
+      }
+      result = parts[0];
+    }
+  }
+  for (; i < count; ++i) result = Op::combine(result, data[i]);
+  return result;
+}
+
+// Values that come one after another, combined as a tree: a level passes its result on after kRowGroup values.
+template <typename Op, typename T>
+class Cascade {
+ public:
+  HWY_ATTR void add(T value) {
+    levels_[0] = Op::combine(levels_[0], value);
+    ++added_;
+    for (int level = 0; level + 1 < kLevels && added_ % (int64_t{1} << (6 * (level + 1))) == 0; ++level) {
+      levels_[level + 1] = Op::combine(levels_[level + 1], levels_[level]);
+      levels_[level] = Op::identity();
+    }
+  }
+  HWY_ATTR T result() const {
+    T total = levels_[0];
+    for (int level = 1; level < kLevels; ++level) total = Op::combine(total, levels_[level]);
+    return total;
+  }
+
+ private:
+  static constexpr int kLevels = 4;
+  T levels_[kLevels] = {Op::identity(), Op::identity(), Op::identity(), Op::identity()};
+  int64_t added_ = 0;
+};
+
+// The fastest dimension is reduced and its elements lie next to each other.
+template <typename Op, typename T>
+HWY_ATTR void reduce_rows(const ReducePlan& plan) {
+  const int64_t length = plan.reduced_sizes[0];
+  const int64_t runs = plan.count / length;
+  if (plan.outputs == 1 && plan.count > kRunChunk && length >= kRunBlock) {
+    // One long result: parts of fixed length for the threads.
+    const int64_t chunks = (length + kRunChunk - 1) / kRunChunk;
+    std::vector<T> partial(static_cast<size_t>(runs * chunks));
+    parallel_for(0, runs * chunks, 1, [&](int64_t first, int64_t last) {
+      for (int64_t unit = first; unit < last; ++unit) {
+        const int64_t start = unit % chunks * kRunChunk;
+        const T* data = reinterpret_cast<const T*>(plan.in + plan.reduced_offset(unit / chunks, 1)) + start;
+        partial[unit] = reduce_run<Op>(data, std::min(kRunChunk, length - start));
+      }
+    });
+    *reinterpret_cast<T*>(plan.out) = Op::finish(reduce_run<Op>(partial.data(), runs * chunks), plan.count);
+    return;
+  }
+  parallel_for(0, plan.outputs, std::max<int64_t>(1, kGrainSize / plan.count), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      int64_t out_offset;
+      int64_t in_offset;
+      plan.kept_offsets(i, 0, out_offset, in_offset);
+      T total;
+      if (runs == 1) {
+        total = reduce_run<Op>(reinterpret_cast<const T*>(plan.in + in_offset), length);
+      } else {
+        Cascade<Op, T> cascade;
+        for (int64_t run = 0; run < runs; ++run) {
+          cascade.add(reduce_run<Op>(reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(run, 1)), length));
+        }
+        total = cascade.result();
+      }
+      *reinterpret_cast<T*>(plan.out + out_offset) = Op::finish(total, plan.count);
+    }
+  });
+}
+
+// into[i] = combine(into[i], from[i])
+template <typename Op, typename T>
+HWY_ATTR void combine_columns(T* HWY_RESTRICT into, const T* HWY_RESTRICT from, int64_t columns) {
+  int64_t i = 0;
+  if constexpr (Op::kVectorised) {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (; i + lanes <= columns; i += lanes) hn::StoreU(Op::step(d, hn::LoadU(d, into + i), hn::LoadU(d, from + i)), d, into + i);
+  }
+  for (; i < columns; ++i) into[i] = Op::combine(into[i], from[i]);
+}
+
+// The fastest dimension stays and its elements lie next to each other: rows are added up side by side.
+template <typename Op, typename T>
+HWY_ATTR void reduce_columns(const ReducePlan& plan) {
+  const int64_t columns = plan.kept_sizes[0];
+  const int64_t outer = plan.outputs / columns;
+  const int64_t blocks = (columns + kColumnBlock - 1) / kColumnBlock;
+  const int64_t chunks = (plan.count + kRowChunk - 1) / kRowChunk;
+  std::vector<T> partial(static_cast<size_t>(chunks * plan.outputs));
+  const int64_t unit_work = std::min(columns, kColumnBlock) * std::min(plan.count, kRowChunk);
+  parallel_for(0, outer * blocks * chunks, std::max<int64_t>(1, kGrainSize / unit_work), [&](int64_t first, int64_t last) {
+    HWY_ALIGN T group[kColumnBlock];
+    for (int64_t unit = first; unit < last; ++unit) {
+      const int64_t chunk = unit % chunks;
+      const int64_t block = unit / chunks % blocks;
+      const int64_t position = unit / chunks / blocks;
+      const int64_t width = std::min(kColumnBlock, columns - block * kColumnBlock);
+      int64_t out_offset;
+      int64_t in_offset;
+      plan.kept_offsets(position, 1, out_offset, in_offset);
+      const char* data = plan.in + in_offset + block * kColumnBlock * static_cast<int64_t>(sizeof(T));
+      T* total = partial.data() + chunk * plan.outputs + position * columns + block * kColumnBlock;
+      std::fill_n(total, width, Op::identity());
+      const int64_t end = std::min(plan.count, (chunk + 1) * kRowChunk);
+      for (int64_t row = chunk * kRowChunk; row < end; row += kRowGroup) {
+        std::fill_n(group, width, Op::identity());
+        for (int64_t i = row; i < std::min(end, row + kRowGroup); ++i) {
+          combine_columns<Op>(group, reinterpret_cast<const T*>(data + plan.reduced_offset(i)), width);
+        }
+        combine_columns<Op>(total, group, width);
+      }
+    }
+  });
+  for (int64_t chunk = 1; chunk < chunks; ++chunk) combine_columns<Op>(partial.data(), partial.data() + chunk * plan.outputs, plan.outputs);
+  for (int64_t position = 0; position < outer; ++position) {
+    int64_t out_offset;
+    int64_t in_offset;
+    plan.kept_offsets(position, 1, out_offset, in_offset);
+    for (int64_t i = 0; i < columns; ++i) {
+      *reinterpret_cast<T*>(plan.out + out_offset + i * plan.kept_out_strides[0]) =
+          Op::finish(partial[position * columns + i], plan.count);
+    }
+  }
+}
+
+// Any strides.
+template <typename Op, typename T>
+HWY_ATTR void reduce_strided(const ReducePlan& plan) {
+  parallel_for(0, plan.outputs, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, plan.count)), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      int64_t out_offset;
+      int64_t in_offset;
+      plan.kept_offsets(i, 0, out_offset, in_offset);
+      Cascade<Op, T> cascade;
+      for (int64_t j = 0; j < plan.count; ++j) cascade.add(*reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(j)));
+      *reinterpret_cast<T*>(plan.out + out_offset) = Op::finish(cascade.result(), plan.count);
+    }
+  });
+}
+
+template <typename Op, typename T>
+HWY_ATTR void reduce(const ReducePlan& plan) {
+  constexpr auto item = static_cast<int64_t>(sizeof(T));
+  if (plan.count > 1 && plan.reduced_strides[0] == item) {
+    reduce_rows<Op, T>(plan);
+  } else if (plan.count > 1 && plan.outputs > 1 && plan.kept_strides[0] == item) {
+    reduce_columns<Op, T>(plan);
+  } else {
+    reduce_strided<Op, T>(plan);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // TORCH_REDUCE_INL_H_

@@ -1,0 +1,91 @@
+// The operations that reductions are made of, included once per instruction set.
+
+#if defined(TORCH_REDUCE_OPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TORCH_REDUCE_OPS_INL_H_
+#undef TORCH_REDUCE_OPS_INL_H_
+#else
+#define TORCH_REDUCE_OPS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <limits>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <typename T>
+struct Sum {
+  static constexpr bool kVectorised = true;
+  static constexpr T identity() { return T(0); }
+  static T combine(T a, T b) { return static_cast<T>(a + b); }
+  template <typename D, typename V>
+  static HWY_ATTR V step(D, V accumulator, V values) {
+    return hn::Add(accumulator, values);
+  }
+  static T finish(T total, int64_t) { return total; }
+};
+
+template <typename T>
+struct Mean : Sum<T> {
+  static T finish(T total, int64_t count) { return total / static_cast<T>(count); }  // of nothing: NaN
+};
+
+template <typename T>
+struct Product {
+  static constexpr bool kVectorised = std::is_floating_point_v<T>;
+  static constexpr T identity() { return T(1); }
+  static T combine(T a, T b) { return static_cast<T>(a * b); }
+  template <typename D, typename V>
+  static HWY_ATTR V step(D, V accumulator, V values) {
+    return hn::Mul(accumulator, values);
+  }
+  static T finish(T total, int64_t) { return total; }
+};
+
+// A NaN, once met, is the result.
+template <typename T>
+struct Maximum {
+  static constexpr bool kVectorised = true;
+  static constexpr T identity() {
+    return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  }
+  static T combine(T a, T b) { return a >= b || a != a ? a : b; }
+  template <typename D, typename V>
+  static HWY_ATTR V step(D, V accumulator, V values) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return hn::IfThenElse(hn::Or(hn::Ge(accumulator, values), hn::Ne(accumulator, accumulator)), accumulator, values);
+    } else {
+      return hn::Max(accumulator, values);
+    }
+  }
+  static T finish(T total, int64_t) { return total; }
+};
+
+template <typename T>
+struct Minimum {
+  static constexpr bool kVectorised = true;
+  static constexpr T identity() {
+    return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  }
+  static T combine(T a, T b) { return a <= b || a != a ? a : b; }
+  template <typename D, typename V>
+  static HWY_ATTR V step(D, V accumulator, V values) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return hn::IfThenElse(hn::Or(hn::Le(accumulator, values), hn::Ne(accumulator, accumulator)), accumulator, values);
+    } else {
+      return hn::Min(accumulator, values);
+    }
+  }
+  static T finish(T total, int64_t) { return total; }
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // TORCH_REDUCE_OPS_INL_H_

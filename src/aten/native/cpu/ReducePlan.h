@@ -1,0 +1,59 @@
+#pragma once
+// A reduction's iteration space, taken apart into what stays and what is reduced.
+
+#include <aten/TensorIterator.h>
+
+namespace at::native::cpu {
+
+// Strides are in bytes; dimensions come fastest first, without those of size 1.
+struct ReducePlan {
+  explicit ReducePlan(const TensorIterator& iter) : out(iter.data(0)), in(iter.data(1)) {
+    for (int dim = 0; dim < iter.ndim(); ++dim) {
+      const int64_t size = iter.shape()[dim];
+      if (size == 1) continue;
+      if (iter.strides(0)[dim] == 0) {
+        reduced_sizes.push_back(size);
+        reduced_strides.push_back(iter.strides(1)[dim]);
+        count *= size;
+      } else {
+        kept_sizes.push_back(size);
+        kept_out_strides.push_back(iter.strides(0)[dim]);
+        kept_strides.push_back(iter.strides(1)[dim]);
+        outputs *= size;
+      }
+    }
+  }
+
+  // Byte offset of reduced position `index`, counting from dimension `first` on.
+  int64_t reduced_offset(int64_t index, size_t first = 0) const {
+    int64_t offset = 0;
+    for (size_t dim = first; dim < reduced_sizes.size(); ++dim) {
+      offset += index % reduced_sizes[dim] * reduced_strides[dim];
+      index /= reduced_sizes[dim];
+    }
+    return offset;
+  }
+  // Byte offsets of kept position `index`, counting from dimension `first` on, in the output and in the input.
+  void kept_offsets(int64_t index, size_t first, int64_t& out_offset, int64_t& in_offset) const {
+    out_offset = 0;
+    in_offset = 0;
+    for (size_t dim = first; dim < kept_sizes.size(); ++dim) {
+      const int64_t position = index % kept_sizes[dim];
+      index /= kept_sizes[dim];
+      out_offset += position * kept_out_strides[dim];
+      in_offset += position * kept_strides[dim];
+    }
+  }
+
+  char* out;
+  const char* in;
+  DimVector kept_sizes;
+  DimVector kept_out_strides;
+  DimVector kept_strides;
+  DimVector reduced_sizes;
+  DimVector reduced_strides;
+  int64_t outputs = 1;
+  int64_t count = 1;  // elements per output
+};
+
+}  // namespace at::native::cpu

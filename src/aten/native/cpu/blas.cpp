@@ -1,0 +1,147 @@
+// gemm by the BLAS that is linked (MKL's LP64 interface and OpenBLAS have the same), and by own loops for integers.
+
+#include <aten/native/cpu/blas.h>
+
+#include <aten/Parallel.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+extern "C" {
+void sgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k, const float* alpha, const float* a,
+            const int* lda, const float* b, const int* ldb, const float* beta, float* c, const int* ldc);
+void dgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k, const double* alpha, const double* a,
+            const int* lda, const double* b, const int* ldb, const double* beta, double* c, const int* ldc);
+void sgemv_(const char* trans, const int* m, const int* n, const float* alpha, const float* a, const int* lda, const float* x,
+            const int* incx, const float* beta, float* y, const int* incy);
+void dgemv_(const char* trans, const int* m, const int* n, const double* alpha, const double* a, const int* lda, const double* x,
+            const int* incx, const double* beta, double* y, const int* incy);
+}
+
+namespace at::native::cpu {
+
+namespace {
+
+int blas_int(int64_t value) {
+  TORCH_CHECK(value <= std::numeric_limits<int>::max(), "matrix product: a size of ", value,
+              " is more than this BLAS can take (2^31 - 1); split the matrix");
+  return static_cast<int>(value);
+}
+
+template <typename T>
+void scale_rows(int64_t m, int64_t n, T beta, T* out, int64_t out_leading) {
+  for (int64_t i = 0; i < m; ++i) {
+    T* row = out + i * out_leading;
+    if (beta == T(0)) {
+      std::fill_n(row, n, T(0));
+    } else if (beta != T(1)) {
+      for (int64_t j = 0; j < n; ++j) row[j] *= beta;
+    }
+  }
+}
+
+// BLAS counts columns first, so it is asked for the transpose: out^T = b^T a^T, and a matrix with its rows next to each
+// other is what it calls a transposed one. `Gemm` and `Gemv` are its routines for T.
+template <typename T, typename Gemm, typename Gemv>
+void blas_gemm(Gemm&& call_gemm, Gemv&& call_gemv, int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b,
+               T beta, T* out, int64_t out_leading) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) return scale_rows(m, n, beta, out, out_leading);
+  const int one = 1;
+  const int lda = blas_int(a.leading);
+  const int ldb = blas_int(b.leading);
+  if (n == 1) {  // matrix times vector: b's elements are `step` apart
+    const int step = b.transposed ? 1 : ldb;
+    const int step_out = blas_int(out_leading);
+    const char mode = a.transposed ? 'n' : 't';
+    const int rows = blas_int(a.transposed ? m : k);
+    const int columns = blas_int(a.transposed ? k : m);
+    return call_gemv(&mode, &rows, &columns, &alpha, a.data, &lda, b.data, &step, &beta, out, &step_out);
+  }
+  if (m == 1) {  // vector times matrix, read as the transposed matrix times the vector
+    const int step = a.transposed ? lda : 1;
+    const char mode = b.transposed ? 't' : 'n';
+    const int rows = blas_int(b.transposed ? k : n);
+    const int columns = blas_int(b.transposed ? n : k);
+    return call_gemv(&mode, &rows, &columns, &alpha, b.data, &ldb, a.data, &step, &beta, out, &one);
+  }
+  const char mode_a = a.transposed ? 't' : 'n';
+  const char mode_b = b.transposed ? 't' : 'n';
+  const int rows = blas_int(n);
+  const int columns = blas_int(m);
+  const int inner = blas_int(k);
+  const int ldc = blas_int(out_leading);
+  call_gemm(&mode_b, &mode_a, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, out, &ldc);
+}
+
+// A block of b stays in cache while rows of a pass over it; the innermost loop runs along rows and is vectorised.
+template <typename T>
+void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta, T* out, int64_t out_leading) {
+  constexpr int64_t kInnerBlock = 64;
+  constexpr int64_t kColumnBlock = 512;
+  // Unsigned arithmetic wraps around where signed overflow would be undefined.
+  using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  std::vector<T> packed;
+  const T* b_rows = b.data;
+  int64_t b_leading = b.leading;
+  if (b.transposed) {
+    packed.resize(static_cast<size_t>(k * n));
+    for (int64_t j = 0; j < n; ++j) {
+      for (int64_t p = 0; p < k; ++p) packed[p * n + j] = b.data[j * b.leading + p];
+    }
+    b_rows = packed.data();
+    b_leading = n;
+  }
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(n * k, 1));
+  parallel_for(0, m, grain, [&](int64_t first, int64_t last) {
+    scale_rows(last - first, n, beta, out + first * out_leading, out_leading);
+    for (int64_t column = 0; column < n; column += kColumnBlock) {
+      const int64_t column_end = std::min(n, column + kColumnBlock);
+      for (int64_t inner = 0; inner < k; inner += kInnerBlock) {
+        const int64_t inner_end = std::min(k, inner + kInnerBlock);
+        for (int64_t i = first; i < last; ++i) {
+          T* row = out + i * out_leading;
+          for (int64_t p = inner; p < inner_end; ++p) {
+            const T element = a.transposed ? a.data[p * a.leading + i] : a.data[i * a.leading + p];
+            const Wide factor = static_cast<Wide>(alpha) * static_cast<Wide>(element);
+            const T* b_row = b_rows + p * b_leading;
+            for (int64_t j = column; j < column_end; ++j) {
+              row[j] = static_cast<T>(static_cast<Wide>(row[j]) + factor * static_cast<Wide>(b_row[j]));
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<float> a, MatrixOperand<float> b, float beta, float* out,
+          int64_t out_leading) {
+  blas_gemm(sgemm_, sgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
+}
+
+void gemm(int64_t m, int64_t n, int64_t k, double alpha, MatrixOperand<double> a, MatrixOperand<double> b, double beta, double* out,
+          int64_t out_leading) {
+  blas_gemm(dgemm_, dgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
+}
+
+void gemm(int64_t m, int64_t n, int64_t k, uint8_t alpha, MatrixOperand<uint8_t> a, MatrixOperand<uint8_t> b, uint8_t beta,
+          uint8_t* out, int64_t out_leading) {
+  integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
+}
+
+void gemm(int64_t m, int64_t n, int64_t k, int32_t alpha, MatrixOperand<int32_t> a, MatrixOperand<int32_t> b, int32_t beta,
+          int32_t* out, int64_t out_leading) {
+  integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
+}
+
+void gemm(int64_t m, int64_t n, int64_t k, int64_t alpha, MatrixOperand<int64_t> a, MatrixOperand<int64_t> b, int64_t beta,
+          int64_t* out, int64_t out_leading) {
+  integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
+}
+
+}  // namespace at::native::cpu

@@ -1,0 +1,211 @@
+// Reading and writing rows that index tensors name. Contracts are in kernels.yaml.
+
+#include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/Parallel.h>
+
+#include <cstring>
+#include <vector>
+
+namespace at::native::cpu {
+
+namespace {
+
+// Where each index position leads in a tensor whose first dimensions the indices are for, in elements.
+std::vector<int64_t> indexed_offsets(const Tensor& self, TensorList indices) {
+  const int64_t count = indices[0].numel();
+  std::vector<int64_t> offsets(count, 0);
+  for (size_t dim = 0; dim < indices.size(); ++dim) {
+    const Tensor dense = at::detail::to_contiguous(indices[dim]);
+    const int64_t* index = dense.data_ptr<int64_t>();
+    const int64_t size = self.sizes()[dim];
+    const int64_t stride = self.strides()[dim];
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t position = index[i];
+      TORCH_CHECK_INDEX(position >= -size && position < size, "index ", position, " is out of bounds for dimension ", dim, " with size ", size);
+      offsets[i] += (position < 0 ? position + size : position) * stride;
+    }
+  }
+  return offsets;
+}
+
+// Offsets of the first `dims` dimensions of `tensor`, in row-major order, in elements.
+std::vector<int64_t> dense_offsets(const Tensor& tensor, int64_t dims) {
+  std::vector<int64_t> offsets{0};
+  for (int64_t dim = 0; dim < dims; ++dim) {
+    std::vector<int64_t> longer;
+    longer.reserve(offsets.size() * tensor.sizes()[dim]);
+    for (const int64_t offset : offsets) {
+      for (int64_t i = 0; i < tensor.sizes()[dim]; ++i) longer.push_back(offset + i * tensor.strides()[dim]);
+    }
+    offsets = std::move(longer);
+  }
+  return offsets;
+}
+
+// Two tensors that have the same last dimensions, seen as positions (by index) times rows (the last dimensions, merged
+// where both allow it).
+struct Rows {
+  std::vector<int64_t> indexed;  // offsets of positions in the indexed tensor
+  std::vector<int64_t> dense;    // and in the other one
+  std::vector<int64_t> indexed_outer;  // offsets of rows within a position, but for their innermost run
+  std::vector<int64_t> dense_outer;
+  int64_t length = 1;  // of the innermost run
+  int64_t indexed_stride = 1;
+  int64_t dense_stride = 1;
+};
+
+Rows make_rows(const Tensor& self, TensorList indices, const Tensor& other) {
+  Rows rows;
+  rows.indexed = indexed_offsets(self, indices);
+  const int64_t index_dims = indices[0].dim();
+  rows.dense = dense_offsets(other, index_dims);
+  const auto first = static_cast<int64_t>(indices.size());
+  const int64_t rest = self.dim() - first;
+  int64_t dim = rest - 1;
+  for (; dim >= 0; --dim) {
+    const int64_t size = self.sizes()[first + dim];
+    const int64_t indexed_stride = self.strides()[first + dim];
+    const int64_t dense_stride = other.strides()[index_dims + dim];
+    if (size == 1) continue;
+    if (rows.length == 1) {
+      rows.indexed_stride = indexed_stride;
+      rows.dense_stride = dense_stride;
+    } else if (indexed_stride != rows.length * rows.indexed_stride || dense_stride != rows.length * rows.dense_stride) {
+      break;
+    }
+    rows.length *= size;
+  }
+  rows.indexed_outer = {0};
+  rows.dense_outer = {0};
+  for (int64_t i = 0; i <= dim; ++i) {
+    std::vector<int64_t> indexed;
+    std::vector<int64_t> dense;
+    for (size_t j = 0; j < rows.indexed_outer.size(); ++j) {
+      for (int64_t position = 0; position < self.sizes()[first + i]; ++position) {
+        indexed.push_back(rows.indexed_outer[j] + position * self.strides()[first + i]);
+        dense.push_back(rows.dense_outer[j] + position * other.strides()[index_dims + i]);
+      }
+    }
+    rows.indexed_outer = std::move(indexed);
+    rows.dense_outer = std::move(dense);
+  }
+  return rows;
+}
+
+// body(indexed offset, dense offset, elements) over parts of positions.
+template <typename Body>
+void for_each_row(const Rows& rows, int64_t first, int64_t last, Body&& body) {
+  for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
+    for (int64_t i = first; i < last; ++i) body(rows.indexed[i] + rows.indexed_outer[outer], rows.dense[i] + rows.dense_outer[outer]);
+  }
+}
+
+int64_t grain_of(const Rows& rows) {
+  const int64_t work = std::max<int64_t>(1, rows.length * static_cast<int64_t>(rows.indexed_outer.size()));
+  return std::max<int64_t>(1, kGrainSize / work);
+}
+
+// Copies without regard to what the bytes mean: `Word` has the element's size.
+template <typename Word>
+void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from_strides, bool from_indexed) {
+  const int64_t step_from = from_strides[0];
+  const int64_t step_to = from_strides[1];
+  parallel_for(0, static_cast<int64_t>(rows.indexed.size()), grain_of(rows), [&](int64_t first, int64_t last) {
+    for_each_row(rows, first, last, [&](int64_t indexed, int64_t dense) {
+      const Word* source = from + (from_indexed ? indexed : dense);
+      Word* target = to + (from_indexed ? dense : indexed);
+      if (rows.length == 1) {
+        *target = *source;
+      } else if (step_from == 1 && step_to == 1) {
+        std::memcpy(target, source, static_cast<size_t>(rows.length) * sizeof(Word));
+      } else {
+        for (int64_t i = 0; i < rows.length; ++i) target[i * step_to] = source[i * step_from];
+      }
+    });
+  });
+}
+
+template <typename Body>
+void with_word(size_t element_size, Body&& body) {
+  switch (element_size) {
+    case 1: return body(uint8_t());
+    case 4: return body(uint32_t());
+    default: return body(uint64_t());
+  }
+}
+
+}  // namespace
+
+void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
+  const Rows rows = make_rows(self, indices, out);
+  const int64_t strides[2] = {rows.indexed_stride, rows.dense_stride};
+  with_word(out.element_size(), [&](auto word) {
+    using Word = decltype(word);
+    copy_rows(rows, static_cast<const Word*>(self.data_ptr()), static_cast<Word*>(out.data_ptr()), strides, /*from_indexed=*/true);
+  });
+}
+
+void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+  const Rows rows = make_rows(self, indices, values);
+  const auto positions = static_cast<int64_t>(rows.indexed.size());
+  if (!accumulate) {
+    const int64_t strides[2] = {rows.dense_stride, rows.indexed_stride};
+    with_word(self.element_size(), [&](auto word) {
+      using Word = decltype(word);
+      copy_rows(rows, static_cast<const Word*>(values.data_ptr()), static_cast<Word*>(self.data_ptr()), strides, /*from_indexed=*/false);
+    });
+    return;
+  }
+  dispatch_all_types(self.dtype(), "index_put_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    scalar_t* target = self.data_ptr<scalar_t>();
+    const scalar_t* source = values.data_ptr<scalar_t>();
+    // Positions may repeat, so threads share out the elements of a row instead.
+    parallel_for(0, rows.length, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, positions)), [&](int64_t first, int64_t last) {
+      for_each_row(rows, 0, positions, [&](int64_t indexed, int64_t dense) {
+        for (int64_t i = first; i < last; ++i) {
+          scalar_t& element = target[indexed + i * rows.indexed_stride];
+          element = static_cast<scalar_t>(element + source[dense + i * rows.dense_stride]);
+        }
+      });
+    });
+  });
+}
+
+void nonzero_kernel(Tensor& out, const Tensor& self) {
+  const Tensor dense = at::detail::to_contiguous(self);
+  const int64_t dims = self.dim();
+  const int64_t count = self.numel();
+  dispatch_all_types(self.dtype(), "nonzero", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* values = dense.data_ptr<scalar_t>();
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; ++i) found += values[i] != scalar_t(0);
+    out = at::detail::empty({found, dims}, kLong, self.device());
+    int64_t* position = out.data_ptr<int64_t>();
+    if (dims == 1) {
+      for (int64_t i = 0; i < count && found > 0; ++i) {
+        if (values[i] != scalar_t(0)) *position++ = i;
+      }
+      return;
+    }
+    if (dims == 0) return;
+    const int64_t columns = self.sizes()[dims - 1];
+    for (int64_t row = 0; row * columns < count; ++row) {
+      for (int64_t column = 0; column < columns; ++column) {
+        if (values[row * columns + column] == scalar_t(0)) continue;
+        position[dims - 1] = column;
+        int64_t rest = row;
+        for (int64_t dim = dims - 2; dim >= 0; --dim) {
+          position[dim] = rest % self.sizes()[dim];
+          rest /= self.sizes()[dim];
+        }
+        position += dims;
+      }
+    }
+  });
+}
+
+}  // namespace at::native::cpu

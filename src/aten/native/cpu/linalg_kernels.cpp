@@ -1,0 +1,118 @@
+// gemm and bmm on tensors: finding how BLAS can read each matrix where it lies.
+
+#include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/Parallel.h>
+#include <aten/native/cpu/blas.h>
+
+#include <algorithm>
+
+namespace at::native::cpu {
+
+namespace {
+
+// How BLAS can read [rows, columns] with these strides: as it is, transposed, or (false) not at all.
+struct Reading {
+  bool possible;
+  bool transposed;
+  int64_t leading;
+};
+
+Reading find_reading(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
+  // A stride is never used in a dimension of size 1, and a leading dimension must not be less than what it spans.
+  if ((column_stride == 1 || columns == 1) && (row_stride >= std::max<int64_t>(columns, 1) || rows == 1)) {
+    return {true, false, std::max({row_stride, columns, int64_t{1}})};
+  }
+  if ((row_stride == 1 || rows == 1) && (column_stride >= std::max<int64_t>(rows, 1) || columns == 1)) {
+    return {true, true, std::max({column_stride, rows, int64_t{1}})};
+  }
+  return {false, false, 0};
+}
+
+Reading find_reading(const Tensor& stack) {
+  const int64_t dims = stack.dim();
+  return find_reading(stack.sizes()[dims - 2], stack.sizes()[dims - 1], stack.strides()[dims - 2], stack.strides()[dims - 1]);
+}
+
+// The tensor, or a copy that BLAS can read.
+Tensor readable(const Tensor& tensor, Reading& reading) {
+  reading = find_reading(tensor);
+  if (reading.possible) return tensor;
+  const Tensor copy = at::detail::empty(tensor.sizes(), tensor.dtype(), tensor.device());
+  at::detail::copy_into(copy, tensor);
+  reading = find_reading(copy);
+  return copy;
+}
+
+}  // namespace
+
+void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  const int64_t m = a.sizes()[0];
+  const int64_t k = a.sizes()[1];
+  const int64_t n = b.sizes()[1];
+  Reading reading_a;
+  Reading reading_b;
+  Reading reading_out;
+  const Tensor left = readable(a, reading_a);
+  const Tensor right = readable(b, reading_b);
+  const Tensor target = readable(out, reading_out);
+  dispatch_numeric_types(out.dtype(), "addmm_impl_cpu_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const MatrixOperand<scalar_t> first{left.data_ptr<scalar_t>(), reading_a.leading, reading_a.transposed};
+    const MatrixOperand<scalar_t> second{right.data_ptr<scalar_t>(), reading_b.leading, reading_b.transposed};
+    const auto factor = alpha.to<scalar_t>();
+    const auto keep = beta.to<scalar_t>();
+    scalar_t* result = target.data_ptr<scalar_t>();
+    if (reading_out.transposed) {  // out^T = b^T a^T
+      gemm(n, m, k, factor, {second.data, second.leading, !second.transposed}, {first.data, first.leading, !first.transposed}, keep,
+           result, reading_out.leading);
+    } else {
+      gemm(m, n, k, factor, first, second, keep, result, reading_out.leading);
+    }
+  });
+  if (!target.is_same(out)) at::detail::copy_into(out, target);
+}
+
+void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
+  const int64_t batches = a.sizes()[0];
+  const int64_t m = a.sizes()[1];
+  const int64_t k = a.sizes()[2];
+  const int64_t n = b.sizes()[2];
+  Reading reading_a;
+  Reading reading_b;
+  Reading reading_out;
+  const Tensor left = readable(a, reading_a);
+  const Tensor right = readable(b, reading_b);
+  const Tensor target = readable(out, reading_out);
+  dispatch_numeric_types(out.dtype(), "bmm", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* first = left.data_ptr<scalar_t>();
+    const scalar_t* second = right.data_ptr<scalar_t>();
+    scalar_t* result = target.data_ptr<scalar_t>();
+    auto multiply = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const MatrixOperand<scalar_t> x{first + i * left.strides()[0], reading_a.leading, reading_a.transposed};
+        const MatrixOperand<scalar_t> y{second + i * right.strides()[0], reading_b.leading, reading_b.transposed};
+        scalar_t* z = result + i * target.strides()[0];
+        if (reading_out.transposed) {
+          gemm(n, m, k, scalar_t(1), {y.data, y.leading, !y.transposed}, {x.data, x.leading, !x.transposed}, scalar_t(0), z,
+               reading_out.leading);
+        } else {
+          gemm(m, n, k, scalar_t(1), x, y, scalar_t(0), z, reading_out.leading);
+        }
+      }
+    };
+    // Small matrices are given out to threads; a large one BLAS divides itself.
+    constexpr int64_t kLargeMatrix = 1 << 18;
+    const int64_t work = std::max<int64_t>(m * n * k, 1);
+    if (work < kLargeMatrix) {
+      parallel_for(0, batches, std::max<int64_t>(1, kLargeMatrix / work), multiply);
+    } else {
+      multiply(0, batches);
+    }
+  });
+  if (!target.is_same(out)) at::detail::copy_into(out, target);
+}
+
+}  // namespace at::native::cpu

@@ -1,0 +1,185 @@
+// Numbers drawn one after another from one stream: PyTorch's algorithms, so that a seed gives its numbers.
+
+#include <aten/CPUGenerator.h>
+#include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/TensorIterator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace at::native::cpu {
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+// Ranges from here on are drawn from 64 bits: from 32 they would be noticeably skewed.
+constexpr uint64_t kWideRange = uint64_t{1} << 28;
+
+// draw() for every element, in the order of memory.
+template <typename T, typename Draw>
+void fill_serially(const Tensor& self, Draw&& draw) {
+  Tensor out = self;
+  const auto iter = TensorIterator::nullary_op(out);
+  iter.serial_for_each(
+      [&](char** data, const int64_t* strides, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) *reinterpret_cast<T*>(data[0] + i * strides[0]) = static_cast<T>(draw());
+      },
+      0, iter.numel());
+}
+
+// Box and Muller on 16 uniform numbers: the first 8 give radii, the last 8 angles.
+template <typename T>
+void normal_16(T* data, T mean, T std) {
+  for (int i = 0; i < 8; ++i) {
+    const T radius = std::sqrt(T(-2) * std::log(T(1) - data[i]));  // 1 - u is never 0
+    const T angle = T(2 * kPi) * data[i + 8];
+    data[i] = radius * std::cos(angle) * std + mean;
+    data[i + 8] = radius * std::sin(angle) * std + mean;
+  }
+}
+
+template <typename T>
+void normal_contiguous(T* data, int64_t count, T mean, T std, CPUGenerator& generator) {
+  for (int64_t i = 0; i < count; ++i) data[i] = generator.uniform<T>();
+  for (int64_t i = 0; i + 16 <= count; i += 16) normal_16(data + i, mean, std);
+  if (count % 16 != 0) {  // the last 16 once more, from new numbers
+    T* last = data + count - 16;
+    for (int i = 0; i < 16; ++i) last[i] = generator.uniform<T>();
+    normal_16(last, mean, std);
+  }
+}
+
+}  // namespace
+
+void uniform_kernel(const Tensor& self, double from, double to, const Generator& given) {
+  CPUGenerator& generator = cpu_generator(given);
+  const std::lock_guard<std::mutex> lock(generator.mutex);
+  dispatch_floating_types(self.dtype(), "uniform_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const auto low = static_cast<scalar_t>(from);
+    const auto width = static_cast<scalar_t>(to) - low;
+    fill_serially<scalar_t>(self, [&] { return generator.uniform<scalar_t>() * width + low; });
+  });
+}
+
+void normal_kernel(const Tensor& self, double mean, double std, const Generator& given) {
+  CPUGenerator& generator = cpu_generator(given);
+  const std::lock_guard<std::mutex> lock(generator.mutex);
+  dispatch_floating_types(self.dtype(), "normal_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    if (self.numel() >= 16 && self.is_contiguous()) {
+      normal_contiguous(self.data_ptr<scalar_t>(), self.numel(), static_cast<scalar_t>(mean), static_cast<scalar_t>(std), generator);
+    } else {
+      fill_serially<scalar_t>(self, [&] { return generator.normal() * std + mean; });
+    }
+  });
+}
+
+// Integers from `from` on, `range` of them; a range of 0 stands for 2^64.
+void random_kernel(const Tensor& self, int64_t from, uint64_t range, const Generator& given) {
+  CPUGenerator& generator = cpu_generator(given);
+  const std::lock_guard<std::mutex> lock(generator.mutex);
+  // The whole of int32 from 0 up is 31 bits of one draw, not a remainder of two.
+  const bool narrow = range != 0 && (range < kWideRange || (self.dtype() == kInt && from == 0 && range == uint64_t{1} << 31));
+  dispatch_all_types(self.dtype(), "random_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const auto offset = static_cast<uint64_t>(from);
+    if (narrow) {
+      fill_serially<scalar_t>(self, [&] { return static_cast<int64_t>(generator.random() % range + offset); });
+    } else if (range != 0) {
+      fill_serially<scalar_t>(self, [&] { return static_cast<int64_t>(generator.random64() % range + offset); });
+    } else {
+      fill_serially<scalar_t>(self, [&] { return static_cast<int64_t>(generator.random64()); });
+    }
+  });
+}
+
+void bernoulli_kernel(const Tensor& self, const Tensor& probabilities, double p, const Generator& given) {
+  CPUGenerator& generator = cpu_generator(given);
+  const std::lock_guard<std::mutex> lock(generator.mutex);
+  if (!probabilities.defined()) {
+    dispatch_all_types(self.dtype(), "bernoulli_", [&](auto type) {
+      using scalar_t = typename decltype(type)::type;
+      fill_serially<scalar_t>(self, [&] { return generator.uniform<double>() < p; });
+    });
+    return;
+  }
+  dispatch_floating_types(probabilities.dtype(), "bernoulli", [&](auto type) {
+    using probability_t = typename decltype(type)::type;
+    Tensor out = self;
+    const auto iter = TensorIterator(TensorIteratorConfig().output(out).input(probabilities));
+    iter.serial_for_each(
+        [&](char** data, const int64_t* strides, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) {
+            const probability_t chance = *reinterpret_cast<const probability_t*>(data[1] + i * strides[1]);
+            TORCH_CHECK(chance >= 0 && chance <= 1, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error ",
+                        "message be improved?  If so, please report an enhancement request to PyTorch.)");
+            *reinterpret_cast<probability_t*>(data[0] + i * strides[0]) = generator.uniform<probability_t>() < chance;
+          }
+        },
+        0, iter.numel());
+  });
+}
+
+void randperm_kernel(const Tensor& out, const Generator& given) {
+  CPUGenerator& generator = cpu_generator(given);
+  const std::lock_guard<std::mutex> lock(generator.mutex);
+  dispatch_numeric_types(out.dtype(), "randperm", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    scalar_t* values = out.data_ptr<scalar_t>();
+    const int64_t count = out.numel();
+    for (int64_t i = 0; i < count; ++i) values[i] = static_cast<scalar_t>(i);
+    for (int64_t i = 0; i + 1 < count; ++i) {
+      const int64_t other = i + static_cast<int64_t>(generator.random() % static_cast<uint64_t>(count - i));
+      std::swap(values[i], values[other]);
+    }
+  });
+}
+
+void multinomial_kernel(const Tensor& out, const Tensor& self, bool replacement, const Generator& given) {
+  CPUGenerator& generator = cpu_generator(given);
+  const std::lock_guard<std::mutex> lock(generator.mutex);
+  const Tensor weights = at::detail::to_contiguous(self);
+  const int64_t categories = self.sizes()[self.dim() - 1];
+  const int64_t samples = out.sizes()[out.dim() - 1];
+  const int64_t rows = self.numel() / std::max<int64_t>(categories, 1);
+  int64_t* result = out.data_ptr<int64_t>();
+  dispatch_floating_types(self.dtype(), "multinomial", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* values = weights.data_ptr<scalar_t>();
+    std::vector<scalar_t> row(categories);
+    if (!replacement || samples == 1) {
+      // The largest of weight / exponential(1) are a sample without replacement.
+      std::vector<scalar_t> keys(rows * categories);
+      for (int64_t i = 0; i < rows * categories; ++i) {
+        keys[i] = values[i] / static_cast<scalar_t>(-std::log1p(-generator.uniform<double>()));
+      }
+      std::vector<int64_t> order(categories);
+      for (int64_t i = 0; i < rows; ++i) {
+        const scalar_t* key = keys.data() + i * categories;
+        std::iota(order.begin(), order.end(), int64_t{0});
+        std::partial_sort(order.begin(), order.begin() + samples, order.end(),
+                          [&](int64_t a, int64_t b) { return key[a] != key[b] ? key[a] > key[b] : a < b; });
+        std::copy_n(order.begin(), samples, result + i * samples);
+      }
+      return;
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      scalar_t total = 0;
+      for (int64_t j = 0; j < categories; ++j) row[j] = total += values[i * categories + j];
+      for (scalar_t& sum : row) sum /= total;
+      row.back() = 1;  // whatever rounding says
+      for (int64_t j = 0; j < samples; ++j) {
+        const double drawn = generator.uniform<double>();
+        const auto place = std::lower_bound(row.begin(), row.end(), drawn, [](scalar_t sum, double value) { return sum < value; });
+        result[i * samples + j] = std::min<int64_t>(place - row.begin(), categories - 1);
+      }
+    }
+  });
+}
+
+}  // namespace at::native::cpu

@@ -1,0 +1,103 @@
+// gather and scatter: an index per element, along one dimension.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+#include <aten/Parallel.h>
+
+#include <algorithm>
+
+namespace at::native::cpu {
+
+namespace {
+
+// What one call works on: `indexed` is addressed through `index` along `dim`, `dense` at index's own places.
+struct Plan {
+  Plan(const Tensor& indexed, const Tensor& dense, const Tensor& index, int64_t dim) : dim(dim), size(indexed.sizes()[dim]) {
+    const int64_t last = index.dim() - 1;
+    columns = index.sizes()[last];
+    indexed_column = dim == last ? 0 : indexed.strides()[last];
+    dense_column = dense.strides()[last];
+    index_column = index.strides()[last];
+    step = indexed.strides()[dim];
+    for (int64_t i = 0; i < last; ++i) {
+      outer.push_back(index.sizes()[i]);
+      indexed_outer.push_back(i == dim ? 0 : indexed.strides()[i]);
+      dense_outer.push_back(dense.strides()[i]);
+      index_outer.push_back(index.strides()[i]);
+      rows *= index.sizes()[i];
+    }
+    // Rows never meet in `indexed` when the indices move along them.
+    rows_are_independent = dim == last;
+  }
+
+  int64_t dim;
+  int64_t size;
+  int64_t columns = 1;
+  int64_t rows = 1;
+  int64_t indexed_column = 0;
+  int64_t dense_column = 0;
+  int64_t index_column = 0;
+  int64_t step = 0;
+  DimVector outer;
+  DimVector indexed_outer;
+  DimVector dense_outer;
+  DimVector index_outer;
+  bool rows_are_independent = false;
+};
+
+// body(indexed element, dense element) for every index.
+template <typename T, typename Body>
+void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index, bool parallel, Body&& body) {
+  const int64_t grain = parallel ? std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, plan.columns)) : plan.rows;
+  parallel_for(0, plan.rows, grain, [&](int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; ++row) {
+      int64_t rest = row;
+      T* indexed_row = indexed;
+      T* dense_row = dense;
+      const int64_t* index_row = index;
+      for (size_t i = plan.outer.size(); i-- > 0;) {
+        const int64_t position = rest % plan.outer[i];
+        rest /= plan.outer[i];
+        indexed_row += position * plan.indexed_outer[i];
+        dense_row += position * plan.dense_outer[i];
+        index_row += position * plan.index_outer[i];
+      }
+      for (int64_t column = 0; column < plan.columns; ++column) {
+        const int64_t place = index_row[column * plan.index_column];
+        TORCH_CHECK(place >= 0 && place < plan.size, "index ", place, " is out of bounds for dimension ", plan.dim, " with size ", plan.size);
+        body(indexed_row[column * plan.indexed_column + place * plan.step], dense_row[column * plan.dense_column]);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
+  const Plan plan(self, out, index, dim);
+  dispatch_all_types(self.dtype(), "gather", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    for_each_index(plan, self.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), index.data_ptr<int64_t>(), /*parallel=*/true,
+                   [](scalar_t from, scalar_t& to) { to = from; });
+  });
+}
+
+void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  const Plan plan(self, src, index, dim);
+  dispatch_all_types(self.dtype(), "scatter", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(), plan.rows_are_independent,
+                   [](scalar_t& to, scalar_t from) { to = from; });
+  });
+}
+
+void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  const Plan plan(self, src, index, dim);
+  dispatch_all_types(self.dtype(), "scatter_add", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(), plan.rows_are_independent,
+                   [](scalar_t& to, scalar_t from) { to = static_cast<scalar_t>(to + from); });
+  });
+}
+
+}  // namespace at::native::cpu
