@@ -1,0 +1,296 @@
+// Every formula of derivatives.yaml against central differences: one row per operator and way of calling it.
+
+#include "check.h"
+#include "gradient_check.h"
+
+#include <torch/csrc/autograd/variable.h>
+
+using at::Tensor;
+using check::Tensors;
+
+namespace {
+
+// Values in [low, high], all different, in no order; float64.
+Tensor values(std::vector<int64_t> sizes, double low = -2, double high = 2) {
+  int64_t count = 1;
+  for (int64_t size : sizes) count *= size;
+  Tensor result = at::empty(sizes, at::kDouble);
+  for (int64_t element = 0; element < count; ++element) {
+    // Steps of the golden ratio fill an interval evenly.
+    const double fraction = std::fmod(0.37 + static_cast<double>(element) * 0.6180339887498949, 1.0);
+    result.data_ptr<double>()[element] = low + (high - low) * fraction;
+  }
+  return result;
+}
+
+Tensor integers(std::vector<int64_t> numbers, std::vector<int64_t> sizes) {
+  Tensor result = at::empty(sizes, at::kLong);
+  std::copy(numbers.begin(), numbers.end(), result.data_ptr<int64_t>());
+  return result;
+}
+
+Tensor mask_of(std::vector<int64_t> sizes) { return values(sizes) > 0.3; }
+
+struct Row {
+  const char* name;
+  Tensors inputs;
+  check::Function function;
+  bool second = true;
+};
+
+void run(const std::vector<Row>& rows) {
+  std::string failures;
+  for (const Row& row : rows) {
+    std::string problem;
+    try {
+      problem = check::check_gradients(row.function, row.inputs, row.second);
+    } catch (const std::exception& error) {
+      problem = std::string("threw: ") + error.what();
+    }
+    if (!problem.empty()) failures += std::string("\n    ") + row.name + ": " + problem;
+  }
+  if (!failures.empty()) check::fail(__FILE__, __LINE__, failures);
+}
+
+#define UNARY(name, low, high) \
+  {#name, {values({2, 3}, low, high)}, [](const Tensors& x) { return at::name(x[0]); }}
+#define ROW(name, inputs, expression) {name, inputs, [](const Tensors& x) -> Tensor { return expression; }}
+#define INPUTS(...) Tensors{__VA_ARGS__}
+
+}  // namespace
+
+TEST(element_by_element) {
+  run({
+      UNARY(neg, -2, 2), UNARY(abs, -2, 2), UNARY(sign, -2, 2), UNARY(floor, -2, 2), UNARY(ceil, -2, 2),
+      UNARY(round, -2, 2), UNARY(trunc, -2, 2), UNARY(reciprocal, 0.5, 2), UNARY(square, -2, 2), UNARY(exp, -2, 2),
+      UNARY(expm1, -2, 2), UNARY(log, 0.5, 3), UNARY(log2, 0.5, 3), UNARY(log10, 0.5, 3), UNARY(log1p, -0.5, 3),
+      UNARY(sqrt, 0.5, 3), UNARY(rsqrt, 0.5, 3), UNARY(sin, -2, 2), UNARY(cos, -2, 2), UNARY(tanh, -2, 2),
+      UNARY(erf, -2, 2), UNARY(sigmoid, -2, 2), UNARY(relu, -2, 2), UNARY(silu, -2, 2), UNARY(clone, -2, 2),
+      ROW("gelu", INPUTS(values({2, 3})), at::gelu(x[0])),
+      ROW("gelu tanh", INPUTS(values({2, 3})), at::gelu(x[0], "tanh")),
+      ROW("leaky_relu", INPUTS(values({2, 3})), at::leaky_relu(x[0], 0.2)),
+      ROW("clamp", INPUTS(values({2, 4})), at::clamp(x[0], -1, 1.0)),
+      ROW("clamp min", INPUTS(values({2, 4})), at::clamp(x[0], 0.1)),
+      ROW("clamp max", INPUTS(values({2, 4})), at::clamp(x[0], std::nullopt, 0.1)),
+      ROW("sigmoid_backward", INPUTS(values({3}), values({3}, 0.1, 0.9)), at::sigmoid_backward(x[0], x[1])),
+      ROW("tanh_backward", INPUTS(values({3}), values({3}, -0.9, 0.9)), at::tanh_backward(x[0], x[1])),
+      ROW("threshold_backward", INPUTS(values({3}), values({3}, -1, 1)), at::threshold_backward(x[0], x[1], 0)),
+      ROW("gelu_backward", INPUTS(values({3}), values({3}, -1, 1)), at::gelu_backward(x[0], x[1])),
+      ROW("tril", INPUTS(values({3, 3})), at::tril(x[0], -1)),
+      ROW("triu", INPUTS(values({3, 3})), at::triu(x[0], 1)),
+      ROW("_to_copy", INPUTS(values({3})), at::_to_copy(x[0], at::kDouble)),
+  });
+}
+
+TEST(arithmetic) {
+  run({
+      ROW("add", INPUTS(values({2, 3}), values({3}, 1, 2)), at::add(x[0], x[1], 0.5)),
+      ROW("add of a number", INPUTS(values({2, 3})), at::add(x[0], 2.5)),
+      ROW("sub", INPUTS(values({2, 1}), values({2, 3}, 1, 2)), at::sub(x[0], x[1], 2)),
+      ROW("rsub", INPUTS(values({2, 3}), values({3}, 1, 2)), at::rsub(x[0], x[1], 2)),
+      ROW("mul", INPUTS(values({2, 3}), values({3}, 1, 2)), x[0] * x[1]),
+      ROW("mul with itself", INPUTS(values({2, 3})), x[0] * x[0]),
+      ROW("div", INPUTS(values({2, 3}), values({3}, 1, 2)), x[0] / x[1]),
+      ROW("div floor", INPUTS(values({2, 3}), values({3}, 1, 2)), at::div(x[0], x[1], "floor")),
+      ROW("floor_divide", INPUTS(values({2, 3}), values({3}, 1, 2)), at::floor_divide(x[0], x[1])),
+      ROW("remainder", INPUTS(values({2, 3}, 3, 5), values({3}, 1, 2)), at::remainder(x[0], x[1])),
+      ROW("pow", INPUTS(values({2, 3}, 0.5, 2), values({3}, 1, 3)), at::pow(x[0], x[1])),
+      ROW("pow 3", INPUTS(values({2, 3})), at::pow(x[0], 3)),
+      ROW("pow 2", INPUTS(values({2, 3})), at::pow(x[0], 2)),
+      ROW("pow 1", INPUTS(values({2, 3})), at::pow(x[0], 1)),
+      ROW("pow 0", INPUTS(values({2, 3})), at::pow(x[0], 0)),
+      ROW("pow -0.5", INPUTS(values({2, 3}, 0.5, 2)), at::pow(x[0], -0.5)),
+      ROW("pow of a number", INPUTS(values({2, 3})), at::pow(2.5, x[0])),
+      ROW("maximum", INPUTS(values({2, 3}), values({3}, -1, 1)), at::maximum(x[0], x[1])),
+      ROW("minimum", INPUTS(values({2, 3}), values({3}, -1, 1)), at::minimum(x[0], x[1])),
+      ROW("addcmul", INPUTS(values({2, 3}), values({3}), values({2, 1}, 1, 2)), at::addcmul(x[0], x[1], x[2], 0.5)),
+      ROW("addcdiv", INPUTS(values({2, 3}), values({3}), values({2, 1}, 1, 2)), at::addcdiv(x[0], x[1], x[2], 0.5)),
+      ROW("lerp", INPUTS(values({2, 3}), values({3})), at::lerp(x[0], x[1], 0.3)),
+      ROW("where", INPUTS(values({2, 3}), values({3}, 1, 2)), at::where(mask_of({2, 3}), x[0], x[1])),
+      ROW("where with a number", INPUTS(values({2, 3})), at::where(mask_of({2, 3}), x[0], 3)),
+  });
+}
+
+TEST(reductions) {
+  run({
+      ROW("sum", INPUTS(values({2, 3})), at::sum(x[0])),
+      ROW("sum dim", INPUTS(values({2, 3, 2})), at::sum(x[0], {0, -1})),
+      ROW("sum keepdim", INPUTS(values({2, 3})), at::sum(x[0], 1, true)),
+      ROW("sum of nothing named", INPUTS(values({2, 3})), at::sum(x[0], std::nullopt, true)),
+      ROW("sum 0-dim", INPUTS(values({})), at::sum(x[0], 0)),
+      ROW("mean", INPUTS(values({2, 3})), at::mean(x[0])),
+      ROW("mean dim", INPUTS(values({2, 3, 2})), at::mean(x[0], {0, 2})),
+      ROW("mean keepdim", INPUTS(values({2, 3})), at::mean(x[0], -1, true)),
+      ROW("prod", INPUTS(values({2, 3}, 0.5, 2)), at::prod(x[0])),
+      ROW("prod dim", INPUTS(values({2, 3}, 0.5, 2)), at::prod(x[0], 1)),
+      ROW("prod dim keepdim", INPUTS(values({2, 3}, 0.5, 2)), at::prod(x[0], 0, true)),
+      ROW("var", INPUTS(values({2, 3})), at::var(x[0])),
+      ROW("var dim", INPUTS(values({2, 3})), at::var(x[0], 1)),
+      ROW("std", INPUTS(values({2, 3})), at::std(x[0])),
+      ROW("amax", INPUTS(values({2, 3})), at::amax(x[0])),
+      ROW("amax dim", INPUTS(values({2, 3})), at::amax(x[0], 1)),
+      ROW("amin keepdim", INPUTS(values({2, 3})), at::amin(x[0], 0, true)),
+      ROW("max", INPUTS(values({2, 3})), at::max(x[0])),
+      ROW("min", INPUTS(values({2, 3})), at::min(x[0])),
+      ROW("max dim", INPUTS(values({2, 3})), std::get<0>(at::max(x[0], 1))),
+      ROW("min dim keepdim", INPUTS(values({2, 3})), std::get<0>(at::min(x[0], 0, true))),
+      ROW("logsumexp", INPUTS(values({2, 3})), at::logsumexp(x[0], 1)),
+      ROW("norm", INPUTS(values({2, 3})), at::norm(x[0])),
+      ROW("cumsum", INPUTS(values({2, 3})), at::cumsum(x[0], 1)),
+      ROW("sort", INPUTS(values({2, 3})), std::get<0>(at::sort(x[0], 1, true))),
+      ROW("topk", INPUTS(values({2, 4})), std::get<0>(at::topk(x[0], 2, 1))),
+  });
+}
+
+TEST(prod_with_zeros) {
+  Tensor one_zero = values({3}, 0.5, 2);
+  one_zero.data_ptr<double>()[1] = 0;
+  Tensor two_zeros = one_zero.clone();
+  two_zeros.data_ptr<double>()[0] = 0;
+  run({
+      {"one zero", {one_zero}, [](const Tensors& x) { return at::prod(x[0]); }, false},
+      {"two zeros", {two_zeros}, [](const Tensors& x) { return at::prod(x[0]); }, false},
+      {"one zero, dim", {one_zero.clone()}, [](const Tensors& x) { return at::prod(x[0], 0); }, false},
+  });
+}
+
+TEST(matrices) {
+  run({
+      ROW("mm", INPUTS(values({2, 3}), values({3, 4}, 1, 2)), at::mm(x[0], x[1])),
+      ROW("mm transposed", INPUTS(values({3, 2}), values({4, 3}, 1, 2)), at::mm(x[0].t(), x[1].t())),
+      ROW("bmm", INPUTS(values({2, 2, 3}), values({2, 3, 2}, 1, 2)), at::bmm(x[0], x[1])),
+      ROW("addmm", INPUTS(values({4}), values({2, 3}), values({3, 4}, 1, 2)), at::addmm(x[0], x[1], x[2], 0.5, 2)),
+      ROW("matmul", INPUTS(values({2, 2, 3}), values({3, 2}, 1, 2)), at::matmul(x[0], x[1])),
+      ROW("dot", INPUTS(values({3}), values({3}, 1, 2)), at::dot(x[0], x[1])),
+      ROW("mv", INPUTS(values({2, 3}), values({3}, 1, 2)), at::mv(x[0], x[1])),
+      ROW("outer", INPUTS(values({2}), values({3}, 1, 2)), at::outer(x[0], x[1])),
+      ROW("linear", INPUTS(values({2, 3}), values({4, 3}), values({4})), at::linear(x[0], x[1], x[2])),
+  });
+}
+
+TEST(shapes) {
+  run({
+      ROW("view", INPUTS(values({2, 6})), x[0].view({3, 4})),
+      ROW("reshape", INPUTS(values({2, 6})), x[0].t().reshape({4, 3})),
+      ROW("expand", INPUTS(values({2, 1})), x[0].expand({3, 2, 4})),
+      ROW("permute", INPUTS(values({2, 3, 4})), x[0].permute({2, 0, -2})),
+      ROW("transpose", INPUTS(values({2, 3, 2})), x[0].transpose(0, -2)),
+      ROW("t", INPUTS(values({2, 3})), x[0].t()),
+      ROW("squeeze", INPUTS(values({1, 3, 1})), x[0].squeeze()),
+      ROW("squeeze dim", INPUTS(values({1, 3, 1})), x[0].squeeze(-1)),
+      ROW("unsqueeze", INPUTS(values({3})), x[0].unsqueeze(1)),
+      ROW("select", INPUTS(values({2, 3})), x[0].select(1, -1)),
+      ROW("slice", INPUTS(values({5, 2})), x[0].slice(0, 1, -1, 2)),
+      ROW("diagonal", INPUTS(values({3, 4})), x[0].diagonal(1)),
+      ROW("unfold", INPUTS(values({5})), x[0].unfold(0, 3, 1)),
+      ROW("unfold inside", INPUTS(values({2, 5, 2})), x[0].unfold(1, 2, 2)),
+      ROW("as_strided", INPUTS(values({6})), x[0].as_strided({2, 2}, {3, 1}, 1)),
+      ROW("as_strided over itself", INPUTS(values({6})), x[0].as_strided({3, 3}, {1, 1})),
+      ROW("cat", INPUTS(values({2, 3}), values({2, 2}, 1, 2)), at::cat(x, 1)),
+      ROW("cat with an empty one", INPUTS(values({2, 3}), values({0})), at::cat(x, -1)),
+      ROW("stack", INPUTS(values({2, 3}), values({2, 3}, 1, 2)), at::stack(x, 1)),
+      ROW("flip", INPUTS(values({2, 3})), x[0].flip({0, 1})),
+      ROW("repeat", INPUTS(values({2, 3})), x[0].repeat({2, 1})),
+      ROW("split", INPUTS(values({5, 2})), x[0].split(2)[1] * 2),
+      ROW("unbind", INPUTS(values({3, 2})), x[0].unbind(1)[1] * x[0].unbind(1)[0]),
+      ROW("movedim", INPUTS(values({3, 2, 2})), x[0].movedim(0, 2)),
+  });
+}
+
+TEST(indexing) {
+  run({
+      ROW("index", INPUTS(values({4, 3})), at::index(x[0], {integers({0, 2, 2}, {3})})),
+      ROW("index by two", INPUTS(values({4, 3})), at::index(x[0], {integers({0, 2, 2}, {3}), integers({1, 1, 1}, {3})})),
+      ROW("index_select", INPUTS(values({4, 3})), x[0].index_select(1, integers({2, 0, 2}, {3}))),
+      ROW("gather", INPUTS(values({2, 3})), x[0].gather(1, integers({0, 0, 2, 1}, {2, 2}))),
+      ROW("index_put_", INPUTS(values({4, 3}), values({2, 3}, 1, 2)),
+          x[0].clone().index_put_({integers({0, 2}, {2})}, x[1])),
+      ROW("index_put_ accumulate", INPUTS(values({4, 3}), values({3}, 1, 2)),
+          x[0].clone().index_put_({integers({2, 2}, {2})}, x[1], true)),
+      ROW("index_add_", INPUTS(values({4, 3}), values({2, 3}, 1, 2)),
+          x[0].clone().index_add_(0, integers({2, 2}, {2}), x[1], 0.5)),
+      ROW("scatter_", INPUTS(values({2, 3}), values({2, 3}, 1, 2)),
+          x[0].clone().scatter_(1, integers({0, 2, 1, 2}, {2, 2}), x[1])),
+      ROW("scatter_ a number", INPUTS(values({2, 3})), x[0].clone().scatter_(1, integers({0, 2, 1, 2}, {2, 2}), 3)),
+      ROW("scatter_add_", INPUTS(values({2, 3}), values({2, 2}, 1, 2)),
+          x[0].clone().scatter_add_(1, integers({0, 0, 1, 2}, {2, 2}), x[1])),
+      ROW("masked_fill", INPUTS(values({2, 3})), x[0].masked_fill(mask_of({2, 3}), 2)),
+      ROW("masked_fill_", INPUTS(values({2, 3})), x[0].clone().masked_fill_(mask_of({3}), 2)),
+      ROW("masked_select", INPUTS(values({2, 3})), x[0].masked_select(mask_of({2, 3}))),
+      ROW("take_along_dim", INPUTS(values({2, 3})), at::take_along_dim(x[0], integers({0, 2}, {2, 1}), 1)),
+      ROW("embedding", INPUTS(values({4, 3})), at::embedding(x[0], integers({1, 3, 1}, {3}))),
+  });
+}
+
+TEST(softmax_and_losses) {
+  run({
+      ROW("softmax", INPUTS(values({2, 3})), x[0].softmax(1)),
+      ROW("log_softmax", INPUTS(values({2, 3})), x[0].log_softmax(0)),
+      ROW("_softmax", INPUTS(values({2, 3})), at::_softmax(x[0], 1, false)),
+      ROW("_softmax_backward", INPUTS(values({2, 3}), values({2, 3}, 0.1, 0.9)), at::_softmax_backward(x[0], x[1], 1, false)),
+      ROW("_softmax_backward log", INPUTS(values({2, 3}), values({2, 3}, -2, -1)), at::_softmax_backward(x[0], x[1], 1, true)),
+      ROW("mse_loss", INPUTS(values({2, 3}), values({2, 3}, 0, 1)), at::mse_loss(x[0], x[1])),
+      ROW("mse_loss none", INPUTS(values({2, 3}), values({2, 3}, 0, 1)), at::mse_loss(x[0], x[1], 0)),
+      ROW("mse_loss sum", INPUTS(values({2, 3}), values({2, 3}, 0, 1)), at::mse_loss(x[0], x[1], 2)),
+      ROW("l1_loss", INPUTS(values({2, 3}), values({2, 3}, 0, 1)), at::l1_loss(x[0], x[1])),
+      ROW("smooth_l1_loss", INPUTS(values({2, 3}), values({2, 3}, 0, 1)), at::smooth_l1_loss(x[0], x[1])),
+      ROW("nll_loss", INPUTS(values({3, 4})), at::nll_loss(x[0], integers({0, 3, 1}, {3}))),
+      ROW("nll_loss weighted", INPUTS(values({3, 4})),
+          at::nll_loss(x[0], integers({0, 3, 1}, {3}), values({4}, 1, 2), 1, 3)),
+      ROW("nll_loss none", INPUTS(values({3, 4})), at::nll_loss(x[0], integers({0, 3, 1}, {3}), {}, 0)),
+      ROW("cross_entropy_loss", INPUTS(values({3, 4})),
+          at::cross_entropy_loss(x[0], integers({0, 3, 1}, {3}), {}, 1, -100, 0.1)),
+      ROW("binary_cross_entropy", INPUTS(values({3}, 0.1, 0.9)), at::binary_cross_entropy(x[0], values({3}, 0, 1))),
+      ROW("binary_cross_entropy_with_logits", INPUTS(values({3})),
+          at::binary_cross_entropy_with_logits(x[0], values({3}, 0, 1))),
+      ROW("layer_norm", INPUTS(values({2, 4}), values({4}), values({4})), at::layer_norm(x[0], {4}, x[1], x[2])),
+  });
+}
+
+TEST(in_place) {
+  run({
+      ROW("add_", INPUTS(values({2, 3}), values({3}, 1, 2)), x[0].clone().add_(x[1], 0.5)),
+      ROW("mul_", INPUTS(values({2, 3}), values({3}, 1, 2)), x[0].clone().mul_(x[1])),
+      ROW("mul_ by a number", INPUTS(values({2, 3})), x[0].clone().mul_(2.5)),
+      ROW("div_", INPUTS(values({2, 3}), values({3}, 1, 2)), x[0].clone().div_(x[1])),
+      ROW("pow_", INPUTS(values({2, 3}, 0.5, 2)), x[0].clone().pow_(3)),
+      ROW("exp_", INPUTS(values({2, 3})), x[0].clone().exp_()),
+      ROW("sigmoid_", INPUTS(values({2, 3})), x[0].clone().sigmoid_()),
+      ROW("relu_", INPUTS(values({2, 3})), x[0].clone().relu_()),
+      ROW("clamp_", INPUTS(values({2, 3})), x[0].clone().clamp_(-1, 1)),
+      ROW("copy_", INPUTS(values({2, 3}), values({3}, 1, 2)), x[0].clone().copy_(x[1])),
+      ROW("fill_", INPUTS(values({2, 3})), x[0].clone().fill_(2)),
+      ROW("zero_", INPUTS(values({2, 3})), x[0].clone().zero_()),
+      ROW("addcmul_", INPUTS(values({2, 3}), values({3}), values({3}, 1, 2)), x[0].clone().addcmul_(x[1], x[2], 0.5)),
+  });
+}
+
+namespace {
+
+// Writes a part of a copy of x[0] in place, in several ways, and reads both the part and the whole.
+template <typename Change>
+Tensor change_part(const Tensors& x, const Change& change) {
+  Tensor whole = x[0].clone();
+  Tensor part = whole.select(0, 1);
+  change(part);
+  return whole * whole + part;
+}
+
+}  // namespace
+
+TEST(in_place_on_views) {
+  run({
+      ROW("mul_", INPUTS(values({3, 2}), values({2}, 1, 2)), change_part(x, [&](Tensor& part) { part.mul_(x[1]); })),
+      ROW("copy_", INPUTS(values({3, 2}), values({1}, 1, 2)), change_part(x, [&](Tensor& part) { part.copy_(x[1]); })),
+      ROW("sigmoid_", INPUTS(values({3, 2})), change_part(x, [](Tensor& part) { part.sigmoid_(); })),
+      ROW("twice", INPUTS(values({3, 2})), change_part(x, [](Tensor& part) { part.exp_().mul_(2); })),
+      ROW("a view of a view", INPUTS(values({3, 2})), change_part(x, [](Tensor& part) { part.slice(0, 1, 2).exp_(); })),
+      ROW("a transposed view", INPUTS(values({3, 2}), values({3}, 1, 2)), [&x] {
+        Tensor whole = x[0].clone();
+        whole.t().select(0, 1).mul_(x[1]);
+        return whole * whole;
+      }()),
+  });
+}
+
+TEST_MAIN()
