@@ -117,12 +117,13 @@ c10::intrusive_ptr<c10::GeneratorImpl> CPUGenerator::clone() const {
   return copy;
 }
 
-CPUGenerator& cpu_generator(const Generator& generator) {
-  if (generator.defined()) return static_cast<CPUGenerator&>(*generator.impl());
-  // The backend keeps the default generator alive as long as the process.
-  return static_cast<CPUGenerator&>(*default_generator(c10::kCPU).impl());
+const c10::intrusive_ptr<c10::GeneratorImpl>& default_cpu_generator() {
+  static const c10::intrusive_ptr<c10::GeneratorImpl> generator = c10::make_intrusive<CPUGenerator>();
+  return generator;
 }
 
-c10::intrusive_ptr<c10::GeneratorImpl> detail::make_cpu_generator() { return c10::make_intrusive<CPUGenerator>(); }
+CPUGenerator& cpu_generator(const Generator& generator) {
+  return static_cast<CPUGenerator&>(generator.defined() ? *generator.impl() : *default_cpu_generator());
+}
 
 }  // namespace at

@@ -62,9 +62,7 @@ class TORCH_API CPUGenerator final : public c10::GeneratorImpl {
 // `generator`'s CPUGenerator, or the default one's when it is undefined. Lock its mutex while drawing.
 TORCH_API CPUGenerator& cpu_generator(const Generator& generator);
 
-namespace detail {
-// A new one, with the default seed.
-TORCH_API c10::intrusive_ptr<c10::GeneratorImpl> make_cpu_generator();
-}  // namespace detail
+// The process-wide generator that torch.manual_seed seeds.
+TORCH_API const c10::intrusive_ptr<c10::GeneratorImpl>& default_cpu_generator();
 
 }  // namespace at
