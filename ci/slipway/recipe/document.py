@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import yaml
 
@@ -20,7 +20,14 @@ class _Loader(yaml.SafeLoader):
     """YAML in which numbers and dates stay text, so that version 1.10 is not 1.1."""
 
 
-_Loader.yaml_implicit_resolvers = {
+class _FastLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The same, several times faster where PyYAML has libyaml; its messages are terser."""
+
+
+_MOST_NODES: Final = 100_000
+_MERGE: Final = "tag:yaml.org,2002:merge"
+
+_Loader.yaml_implicit_resolvers = _FastLoader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag.rpartition(":")[2] not in ("int", "float", "timestamp")]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
@@ -71,14 +78,11 @@ def read(text: RenderedText, path: str, selected: frozenset[int] = frozenset()) 
     Raises:
         RecipeError: broken YAML, a duplicate or unknown key, or a section of the wrong shape.
     """
-    lines: dict[tuple[str | int, ...], int] = {}
     try:
-        loader = _Loader(text.text)
         try:
-            root = loader.get_single_node()
-            meta = _plain(root, (), text, path, lines, selected, loader) if root is not None else {}
-        finally:
-            loader.dispose()
+            reader = _Reader(_FastLoader, text, path, selected)
+        except yaml.YAMLError:
+            reader = _Reader(_Loader, text, path, selected)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{path}:{text.line(mark.line)}" if mark else path
@@ -90,45 +94,74 @@ def read(text: RenderedText, path: str, selected: frozenset[int] = frozenset()) 
         raise RecipeError(f"not valid YAML: {str(error).partition(chr(10))[0]}", where=path) from None
     except RecursionError:
         raise RecipeError("not valid YAML: nested too deeply", where=path) from None
-    if not isinstance(meta, dict):
+    if not isinstance(reader.meta, dict):
         raise RecipeError("a recipe maps section names to sections", where=path, hint="start with `package:`")
-    document = Document(meta, path, lines)
+    document = Document(reader.meta, path, reader.lines)
     _check_keys(document)
     return document
 
 
-def _plain(
-    node: yaml.Node,
-    at: tuple[str | int, ...],
-    text: RenderedText,
-    path: str,
-    lines: dict[tuple[str | int, ...], int],
-    selected: frozenset[int],
-    loader: _Loader,
-) -> Any:
-    if isinstance(node, yaml.SequenceNode):
-        items = []
-        for index, item in enumerate(node.value):
-            lines.setdefault((*at, index), text.line(item.start_mark.line))
-            items.append(_plain(item, (*at, index), text, path, lines, selected, loader))
-        return items
-    if not isinstance(node, yaml.MappingNode):
-        return cast("Any", loader.construct_object(node, deep=True))
-    values: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        line = text.line(key_node.start_mark.line)
-        if not isinstance(key_node, yaml.ScalarNode) or key_node.tag.endswith(":merge"):
-            raise RecipeError("keys must be plain words", where=f"{path}:{line}", hint="quote `{{ ... }}` in values")
-        key = str(key_node.value)
-        value = _plain(value_node, (*at, key), text, path, lines, selected, loader)
-        if key in values and values[key] != value and line not in selected and lines[*at, key] not in selected:
+class _Reader:
+    """Turns YAML's nodes into plain values and notes the recipe's line of each key and item."""
+
+    def __init__(self, loader_type: type[_Loader], text: RenderedText, path: str, selected: frozenset[int]) -> None:
+        self._text = text
+        self._path = path
+        self._selected = selected
+        self._nodes = 0
+        self.lines: dict[tuple[str | int, ...], int] = {}
+        self._loader = loader_type(text.text)
+        try:
+            root = self._loader.get_single_node()
+            self.meta = self._plain(root, ()) if root is not None else {}
+        finally:
+            self._loader.dispose()
+
+    def _line(self, node: yaml.Node) -> int:
+        return self._text.line(node.start_mark.line)
+
+    def _plain(self, node: yaml.Node, at: tuple[str | int, ...]) -> Any:
+        self._nodes += 1
+        if self._nodes > _MOST_NODES:  # a few nested aliases can stand for billions of values
             raise RecipeError(
-                f"`{key}` is given twice", where=f"{path}:{line}",
-                hint=f"the first is on line {lines[*at, key]}; keep one, or choose with selectors",
+                f"the recipe has more than {_MOST_NODES} values", where=f"{self._path}:{self._line(node)}",
+                hint="YAML aliases multiply what they name",
             )  # fmt: skip
-        values[key] = value
-        lines[*at, key] = line
-    return values
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, at)
+        if isinstance(node, yaml.SequenceNode):
+            items = []
+            for index, item in enumerate(node.value):
+                self.lines[*at, index] = self._line(item)
+                items.append(self._plain(item, (*at, index)))
+            return items
+        return cast("Any", self._loader.construct_object(node, deep=True))
+
+    def _mapping(self, node: yaml.MappingNode, at: tuple[str | int, ...]) -> dict[str, Any]:
+        own = [id(key) for key, _ in node.value]
+        if any(key.tag == _MERGE for key, _ in node.value):
+            self._loader.flatten_mapping(node)
+        values: dict[str, Any] = {}
+        written: set[str] = set()
+        for key_node, value_node in node.value:
+            line = self._line(key_node)
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise RecipeError(
+                    "keys must be plain words", where=f"{self._path}:{line}", hint="quote `{{ ... }}` in values"
+                )
+            key = str(key_node.value)
+            place = (*at, key)
+            value = self._plain(value_node, place)
+            if key in written and values[key] != value and not {line, self.lines[place]} & self._selected:
+                raise RecipeError(
+                    f"`{key}` is given twice", where=f"{self._path}:{line}",
+                    hint=f"the first is on line {self.lines[place]}; keep one, or choose with selectors",
+                )  # fmt: skip
+            values[key] = value
+            self.lines[place] = line
+            if id(key_node) in own:
+                written.add(key)
+        return values
 
 
 def _check_keys(document: Document) -> None:

@@ -22,6 +22,11 @@ _OUTPUT: Final = re.compile(
 _PLACEHOLDER: Final = re.compile(r"h\{\{\s*PKG_HASH\s*\}\}")
 
 
+_PIN: Final = re.compile(
+    r"^requirements:(?:(?!^(?:test|extra|about):).)*?\{\{\s*pin_subpackage\(", re.MULTILINE | re.DOTALL
+)
+
+
 @dataclass(frozen=True)
 class Excerpt:
     """Text as written, and the same with selectors applied."""
@@ -81,6 +86,11 @@ def cut(lines: Sequence[Line], selected: Sequence[Line]) -> Excerpts:
         top_level=Excerpt(_OUTPUTS.sub("", written), _OUTPUTS.sub("", kept)),
         outputs=tuple(pairs),
     )
+
+
+def pins_at_top_level(selected: Sequence[Line]) -> bool:
+    """Whether the top level's own requirements use `pin_subpackage`: then it is a package as well."""
+    return _PIN.search(_OUTPUTS.sub("", "\n".join(line.text for line in selected))) is not None
 
 
 def _outputs_of(text: str) -> list[str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONFIG_NAME = "conda_build_config.yaml"
-_LARGEST_FILE = 4_000_000
+_LARGEST_FILE = 1_000_000
 
 
 def load_recipe(directory: Path) -> Recipe:

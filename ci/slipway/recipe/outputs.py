@@ -60,7 +60,7 @@ class OutputDescription:
         return "generic" if kind is True else str(kind) if kind else None
 
     @property
-    def skipped(self) -> bool:
+    def is_skipped(self) -> bool:
         return truth(self.build.get("skip"))
 
 
@@ -119,8 +119,13 @@ def _version(value: Any, where: str) -> str:
     return version
 
 
-def describe(document: Document, variant: Mapping[str, str]) -> tuple[OutputDescription, ...]:
+def describe(document: Document, variant: Mapping[str, str], *, pins_own: bool) -> tuple[OutputDescription, ...]:
     """All outputs, skipped ones included, in the order in which the recipe lists them.
+
+    Args:
+        document: the rendered recipe.
+        variant: the values in force.
+        pins_own: whether the top level's requirements use `pin_subpackage`.
 
     Raises:
         RecipeError: an output without a name, or two with the same.
@@ -149,7 +154,7 @@ def describe(document: Document, variant: Mapping[str, str]) -> tuple[OutputDesc
                 hint="give them different names",
             )  # fmt: skip
         found.append(_output(document, index, output, own, (name, version), variant))
-    if not any(output.name == name for output in found) and _requires_output(document, found):
+    if not any(output.name == name for output in found) and (pins_own or _requires_output(document, found)):
         found.append(_top_level(document, name, version, variant))
     return tuple(found)
 

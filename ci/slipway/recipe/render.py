@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 from slipway.errors import RecipeError
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.recipe import config, defaults, document, excerpts, functions, hashes, order, outputs, pins, selectors
-from slipway.recipe.templates import TemplateRenderer
+from slipway.recipe.templates import RenderedText, TemplateRenderer
 from slipway.recipe.usage import REQUIREMENTS, UsageFinder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Versions = Callable[[str], str | None]
+_LONGEST_LINE = 10_000
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,15 @@ class Renderer:
         self._keys = frozenset(self.space.variants[0])
         self._finder = UsageFinder(self._keys)
         self._lines = selectors.split_lines(recipe.text)
+        if too_long := next((line.number for line in self._lines if len(line.raw) > _LONGEST_LINE), None):
+            raise RecipeError(
+                f"the line is longer than {_LONGEST_LINE} characters", where=f"{recipe.path}:{too_long}",
+                hint="break it up",
+            )  # fmt: skip
         self._selected_numbers = frozenset(line.number for line in self._lines if line.selector is not None)
         self._templates = TemplateRenderer(recipe.path, recipe.read_file)
+        self._documents: dict[RenderedText, document.Document] = {}
+        self._first_pass: dict[tuple[str, ...], _FirstPass] = {}
 
     def render(self) -> tuple[RenderedOutput, ...]:
         """Every output, in build order."""
@@ -114,66 +122,68 @@ class Renderer:
         space = self.space
         loops = space.loop_keys()
         everything = space.variants
-        if self._document(everything[0], functions.NamesOnly(), strict=False).noarch_python:
+        if self._first(everything[0]).described.is_noarch:
             newest = max((variant["python"] for variant in everything), key=_version_order)
             everything = tuple(variant for variant in everything if variant["python"] == newest)
         top_keys = self._used_at_top(everything[0]) & loops
-        found: list[dict[str, str]] = []
+        found: dict[tuple[str, ...], dict[str, str]] = {}
         for top in space.reduce(everything, top_keys):
-            if self._document(top, functions.NamesOnly()).skipped:
+            if self._first(top).described.is_skipped:
                 continue
-            rest = [v for v in everything if all(v[key] == top[key] for key in top_keys)]
+            rest = [variant for variant in everything if all(variant[key] == top[key] for key in top_keys)]
             keys = self._used_anywhere(top) & loops
-            found.extend(variant for variant in space.reduce(rest, keys) if variant not in found)
-        return found
+            found |= {tuple(variant.values()): variant for variant in space.reduce(rest, keys)}
+        return list(found.values())
 
-    def _excerpts(self, variant: Mapping[str, str]) -> excerpts.Excerpts:
-        return excerpts.cut(self._lines, self._selected(variant))
+    def _first(self, variant: dict[str, str]) -> _FirstPass:
+        """The first pass over a variant, made once."""
+        key = tuple(variant.values())
+        if key not in self._first_pass:
+            lines = self._selected(variant)
+            cut = excerpts.cut(self._lines, lines)
+            self._first_pass[key] = _FirstPass(lines, self._described(variant, lines, functions.NamesOnly()), cut)
+        return self._first_pass[key]
 
     def _selected(self, variant: Mapping[str, str]) -> tuple[selectors.Line, ...]:
         names = selectors.namespace({**self.space.shared, **variant}, platform=self._platform, environ=self._environ)
         return selectors.select(self._lines, names, self._recipe.path)
 
     def _used_at_top(self, variant: dict[str, str]) -> frozenset[str]:
-        description = self._document(variant, functions.NamesOnly()).outputs
-        cut = self._excerpts(variant)
-        same = next((output for output in description if output.is_top_level and output.index is not None), None)
-        excerpt = cut.of(same.index, is_top_level=True) if same else cut.top_level
-        requirements = same.requirements if same else {}
-        return (
-            self._used_in(excerpt, requirements, self._shared_list("ignore_build_only_deps")) | self._used_in_build_sh()
-        )
+        first = self._first(variant)
+        same = next((output for output in first.described.outputs if output.is_top_level), None)
+        index = same.index if same is not None else None
+        excerpt = first.excerpts.of(index, is_top_level=True)
+        requirements = same.requirements if same is not None else {}
+        return self._used_in(excerpt, requirements) | self._used_in_build_script()
 
     def _used_anywhere(self, variant: dict[str, str]) -> frozenset[str]:
-        whole = self._excerpts(variant).whole
+        whole = self._first(variant).excerpts.whole
         always = {"target_platform", "channel_targets"} & self._keys
-        return (
-            self._finder.in_selectors(whole.written) | self._finder.in_text(whole.selected) | self._used_in_build_sh()
-        ) | always
+        in_recipe = self._finder.in_selectors(whole.written) | self._finder.in_text(whole.selected)
+        return in_recipe | self._used_in_build_script() | always
 
-    def _used_in_build_sh(self) -> frozenset[str]:
-        script = self._recipe.read_file("build.sh")
-        used = self._finder.in_shell(script) if script is not None else frozenset()
-        batch = self._recipe.read_file("bld.bat") if defaults.system_of(self._platform) == "win" else None
-        return used | (self._finder.in_batch(batch) if batch is not None else frozenset())
+    def _used_in_build_script(self) -> frozenset[str]:
+        used = self._used_in_script("build.sh")
+        return used | self._used_in_script("bld.bat") if defaults.system_of(self._platform) == "win" else used
 
-    def _used_in(
-        self, excerpt: excerpts.Excerpt, requirements: Mapping[str, Sequence[str]], ignore_build_only: Sequence[str]
-    ) -> frozenset[str]:
+    def _used_in_script(self, name: str) -> frozenset[str]:
+        find = {"sh": self._finder.in_shell, "bat": self._finder.in_batch}.get(name.rpartition(".")[2])
+        text = self._recipe.read_file(name) if find is not None else None
+        return find(text) if find is not None and text is not None else frozenset()
+
+    def _used_in(self, excerpt: excerpts.Excerpt, requirements: Mapping[str, Sequence[str]]) -> frozenset[str]:
         everywhere = self._finder.in_selectors(excerpt.written) | self._finder.in_text(excerpt.selected)
         section = REQUIREMENTS.search(excerpt.selected)
         required = self._finder.in_text(section[0]) if section else frozenset()
-        return (everywhere - required) | hashes.trim_build_only(required, requirements, ignore_build_only)
+        ignored = self._shared_list("ignore_build_only_deps")
+        return (everywhere - required) | hashes.trim_build_only(required, requirements, ignored)
 
     def _used_by(self, output: outputs.OutputDescription, excerpt: excerpts.Excerpt) -> frozenset[str]:
-        used = self._used_in(excerpt, output.requirements, self._shared_list("ignore_build_only_deps"))
+        used = self._used_in(excerpt, output.requirements)
         if output.is_top_level:
-            used |= self._used_in_build_sh()
-        elif output.script is not None and (script := self._recipe.read_file(output.script)) is not None:
-            if output.script.endswith(".sh"):
-                used |= self._finder.in_shell(script)
-            elif output.script.endswith(".bat"):
-                used |= self._finder.in_batch(script)
+            used |= self._used_in_build_script()
+        elif output.script is not None:
+            used |= self._used_in_script(output.script)
         if output.noarch is None:
             used |= {"target_platform"}
         used |= {"channel_targets"} & self._keys
@@ -181,39 +191,39 @@ class Renderer:
         return used | (frozenset(outputs.texts(output.build.get("force_use_keys"))) & self._keys)
 
     def _shared_list(self, key: str) -> list[str]:
-        value = self.space.shared.get(key) or []
-        return [str(item) for item in value]
+        return [str(item) for item in self.space.shared.get(key) or ()]
 
-    def _document(self, variant: dict[str, str], pins_: functions.Pins, *, strict: bool = True) -> _VariantDocument:
-        lines = self._selected(variant)
+    def _described(
+        self, variant: dict[str, str], lines: Sequence[selectors.Line], answers: functions.Pins
+    ) -> _Described:
         package: dict[str, str] = {}
-        for _ in range(2):
-            context = functions.template_context(
-                functions.ContextInputs(
-                    variant={**self.space.shared, **variant},
-                    platform=self._platform,
-                    environ=self._environ,
-                    pins=pins_,
-                    recipe_dir=str(self._recipe.directory),
-                    read_file=self._recipe.read_file,
-                    package=package,
-                )
+        for _ in range(2):  # once more if the text names the package that the first time found
+            inputs = functions.ContextInputs(
+                variant={**self.space.shared, **variant},
+                platform=self._platform,
+                environ=self._environ,
+                pins=answers,
+                recipe_dir=str(self._recipe.directory),
+                read_file=self._recipe.read_file,
+                package=package,
             )
-            parsed = document.read(self._templates.render(lines, context), self._recipe.path, self._selected_numbers)
+            text = self._templates.render(lines, functions.template_context(inputs))
+            if text not in self._documents:
+                self._documents[text] = document.read(text, self._recipe.path, self._selected_numbers)
+            parsed = self._documents[text]
+            if package or not any(word in self._recipe.text for word in _PACKAGE_VARIABLES):
+                break
             name, version = outputs.identity(parsed)
             number = outputs.number_of(parsed.section("build"), parsed.where("build", "number"))
-            before, package = package, {"name": name, "version": version, "number": str(number)}
-            if package == before or not any(word in self._recipe.text for word in _PACKAGE_VARIABLES):
-                break
-        return _VariantDocument(parsed, outputs.describe(parsed, variant))
+            package = {"name": name, "version": version, "number": str(number)}
+        return _Described(parsed, outputs.describe(parsed, variant, pins_own=excerpts.pins_at_top_level(lines)))
 
     def _candidates(self, variant: dict[str, str]) -> list[_Candidate]:
-        described = self._document(variant, functions.NamesOnly()).outputs
-        cut = self._excerpts(variant)
+        first = self._first(variant)
         return [
-            self._candidate(output, variant, cut.of(output.index, is_top_level=output.is_top_level))
-            for output in described
-            if not output.skipped
+            self._candidate(output, variant, first.excerpts.of(output.index, is_top_level=output.is_top_level))
+            for output in first.described.outputs
+            if not output.is_skipped
         ]
 
     def _candidate(
@@ -250,7 +260,7 @@ class Renderer:
             **{c.output.name: (c.output.version, c.build_string) for c in self._candidates(variant)},
         }
         versions = _VersionLookup(self._versions, variant)
-        parsed = self._document(variant, functions.ResolvedPins(known, versions.exact))
+        parsed = self._described(variant, self._first(variant).lines, functions.ResolvedPins(known, versions.exact))
         resolved = next(other for other in parsed.outputs if other.name == output.name)
         return RenderedOutput(
             name=output.name,
@@ -310,18 +320,29 @@ _PACKAGE_VARIABLES = ("PKG_NAME", "PKG_VERSION", "PKG_BUILDNUM")
 
 
 @dataclass(frozen=True)
-class _VariantDocument:
+class _Described:
+    """One variant's document and its outputs, skipped ones included."""
+
     document: document.Document
     outputs: tuple[outputs.OutputDescription, ...]
 
     @property
-    def skipped(self) -> bool:
+    def is_skipped(self) -> bool:
         return outputs.truth(self.document.section("build").get("skip"))
 
     @property
-    def noarch_python(self) -> bool:
+    def is_noarch(self) -> bool:
         build = self.document.section("build")
         return bool(build.get("noarch")) or outputs.truth(build.get("noarch_python"))
+
+
+@dataclass(frozen=True)
+class _FirstPass:
+    """What the first pass over one variant found."""
+
+    lines: tuple[selectors.Line, ...]
+    described: _Described
+    excerpts: excerpts.Excerpts
 
 
 @dataclass(frozen=True)
@@ -359,13 +380,8 @@ def _sources(parsed: document.Document) -> tuple[Source, ...]:
     value = parsed.meta.get("source") or []
     entries = value if isinstance(value, list) else [value]
     found = []
-    for index, entry in enumerate(entries):
+    for entry in entries:
         url = outputs.texts(entry.get("url"))
-        if url and not entry.get("sha256") and not (entry.get("md5") or entry.get("sha1")):
-            raise RecipeError(
-                f"the source {url[0]} has no checksum", where=parsed.where("source", index, "url"),
-                hint="add `sha256:` with the archive's hash",
-            )  # fmt: skip
         found.append(
             Source(
                 path=_text(entry.get("path")),

@@ -12,24 +12,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import jinja2
-import jinja2.nodes
-import jinja2.sandbox
+import jinja2.exceptions
 
 from slipway.errors import RecipeError
 from slipway.recipe import selectors
+from slipway.recipe.sandbox import LONGEST_TEXT, LimitError, Sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _MARK_OPEN, _MARK_CLOSE = "\ue000", "\ue001"
 _MARK = re.compile(f"{_MARK_OPEN}(\\d+){_MARK_CLOSE}")
 _TEMPLATE_NAME: Final = "<meta.yaml>"
 _CAPTURING: Final = frozenset({"macro", "call", "filter"})
-
-MOST_ITERATIONS: Final = 100_000
-"""Steps of all loops of one rendering together."""
-LONGEST_TEXT: Final = 1_000_000
-"""Characters that a rendering, or one operation in it, may make."""
 
 
 @dataclass(frozen=True)
@@ -44,85 +39,6 @@ class RenderedText:
         return self.numbers[min(index, len(self.numbers) - 1)] if self.numbers else 1
 
 
-class _LimitError(Exception):
-    pass
-
-
-class _Sandbox(jinja2.sandbox.SandboxedEnvironment):
-    """Jinja's sandbox, with bounds on loops and on sizes as well."""
-
-    intercepted_binops = frozenset({"*", "**", "%", "+"})
-
-    def __init__(self, loader: jinja2.BaseLoader) -> None:
-        super().__init__(undefined=jinja2.StrictUndefined, loader=loader)
-        self.globals["range"] = _bounded_range
-        self.filters["_bounded"] = self._bounded
-        for name in ("center", "indent", "wordwrap", "format", "batch", "slice", "truncate"):
-            self.filters[name] = _small_arguments(self.filters[name])
-        self._steps = 0
-
-    def _parse(self, source: str, name: str | None, filename: str | None) -> jinja2.nodes.Template:
-        template = super()._parse(source, name, filename)
-        for loop in template.find_all(jinja2.nodes.For):
-            loop.iter = jinja2.nodes.Filter(loop.iter, "_bounded", [], [], None, None, lineno=loop.lineno)
-        return template
-
-    def _bounded(self, items: Iterable[Any]) -> Iterator[Any]:
-        for item in items:
-            self._steps += 1
-            if self._steps > MOST_ITERATIONS:
-                raise _LimitError(f"its loops take more than {MOST_ITERATIONS} steps")
-            yield item
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        if operator == "**" and not (isinstance(right, int | float) and abs(right) <= 64):
-            raise _LimitError("an exponent is larger than 64")
-        if operator == "*":
-            sizes = [len(value) for value in (left, right) if isinstance(value, str | list | tuple)]
-            factors = [value for value in (left, right) if isinstance(value, int)]
-            if sizes and factors and sizes[0] * factors[0] > LONGEST_TEXT:
-                raise _LimitError(f"a repetition makes more than {LONGEST_TEXT} characters")
-        if operator == "%" and isinstance(left, str) and re.search(r"\d{5,}|\*", left):
-            raise _LimitError("a format asks for a very wide field")
-        return super().call_binop(context, operator, left, right)
-
-    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(getattr(__obj, "__self__", None), str):
-            _check_small([*args, *kwargs.values()])
-            owner = __obj.__self__
-            if __obj.__name__ in ("format", "format_map") and re.search(r"\d{5,}", owner):
-                raise _LimitError("a format asks for a very wide field")
-            if (
-                __obj.__name__ == "replace"
-                and len(owner) * max((len(a) for a in args if isinstance(a, str)), default=0) > LONGEST_TEXT
-            ):
-                raise _LimitError(f"a replacement makes more than {LONGEST_TEXT} characters")
-        return super().call(__context, __obj, *args, **kwargs)
-
-
-def _bounded_range(*arguments: int) -> range:
-    result = range(*arguments)
-    if len(result) > MOST_ITERATIONS:
-        raise _LimitError(f"range is longer than {MOST_ITERATIONS}")
-    return result
-
-
-def _check_small(values: Sequence[Any]) -> None:
-    if any(isinstance(value, int) and abs(value) > LONGEST_TEXT // 10 for value in values):
-        raise _LimitError(f"a width is larger than {LONGEST_TEXT // 10}")
-
-
-def _small_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        _check_small([*args, *kwargs.values()])
-        return function(*args, **kwargs)
-
-    # Jinja reads from the function whether to pass its environment or context.
-    for name, value in vars(function).items():
-        setattr(checked, name, value)
-    return checked
-
-
 class TemplateRenderer:
     """Renders the template of one recipe.
 
@@ -134,7 +50,9 @@ class TemplateRenderer:
     def __init__(self, path: str, read_file: Callable[[str], str | None]) -> None:
         self._path = path
         self._read_file = read_file
-        self._compiled: dict[str, Any] = {}
+        self._context: Mapping[str, Any] = {}
+        self._sandbox = Sandbox(jinja2.FunctionLoader(self._included))
+        self._compiled: dict[tuple[int, ...], jinja2.Template] = {}
 
     def render(self, lines: Sequence[selectors.Line], context: Mapping[str, Any]) -> RenderedText:
         """Render selected lines.
@@ -146,14 +64,13 @@ class TemplateRenderer:
         Raises:
             RecipeError: syntax, an undefined name, or any failure inside the template; names the recipe's line.
         """
-        numbers = [line.number for line in lines]
-        loader = jinja2.FunctionLoader(lambda name: self._included(name, context))
-        sandbox = _Sandbox(loader)
+        numbers = tuple(line.number for line in lines)
+        self._context = context
+        self._sandbox.steps = 0
         try:
-            marked = _mark(sandbox, "\n".join(line.text for line in lines), numbers)
-            code = sandbox.compile(marked, name=_TEMPLATE_NAME, filename=_TEMPLATE_NAME)
-            template = jinja2.Template.from_code(sandbox, code, sandbox.make_globals(None))
-            rendered = self._run(template, context)
+            if numbers not in self._compiled:
+                self._compiled[numbers] = self._compile("\n".join(line.text for line in lines), numbers)
+            rendered = self._run(self._compiled[numbers], context)
         except jinja2.TemplateSyntaxError as error:
             inside = error.filename not in (None, _TEMPLATE_NAME)
             where = f"{error.filename}:{error.lineno}" if inside else self._where(numbers, error.lineno)
@@ -171,10 +88,10 @@ class TemplateRenderer:
             ) from None  # fmt: skip
         except jinja2.UndefinedError as error:
             raise RecipeError(
-                f"Jinja: {_sentence(str(error))}", where=self._where(numbers, _line_of(error)),
+                f"Jinja: {_undefined(str(error))}", where=self._where(numbers, _line_of(error)),
                 hint="set it with {% set %}, add it to conda_build_config.yaml, or use `environ.get`",
             ) from None  # fmt: skip
-        except _LimitError as error:
+        except LimitError as error:
             raise RecipeError(
                 f"Jinja: the template is too large to render: {error}", where=self._where(numbers, _line_of(error))
             ) from None
@@ -190,20 +107,25 @@ class TemplateRenderer:
             ) from None
         return _unmark(rendered)
 
+    def _compile(self, source: str, numbers: Sequence[int]) -> jinja2.Template:
+        marked = _mark(self._sandbox, source, numbers)
+        code = self._sandbox.compile(marked, name=_TEMPLATE_NAME, filename=_TEMPLATE_NAME)
+        return jinja2.Template.from_code(self._sandbox, code, self._sandbox.make_globals(None))
+
     def _run(self, template: jinja2.Template, context: Mapping[str, Any]) -> str:
         parts, size = [], 0
         for part in template.generate(**context):
             size += len(part)
             if size > LONGEST_TEXT:
-                raise _LimitError(f"it makes more than {LONGEST_TEXT} characters")
+                raise LimitError(f"it makes more than {LONGEST_TEXT} characters")
             parts.append(part)
         return "".join(parts)
 
-    def _included(self, name: str, context: Mapping[str, Any]) -> str | None:
+    def _included(self, name: str) -> str | None:
         text = self._read_file(name)
         if text is None:
             return None
-        kept = selectors.select(selectors.split_lines(text), context, name)
+        kept = selectors.select(selectors.split_lines(text), self._context, name)
         return "\n".join(line.text for line in kept) + "\n"
 
     def _where(self, numbers: Sequence[int], line: int | None) -> str:
@@ -214,6 +136,11 @@ class TemplateRenderer:
 
 def _sentence(text: str) -> str:
     return text.strip().rstrip(".").partition("\n")[0]
+
+
+def _undefined(text: str) -> str:
+    variable = re.search(r"Environment object' has no attribute '(.*)'", text)
+    return f"the environment variable `{variable[1]}` is not set" if variable else _sentence(text)
 
 
 def _line_of(error: BaseException) -> int | None:

@@ -33,6 +33,7 @@ class UsageFinder:
         self._in_selector = {key: _selector_pattern(key) for key in self._keys}
         self._in_text = {key: _text_pattern(key) for key in self._keys}
         self._in_shell = {key: _shell_pattern(key) for key in self._keys}
+        self._texts: dict[str, frozenset[str]] = {}
         self._in_batch = {key: re.compile(rf"%{re.escape(key)}%|!{re.escape(key)}!") for key in self._keys}
 
     def in_selectors(self, text: str) -> frozenset[str]:
@@ -44,10 +45,11 @@ class UsageFinder:
 
     def in_text(self, text: str) -> frozenset[str]:
         """Keys in templates, requirements and compiler functions of text whose selectors have been applied."""
-        lines = text.splitlines()
-        return self._with_sysroot(
-            frozenset(key for key in self._keys if any(self._in_text[key].search(line) for line in lines))
-        )
+        if text not in self._texts:
+            lines = [line for line in text.splitlines() if line]
+            found = frozenset(key for key in self._keys if any(self._in_text[key].search(line) for line in lines))
+            self._texts[text] = self._with_sysroot(found)
+        return self._texts[text]
 
     def in_shell(self, script: str) -> frozenset[str]:
         """Keys that are the first variable expanded on some line of a shell script, as ``$key`` or ``${key}``."""
