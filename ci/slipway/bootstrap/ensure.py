@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -136,11 +137,18 @@ def _load_channel(cache: Cache, stamp: str) -> EmbeddedChannel | None:
     facts = json.loads(pointer.read_text(encoding="utf-8"))
     path = cache.channels / facts["digest"]
     packages = tuple(ChannelPackage(**{**item, "sources": tuple(item["sources"])}) for item in facts["packages"])
-    for package in packages:
-        file = path / package.subdir / f"{package.name}-{package.version}-{package.build}.conda"
-        if not file.exists() or file.stat().st_size != package.size:
-            return None
+    if not _intact(path, packages):
+        return None
     return EmbeddedChannel(path, packages, facts["digest"])
+
+
+def _intact(channel: Path, packages: Sequence[ChannelPackage]) -> bool:
+    """Whether every package lies there with its size: what a stopped machine or a clean-up may have cost."""
+    for package in packages:
+        file = channel / package.subdir / f"{package.name}-{package.version}-{package.build}.conda"
+        if not file.exists() or file.stat().st_size != package.size:
+            return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -304,14 +312,15 @@ def _publish(packages: list[AssembledPackage], cache: Cache, stamp: str) -> Embe
         names[package.path.name] = package.sha256
     digest = hashlib.sha256(json.dumps(names, sort_keys=True).encode()).hexdigest()
     path = cache.channels / digest
-    if not path.exists():
-        with cache.scratch() as scratch:
-            write_channel(scratch / "channel", packages)
-            move_into_place(scratch / "channel", path)
     listed = tuple(
         ChannelPackage(p.name, p.version, p.build, p.size, p.sources, p.subdir, p.sha256)
         for p in sorted(packages, key=lambda p: p.name)
     )
+    if not _intact(path, listed):
+        shutil.rmtree(path, ignore_errors=True)
+        with cache.scratch() as scratch:
+            write_channel(scratch / "channel", packages)
+            move_into_place(scratch / "channel", path)
     pointer = cache.channels / f"{stamp}.json"
     beside = cache.work / pointer.name
     beside.write_bytes(to_json({"digest": digest, "packages": [asdict(package) for package in listed]}))

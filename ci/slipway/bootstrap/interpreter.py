@@ -55,11 +55,16 @@ class Interpreter:
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
     def entries(self) -> Iterator[Entry]:
-        """Its files, without compiled ones and without what users installed."""
-        site_packages = f"lib/python{self.version}/site-packages"
-        return folder_entries(
-            self.prefix, lambda path: path == site_packages or path.endswith("__pycache__") or path == "share"
-        )
+        """Its own files, without compiled ones, what users installed, and what else lives below the same prefix."""
+        library, headers = f"lib/python{self.version}", f"include/python{self.version}"
+        above = {"bin", "include", "lib", "lib/pkgconfig", library, headers}
+
+        def foreign(path: str) -> bool:
+            if path == f"{library}/site-packages" or path.endswith("__pycache__"):
+                return True
+            return path not in above and not path.startswith((f"{library}/", f"{headers}/"))
+
+        return folder_entries(self.prefix, foreign)
 
     def relocate(self, path: str, content: bytes, placeholder: str) -> bytes:
         """Take this machine's prefix out of a file: the placeholder goes into text, a path to nowhere into binaries.

@@ -1,0 +1,289 @@
+"""From data to a channel, whole, with small sources: what is made, what is reused, and what happens in a failure."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from rattler import Channel, solve
+
+from slipway import errors, log
+from slipway.bootstrap import ChannelRequest, EmbeddedChannel, ensure_channel
+from slipway.bootstrap.download import Host
+from slipway.bootstrap.lock import LockedWheel, write_lock
+from slipway.bootstrap.sources import sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+REQUEST = ChannelRequest(blas="openblas", python=(VERSION,))
+
+TOOL = """\
+name: tool
+version: "1.0"
+summary: A program
+license: MIT
+sources:
+  - deb: tool
+    licenses:
+      - usr/share/doc/tool/copyright
+    files:
+      - take: "usr/bin/*"
+        to: "bin/*"
+"""
+USER = """\
+name: user
+version: "2.0"
+summary: Made with the program
+license: MIT
+depends:
+  - tool 1.0.*
+texts:
+  - path: etc/user.conf
+    content: "prefix=${placeholder}"
+links:
+  - path: etc/link.conf
+    target: user.conf
+steps:
+  - tools:
+      - tool
+    files:
+      - input.txt
+    run: |
+      "$TOOLS/bin/tool" < "$FILES/input.txt" > made.txt
+"""
+TOY = """\
+name: toy
+version: "1.0"
+noarch_python: true
+summary: Pure Python
+license: MIT
+depends:
+  - python
+sources:
+  - wheel: toy
+    install: true
+"""
+
+
+class World:
+    """A machine with a mirror, a package index and a data folder."""
+
+    def __init__(self, data: Path, host: Host, mirror: Path, cache: Path) -> None:
+        self.data, self.host, self.mirror, self.cache = data, host, mirror, cache
+
+    def ensure(self, **changes: object) -> EmbeddedChannel:
+        given = {"cache": self.cache, "data": self.data, "host": self.host} | changes
+        return ensure_channel(REQUEST, log.NullReporter(), **given)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def world(
+    data: Path,
+    make_wheel: Callable[..., Path],
+    make_deb: Callable[..., Path],
+    repository: Callable[..., Path],
+    etc_apt: Callable[[Path], Path],
+    os_release: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> World:
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.delenv("PIP_INDEX_URL", raising=False)
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    scripts = {"toy-1.0.dist-info/entry_points.txt": "[console_scripts]\ntoy = toy:main\n"}
+    wheel = make_wheel(files=scripts)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
+    deb = make_deb("tool", {"usr/bin/tool": "#!/bin/sh\nsed s/raw/done/\n", "usr/share/doc/tool/copyright": "MIT\n"})
+    mirror = repository(deb)
+    for name, text in (("tool", TOOL), ("user", USER), ("toy", TOY)):
+        (data / "packages" / f"{name}.yaml").write_text(text)
+    (data / "files" / "input.txt").write_text("raw\n")
+    settings = data / "settings.yaml"
+    settings.write_text(settings.read_text().replace("3.11", VERSION))
+    locked = LockedWheel("toy", "1.0", "any", wheel.name, sha256_of(wheel), wheel.stat().st_size)
+    write_lock(data / "lock.yaml", "bookworm", ["tool"], [locked])
+    return World(data, Host(os_release, etc_apt(mirror)), mirror, tmp_path / "cache")
+
+
+def contents(channel: EmbeddedChannel) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in channel.path.rglob("*.conda")}
+
+
+def test_the_channel_is_whole(world: World) -> None:
+    channel = world.ensure()
+    assert [package.name for package in channel.packages] == ["tool", "toy", "user"]
+    assert channel.url == channel.path.as_uri()
+    repodata = json.loads((channel.path / "linux-64" / "repodata.json").read_text())
+    for name, record in repodata["packages.conda"].items():
+        file = channel.path / "linux-64" / name
+        assert (record["size"], record["sha256"]) == (file.stat().st_size, sha256_of(file))
+    records = asyncio.run(solve([Channel(channel.url)], ["user"], platforms=["linux-64", "noarch"]))
+    assert sorted(record.name.normalized for record in records) == ["tool", "user"]
+    toy = next(package for package in channel.packages if package.name == "toy")
+    assert (toy.subdir, toy.sources) == ("noarch", ("wheel toy-1.0-py3-none-any.whl",))
+    tool = next(package for package in channel.packages if package.name == "tool")
+    assert tool.sources == ("deb tool=1.0-1",)
+
+
+def test_twice_gives_the_same_bytes(world: World, tmp_path: Path) -> None:
+    first, second = world.ensure(), world.ensure(cache=tmp_path / "other")
+    assert contents(first) == contents(second)
+    assert first.digest == second.digest
+
+
+def test_a_second_run_touches_no_network(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = world.ensure()
+    world.mirror.rename(world.mirror.with_name("gone"))
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")
+    started = time.monotonic()
+    assert world.ensure(offline=True) == first
+    assert time.monotonic() - started < 1
+
+
+def test_a_change_rebuilds_only_what_it_touches(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {package.name: package for package in world.ensure().packages}
+    (world.data / "files" / "input.txt").write_text("raw again\n")
+    world.mirror.rename(world.mirror.with_name("gone"))
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")
+    after = {package.name: package for package in world.ensure(offline=True).packages}
+    assert before["user"] != after["user"]
+    assert (before["tool"], before["toy"]) == (after["tool"], after["toy"])
+
+
+def test_a_change_of_a_tool_reaches_what_is_made_with_it(world: World) -> None:
+    before = {package.name: package.build for package in world.ensure().packages}
+    path = world.data / "packages" / "tool.yaml"
+    path.write_text(path.read_text().replace("A program", "A better program"))
+    after = {package.name: package.build for package in world.ensure().packages}
+    assert before["tool"] != after["tool"]
+    assert before["user"] != after["user"]
+    assert before["toy"] == after["toy"]
+
+
+def test_a_package_that_was_damaged_is_made_again(world: World) -> None:
+    channel = world.ensure()
+    user = next(channel.path.rglob("user-*.conda"))
+    whole = user.read_bytes()
+    user.write_bytes(b"half")  # the package in the cache is the same file
+    assert world.ensure() == channel
+    assert next(channel.path.rglob("user-*.conda")).read_bytes() == whole
+
+
+def test_offline_with_an_empty_cache(world: World) -> None:
+    with pytest.raises(errors.NetworkError) as caught:
+        world.ensure(offline=True)
+    assert caught.value.hint == "run the command without `--offline` once"
+
+
+def test_no_package_index(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")
+    with pytest.raises(errors.NetworkError):
+        world.ensure()
+    assert not list((world.cache / "channels").iterdir())
+    assert not (world.cache / "work").exists()
+
+
+def test_another_hash_than_locked(world: World) -> None:
+    lock = world.data / "lock.yaml"
+    text = lock.read_text()
+    start = text.index("sha256: ") + 8
+    lock.write_text(text[:start] + "a" * 64 + text[start + 64 :])
+    with pytest.raises(errors.IntegrityError):
+        world.ensure()
+
+
+def test_not_debian(world: World, tmp_path: Path) -> None:
+    (tmp_path / "fedora").write_text("ID=fedora\n")
+    with pytest.raises(errors.HostError) as caught:
+        world.ensure(host=Host(tmp_path / "fedora", world.host.etc_apt))
+    assert caught.value.hint is not None
+    assert "--channel conda-forge" in caught.value.hint
+
+
+def test_what_the_lock_lacks(world: World) -> None:
+    write_lock(world.data / "lock.yaml", "bookworm", [], [])
+    with pytest.raises(errors.ChannelError) as caught:
+        world.ensure()
+    assert caught.value.hint == "run `slipway bootstrap --update-lock`"
+
+
+def test_a_step_that_fails_shows_what_it_said(world: World) -> None:
+    path = world.data / "packages" / "user.yaml"
+    path.write_text(path.read_text().replace('"$TOOLS/bin/tool"', "echo no luck; false;"))
+    with pytest.raises(errors.ChannelError) as caught:
+        world.ensure()
+    assert caught.value.where == str(path)
+    assert caught.value.detail == "no luck"
+
+
+RUN = """
+import sys
+from pathlib import Path
+from slipway import log
+from slipway.bootstrap import ChannelRequest, ensure_channel
+from slipway.bootstrap.download import Host
+data, cache, os_release, etc_apt, python = sys.argv[1:]
+host = Host(Path(os_release), Path(etc_apt))
+request = ChannelRequest(blas="openblas", python=(python,))
+print(ensure_channel(request, log.NullReporter(), cache=Path(cache), data=Path(data), host=host).digest)
+"""
+
+
+def command(world: World) -> list[str]:
+    places = [world.data, world.cache, world.host.os_release, world.host.etc_apt]
+    return [sys.executable, "-c", RUN, *map(str, places), VERSION]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": ":".join(sys.path)}
+
+
+def test_interrupted_and_run_again(world: World) -> None:
+    path = world.data / "packages" / "user.yaml"
+    whole = path.read_text()
+    path.write_text(whole.replace("    run: |\n", "    run: |\n      touch $FILES/../../../started; sleep 60\n"))
+    with subprocess.Popen(command(world), stderr=subprocess.PIPE, text=True, env=environment()) as process:
+        deadline = time.monotonic() + 30
+        packages = world.cache / "packages"
+        while not (world.cache / "started").exists() or len(list(packages.iterdir())) < 2:
+            assert process.poll() is None, process.stderr and process.stderr.read()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    assert "KeyboardInterrupt" in said
+    assert not (world.cache / "work").exists()
+    assert not list((world.cache / "channels").iterdir())
+    kept = sorted(folder.name for folder in (world.cache / "packages").iterdir())
+    assert len(kept) == 2  # tool and toy were finished, and need not be made again
+    path.write_text(whole)
+    channel = world.ensure(offline=True)
+    assert len(channel.packages) == 3
+    assert set(kept) <= {folder.name for folder in (world.cache / "packages").iterdir()}
+
+
+def test_a_full_disk(world: World, tmp_path: Path) -> None:
+    """On a file system of one megabyte; a step asks for more."""
+    path = world.data / "packages" / "user.yaml"
+    path.write_text(path.read_text().replace("    run: |\n", "    run: |\n      head -c 3000000 /dev/urandom > big\n"))
+    world.cache = tmp_path / "small"
+    world.cache.mkdir()
+    mount = f'mount -t tmpfs -o size=1m none "{world.cache}" && exec "$@"'
+    probe = subprocess.run(["unshare", "-rm", "sh", "-c", mount, "sh", "true"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip("this machine allows no mount namespaces; test_cache.py still writes to a full device")
+    shell = ["unshare", "-rm", "sh", "-c", mount, "sh", *command(world)]
+    ended = subprocess.run(shell, capture_output=True, text=True, env=environment(), check=False)
+    assert "slipway.errors.DiskFullError" in ended.stderr.splitlines()[-1]
