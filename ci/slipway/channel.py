@@ -143,7 +143,8 @@ def read_package_digest(path: Path) -> str | None:
         raise ChannelError(f"not a readable package: {error}", where=str(path)) from error
     about = json.loads(text or "{}")
     extra = about.get("extra")
-    value = extra.get(DIGEST_KEY) if isinstance(extra, dict) else None
+    # rattler-build keeps it below `extra`, conda-build's --extra-meta beside it.
+    value = (extra if isinstance(extra, dict) else {}).get(DIGEST_KEY, about.get(DIGEST_KEY))
     return str(value) if value is not None else None
 
 

@@ -4,8 +4,7 @@ The recipe goes to conda-build as it is, narrowed to one output and one variant:
 come to the same package name, which is checked. Nothing else of slipway differs: the digest goes into the package, the
 package is judged, and it is published like any other.
 
-Not exercised by slipway's tests beyond the command line it makes: it needs a conda installation, which the embedded
-channel's machine does not have.
+slipway's tests exercise the command line that it makes, not conda-build itself: that takes a conda installation.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class CondaBuildEngine:
 
 
 def variant_config(output: RenderedOutput) -> str:
-    """A conda_build_config.yaml with exactly the variant of `output`, lists in block style as conda-build wants them."""
+    """A conda_build_config.yaml with exactly the variant of `output`, in block style as conda-build wants it."""
     values = {key: [value] for key, value in sorted(output.variant.items())}
     return str(yaml.safe_dump(values, default_flow_style=False))
 

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 SCRIPT_NAME = "slipway_build.sh"
 """The generated wrapper: sets conda-build's variables, then runs the recipe's script."""
 
+FORGET_SOURCE_FOLDER = """\
+# pip notes where it installed from: a folder of this build that nobody else has.
+find "$SP_DIR" -path '*.dist-info/direct_url.json' -newer "$SRC_DIR/build_env.sh" | while read -r note; do
+  rm "$note"
+  sed -i '/direct_url\\.json,/d' "${note%/*}/RECORD"
+done"""
+
 DYNAMIC_LINKING_KEYS = {
     "binary_relocation": "binary_relocation",
     "missing_dso_whitelist": "missing_dso_allowlist",
@@ -254,6 +261,8 @@ def build_script(output: RenderedOutput, *, jobs: int) -> str:
         lines.append(f'. "$RECIPE_DIR"/{shlex.quote(output.script)}')
     else:
         lines.extend(output.script_commands)
+    if any(spec.split()[0] == "python" for spec in output.requirements.host):
+        lines.append(FORGET_SOURCE_FOLDER)
     return "\n".join(lines) + "\n"
 
 
