@@ -17,7 +17,7 @@ exit /b 0
 rem As in build.sh: no variant key is named here, so that only libtorch is built once per BLAS.
 set BLAS=OpenBLAS
 if exist "%LIBRARY_INC%\mkl.h" set BLAS=MKL
-call :build "-DTORCH_BUILD_CORE=ON -DTORCH_BUILD_PYTHON=OFF -DTORCH_BLAS=%BLAS% -DPython_EXECUTABLE=%BUILD_PREFIX%\python.exe"
+call :build "-DTORCH_BUILD_CORE=ON -DTORCH_BUILD_PYTHON=OFF -DTORCH_BLAS=%BLAS%"
 exit /b %errorlevel%
 
 :pytorch
@@ -27,7 +27,8 @@ exit /b %errorlevel%
 :build
 cmake %CMAKE_ARGS% -G Ninja -S "%SRC_DIR%" -B "%BUILD_DIR%" -DCMAKE_BUILD_TYPE=Release ^
   -DCMAKE_INSTALL_PREFIX="%LIBRARY_PREFIX%" -DCMAKE_PREFIX_PATH="%LIBRARY_PREFIX%" ^
-  -DTORCH_BUILD_CUDA=OFF -DTORCH_BUILD_TESTS=OFF -DTORCH_BUILD_VERSION=%PKG_VERSION% %~1
+  -DTORCH_BUILD_CUDA=OFF -DTORCH_BUILD_TESTS=OFF -DTORCH_BUILD_VERSION=%PKG_VERSION% ^
+  -DPython3_EXECUTABLE="%BUILD_PREFIX%\python.exe" %~1
 if errorlevel 1 exit /b 1
 cmake --build "%BUILD_DIR%" --parallel %CPU_COUNT%
 if errorlevel 1 exit /b 1

@@ -40,6 +40,7 @@ configure_and_install() {
     -DCMAKE_INSTALL_PREFIX="$PREFIX" \
     -DCMAKE_PREFIX_PATH="$PREFIX" \
     -DTORCH_BUILD_VERSION="$PKG_VERSION" \
+    -DPython3_EXECUTABLE="$BUILD_PREFIX/bin/python" \
     "${options[@]}" "$@"
   cmake --build "$build_dir" --parallel "${CPU_COUNT:-1}"
   cmake --install "$build_dir" --strip
@@ -57,11 +58,11 @@ build_libtorch() {
     echo "build.sh: neither MKL nor OpenBLAS is in the host environment" >&2
     exit 1
   fi
-  configure_and_install CORE "-DTORCH_BLAS=$blas" "-DPython_EXECUTABLE=$BUILD_PREFIX/bin/python"
+  configure_and_install CORE "-DTORCH_BLAS=$blas"
 }
 
 build_libtorch_cuda() {
-  configure_and_install CUDA "-DPython_EXECUTABLE=$BUILD_PREFIX/bin/python"
+  configure_and_install CUDA
 }
 
 build_pytorch() {
