@@ -109,7 +109,7 @@ def _solved_package(record: RepoDataRecord) -> SolvedPackage:
     )
 
 
-def install(solution: Solution, prefix: Path, specs: Sequence[str], reporter: Reporter) -> int:
+def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
     """Make `prefix` hold exactly the packages of `solution`; returns how many had to be linked.
 
     Raises:
@@ -139,7 +139,6 @@ def install(solution: Solution, prefix: Path, specs: Sequence[str], reporter: Re
                     target_prefix=prefix,
                     cache_dir=cache_folder() / "rattler" / "pkgs",
                     reinstall_packages=changed,
-                    requested_specs=[rattler.MatchSpec(strict_spec(spec)) for spec in specs],
                     reporter=_install_reporter(task),
                 )
             )

@@ -63,7 +63,7 @@ def greet(request: Request, channels: tuple[str, ...], reporter: Reporter) -> Gr
         specs += ["pytorch-gpu", f"cuda-version {request.selection.cuda}.*"]
     with reporter.step(f"install {', '.join(specs[1:])} into {prefix}"):
         solution = solve(specs, (channel.channel_url(workspace.channel), *channels))
-        linked = install(solution, prefix, specs, reporter)
+        linked = install(solution, prefix, reporter)
         reporter.line(f"{len(solution.packages)} packages, {linked} of them new")
     with reporter.step("hello world"), tempfile.TemporaryDirectory(prefix="slipway-hello-") as folder:
         program = Path(folder) / "hello_world.py"

@@ -84,7 +84,7 @@ def make_test_environment(
     embedded = embedded_channel(Selection("3.11", "mkl", None), reporter, offline=False)
     prefix = workspace.work / f"{name}-env"
     solution = solve(list(specs), (channel.channel_url(workspace.channel), embedded.url))
-    install(solution, prefix, list(specs), reporter)
+    install(solution, prefix, reporter)
     return prefix
 
 

@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     solution = solve(arguments.specs, channels)
     if not arguments.dry_run:
         with lock_folder(prefix / "conda-meta"):
-            linked = install(solution, prefix, arguments.specs, reporter)
+            linked = install(solution, prefix, reporter)
     if arguments.json:
         print(json.dumps([package.__dict__ for package in solution.packages], indent=1))
         return 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slipway.errors import ChannelError
+from slipway.errors import IntegrityError
 from slipway.verify.elf import ElfFacts, read_elf
 
 if TYPE_CHECKING:
@@ -60,17 +60,18 @@ def opened(path: Path) -> Iterator[Path]:
     """The package at `path`, unpacked in a scratch folder.
 
     Raises:
-        ChannelError: it is not a readable package.
+        IntegrityError: it is not a readable package.
     """
     from rattler import package_streaming
 
     with tempfile.TemporaryDirectory(prefix="slipway-verify-") as folder:
         try:
             package_streaming.extract(path, Path(folder))
-        except OSError:
-            raise
         except Exception as error:
-            raise ChannelError(f"not a readable package: {error}", where=str(path)) from error
+            # py-rattler wraps whatever went wrong; only a real system error, such as a full disk, has a number.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise IntegrityError(f"the package is damaged: {error}", where=str(path)) from error
         yield Path(folder)
 
 
