@@ -12,12 +12,12 @@ namespace at {
 class OptionalIntArrayRef {
  public:
   OptionalIntArrayRef() = default;
-  OptionalIntArrayRef(std::nullopt_t) {}                                             // NOLINT: implicit
-  OptionalIntArrayRef(std::optional<c10::IntArrayRef> values) : values_(values) {}   // NOLINT: implicit
-  OptionalIntArrayRef(c10::IntArrayRef values) : values_(values) {}                  // NOLINT: implicit
-  OptionalIntArrayRef(const std::vector<int64_t>& values) : values_(values) {}       // NOLINT: implicit
-  OptionalIntArrayRef(const int64_t& value) : values_(c10::IntArrayRef(value)) {}    // NOLINT: implicit
-  OptionalIntArrayRef(std::initializer_list<int64_t> values)                         // NOLINT: implicit
+  OptionalIntArrayRef(std::nullopt_t) {}                                            // NOLINT: implicit
+  OptionalIntArrayRef(std::optional<c10::IntArrayRef> values) : values_(values) {}  // NOLINT: implicit
+  OptionalIntArrayRef(c10::IntArrayRef values) : values_(values) {}                 // NOLINT: implicit
+  OptionalIntArrayRef(const std::vector<int64_t>& values) : values_(values) {}      // NOLINT: implicit
+  OptionalIntArrayRef(const int64_t& value) : values_(c10::IntArrayRef(value)) {}   // NOLINT: implicit
+  OptionalIntArrayRef(std::initializer_list<int64_t> values)                        // NOLINT: implicit
       : values_(c10::IntArrayRef(values.begin(), values.size())) {}
 
   operator std::optional<c10::IntArrayRef>() const { return values_; }  // NOLINT: implicit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -99,3 +100,14 @@ def test_names_are_those_of_pytorch(declarations: Declarations, name: str) -> No
 def test_names_are_unique(declarations: Declarations) -> None:
     names = [node.name for node in node_classes(declarations.derivatives)]
     assert len(set(names)) == len(names)
+
+
+def test_every_formula_is_compared_with_central_differences(source: Path, declarations: Declarations) -> None:
+    """The C++ tests have a row, or another test, for every function that has a formula."""
+    rows = (source / "test" / "cpp" / "autograd" / "test_formulas.cpp").read_text()
+    missing = [
+        node.info.function.schema.full_name
+        for node in node_classes(declarations.derivatives)
+        if not re.search(rf"(::|\.|UNARY\(){node.info.function.schema.name}\b", rows)
+    ]
+    assert missing == []

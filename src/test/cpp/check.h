@@ -47,7 +47,8 @@ void throws(const Body& body, const std::string& part, const char* text, const c
     body();
   } catch (const Error& error) {
     if (std::string(error.what()).find(part) != std::string::npos) return;
-    fail(file, line, std::string(text) + "\n  expected in the message: " + part + "\n  the message: " + error.what());
+    fail(file, line,
+         std::string(text) + "\n  expected in the message: " + part + "\n  the message: " + error.what());
   }
   fail(file, line, std::string(text) + "\n  threw nothing; expected: " + part);
 }
@@ -75,9 +76,9 @@ inline int run_all(int count, char** names) {
 
 }  // namespace check
 
-#define TEST(name)                                                             \
-  static void test_##name();                                                   \
-  static const check::Registration registration_##name(#name, &test_##name);   \
+#define TEST(name)                                                           \
+  static void test_##name();                                                 \
+  static const check::Registration registration_##name(#name, &test_##name); \
   static void test_##name()
 #define CHECK(condition) \
   if (!(condition)) check::fail(__FILE__, __LINE__, #condition)

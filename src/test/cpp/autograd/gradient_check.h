@@ -41,7 +41,8 @@ inline Tensors numeric_gradients(const Function& function, const Tensors& inputs
 inline std::string difference(const Tensors& found, const Tensors& expected, double tolerance) {
   for (size_t index = 0; index < expected.size(); ++index) {
     const at::Tensor actual = found[index].defined() ? found[index] : at::zeros_like(expected[index]);
-    if (actual.sizes() != expected[index].sizes()) return "input " + std::to_string(index) + ": shapes differ";
+    if (actual.sizes() != expected[index].sizes())
+      return "input " + std::to_string(index) + ": shapes differ";
     const at::Tensor off = (actual - expected[index]).abs() - expected[index].abs() * tolerance;
     if (expected[index].numel() == 0) continue;
     const double worst = off.max().item<double>();
@@ -55,19 +56,22 @@ inline std::string difference(const Tensors& found, const Tensors& expected, dou
 
 // A reproducible weight for a result: different in every element, so that no error cancels.
 inline at::Tensor weights_for(const at::Tensor& result) {
-  return ((at::arange(0, result.numel(), 1, result.options()) * 0.7 + 0.3).sin() + 1.5).reshape(result.sizes());
+  return ((at::arange(0, result.numel(), 1, result.options()) * 0.7 + 0.3).sin() + 1.5)
+      .reshape(result.sizes());
 }
 
-inline Tensors gradients_of(const Function& function, const Tensors& inputs, const at::Tensor& weight, bool create_graph) {
-  return torch::autograd::grad({function(inputs)}, inputs, {weight}, std::nullopt, create_graph, /*allow_unused=*/true);
+inline Tensors gradients_of(const Function& function, const Tensors& inputs, const at::Tensor& weight,
+                            bool create_graph) {
+  return torch::autograd::grad({function(inputs)}, inputs, {weight}, std::nullopt, create_graph,
+                               /*allow_unused=*/true);
 }
 
 // Empty when first and second derivatives agree with central differences.
 inline std::string check_gradients(const Function& function, Tensors inputs, bool second = true) {
   for (at::Tensor& input : inputs) input.requires_grad_();
   const at::Tensor weight = weights_for(function(inputs).detach());
-  const std::string first =
-      difference(gradients_of(function, inputs, weight, false), numeric_gradients(function, inputs, weight), 2e-5);
+  const std::string first = difference(gradients_of(function, inputs, weight, false),
+                                       numeric_gradients(function, inputs, weight), 2e-5);
   if (!first.empty()) return "first derivative, " + first;
   if (!second) return "";
   // The sum of all gradients, weighted, as a function of the inputs.

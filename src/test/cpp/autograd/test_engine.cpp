@@ -137,9 +137,11 @@ TEST(backward_for_some_inputs_only) {
 TEST(errors_of_backward) {
   Tensor x = leaf({1, 2});
   CHECK_THROWS(Error, (x * 2).backward(), "grad can be implicitly created only for scalar outputs");
-  CHECK_THROWS(Error, at::ones({}).backward(), "element 0 of tensors does not require grad and does not have a grad_fn");
+  CHECK_THROWS(Error, at::ones({}).backward(),
+               "element 0 of tensors does not require grad and does not have a grad_fn");
   CHECK_THROWS(Error, (x * 2).backward(at::ones({3}, at::kDouble)), "Mismatch in shape: grad_output[0]");
-  CHECK_THROWS(Error, autograd::grad({x.sum()}, {at::ones({})}), "One of the differentiated Tensors does not require grad");
+  CHECK_THROWS(Error, autograd::grad({x.sum()}, {at::ones({})}),
+               "One of the differentiated Tensors does not require grad");
   CHECK_THROWS(c10::ValueError, autograd::grad({x.sum()}, {}), "grad requires non-empty inputs");
 }
 
@@ -200,9 +202,11 @@ TEST(what_was_written_cannot_be_used) {
   Tensor x = leaf({1, 2});
   Tensor y = x.exp();
   y.mul_(2);
-  CHECK_THROWS(Error, y.sum().backward(),
-               "one of the variables needed for gradient computation has been modified by an inplace operation: "
-               "[torch.DoubleTensor [2]], which is output 0 of ExpBackward0, is at version 1; expected version 0 instead");
+  CHECK_THROWS(
+      Error, y.sum().backward(),
+      "one of the variables needed for gradient computation has been modified by an inplace operation: "
+      "[torch.DoubleTensor [2]], which is output 0 of ExpBackward0, is at version 1; expected version 0 "
+      "instead");
   Tensor z = x * 1;
   Tensor product = z * x;
   z.view({2, 1}).zero_();
@@ -211,7 +215,8 @@ TEST(what_was_written_cannot_be_used) {
 
 TEST(leaves_are_not_written) {
   Tensor x = leaf({1, 2});
-  CHECK_THROWS(Error, x.add_(1), "a leaf Variable that requires grad is being used in an in-place operation.");
+  CHECK_THROWS(Error, x.add_(1),
+               "a leaf Variable that requires grad is being used in an in-place operation.");
   CHECK_THROWS(Error, x.select(0, 0).add_(1),
                "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   {
@@ -277,7 +282,8 @@ TEST(out_does_not_record) {
   Tensor x = leaf({1, 2});
   Tensor out = at::empty({2}, at::kDouble);
   CHECK_THROWS(Error, at::add_out(out, x, x),
-               "add(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+               "add(): functions with out=... arguments don't support automatic differentiation, but one of "
+               "the arguments "
                "requires grad.");
   const at::NoGradGuard no_grad;
   CHECK(same(at::add_out(out, x, x), {2, 4}));
@@ -291,7 +297,8 @@ TEST(in_place_without_a_formula_is_refused) {
 
 TEST(hooks_change_gradients) {
   Tensor x = leaf({1, 2});
-  const auto [hooks, number] = autograd::register_hook(x, [](const Tensor& gradient) { return gradient * 10; });
+  const auto [hooks, number] =
+      autograd::register_hook(x, [](const Tensor& gradient) { return gradient * 10; });
   x.sum().backward();
   CHECK(same(x.grad(), {10, 10}));
   hooks->remove(number);

@@ -55,17 +55,38 @@ void run(const std::vector<Row>& rows) {
 #define UNARY(name, low, high) \
   {#name, {values({2, 3}, low, high)}, [](const Tensors& x) { return at::name(x[0]); }}
 #define ROW(name, inputs, expression) {name, inputs, [](const Tensors& x) -> Tensor { return expression; }}
-#define INPUTS(...) Tensors{__VA_ARGS__}
+#define INPUTS(...) \
+  Tensors { __VA_ARGS__ }
 
 }  // namespace
 
 TEST(element_by_element) {
   run({
-      UNARY(neg, -2, 2), UNARY(abs, -2, 2), UNARY(sign, -2, 2), UNARY(floor, -2, 2), UNARY(ceil, -2, 2),
-      UNARY(round, -2, 2), UNARY(trunc, -2, 2), UNARY(reciprocal, 0.5, 2), UNARY(square, -2, 2), UNARY(exp, -2, 2),
-      UNARY(expm1, -2, 2), UNARY(log, 0.5, 3), UNARY(log2, 0.5, 3), UNARY(log10, 0.5, 3), UNARY(log1p, -0.5, 3),
-      UNARY(sqrt, 0.5, 3), UNARY(rsqrt, 0.5, 3), UNARY(sin, -2, 2), UNARY(cos, -2, 2), UNARY(tanh, -2, 2),
-      UNARY(erf, -2, 2), UNARY(sigmoid, -2, 2), UNARY(relu, -2, 2), UNARY(silu, -2, 2), UNARY(clone, -2, 2),
+      UNARY(neg, -2, 2),
+      UNARY(abs, -2, 2),
+      UNARY(sign, -2, 2),
+      UNARY(floor, -2, 2),
+      UNARY(ceil, -2, 2),
+      UNARY(round, -2, 2),
+      UNARY(trunc, -2, 2),
+      UNARY(reciprocal, 0.5, 2),
+      UNARY(square, -2, 2),
+      UNARY(exp, -2, 2),
+      UNARY(expm1, -2, 2),
+      UNARY(log, 0.5, 3),
+      UNARY(log2, 0.5, 3),
+      UNARY(log10, 0.5, 3),
+      UNARY(log1p, -0.5, 3),
+      UNARY(sqrt, 0.5, 3),
+      UNARY(rsqrt, 0.5, 3),
+      UNARY(sin, -2, 2),
+      UNARY(cos, -2, 2),
+      UNARY(tanh, -2, 2),
+      UNARY(erf, -2, 2),
+      UNARY(sigmoid, -2, 2),
+      UNARY(relu, -2, 2),
+      UNARY(silu, -2, 2),
+      UNARY(clone, -2, 2),
       ROW("gelu", INPUTS(values({2, 3})), at::gelu(x[0])),
       ROW("gelu tanh", INPUTS(values({2, 3})), at::gelu(x[0], "tanh")),
       ROW("leaky_relu", INPUTS(values({2, 3})), at::leaky_relu(x[0], 0.2)),
@@ -74,7 +95,8 @@ TEST(element_by_element) {
       ROW("clamp max", INPUTS(values({2, 4})), at::clamp(x[0], std::nullopt, 0.1)),
       ROW("sigmoid_backward", INPUTS(values({3}), values({3}, 0.1, 0.9)), at::sigmoid_backward(x[0], x[1])),
       ROW("tanh_backward", INPUTS(values({3}), values({3}, -0.9, 0.9)), at::tanh_backward(x[0], x[1])),
-      ROW("threshold_backward", INPUTS(values({3}), values({3}, -1, 1)), at::threshold_backward(x[0], x[1], 0)),
+      ROW("threshold_backward", INPUTS(values({3}), values({3}, -1, 1)),
+          at::threshold_backward(x[0], x[1], 0)),
       ROW("gelu_backward", INPUTS(values({3}), values({3}, -1, 1)), at::gelu_backward(x[0], x[1])),
       ROW("tril", INPUTS(values({3, 3})), at::tril(x[0], -1)),
       ROW("triu", INPUTS(values({3, 3})), at::triu(x[0], 1)),
@@ -88,7 +110,7 @@ TEST(arithmetic) {
       ROW("add of a number", INPUTS(values({2, 3})), at::add(x[0], 2.5)),
       ROW("sub", INPUTS(values({2, 1}), values({2, 3}, 1, 2)), at::sub(x[0], x[1], 2)),
       ROW("rsub", INPUTS(values({2, 3}), values({3}, 1, 2)), at::rsub(x[0], x[1], 2)),
-      ROW("mul", INPUTS(values({2, 3}), values({3}, 1, 2)), x[0] * x[1]),
+      ROW("mul", INPUTS(values({2, 3}), values({3}, 1, 2)), at::mul(x[0], x[1])),
       ROW("mul with itself", INPUTS(values({2, 3})), x[0] * x[0]),
       ROW("div", INPUTS(values({2, 3}), values({3}, 1, 2)), x[0] / x[1]),
       ROW("div floor", INPUTS(values({2, 3}), values({3}, 1, 2)), at::div(x[0], x[1], "floor")),
@@ -103,8 +125,10 @@ TEST(arithmetic) {
       ROW("pow of a number", INPUTS(values({2, 3})), at::pow(2.5, x[0])),
       ROW("maximum", INPUTS(values({2, 3}), values({3}, -1, 1)), at::maximum(x[0], x[1])),
       ROW("minimum", INPUTS(values({2, 3}), values({3}, -1, 1)), at::minimum(x[0], x[1])),
-      ROW("addcmul", INPUTS(values({2, 3}), values({3}), values({2, 1}, 1, 2)), at::addcmul(x[0], x[1], x[2], 0.5)),
-      ROW("addcdiv", INPUTS(values({2, 3}), values({3}), values({2, 1}, 1, 2)), at::addcdiv(x[0], x[1], x[2], 0.5)),
+      ROW("addcmul", INPUTS(values({2, 3}), values({3}), values({2, 1}, 1, 2)),
+          at::addcmul(x[0], x[1], x[2], 0.5)),
+      ROW("addcdiv", INPUTS(values({2, 3}), values({3}), values({2, 1}, 1, 2)),
+          at::addcdiv(x[0], x[1], x[2], 0.5)),
       ROW("lerp", INPUTS(values({2, 3}), values({3})), at::lerp(x[0], x[1], 0.3)),
       ROW("where", INPUTS(values({2, 3}), values({3}, 1, 2)), at::where(mask_of({2, 3}), x[0], x[1])),
       ROW("where with a number", INPUTS(values({2, 3})), at::where(mask_of({2, 3}), x[0], 3)),
@@ -159,7 +183,8 @@ TEST(matrices) {
       ROW("mm", INPUTS(values({2, 3}), values({3, 4}, 1, 2)), at::mm(x[0], x[1])),
       ROW("mm transposed", INPUTS(values({3, 2}), values({4, 3}, 1, 2)), at::mm(x[0].t(), x[1].t())),
       ROW("bmm", INPUTS(values({2, 2, 3}), values({2, 3, 2}, 1, 2)), at::bmm(x[0], x[1])),
-      ROW("addmm", INPUTS(values({4}), values({2, 3}), values({3, 4}, 1, 2)), at::addmm(x[0], x[1], x[2], 0.5, 2)),
+      ROW("addmm", INPUTS(values({4}), values({2, 3}), values({3, 4}, 1, 2)),
+          at::addmm(x[0], x[1], x[2], 0.5, 2)),
       ROW("matmul", INPUTS(values({2, 2, 3}), values({3, 2}, 1, 2)), at::matmul(x[0], x[1])),
       ROW("dot", INPUTS(values({3}), values({3}, 1, 2)), at::dot(x[0], x[1])),
       ROW("mv", INPUTS(values({2, 3}), values({3}, 1, 2)), at::mv(x[0], x[1])),
@@ -200,7 +225,8 @@ TEST(shapes) {
 TEST(indexing) {
   run({
       ROW("index", INPUTS(values({4, 3})), at::index(x[0], {integers({0, 2, 2}, {3})})),
-      ROW("index by two", INPUTS(values({4, 3})), at::index(x[0], {integers({0, 2, 2}, {3}), integers({1, 1, 1}, {3})})),
+      ROW("index by two", INPUTS(values({4, 3})),
+          at::index(x[0], {integers({0, 2, 2}, {3}), integers({1, 1, 1}, {3})})),
       ROW("index_select", INPUTS(values({4, 3})), x[0].index_select(1, integers({2, 0, 2}, {3}))),
       ROW("gather", INPUTS(values({2, 3})), x[0].gather(1, integers({0, 0, 2, 1}, {2, 2}))),
       ROW("index_put_", INPUTS(values({4, 3}), values({2, 3}, 1, 2)),
@@ -211,7 +237,8 @@ TEST(indexing) {
           x[0].clone().index_add_(0, integers({2, 2}, {2}), x[1], 0.5)),
       ROW("scatter_", INPUTS(values({2, 3}), values({2, 3}, 1, 2)),
           x[0].clone().scatter_(1, integers({0, 2, 1, 2}, {2, 2}), x[1])),
-      ROW("scatter_ a number", INPUTS(values({2, 3})), x[0].clone().scatter_(1, integers({0, 2, 1, 2}, {2, 2}), 3)),
+      ROW("scatter_ a number", INPUTS(values({2, 3})),
+          x[0].clone().scatter_(1, integers({0, 2, 1, 2}, {2, 2}), 3)),
       ROW("scatter_add_", INPUTS(values({2, 3}), values({2, 2}, 1, 2)),
           x[0].clone().scatter_add_(1, integers({0, 0, 1, 2}, {2, 2}), x[1])),
       ROW("masked_fill", INPUTS(values({2, 3})), x[0].masked_fill(mask_of({2, 3}), 2)),
@@ -227,8 +254,10 @@ TEST(softmax_and_losses) {
       ROW("softmax", INPUTS(values({2, 3})), x[0].softmax(1)),
       ROW("log_softmax", INPUTS(values({2, 3})), x[0].log_softmax(0)),
       ROW("_softmax", INPUTS(values({2, 3})), at::_softmax(x[0], 1, false)),
-      ROW("_softmax_backward", INPUTS(values({2, 3}), values({2, 3}, 0.1, 0.9)), at::_softmax_backward(x[0], x[1], 1, false)),
-      ROW("_softmax_backward log", INPUTS(values({2, 3}), values({2, 3}, -2, -1)), at::_softmax_backward(x[0], x[1], 1, true)),
+      ROW("_softmax_backward", INPUTS(values({2, 3}), values({2, 3}, 0.1, 0.9)),
+          at::_softmax_backward(x[0], x[1], 1, false)),
+      ROW("_softmax_backward log", INPUTS(values({2, 3}), values({2, 3}, -2, -1)),
+          at::_softmax_backward(x[0], x[1], 1, true)),
       ROW("mse_loss", INPUTS(values({2, 3}), values({2, 3}, 0, 1)), at::mse_loss(x[0], x[1])),
       ROW("mse_loss none", INPUTS(values({2, 3}), values({2, 3}, 0, 1)), at::mse_loss(x[0], x[1], 0)),
       ROW("mse_loss sum", INPUTS(values({2, 3}), values({2, 3}, 0, 1)), at::mse_loss(x[0], x[1], 2)),
@@ -238,12 +267,16 @@ TEST(softmax_and_losses) {
       ROW("nll_loss weighted", INPUTS(values({3, 4})),
           at::nll_loss(x[0], integers({0, 3, 1}, {3}), values({4}, 1, 2), 1, 3)),
       ROW("nll_loss none", INPUTS(values({3, 4})), at::nll_loss(x[0], integers({0, 3, 1}, {3}), {}, 0)),
+      ROW("nll_loss_backward", INPUTS(values({}), values({3, 4})),
+          at::nll_loss_backward(x[0], x[1], integers({0, 3, 1}, {3}), {}, 1, -100)),
       ROW("cross_entropy_loss", INPUTS(values({3, 4})),
           at::cross_entropy_loss(x[0], integers({0, 3, 1}, {3}), {}, 1, -100, 0.1)),
-      ROW("binary_cross_entropy", INPUTS(values({3}, 0.1, 0.9)), at::binary_cross_entropy(x[0], values({3}, 0, 1))),
+      ROW("binary_cross_entropy", INPUTS(values({3}, 0.1, 0.9)),
+          at::binary_cross_entropy(x[0], values({3}, 0, 1))),
       ROW("binary_cross_entropy_with_logits", INPUTS(values({3})),
           at::binary_cross_entropy_with_logits(x[0], values({3}, 0, 1))),
-      ROW("layer_norm", INPUTS(values({2, 4}), values({4}), values({4})), at::layer_norm(x[0], {4}, x[1], x[2])),
+      ROW("layer_norm", INPUTS(values({2, 4}), values({4}), values({4})),
+          at::layer_norm(x[0], {4}, x[1], x[2])),
   });
 }
 
@@ -261,7 +294,8 @@ TEST(in_place) {
       ROW("copy_", INPUTS(values({2, 3}), values({3}, 1, 2)), x[0].clone().copy_(x[1])),
       ROW("fill_", INPUTS(values({2, 3})), x[0].clone().fill_(2)),
       ROW("zero_", INPUTS(values({2, 3})), x[0].clone().zero_()),
-      ROW("addcmul_", INPUTS(values({2, 3}), values({3}), values({3}, 1, 2)), x[0].clone().addcmul_(x[1], x[2], 0.5)),
+      ROW("addcmul_", INPUTS(values({2, 3}), values({3}), values({3}, 1, 2)),
+          x[0].clone().addcmul_(x[1], x[2], 0.5)),
   });
 }
 
@@ -278,18 +312,41 @@ Tensor change_part(const Tensors& x, const Change& change) {
 
 }  // namespace
 
+TEST(random_numbers_have_no_gradient) {
+  const std::vector<std::function<Tensor(Tensor)>> functions = {
+      [](const Tensor& x) { return x.uniform_(); },
+      [](const Tensor& x) { return x.normal_(); },
+      [](const Tensor& x) { return x.random_(); },
+      [](const Tensor& x) { return x.random_(7); },
+      [](const Tensor& x) { return x.random_(2, 7); },
+      [](const Tensor& x) { return x.bernoulli_(0.5); },
+      [](const Tensor& x) { return at::bernoulli(x * 0.1); },
+  };
+  for (const auto& function : functions) {
+    const Tensor x = values({2, 3}, 0.1, 0.9).requires_grad_();
+    const Tensor y = function(x.clone());
+    CHECK(y.requires_grad());
+    y.sum().backward();
+    CHECK(at::equal(x.grad(), at::zeros_like(x)));
+  }
+}
+
 TEST(in_place_on_views) {
   run({
-      ROW("mul_", INPUTS(values({3, 2}), values({2}, 1, 2)), change_part(x, [&](Tensor& part) { part.mul_(x[1]); })),
-      ROW("copy_", INPUTS(values({3, 2}), values({1}, 1, 2)), change_part(x, [&](Tensor& part) { part.copy_(x[1]); })),
+      ROW("mul_", INPUTS(values({3, 2}), values({2}, 1, 2)),
+          change_part(x, [&](Tensor& part) { part.mul_(x[1]); })),
+      ROW("copy_", INPUTS(values({3, 2}), values({1}, 1, 2)),
+          change_part(x, [&](Tensor& part) { part.copy_(x[1]); })),
       ROW("sigmoid_", INPUTS(values({3, 2})), change_part(x, [](Tensor& part) { part.sigmoid_(); })),
-      ROW("twice", INPUTS(values({3, 2})), change_part(x, [](Tensor& part) { part.exp_().mul_(2); })),
-      ROW("a view of a view", INPUTS(values({3, 2})), change_part(x, [](Tensor& part) { part.slice(0, 1, 2).exp_(); })),
-      ROW("a transposed view", INPUTS(values({3, 2}), values({3}, 1, 2)), [&x] {
-        Tensor whole = x[0].clone();
-        whole.t().select(0, 1).mul_(x[1]);
-        return whole * whole;
-      }()),
+      ROW("twice", INPUTS(values({3, 2})), change_part(x, [](Tensor& part) { part.sin_().mul_(2); })),
+      ROW("a view of a view", INPUTS(values({3, 2})),
+          change_part(x, [](Tensor& part) { part.slice(0, 1, 2).exp_(); })),
+      ROW("a transposed view", INPUTS(values({3, 2}), values({3}, 1, 2)),
+          [&x] {
+            Tensor whole = x[0].clone();
+            whole.t().select(0, 1).mul_(x[1]);
+            return whole * whole;
+          }()),
   });
 }
 

@@ -31,7 +31,9 @@ Tensor restore_dimensions(Tensor reduced, size_t dimensions, IntArrayRef dim, bo
 
 }  // namespace
 
-Tensor maybe_multiply(const Tensor& grad, const Scalar& value) { return value.equal(1) ? grad : grad * value; }
+Tensor maybe_multiply(const Tensor& grad, const Scalar& value) {
+  return value.equal(1) ? grad : grad * value;
+}
 
 Tensor to_copy_backward(const Tensor& grad, const at::TensorOptions& options) {
   if (grad.dtype() == options.dtype() && grad.device() == options.device()) return grad;
@@ -40,7 +42,8 @@ Tensor to_copy_backward(const Tensor& grad, const at::TensorOptions& options) {
 
 // ------------------------------------------------------------------------------------------------ arithmetic
 
-Tensor div_mode_self_backward(const Tensor& grad, const Tensor& other, const std::optional<std::string>& rounding_mode) {
+Tensor div_mode_self_backward(const Tensor& grad, const Tensor& other,
+                              const std::optional<std::string>& rounding_mode) {
   return rounding_mode ? at::zeros_like(grad) : grad / other;
 }
 
@@ -53,7 +56,8 @@ Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& expone
   if (exponent.equal(0)) return at::zeros_like(grad);
   if (exponent.equal(1)) return grad;
   if (exponent.equal(2)) return grad * (self * 2);
-  const Scalar less = exponent.is_floating_point() ? Scalar(exponent.toDouble() - 1) : Scalar(exponent.toLong() - 1);
+  const Scalar less =
+      exponent.is_floating_point() ? Scalar(exponent.toDouble() - 1) : Scalar(exponent.toLong() - 1);
   return grad * (at::pow(self, less) * exponent);
 }
 
@@ -62,7 +66,8 @@ Tensor pow_self_backward(const Tensor& grad, const Tensor& self, const Tensor& e
   return grad * at::where(exponent == 0, 0, slope);
 }
 
-Tensor pow_exponent_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent, const Tensor& result) {
+Tensor pow_exponent_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent,
+                             const Tensor& result) {
   // 0 ** positive is flat; elsewhere the logarithm has a value.
   const Tensor flat = at::logical_and(self == 0, exponent >= 0);
   return grad * at::where(flat, 0, result * self.log());
@@ -80,7 +85,8 @@ Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optiona
   return grad;
 }
 
-Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self, std::string_view approximate) {
+Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
+                            std::string_view approximate) {
   const Tensor square = self * self;
   Tensor curvature;
   if (approximate == "tanh") {
@@ -118,8 +124,8 @@ Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, const OptionalIntVec
 
 namespace {
 
-// d prod / d x_i is the product of the others. Divides where nothing is zero; where one element is, only that one has a
-// gradient; where several are, none has. `rest` is the product of the elements that are not zero.
+// d prod / d x_i is the product of the others. Divides where nothing is zero; where one element is, only that
+// one has a gradient; where several are, none has. `rest` is the product of the elements that are not zero.
 Tensor product_of_others(const Tensor& grad, const Tensor& is_zero, const Tensor& zeros, const Tensor& filled,
                          const Tensor& rest) {
   const Tensor none = grad * rest / filled;
@@ -143,14 +149,16 @@ Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, int64_t dim, bo
   return product_of_others(restored, is_zero, is_zero.sum(dim, true), filled, filled.prod(dim, true));
 }
 
-Tensor extremum_backward(const Tensor& grad, const Tensor& self, const Tensor& result, IntArrayRef dim, bool keepdim) {
+Tensor extremum_backward(const Tensor& grad, const Tensor& self, const Tensor& result, IntArrayRef dim,
+                         bool keepdim) {
   const size_t dimensions = self.sizes().size();
   const Tensor mask = self == restore_dimensions(result, dimensions, dim, keepdim);
   const Tensor count = dim.empty() ? mask.sum() : mask.sum(dim, true);
   return restore_dimensions(grad, dimensions, dim, keepdim) / count * mask;
 }
 
-Tensor value_selecting_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& indices, bool keepdim) {
+Tensor value_selecting_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& indices,
+                                bool keepdim) {
   if (sizes.empty()) return grad.reshape({});
   Tensor result = at::zeros(sizes, grad.options());
   if (keepdim) return result.scatter_(dim, indices, grad);
@@ -164,17 +172,20 @@ Tensor cumsum_backward(const Tensor& grad, int64_t dim) {
 
 // ------------------------------------------------------------------------------------------------ matrices
 
-Tensor mm_mat1_backward(const Tensor& grad, IntArrayRef mat1_sizes, IntArrayRef mat1_strides, const Tensor& mat2) {
+Tensor mm_mat1_backward(const Tensor& grad, IntArrayRef mat1_sizes, IntArrayRef mat1_strides,
+                        const Tensor& mat2) {
   const bool column_major = mat1_strides[0] == 1 && mat1_strides[1] == mat1_sizes[0];
   return column_major ? mat2.mm(grad.t()).t() : grad.mm(mat2.t());
 }
 
-Tensor mm_mat2_backward(const Tensor& grad, const Tensor& mat1, IntArrayRef mat2_sizes, IntArrayRef mat2_strides) {
+Tensor mm_mat2_backward(const Tensor& grad, const Tensor& mat1, IntArrayRef mat2_sizes,
+                        IntArrayRef mat2_strides) {
   const bool column_major = mat2_strides[0] == 1 && mat2_strides[1] == mat2_sizes[0];
   return column_major ? grad.t().mm(mat1).t() : mat1.t().mm(grad);
 }
 
-// ------------------------------------------------------------------------------------------------ shapes and views
+// ------------------------------------------------------------------------------------------------ shapes and
+// views
 
 int64_t storage_extent(IntArrayRef sizes, IntArrayRef strides) {
   int64_t last = 0;
@@ -187,8 +198,8 @@ int64_t storage_extent(IntArrayRef sizes, IntArrayRef strides) {
 
 namespace {
 
-// Whether two positions of the shape may be one element: true only if there is no order in which strides grow past what
-// the dimensions inside them span.
+// Whether two positions of the shape may be one element: true only if there is no order in which strides grow
+// past what the dimensions inside them span.
 bool may_overlap(IntArrayRef sizes, IntArrayRef strides) {
   std::vector<std::pair<int64_t, int64_t>> dimensions;
   for (size_t index = 0; index < sizes.size(); ++index) {
@@ -205,16 +216,22 @@ bool may_overlap(IntArrayRef sizes, IntArrayRef strides) {
 
 }  // namespace
 
-Tensor as_strided_backward(const Tensor& grad, IntArrayRef self_sizes, IntArrayRef self_strides, int64_t self_offset,
-                           IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
+Tensor as_strided_backward(const Tensor& grad, IntArrayRef self_sizes, IntArrayRef self_strides,
+                           int64_t self_offset, IntArrayRef size, IntArrayRef stride,
+                           std::optional<int64_t> storage_offset) {
   if (grad.numel() == 0) return at::zeros(self_sizes, grad.options());
-  // The gradient of the storage: what the result touched receives its gradient, added up where it touched twice.
+  // The gradient of the storage: what the result touched receives its gradient, added up where it touched
+  // twice.
   const int64_t offset = storage_offset.value_or(self_offset);
   const int64_t first = std::min(offset, self_offset);
-  const int64_t extent = std::max(offset + storage_extent(size, stride), self_offset + storage_extent(self_sizes, self_strides)) - first;
+  const int64_t extent = std::max(offset + storage_extent(size, stride),
+                                  self_offset + storage_extent(self_sizes, self_strides)) -
+                         first;
   Tensor flat = at::zeros({extent}, grad.options());
   const auto positions = [&](IntArrayRef sizes, IntArrayRef strides, int64_t from) {
-    return at::arange(extent, grad.options().dtype(at::kLong)).as_strided(sizes, strides, from - first).reshape({-1});
+    return at::arange(extent, grad.options().dtype(at::kLong))
+        .as_strided(sizes, strides, from - first)
+        .reshape({-1});
   };
   if (may_overlap(size, stride)) {
     flat.index_add_(0, positions(size, stride, offset), grad.reshape({-1}));
@@ -233,7 +250,8 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef self_sizes, IntArrayR
 
 Tensor permute_backward(const Tensor& grad, IntArrayRef dims) {
   std::vector<int64_t> inverse(dims.size());
-  for (size_t index = 0; index < dims.size(); ++index) inverse[wrap(dims[index], dims.size())] = static_cast<int64_t>(index);
+  for (size_t index = 0; index < dims.size(); ++index)
+    inverse[wrap(dims[index], dims.size())] = static_cast<int64_t>(index);
   return grad.permute(inverse);
 }
 
@@ -269,7 +287,8 @@ Tensor unfold_backward(const Tensor& grad, IntArrayRef sizes, int64_t dimension,
   return result.index_add_(dim, places, source);
 }
 
-std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes, int64_t dim) {
+std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes,
+                                 int64_t dim) {
   std::vector<Tensor> gradients;
   int64_t start = 0;
   const int64_t wrapped = wrap(dim, static_cast<size_t>(grad.dim()));
@@ -309,7 +328,8 @@ Tensor gather_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const
   return at::zeros(sizes, grad.options()).scatter_add_(dim, index, grad);
 }
 
-Tensor scatter_source_backward(const Tensor& grad, IntArrayRef source_sizes, int64_t dim, const Tensor& index) {
+Tensor scatter_source_backward(const Tensor& grad, IntArrayRef source_sizes, int64_t dim,
+                               const Tensor& index) {
   Tensor used = grad.gather(dim, index);
   if (used.sizes() == source_sizes) return used;
   Tensor result = at::zeros(source_sizes, grad.options());
@@ -319,7 +339,8 @@ Tensor scatter_source_backward(const Tensor& grad, IntArrayRef source_sizes, int
   return result;
 }
 
-// ------------------------------------------------------------------------------------------------ softmax and losses
+// ------------------------------------------------------------------------------------------------ softmax
+// and losses
 
 Tensor softmax_double_backward_grad(const Tensor& grad, const Tensor& output, int64_t dim, bool log) {
   // The Jacobian of softmax is symmetric, that of its logarithm is not.
@@ -327,10 +348,11 @@ Tensor softmax_double_backward_grad(const Tensor& grad, const Tensor& output, in
   return grad - (grad * output.exp()).sum(dim, true);
 }
 
-Tensor softmax_double_backward_output(const Tensor& grad, const Tensor& grad_output, const Tensor& output, int64_t dim,
-                                      bool log) {
+Tensor softmax_double_backward_output(const Tensor& grad, const Tensor& grad_output, const Tensor& output,
+                                      int64_t dim, bool log) {
   if (log) return -grad * output.exp() * grad_output.sum(dim, true);
-  return grad * grad_output - grad * (grad_output * output).sum(dim, true) - (grad * output).sum(dim, true) * grad_output;
+  return grad * grad_output - grad * (grad_output * output).sum(dim, true) -
+         (grad * output).sum(dim, true) * grad_output;
 }
 
 Tensor mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction) {

@@ -1,7 +1,7 @@
 #pragma once
-// Helpers that the formulas of derivatives.yaml call. All are made of at:: functions, so that with create_graph they are
-// recorded and differentiate again. `grad` is the gradient of the operation's result; the results have the shape of the
-// input, or one that sums to it.
+// Helpers that the formulas of derivatives.yaml call. All are made of at:: functions, so that with
+// create_graph they are recorded and differentiate again. `grad` is the gradient of the operation's result;
+// the results have the shape of the input, or one that sums to it.
 
 #include <aten/Tensor.h>
 
@@ -23,17 +23,20 @@ Tensor maybe_multiply(const Tensor& grad, const Scalar& value);
 Tensor to_copy_backward(const Tensor& grad, const at::TensorOptions& options);
 
 // Arithmetic.
-Tensor div_mode_self_backward(const Tensor& grad, const Tensor& other, const std::optional<std::string>& rounding_mode);
+Tensor div_mode_self_backward(const Tensor& grad, const Tensor& other,
+                              const std::optional<std::string>& rounding_mode);
 Tensor div_mode_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other,
                                const std::optional<std::string>& rounding_mode);
 Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent);
 Tensor pow_self_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent);
-Tensor pow_exponent_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent, const Tensor& result);
+Tensor pow_exponent_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent,
+                             const Tensor& result);
 // maximum and minimum: nothing where the input lost, half at ties.
 Tensor pairwise_backward(const Tensor& grad, const Tensor& lost, const Tensor& tied);
 Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
                       const std::optional<Scalar>& max);
-Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self, std::string_view approximate);
+Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
+                            std::string_view approximate);
 
 // Reductions. `dim` missing or empty: all dimensions.
 Tensor sum_backward(const Tensor& grad, IntArrayRef sizes, const OptionalIntVector& dim, bool keepdim);
@@ -41,27 +44,33 @@ Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, const OptionalIntVec
 Tensor prod_backward(const Tensor& grad, const Tensor& self);
 Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, int64_t dim, bool keepdim);
 // amax, amin and the like: shared evenly among the elements that are the extremum.
-Tensor extremum_backward(const Tensor& grad, const Tensor& self, const Tensor& result, IntArrayRef dim, bool keepdim);
+Tensor extremum_backward(const Tensor& grad, const Tensor& self, const Tensor& result, IntArrayRef dim,
+                         bool keepdim);
 // Results that are elements of the input, at `indices` along `dim`.
-Tensor value_selecting_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& indices, bool keepdim);
+Tensor value_selecting_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& indices,
+                                bool keepdim);
 Tensor cumsum_backward(const Tensor& grad, int64_t dim);
 
 // Matrices. The gradient is laid out as the matrix is, so that it can become its grad without a copy.
-Tensor mm_mat1_backward(const Tensor& grad, IntArrayRef mat1_sizes, IntArrayRef mat1_strides, const Tensor& mat2);
-Tensor mm_mat2_backward(const Tensor& grad, const Tensor& mat1, IntArrayRef mat2_sizes, IntArrayRef mat2_strides);
+Tensor mm_mat1_backward(const Tensor& grad, IntArrayRef mat1_sizes, IntArrayRef mat1_strides,
+                        const Tensor& mat2);
+Tensor mm_mat2_backward(const Tensor& grad, const Tensor& mat1, IntArrayRef mat2_sizes,
+                        IntArrayRef mat2_strides);
 
 // Shapes and views.
 // Elements of storage from the first to the last that such a shape touches; 0 without elements.
 int64_t storage_extent(IntArrayRef sizes, IntArrayRef strides);
-Tensor as_strided_backward(const Tensor& grad, IntArrayRef self_sizes, IntArrayRef self_strides, int64_t self_offset,
-                           IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset);
+Tensor as_strided_backward(const Tensor& grad, IntArrayRef self_sizes, IntArrayRef self_strides,
+                           int64_t self_offset, IntArrayRef size, IntArrayRef stride,
+                           std::optional<int64_t> storage_offset);
 Tensor permute_backward(const Tensor& grad, IntArrayRef dims);
 Tensor select_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, int64_t index);
 Tensor slice_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, std::optional<int64_t> start,
                       std::optional<int64_t> end, int64_t step);
 Tensor diagonal_backward(const Tensor& grad, IntArrayRef sizes, int64_t offset, int64_t dim1, int64_t dim2);
 Tensor unfold_backward(const Tensor& grad, IntArrayRef sizes, int64_t dimension, int64_t size, int64_t step);
-std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes, int64_t dim);
+std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes,
+                                 int64_t dim);
 // Puts a list of gradients behind each other, from `first` on.
 void move_into(std::vector<Tensor>& grad_inputs, size_t first, std::vector<Tensor>&& gradients);
 
@@ -71,12 +80,13 @@ Tensor index_put_self_backward(const Tensor& grad, TensorList indices, bool accu
 Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& index);
 Tensor gather_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& index);
 // Of the source of scatter_ and scatter_add_, which may be larger than `index`.
-Tensor scatter_source_backward(const Tensor& grad, IntArrayRef source_sizes, int64_t dim, const Tensor& index);
+Tensor scatter_source_backward(const Tensor& grad, IntArrayRef source_sizes, int64_t dim,
+                               const Tensor& index);
 
 // Softmax and losses.
 Tensor softmax_double_backward_grad(const Tensor& grad, const Tensor& output, int64_t dim, bool log);
-Tensor softmax_double_backward_output(const Tensor& grad, const Tensor& grad_output, const Tensor& output, int64_t dim,
-                                      bool log);
+Tensor softmax_double_backward_output(const Tensor& grad, const Tensor& grad_output, const Tensor& output,
+                                      int64_t dim, bool log);
 Tensor mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction);
 
 }  // namespace torch::autograd

@@ -1,5 +1,6 @@
 #pragma once
-// backward() and grad(): the two ways to ask for gradients. The messages of their errors are those of torch.autograd.
+// backward() and grad(): the two ways to ask for gradients. The messages of their errors are those of
+// torch.autograd.
 
 #include <torch/csrc/autograd/function.h>
 
@@ -7,16 +8,17 @@
 
 namespace torch::autograd {
 
-// Adds d(sum of tensors * grad_tensors)/d(leaf) to the grad of every leaf that is reached, or of `inputs` only when there
-// are any. An undefined or missing gradient is one, for a tensor of one element. `retain_graph` defaults to
-// `create_graph`.
+// Adds d(sum of tensors * grad_tensors)/d(leaf) to the grad of every leaf that is reached, or of `inputs`
+// only when there are any. An undefined or missing gradient is one, for a tensor of one element.
+// `retain_graph` defaults to `create_graph`.
 TORCH_API void backward(const variable_list& tensors, const variable_list& grad_tensors = {},
                         std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                         const variable_list& inputs = {});
 
-// The gradients of `outputs` for each of `inputs`; changes no grad. Throws Error when an input was not used, unless
-// `allow_unused`: then its gradient is undefined.
-TORCH_API variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs = {},
+// The gradients of `outputs` for each of `inputs`; changes no grad. Throws Error when an input was not used,
+// unless `allow_unused`: then its gradient is undefined.
+TORCH_API variable_list grad(const variable_list& outputs, const variable_list& inputs,
+                             const variable_list& grad_outputs = {},
                              std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                              bool allow_unused = false);
 

@@ -1,5 +1,5 @@
-// A graph task counts how many gradients each node waits for, then runs nodes as they become ready, latest first. There is
-// no recursion over the graph, so its depth is limited by memory only.
+// A graph task counts how many gradients each node waits for, then runs nodes as they become ready, latest
+// first. There is no recursion over the graph, so its depth is limited by memory only.
 
 #include <torch/csrc/autograd/engine.h>
 
@@ -18,7 +18,9 @@ namespace {
 // Where a backward starts: hands its gradients to the roots.
 class GraphRoot final : public Node {
  public:
-  GraphRoot(const edge_list& roots, variable_list grads) : grads_(std::move(grads)) { set_next_edges(edge_list(roots)); }
+  GraphRoot(const edge_list& roots, variable_list grads) : grads_(std::move(grads)) {
+    set_next_edges(edge_list(roots));
+  }
   variable_list apply(variable_list&&) override { return std::move(grads_); }
   std::string name() const override { return "GraphRoot"; }
 
@@ -38,15 +40,16 @@ struct RunsLater {
 
 // What a task knows of a node.
 struct NodeState {
-  int64_t waits_for = 0;       // gradients that are still to come
-  bool leads_to_target = false;  // it has to run
+  int64_t waits_for = 0;                              // gradients that are still to come
+  bool leads_to_target = false;                       // it has to run
   std::vector<std::pair<uint32_t, size_t>> captures;  // input -> number of the target
   std::unique_ptr<InputBuffer> inputs;
 };
 
 class GraphTask {
  public:
-  GraphTask(BackwardOptions options, const edge_list& targets) : options_(options), selective_(!targets.empty()) {
+  GraphTask(BackwardOptions options, const edge_list& targets)
+      : options_(options), selective_(!targets.empty()) {
     captured_.resize(targets.size());
   }
 
@@ -131,7 +134,8 @@ void GraphTask::mark_targets(const std::shared_ptr<Node>& root, const edge_list&
   }
 }
 
-// Runs the hooks of the tensors that a node's inputs are gradients of, then keeps what retain_grad() asked for.
+// Runs the hooks of the tensors that a node's inputs are gradients of, then keeps what retain_grad() asked
+// for.
 void run_tensor_hooks(Node& node, variable_list& inputs) {
   const auto run = [&inputs](const TensorHooks& hooks, uint32_t input_nr) {
     for (const auto& [number, hook] : hooks.snapshot()) {
@@ -161,15 +165,17 @@ at::Tensor conform(at::Tensor gradient, const InputMetadata& expected, const Nod
       const int64_t want = expected.sizes[expected.sizes.size() - back];
       expandable = want == 1 || want == sizes[sizes.size() - back];
     }
-    TORCH_CHECK(expandable, "Function ", node.name(), " returned an invalid gradient at index ", index, " - got ", sizes,
-                " but expected shape compatible with ", c10::IntArrayRef(expected.sizes));
+    TORCH_CHECK(expandable, "Function ", node.name(), " returned an invalid gradient at index ", index,
+                " - got ", sizes, " but expected shape compatible with ", c10::IntArrayRef(expected.sizes));
     gradient = at::sum_to_size(gradient, expected.sizes);
   }
-  TORCH_CHECK(gradient.is_floating_point(), "Function ", node.name(), " returned an invalid gradient at index ", index,
+  TORCH_CHECK(gradient.is_floating_point(), "Function ", node.name(),
+              " returned an invalid gradient at index ", index,
               " - expected a floating-point tensor but got ", gradient.dtype());
   const bool same_device = gradient.device() == expected.options.device();
-  TORCH_CHECK(same_device || gradient.dim() == 0, "Function ", node.name(), " returned an invalid gradient at index ", index,
-              " - expected device ", expected.options.device(), " but got ", gradient.device());
+  TORCH_CHECK(same_device || gradient.dim() == 0, "Function ", node.name(),
+              " returned an invalid gradient at index ", index, " - expected device ",
+              expected.options.device(), " but got ", gradient.device());
   if (!same_device || gradient.dtype() != expected.options.dtype()) {
     gradient = at::_to_copy(gradient, expected.options.dtype(), expected.options.device());
   }
@@ -180,16 +186,18 @@ void check_outputs(const Node& node, variable_list& outputs) {
   const size_t expected = node.num_outputs();
   // A custom function may return more, as long as they are undefined.
   for (size_t index = expected; index < outputs.size(); ++index) {
-    TORCH_CHECK(!outputs[index].defined(), "Function ", node.name(), " returned an invalid number of gradients - got ",
-                outputs.size(), ", but expected ", expected);
+    TORCH_CHECK(!outputs[index].defined(), "Function ", node.name(),
+                " returned an invalid number of gradients - got ", outputs.size(), ", but expected ",
+                expected);
   }
-  TORCH_CHECK(outputs.size() >= expected, "Function ", node.name(), " returned an invalid number of gradients - got ",
-              outputs.size(), ", but expected ", expected);
+  TORCH_CHECK(outputs.size() >= expected, "Function ", node.name(),
+              " returned an invalid number of gradients - got ", outputs.size(), ", but expected ", expected);
   for (size_t index = 0; index < expected; ++index) {
     const Edge& edge = node.next_edge(index);
     if (!edge.is_valid() || !outputs[index].defined()) continue;
     const auto& metadata = edge.function->input_metadata();
-    TORCH_INTERNAL_ASSERT(edge.input_nr < metadata.size(), "an edge ends in an input that its node does not have");
+    TORCH_INTERNAL_ASSERT(edge.input_nr < metadata.size(),
+                          "an edge ends in an input that its node does not have");
     outputs[index] = conform(std::move(outputs[index]), metadata[edge.input_nr], node, index);
   }
 }
@@ -212,7 +220,8 @@ void GraphTask::evaluate(Ready ready) {
   if (!options_.keep_graph) node.release_variables();
   for (const auto& [number, hook] : post_hooks) outputs = hook(std::move(outputs), kept);
   check_outputs(node, outputs);
-  for (size_t index = 0; index < node.num_outputs(); ++index) send(node.next_edge(index), std::move(outputs[index]));
+  for (size_t index = 0; index < node.num_outputs(); ++index)
+    send(node.next_edge(index), std::move(outputs[index]));
 }
 
 void GraphTask::send(const Edge& edge, at::Tensor gradient) {
@@ -243,7 +252,8 @@ variable_list GraphTask::run(const std::shared_ptr<Node>& root, const edge_list&
 
 }  // namespace
 
-variable_list Engine::execute(const edge_list& roots, variable_list grads, const edge_list& targets, BackwardOptions options) {
+variable_list Engine::execute(const edge_list& roots, variable_list grads, const edge_list& targets,
+                              BackwardOptions options) {
   TORCH_INTERNAL_ASSERT(roots.size() == grads.size(), "one gradient per root");
   GraphTask task(options, targets);
   return task.run(make_node<GraphRoot>(roots, std::move(grads)), targets);

@@ -16,10 +16,11 @@ struct BackwardOptions {
 
 class TORCH_API Engine {
  public:
-  // Sends `grads` into `roots` and returns the gradients that arrive at `targets`, undefined where none did. With
-  // targets, only nodes on the way to one run. Targets that are AccumulateGrad nodes run when `accumulate` is set.
-  // Throws whatever a node throws.
-  static variable_list execute(const edge_list& roots, variable_list grads, const edge_list& targets, BackwardOptions options);
+  // Sends `grads` into `roots` and returns the gradients that arrive at `targets`, undefined where none did.
+  // With targets, only nodes on the way to one run. Targets that are AccumulateGrad nodes run when
+  // `accumulate` is set. Throws whatever a node throws.
+  static variable_list execute(const edge_list& roots, variable_list grads, const edge_list& targets,
+                               BackwardOptions options);
 
   // Whether the backward that runs on this thread has targets, and whether `node` is on the way to one.
   static bool is_selective();

@@ -1,8 +1,9 @@
 #pragma once
 // The autograd graph: a Node per recorded operation, an Edge per input that needs a gradient.
 //
-// A node's outputs in backward are the gradients of the operation's inputs, and its inputs the gradients of the
-// operation's results. Subclass Node and define apply() to add an operation (Python's autograd.Function does).
+// A node's outputs in backward are the gradients of the operation's inputs, and its inputs the gradients of
+// the operation's results. Subclass Node and define apply() to add an operation (Python's autograd.Function
+// does).
 
 #include <aten/Tensor.h>
 
@@ -29,7 +30,8 @@ struct Edge {
 };
 using edge_list = std::vector<Edge>;
 
-// What a gradient that enters a node must look like: as the result of the forward operation that it belongs to.
+// What a gradient that enters a node must look like: as the result of the forward operation that it belongs
+// to.
 struct InputMetadata {
   explicit InputMetadata(const at::Tensor& tensor)
       : sizes(tensor.sizes().begin(), tensor.sizes().end()), options(tensor.options()) {}
@@ -129,7 +131,9 @@ class TORCH_API Node : public std::enable_shared_from_this<Node> {
   const std::vector<InputHooks>& all_tensor_hooks() const { return tensor_hooks_; }
   // Where retain_grad() of a result keeps its gradient: after the tensor hooks.
   void set_retained_grad(uint32_t input_nr, std::shared_ptr<at::Tensor> slot);
-  const std::vector<std::pair<uint32_t, std::shared_ptr<at::Tensor>>>& retained_grads() const { return retained_; }
+  const std::vector<std::pair<uint32_t, std::shared_ptr<at::Tensor>>>& retained_grads() const {
+    return retained_;
+  }
   // Takes the slot away, null when there is none.
   std::shared_ptr<at::Tensor> take_retained_grad(uint32_t input_nr);
   HookList<NodePreHook>& pre_hooks() { return pre_hooks_; }
@@ -153,7 +157,8 @@ class TORCH_API Node : public std::enable_shared_from_this<Node> {
   void* pyobj_ = nullptr;
 };
 
-// Deletes a node, and the nodes that only it kept, one after the other: a long chain must not overflow the stack.
+// Deletes a node, and the nodes that only it kept, one after the other: a long chain must not overflow the
+// stack.
 TORCH_API void delete_node(Node* node);
 
 // The way to make a node: make_node<AddBackward0>(arguments of its constructor...).

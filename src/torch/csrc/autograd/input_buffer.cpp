@@ -19,8 +19,9 @@ void InputBuffer::add(size_t input_nr, at::Tensor gradient) {
     sum = std::move(gradient);
     return;
   }
-  const bool in_place = !c10::GradMode::is_enabled() && is_only_owner(sum) && sum.is_non_overlapping_and_dense() &&
-                        sum.sizes() == gradient.sizes() && sum.dtype() == gradient.dtype();
+  const bool in_place = !c10::GradMode::is_enabled() && is_only_owner(sum) &&
+                        sum.is_non_overlapping_and_dense() && sum.sizes() == gradient.sizes() &&
+                        sum.dtype() == gradient.dtype();
   if (in_place) {
     at::add_(sum, gradient);
   } else {

@@ -7,8 +7,8 @@
 
 namespace torch::autograd {
 
-// Whether the caller's handle is the only way to the tensor's memory (a view's base that only the view keeps does not
-// count), so that it may be overwritten.
+// Whether the caller's handle is the only way to the tensor's memory (a view's base that only the view keeps
+// does not count), so that it may be overwritten.
 bool is_only_owner(const at::Tensor& tensor);
 
 class InputBuffer {

@@ -1,3 +1,4 @@
+#include <torch/csrc/autograd/functions/copy_slices.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -8,14 +9,18 @@ namespace torch::autograd {
 namespace {
 
 constexpr const char* kTwice =
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+    "already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access "
+    "saved tensors "
     "after calling backward.";
 
 std::string describe(const at::Tensor& tensor) {
   std::ostringstream text;
-  text << "[torch." << (tensor.is_cuda() ? "cuda." : "") << c10::to_string(tensor.dtype()) << "Tensor " << tensor.sizes() << "]";
+  text << "[torch." << (tensor.is_cuda() ? "cuda." : "") << c10::to_string(tensor.dtype()) << "Tensor "
+       << tensor.sizes() << "]";
   return text.str();
 }
 
@@ -35,23 +40,26 @@ SavedVariable::SavedVariable(const at::Tensor& variable, bool is_output, bool is
     return;
   }
   data_ = at::Tensor(variable.impl()->shallow_copy(/*share_version=*/true));
-  if (is_inplace_on_view_) view_history_ = grad_fn(variable);
+  if (is_inplace_on_view_) view_history_ = std::static_pointer_cast<CopySlices>(grad_fn(variable._base()));
 }
 
 at::Tensor SavedVariable::unpack(std::shared_ptr<Node> owner) const {
   if (!was_defined_) return {};
   TORCH_CHECK(data_.defined(), kTwice);
-  const std::shared_ptr<Node> history = !is_output_            ? grad_fn(data_)
-                                        : is_inplace_on_view_ ? view_history_.lock()
+  const std::shared_ptr<Node> history = !is_output_           ? grad_fn(data_)
+                                        : is_inplace_on_view_ ? replay_view()
                                                               : std::move(owner);
   const uint32_t current = data_._version();
   if (current != saved_version_) {
     std::ostringstream message;
-    message << "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            << describe(data_);
+    message
+        << "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        << describe(data_);
     if (history) message << ", which is output " << output_nr_ << " of " << history->name() << ",";
-    message << " is at version " << current << "; expected version " << saved_version_ << " instead. Hint: the tensor was "
-            << "changed after it was used in the forward pass; use an out-of-place operation there, or clone it first.";
+    message << " is at version " << current << "; expected version " << saved_version_
+            << " instead. Hint: the tensor was "
+            << "changed after it was used in the forward pass; use an out-of-place operation there, or clone "
+               "it first.";
     throw c10::Error(message.str());
   }
   if (!is_output_) return data_;
@@ -61,6 +69,15 @@ at::Tensor SavedVariable::unpack(std::shared_ptr<Node> owner) const {
   meta.grad_fn = history;
   meta.output_nr = output_nr_;
   return result;
+}
+
+std::shared_ptr<Node> SavedVariable::replay_view() const {
+  const std::shared_ptr<CopySlices> written = view_history_.lock();
+  TORCH_INTERNAL_ASSERT(written != nullptr, "a view's node outlived the history of its base");
+  auto node =
+      make_node<ViewReplayBackward>(Edge(written, 0), written->base_geometry(), TensorGeometry(data_));
+  node->add_input_metadata(data_);
+  return node;
 }
 
 std::vector<SavedVariable> save_list(at::TensorList tensors) {

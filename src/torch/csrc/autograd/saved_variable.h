@@ -5,21 +5,27 @@
 
 namespace torch::autograd {
 
+class CopySlices;
+
 class TORCH_API SavedVariable {
  public:
   SavedVariable() = default;
-  // `is_output`: the tensor is a result of the node that keeps it. It is then kept without its history, which would be a
-  // cycle. `is_inplace_on_view`: and that result is a view that was written in place, whose history is not the node.
+  // `is_output`: the tensor is a result of the node that keeps it. It is then kept without its history, which
+  // would be a cycle. `is_inplace_on_view`: and that result is a view that was written in place, whose
+  // history is not the node.
   SavedVariable(const at::Tensor& variable, bool is_output, bool is_inplace_on_view = false);
 
-  // The tensor as it was saved; `owner` is the node that keeps it, for an output. Undefined if it was undefined. Throws
-  // Error when it was released, or written in place since.
+  // The tensor as it was saved; `owner` is the node that keeps it, for an output. Undefined if it was
+  // undefined. Throws Error when it was released, or written in place since.
   at::Tensor unpack(std::shared_ptr<Node> owner = nullptr) const;
   void reset() { data_.reset(); }
 
  private:
+  std::shared_ptr<Node> replay_view() const;
+
   at::Tensor data_;
-  std::weak_ptr<Node> view_history_;
+  // What a view's base came from when the view had been written; it owns the node that keeps this.
+  std::weak_ptr<CopySlices> view_history_;
   uint32_t saved_version_ = 0;
   uint32_t output_nr_ = 0;
   bool was_defined_ = false;

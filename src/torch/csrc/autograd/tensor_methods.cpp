@@ -1,4 +1,5 @@
-// The methods of at::Tensor that are about gradients, and the native functions that change history instead of data.
+// The methods of at::Tensor that are about gradients, and the native functions that change history instead of
+// data.
 
 #include <aten/NativeFunctions.h>
 #include <aten/Tensor.h>
@@ -12,10 +13,12 @@ using torch::autograd::find_meta;
 using torch::autograd::meta_of;
 
 const Tensor& Tensor::requires_grad_(bool requires_grad) const {
-  TORCH_CHECK(is_leaf(), "you can only change requires_grad flags of leaf variables.",
-              requires_grad ? ""
-                            : " If you want to use a computed variable in a subgraph that doesn't require differentiation "
-                              "use var_no_grad = var.detach().");
+  TORCH_CHECK(
+      is_leaf(), "you can only change requires_grad flags of leaf variables.",
+      requires_grad
+          ? ""
+          : " If you want to use a computed variable in a subgraph that doesn't require differentiation "
+            "use var_no_grad = var.detach().");
   TORCH_CHECK(!requires_grad || is_floating_point(),
               "only Tensors of floating point and complex dtype can require gradients");
   if (requires_grad || find_meta(*this)) meta_of(*this).leaf_requires_grad = requires_grad;

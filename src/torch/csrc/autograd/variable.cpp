@@ -28,9 +28,12 @@ std::shared_ptr<Node> grad_fn(const at::Tensor& tensor) {
   const std::lock_guard<std::mutex> lock(meta->mutex);
   const uint32_t version = tensor._version();
   if (meta->view->version == version) return meta->grad_fn;
-  if (meta->grad_fn == nullptr && !meta->view->base.requires_grad()) return nullptr;
-  std::shared_ptr<at::Tensor> retained = meta->grad_fn ? meta->grad_fn->take_retained_grad(meta->output_nr) : nullptr;
-  auto node = make_node<ViewReplayBackward>(meta->view->base, tensor);
+  const at::Tensor& base = meta->view->base;
+  if (meta->grad_fn == nullptr && !base.requires_grad()) return nullptr;
+  std::shared_ptr<at::Tensor> retained =
+      meta->grad_fn ? meta->grad_fn->take_retained_grad(meta->output_nr) : nullptr;
+  auto node =
+      make_node<ViewReplayBackward>(gradient_edge(base), TensorGeometry(base), TensorGeometry(tensor));
   node->add_input_metadata(tensor);
   if (retained) node->set_retained_grad(0, std::move(retained));
   meta->grad_fn = std::move(node);
@@ -51,7 +54,8 @@ std::shared_ptr<Node> grad_accumulator(const at::Tensor& tensor) {
 
 Edge gradient_edge(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.requires_grad()) return {};
-  if (std::shared_ptr<Node> node = grad_fn(tensor)) return Edge(std::move(node), find_meta(tensor)->output_nr);
+  if (std::shared_ptr<Node> node = grad_fn(tensor))
+    return Edge(std::move(node), find_meta(tensor)->output_nr);
   return Edge(grad_accumulator(tensor), 0);
 }
 
@@ -75,33 +79,41 @@ void rebase_history(const at::Tensor& self, std::shared_ptr<Node> node) {
     const at::Tensor& base = meta.view->base;
     auto copy_slices = make_node<CopySlices>(base, self, std::move(node));
     AutogradMeta& base_meta = meta_of(base);
-    std::shared_ptr<at::Tensor> retained = base_meta.grad_fn ? base_meta.grad_fn->take_retained_grad(base_meta.output_nr) : nullptr;
+    std::shared_ptr<at::Tensor> retained =
+        base_meta.grad_fn ? base_meta.grad_fn->take_retained_grad(base_meta.output_nr) : nullptr;
     if (retained) copy_slices->set_retained_grad(0, std::move(retained));
     base_meta.grad_fn = std::move(copy_slices);
     base_meta.output_nr = 0;
     grad_fn(self);  // makes the view's history anew, now that the version differs
     return;
   }
-  std::shared_ptr<at::Tensor> retained = meta.grad_fn ? meta.grad_fn->take_retained_grad(meta.output_nr) : nullptr;
+  std::shared_ptr<at::Tensor> retained =
+      meta.grad_fn ? meta.grad_fn->take_retained_grad(meta.output_nr) : nullptr;
   if (retained) node->set_retained_grad(0, std::move(retained));
   meta.grad_fn = std::move(node);
   meta.output_nr = 0;
 }
 
 void check_inplace(const at::Tensor& self) {
-  TORCH_CHECK(is_differentiable(self), "a result that requires grad cannot be written into a tensor of dtype ",
+  TORCH_CHECK(is_differentiable(self),
+              "a result that requires grad cannot be written into a tensor of dtype ",
               c10::dtype_name(self.dtype()));
   const AutogradMeta* meta = find_meta(self);
   if (meta == nullptr) return;
   if (meta->view != nullptr) {
     TORCH_CHECK(meta->view->creation != ViewCreation::NoGrad,
-                "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
-                "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
-                "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
+                "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+                "Given that this "
+                "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+                "both the view "
+                "and the inplace either both inside the no_grad block (if you don't want the inplace to be "
+                "tracked) or both "
                 "outside (if you want the inplace to be tracked).");
     TORCH_CHECK(meta->view->creation != ViewCreation::CustomFunction,
-                "This view was created inside a custom Function (or because an input was returned as-is) and is being "
-                "modified inplace. This is forbidden. You can fix this by cloning the output of the custom Function.");
+                "This view was created inside a custom Function (or because an input was returned as-is) and "
+                "is being "
+                "modified inplace. This is forbidden. You can fix this by cloning the output of the custom "
+                "Function.");
     const at::Tensor& base = meta->view->base;
     TORCH_CHECK(!(base.is_leaf() && base.requires_grad()),
                 "a view of a leaf Variable that requires grad is being used in an in-place operation.");
@@ -118,7 +130,8 @@ at::Tensor as_view(const at::Tensor& source, at::Tensor result, bool recorded) {
   const ViewInfo* source_view = source_meta ? source_meta->view.get() : nullptr;
   ViewCreation creation = recorded ? ViewCreation::Recorded : ViewCreation::NoGrad;
   if (recorded && source_view) creation = source_view->creation;
-  auto view = std::make_unique<ViewInfo>(ViewInfo{source_view ? source_view->base : source, creation, result._version()});
+  auto view = std::make_unique<ViewInfo>(
+      ViewInfo{source_view ? source_view->base : source, creation, result._version()});
   meta_of(result).view = std::move(view);
   return result;
 }
@@ -126,10 +139,12 @@ at::Tensor as_view(const at::Tensor& source, at::Tensor result, bool recorded) {
 void detach_in_place(const at::Tensor& tensor) {
   AutogradMeta* meta = find_meta(tensor);
   if (meta == nullptr) return;
-  TORCH_CHECK(meta->view == nullptr,
-              "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-              "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() "
-              "cannot be called on these gradients.");
+  TORCH_CHECK(
+      meta->view == nullptr,
+      "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+      "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+      "detach_() "
+      "cannot be called on these gradients.");
   meta->leaf_requires_grad = false;
   meta->grad_fn.reset();
   meta->output_nr = 0;

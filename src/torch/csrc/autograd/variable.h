@@ -39,7 +39,9 @@ TORCH_API AutogradMeta* find_meta(const at::Tensor& tensor);
 TORCH_API AutogradMeta& meta_of(const at::Tensor& tensor);
 
 // Only floating-point tensors have gradients.
-inline bool is_differentiable(const at::Tensor& tensor) { return tensor.defined() && tensor.is_floating_point(); }
+inline bool is_differentiable(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.is_floating_point();
+}
 
 // The node that a tensor came from, of the present version for a view; null for a leaf.
 TORCH_API std::shared_ptr<Node> grad_fn(const at::Tensor& tensor);
@@ -51,18 +53,21 @@ TORCH_API Edge gradient_edge(const at::Tensor& tensor);
 // Attaches a new result to its node. Does nothing for results without gradients.
 TORCH_API void set_history(const at::Tensor& result, const std::shared_ptr<Node>& node);
 TORCH_API void set_history(const std::vector<at::Tensor>& results, const std::shared_ptr<Node>& node);
-// After an in-place operation: `self` now comes from `node`, which has an edge to what self was, first. For a view, its
-// base does (CopySlices).
+// After an in-place operation: `self` now comes from `node`, which has an edge to what self was, first. For a
+// view, its base does (CopySlices).
 TORCH_API void rebase_history(const at::Tensor& self, std::shared_ptr<Node> node);
 // Throws Error when `self` may not be written in place while a gradient is recorded.
 TORCH_API void check_inplace(const at::Tensor& self);
 
-// Marks `result`, which shares memory with `source`, as its view. A result that is `source` itself becomes a new tensor.
-TORCH_API at::Tensor as_view(const at::Tensor& source, at::Tensor result, bool recorded = c10::GradMode::is_enabled());
+// Marks `result`, which shares memory with `source`, as its view. A result that is `source` itself becomes a
+// new tensor.
+TORCH_API at::Tensor as_view(const at::Tensor& source, at::Tensor result,
+                             bool recorded = c10::GradMode::is_enabled());
 // Forgets history and wish for a gradient. Throws Error for a view.
 TORCH_API void detach_in_place(const at::Tensor& tensor);
 
 // tensor.register_hook(): returns the list that the hook is in and its number there.
-TORCH_API std::pair<std::shared_ptr<TensorHooks>, uint64_t> register_hook(const at::Tensor& tensor, TensorHook hook);
+TORCH_API std::pair<std::shared_ptr<TensorHooks>, uint64_t> register_hook(const at::Tensor& tensor,
+                                                                          TensorHook hook);
 
 }  // namespace torch::autograd

@@ -11,12 +11,14 @@ std::vector<std::vector<int64_t>> sizes_of(at::TensorList tensors) {
 
 void check_out(const char* name, bool requires_grad) {
   TORCH_CHECK(!requires_grad, name,
-              "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+              "(): functions with out=... arguments don't support automatic differentiation, but one of the "
+              "arguments "
               "requires grad.");
 }
 
 void check_no_formula(const char* name, bool requires_grad) {
-  TORCH_CHECK(!requires_grad, name, "(): has no gradient, so it cannot be used in place on a tensor that requires grad; use ",
+  TORCH_CHECK(!requires_grad, name,
+              "(): has no gradient, so it cannot be used in place on a tensor that requires grad; use ",
               "the function without the trailing underscore");
 }
 

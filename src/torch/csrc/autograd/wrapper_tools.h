@@ -20,7 +20,9 @@ inline bool any_requires_grad(const Inputs&... inputs) {
   return (needs_gradient(inputs) || ...) && c10::GradMode::is_enabled();
 }
 
-inline void append_edges(edge_list& edges, const at::Tensor& tensor) { edges.push_back(gradient_edge(tensor)); }
+inline void append_edges(edge_list& edges, const at::Tensor& tensor) {
+  edges.push_back(gradient_edge(tensor));
+}
 inline void append_edges(edge_list& edges, at::TensorList tensors) {
   for (const at::Tensor& tensor : tensors) append_edges(edges, tensor);
 }
@@ -34,7 +36,9 @@ inline edge_list collect_next_edges(const Inputs&... inputs) {
   return edges;
 }
 
-inline c10::Device device_of(const at::Tensor& tensor) { return tensor.defined() ? tensor.device() : c10::Device(c10::kCPU); }
+inline c10::Device device_of(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.device() : c10::Device(c10::kCPU);
+}
 
 TORCH_API std::vector<std::vector<int64_t>> sizes_of(at::TensorList tensors);
 

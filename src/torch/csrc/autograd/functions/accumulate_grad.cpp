@@ -8,7 +8,8 @@ namespace torch::autograd {
 
 namespace {
 
-// Whether nobody else can see the memory of `grad` and it is laid out as the variable is, so that it may be kept as it is.
+// Whether nobody else can see the memory of `grad` and it is laid out as the variable is, so that it may be
+// kept as it is.
 bool can_keep(const at::Tensor& grad, const at::Tensor& variable) {
   return is_only_owner(grad) && grad.is_non_overlapping_and_dense() &&
          (!variable.is_non_overlapping_and_dense() || grad.strides() == variable.strides());
@@ -28,7 +29,8 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
     target = target.defined() ? at::add(target, grad) : at::clone(grad);
   } else if (!target.defined()) {
     // A new handle, so that neither history nor views are kept.
-    target = can_keep(grad, variable_) ? at::Tensor(grad.impl()->shallow_copy(/*share_version=*/false)) : at::clone(grad);
+    target = can_keep(grad, variable_) ? at::Tensor(grad.impl()->shallow_copy(/*share_version=*/false))
+                                       : at::clone(grad);
   } else {
     at::add_(target, grad);
   }

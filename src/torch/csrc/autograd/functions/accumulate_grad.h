@@ -10,7 +10,8 @@ namespace torch::autograd {
 class TORCH_API AccumulateGrad final : public Node {
  public:
   // Runs as soon as it is ready: nothing waits behind it.
-  explicit AccumulateGrad(at::Tensor variable) : Node(std::numeric_limits<uint64_t>::max()), variable_(std::move(variable)) {
+  explicit AccumulateGrad(at::Tensor variable)
+      : Node(std::numeric_limits<uint64_t>::max()), variable_(std::move(variable)) {
     add_input_metadata(variable_);
   }
   variable_list apply(variable_list&& grads) override;

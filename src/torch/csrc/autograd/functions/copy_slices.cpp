@@ -12,14 +12,16 @@ CopySlices::CopySlices(const at::Tensor& base, const at::Tensor& view, std::shar
   add_next_edge(gradient_edge(base));
   // What the view was is part of what the base was.
   function_->set_next_edge(0, next_edge(0));
-  for (size_t index = 1; index < function_->num_outputs(); ++index) add_next_edge(function_->next_edge(index));
+  for (size_t index = 1; index < function_->num_outputs(); ++index)
+    add_next_edge(function_->next_edge(index));
 }
 
 variable_list CopySlices::apply(variable_list&& grads) {
   variable_list grad_inputs(num_outputs());
   if (!grads[0].defined()) return grad_inputs;
   TORCH_CHECK(function_ != nullptr,
-              "Trying to backward through the graph a second time, but an in-place operation on a view was already freed. "
+              "Trying to backward through the graph a second time, but an in-place operation on a view was "
+              "already freed. "
               "Specify retain_graph=True if you need to backward through the graph a second time.");
   // In the layout of the base, so that the view's strides mean the same elements.
   const int64_t extent = storage_extent(base_.sizes, base_.strides);
@@ -46,14 +48,10 @@ variable_list CopySlices::apply(variable_list&& grads) {
 
 void CopySlices::release_variables() { function_.reset(); }
 
-ViewReplayBackward::ViewReplayBackward(const at::Tensor& base, const at::Tensor& view) : base_(base), view_(view) {
-  add_next_edge(gradient_edge(base));
-}
-
 variable_list ViewReplayBackward::apply(variable_list&& grads) {
   if (!grads[0].defined()) return variable_list(1);
-  return {as_strided_backward(grads[0], base_.sizes, base_.strides, base_.storage_offset, view_.sizes, view_.strides,
-                              view_.storage_offset)};
+  return {as_strided_backward(grads[0], base_.sizes, base_.strides, base_.storage_offset, view_.sizes,
+                              view_.strides, view_.storage_offset)};
 }
 
 }  // namespace torch::autograd
