@@ -8,12 +8,13 @@ same outputs, and nothing of a recipe is ever run outside Jinja's sandbox. The s
 
     selectors   lines that end in ``[...]``
     config      conda_build_config.yaml, stacked and multiplied out to variants
-    templates   Jinja in a sandbox; `functions` is what templates may name
+    templates   Jinja in a `sandbox`; `functions` is what templates may name
     document    YAML with line numbers; `fields` are the keys it may hold
     outputs     what each output takes from the top level
     excerpts, usage, hashes   which keys an output uses, and its build string
     order       build order
-    render      the whole
+    finish      pins resolved
+    render      the whole; `stages` are the types in between
     choose      picking outputs and variants from the result
 """
 
@@ -23,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.recipe.config import VariantConfigText, given, parse
 from slipway.recipe.loader import load_config, load_recipe, surrounding_configs
-from slipway.recipe.render import Recipe, Renderer, Versions
+from slipway.recipe.render import Renderer
+from slipway.recipe.stages import Recipe, Versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -45,10 +45,11 @@ SECTIONS: Final[Mapping[str, frozenset[str]]] = {
 
 FREE_SECTIONS: Final = frozenset({"extra"})
 RUN_EXPORTS: Final = frozenset({"weak", "strong", "noarch", "weak_constrains", "strong_constrains"})
-TEXT_LISTS: Final[Mapping[str, frozenset[str]]] = {
-    "build": frozenset({"ignore_run_exports", "ignore_run_exports_from", "script_env", "entry_points",
-                        "force_use_keys", "force_ignore_keys", "track_features", "features"}),
-    "test": frozenset({"requires", "commands", "files", "imports", "source_files", "downstreams"}),
-    "source": frozenset({"patches"}),
-}  # fmt: skip
-"""Keys whose value is a list of strings; a single string stands for a list of one."""
+BUILD_LISTS: Final = frozenset(
+    {
+        "ignore_run_exports", "ignore_run_exports_from", "entry_points", "force_use_keys", "force_ignore_keys",
+        "track_features", "features", "missing_dso_whitelist", "runpath_whitelist", "rpaths", "always_include_files",
+        "no_link", "skip_compile_pyc", "has_prefix_files", "binary_has_prefix_files", "overlinking_ignore_patterns",
+    }
+)  # fmt: skip
+"""Keys of `build` whose value is a list of strings; a single string stands for a list of one."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from slipway.errors import RecipeError
 from slipway.recipe.config import VariantConfigText
-from slipway.recipe.render import Recipe
+from slipway.recipe.stages import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable

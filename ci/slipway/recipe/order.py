@@ -2,59 +2,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from slipway.errors import RecipeError
+from slipway.recipe.hashes import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
-T = TypeVar("T")
+    from slipway.recipe.stages import Candidate
 
 
-def in_build_order(
-    items: Sequence[T],
-    *,
-    name: Callable[[T], str],
-    needs: Callable[[T], Sequence[str]],
-    needs_first: Callable[[T], Sequence[str]],
-    where: Callable[[T], str],
-) -> tuple[T, ...]:
-    """Sort by names, keeping the given order where nothing speaks against it.
+def in_build_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Sort by name, keeping the recipe's order where nothing speaks against it.
 
-    Args:
-        needs: names that an item requires at all; obeyed where that makes no circle.
-        needs_first: those among them that must be built before it.
+    What an output's build or host requirements name comes before it; what its run requirements name does too, unless
+    that makes a circle.
 
     Raises:
         RecipeError: outputs need each other before either can be built.
     """
-    names = list(dict.fromkeys(name(item) for item in items))
-    hard = {own: {other for item in items if name(item) == own for other in needs_first(item)} for own in names}
-    soft = {own: {other for item in items if name(item) == own for other in needs(item)} for own in names}
+    listed = sorted(candidates, key=_position)
+    names = list(dict.fromkeys(candidate.output.name for candidate in listed))
+    hard = {name: _needs(name, listed, ("build", "host")) for name in names}
+    soft = {name: _needs(name, listed, ("build", "host", "run")) for name in names}
     placed: list[str] = []
     remaining = list(names)
     while remaining:
-        ready = next(
-            (own for edges in (soft, hard) for own in remaining if not (edges[own] - {own}) & set(remaining)), None
-        )
+        ready = next((name for edges in (soft, hard) for name in remaining if not edges[name] & set(remaining)), None)
         if ready is None:
             circle = _circle(remaining, hard)
-            first = next(item for item in items if name(item) == circle[0])
+            where = next(candidate.output.where for candidate in listed if candidate.output.name == circle[0])
             raise RecipeError(
-                f"outputs need each other to be built: {' -> '.join(f'`{own}`' for own in circle)}", where=where(first),
+                f"outputs need each other to be built: {' -> '.join(f'`{name}`' for name in circle)}", where=where,
                 hint="move one of the requirements to `run`, or build both in one output",
             )  # fmt: skip
         placed.append(ready)
         remaining.remove(ready)
-    position = {own: index for index, own in enumerate(placed)}
-    return tuple(sorted(items, key=lambda item: position[name(item)]))
+    return tuple(sorted(listed, key=lambda candidate: placed.index(candidate.output.name)))
+
+
+def _position(candidate: Candidate) -> tuple[bool, int]:
+    index = candidate.output.index
+    return (index is None, index or 0)
+
+
+def _needs(name: str, candidates: Sequence[Candidate], sections: Sequence[str]) -> set[str]:
+    own = [candidate.output.requirements for candidate in candidates if candidate.output.name == name]
+    return {name_of(spec) for part in own for section in sections for spec in part[section]} - {name}
 
 
 def _circle(names: Sequence[str], edges: dict[str, set[str]]) -> list[str]:
     path = [names[0]]
     while True:
-        following = next(other for other in names if other in edges[path[-1]] and other != path[-1])
+        following = next(other for other in names if other in edges[path[-1]])
         if following in path:
             return [*path[path.index(following) :], following]
         path.append(following)

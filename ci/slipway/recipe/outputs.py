@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from slipway.errors import RecipeError
-from slipway.recipe import fields
 from slipway.recipe.functions import starred
 from slipway.recipe.hashes import name_of
 
@@ -76,6 +75,18 @@ def number_of(build: Mapping[str, Any], where: str) -> int:
     return int(written)
 
 
+def check_build_string(build_string: str, where: str) -> None:
+    """Refuse characters that cannot be in a package's file name.
+
+    Raises:
+        RecipeError: there is one.
+    """
+    if bad := re.search(r"[^A-Za-z0-9_.+!]", build_string):
+        raise RecipeError(
+            f"the build string `{build_string}` holds `{bad[0]}`", where=where, hint="use letters, digits, `_` and `.`"
+        )
+
+
 def truth(value: Any) -> bool:
     """YAML's and conda-build's words for true."""
     return value is True or (isinstance(value, str) and value.strip().lower() in ("true", "yes", "on", "1"))
@@ -99,15 +110,18 @@ def identity(document: Document) -> tuple[str, str]:
     name, version = package.get("name"), package.get("version")
     if not name:
         raise RecipeError("the recipe has no `package/name`", where=document.where("package"), hint="add `name:`")
-    if not re.fullmatch(r"[A-Za-z0-9_.\-]+", str(name)):
-        raise RecipeError(
-            f"`{name}` cannot be a package name", where=document.where("package", "name"),
-            hint="use lower-case letters, digits, `-`, `_` and `.`",
-        )  # fmt: skip
+    _check_name(str(name), document.where("package", "name"))
     outputs = document.meta.get("outputs") or ()
     if not version and not (outputs and all(isinstance(out, Mapping) and out.get("version") for out in outputs)):
         raise RecipeError("the recipe has no `package/version`", where=document.where("package"), hint="add `version:`")
-    return str(name).lower(), _version(version, document.where("package", "version"))
+    return str(name), _version(version, document.where("package", "version"))
+
+
+def _check_name(name: str, where: str) -> None:
+    if not re.fullmatch(r"[a-z0-9_.\-]+", name):
+        raise RecipeError(
+            f"`{name}` cannot be a package name", where=where, hint="use lower-case letters, digits, `-`, `_` and `.`"
+        )
 
 
 def _version(value: Any, where: str) -> str:
@@ -147,13 +161,15 @@ def describe(document: Document, variant: Mapping[str, str], *, pins_own: bool) 
                 f"outputs of type `{output['type']}` are not supported", where=document.where("outputs", index, "type"),
                 hint="slipway builds conda packages",
             )  # fmt: skip
-        own = str(output.get("name") or name).lower()
-        if any(other.name == own for other in found):
+        own = str(output.get("name") or name)
+        _check_name(own, document.where("outputs", index, "name"))
+        described = _output(document, index, output, own, (name, version), variant)
+        if not described.is_skipped and any(other.name == own and not other.is_skipped for other in found):
             raise RecipeError(
                 f"two outputs are called `{own}`", where=document.where("outputs", index, "name"),
-                hint="give them different names",
+                hint="give them different names, or skip one in each variant",
             )  # fmt: skip
-        found.append(_output(document, index, output, own, (name, version), variant))
+        found.append(described)
     if not any(output.name == name for output in found) and (pins_own or _requires_output(document, found)):
         found.append(_top_level(document, name, version, variant))
     return tuple(found)
@@ -270,9 +286,3 @@ def run_exports_of(build: Mapping[str, Any]) -> Any:
     if isinstance(value, Mapping):
         return {kind: list(texts(specs)) for kind, specs in value.items()}
     return list(texts(value)) if value else None
-
-
-def text_list(section: str, values: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """A list-valued key of a section."""
-    assert key in fields.TEXT_LISTS[section]
-    return texts(values.get(key))

@@ -10,57 +10,21 @@ last one stands for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slipway.errors import RecipeError
-from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
-from slipway.recipe import config, defaults, document, excerpts, functions, hashes, order, outputs, pins, selectors
+from slipway.recipe import config, defaults, document, excerpts, finish, functions, hashes, order, outputs, selectors
+from slipway.recipe.stages import Candidate, Described, FirstPass, Recipe, Versions
 from slipway.recipe.templates import RenderedText, TemplateRenderer
 from slipway.recipe.usage import REQUIREMENTS, UsageFinder
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
-Versions = Callable[[str], str | None]
+    from slipway.model import RenderedOutput
+
 _LONGEST_LINE = 10_000
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """A recipe as written.
-
-    Attributes:
-        directory: its folder.
-        path: meta.yaml, as messages name it.
-        text: meta.yaml.
-        config: the conda_build_config.yaml beside it, or None.
-        read_file: text of another file of the folder, by its relative name; None if there is none.
-    """
-
-    directory: Path
-    path: str
-    text: str
-    config: config.VariantConfigText | None
-    read_file: Callable[[str], str | None]
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """One output in one variant, after the first pass."""
-
-    output: outputs.OutputDescription
-    variant: dict[str, str]
-    used: frozenset[str]
-    hash_input: dict[str, str]
-    build_string: str
-    subdir: str
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        values = tuple((key, self.variant[key]) for key in sorted(self.used) if key in self.variant)
-        return (self.output.name, self.output.version, self.build_string, self.subdir, values)
+_PACKAGE_VARIABLES = ("PKG_NAME", "PKG_VERSION", "PKG_BUILDNUM")
 
 
 class Renderer:
@@ -91,31 +55,30 @@ class Renderer:
         self._selected_numbers = frozenset(line.number for line in self._lines if line.selector is not None)
         self._templates = TemplateRenderer(recipe.path, recipe.read_file)
         self._documents: dict[RenderedText, document.Document] = {}
-        self._first_pass: dict[tuple[str, ...], _FirstPass] = {}
+        self._first_pass: dict[tuple[str, ...], FirstPass] = {}
 
     def render(self) -> tuple[RenderedOutput, ...]:
         """Every output, in build order."""
-        candidates: dict[tuple[object, ...], _Candidate] = {}
+        candidates: dict[tuple[object, ...], Candidate] = {}
         for variant in self._matrix():
             for candidate in self._candidates(variant):
                 candidates[candidate.identity] = candidate
-        by_key = {(c.output.name, c.output.version, c.build_string, c.subdir): c for c in candidates.values()}
-        as_listed = sorted(by_key.values(), key=lambda c: c.output.index if c.output.index is not None else len(by_key))
-        ordered = order.in_build_order(
-            as_listed,
-            name=lambda candidate: candidate.output.name,
-            needs=lambda candidate: [
-                hashes.name_of(spec)
-                for section in ("build", "host", "run")
-                for spec in candidate.output.requirements[section]
-            ],
-            needs_first=lambda candidate: [
-                hashes.name_of(spec) for section in ("build", "host") for spec in candidate.output.requirements[section]
-            ],
-            where=lambda candidate: candidate.output.where,
-        )
-        elsewhere = {c.output.name: (c.output.version, c.build_string) for c in ordered}
-        return tuple(self._finished(candidate, elsewhere) for candidate in ordered)
+        ordered = order.in_build_order({candidate.file: candidate for candidate in candidates.values()}.values())
+        return tuple(self._finished(candidate, ordered) for candidate in ordered)
+
+    def _finished(self, candidate: Candidate, everything: Sequence[Candidate]) -> RenderedOutput:
+        """The second pass: pins read versions and build strings, of this variant where it has the output."""
+        variant = dict(candidate.variant)
+        known = {other.output.name: other for other in (*everything, *self._candidates(variant))}
+        found = {name: (other.output.version, other.build_string) for name, other in known.items()}
+        versions = finish.VersionLookup(self._versions, variant)
+        pins = functions.ResolvedPins(found, versions.exact)
+        described = self._described(variant, self._first(variant).lines, pins)
+        return finish.finished(
+            candidate, described, self._recipe, versions,
+            pin_run_as_build=self.space.shared.get("pin_run_as_build") or {},
+            environ=self._environ, platform=self._platform,
+        )  # fmt: skip
 
     def _matrix(self) -> list[dict[str, str]]:
         """The variants to render: conda-build's two loops, over the top level's keys and then over all keys."""
@@ -135,13 +98,13 @@ class Renderer:
             found |= {tuple(variant.values()): variant for variant in space.reduce(rest, keys)}
         return list(found.values())
 
-    def _first(self, variant: dict[str, str]) -> _FirstPass:
+    def _first(self, variant: dict[str, str]) -> FirstPass:
         """The first pass over a variant, made once."""
         key = tuple(variant.values())
         if key not in self._first_pass:
             lines = self._selected(variant)
             cut = excerpts.cut(self._lines, lines)
-            self._first_pass[key] = _FirstPass(lines, self._described(variant, lines, functions.NamesOnly()), cut)
+            self._first_pass[key] = FirstPass(lines, self._described(variant, lines, functions.NamesOnly()), cut)
         return self._first_pass[key]
 
     def _selected(self, variant: Mapping[str, str]) -> tuple[selectors.Line, ...]:
@@ -154,13 +117,15 @@ class Renderer:
         index = same.index if same is not None else None
         excerpt = first.excerpts.of(index, is_top_level=True)
         requirements = same.requirements if same is not None else {}
-        return self._used_in(excerpt, requirements) | self._used_in_build_script()
+        return self._used_in(excerpt, requirements) | self._used_in_build_script() | self._always_used()
+
+    def _always_used(self) -> frozenset[str]:
+        return frozenset({"target_platform", "channel_targets"}) & self._keys
 
     def _used_anywhere(self, variant: dict[str, str]) -> frozenset[str]:
         whole = self._first(variant).excerpts.whole
-        always = {"target_platform", "channel_targets"} & self._keys
         in_recipe = self._finder.in_selectors(whole.written) | self._finder.in_text(whole.selected)
-        return in_recipe | self._used_in_build_script() | always
+        return in_recipe | self._used_in_build_script() | self._always_used()
 
     def _used_in_build_script(self) -> frozenset[str]:
         used = self._used_in_script("build.sh")
@@ -195,7 +160,7 @@ class Renderer:
 
     def _described(
         self, variant: dict[str, str], lines: Sequence[selectors.Line], answers: functions.Pins
-    ) -> _Described:
+    ) -> Described:
         package: dict[str, str] = {}
         for _ in range(2):  # once more if the text names the package that the first time found
             inputs = functions.ContextInputs(
@@ -216,9 +181,9 @@ class Renderer:
             name, version = outputs.identity(parsed)
             number = outputs.number_of(parsed.section("build"), parsed.where("build", "number"))
             package = {"name": name, "version": version, "number": str(number)}
-        return _Described(parsed, outputs.describe(parsed, variant, pins_own=excerpts.pins_at_top_level(lines)))
+        return Described(parsed, outputs.describe(parsed, variant, pins_own=excerpts.pins_at_top_level(lines)))
 
-    def _candidates(self, variant: dict[str, str]) -> list[_Candidate]:
+    def _candidates(self, variant: dict[str, str]) -> list[Candidate]:
         first = self._first(variant)
         return [
             self._candidate(output, variant, first.excerpts.of(output.index, is_top_level=output.is_top_level))
@@ -228,7 +193,7 @@ class Renderer:
 
     def _candidate(
         self, output: outputs.OutputDescription, variant: dict[str, str], excerpt: excerpts.Excerpt
-    ) -> _Candidate:
+    ) -> Candidate:
         used = self._used_by(output, excerpt)
         section = REQUIREMENTS.search(excerpt.selected)
         numpy_named = bool(section and hashes.NUMPY_XX.search(section[0]))
@@ -250,176 +215,10 @@ class Renderer:
                 ),
                 contents,
             )  # fmt: skip
+        outputs.check_build_string(build_string, output.where)
         subdir = "noarch" if output.noarch else variant["target_platform"]
-        return _Candidate(output, variant, used, contents, build_string, subdir)
-
-    def _finished(self, candidate: _Candidate, elsewhere: Mapping[str, tuple[str, str]]) -> RenderedOutput:
-        output, variant = candidate.output, candidate.variant
-        known = {
-            **elsewhere,
-            **{c.output.name: (c.output.version, c.build_string) for c in self._candidates(variant)},
-        }
-        versions = _VersionLookup(self._versions, variant)
-        parsed = self._described(variant, self._first(variant).lines, functions.ResolvedPins(known, versions.exact))
-        resolved = next(other for other in parsed.outputs if other.name == output.name)
-        return RenderedOutput(
-            name=output.name,
-            version=output.version,
-            build_string=candidate.build_string,
-            build_number=output.number,
-            subdir=candidate.subdir,
-            noarch=output.noarch,
-            variant=variant,
-            hash_input=candidate.hash_input,
-            requirements=self._requirements(resolved, versions),
-            run_exports=_run_exports(resolved.build),
-            recipe_dir=self._recipe.directory,
-            sources=_sources(parsed.document),
-            script=self._script_name(output),
-            script_commands=resolved.script_commands,
-            script_env=self._script_env(resolved),
-            test=_test(resolved.test),
-            about=dict(resolved.about),
-            build={**resolved.build, **({"files": list(resolved.files)} if resolved.files else {})},
-            listing=_listing(candidate),
-        )
-
-    def _script_name(self, output: outputs.OutputDescription) -> str | None:
-        if output.script is not None:
-            return output.script
-        if output.is_top_level and not output.script_commands:
-            name = "bld.bat" if defaults.system_of(self._platform) == "win" else "build.sh"
-            return name if self._recipe.read_file(name) is not None else None
-        return None
-
-    def _script_env(self, output: outputs.OutputDescription) -> dict[str, str]:
-        found = {}
-        for entry in outputs.texts(output.build.get("script_env")):
-            name, given, value = entry.partition("=")
-            if given:
-                found[name.strip()] = value.strip()
-            elif name in self._environ:
-                found[name] = self._environ[name]
-        return found
-
-    def _requirements(self, output: outputs.OutputDescription, versions: _VersionLookup) -> Requirements:
-        built_with = {hashes.name_of(spec) for key in ("build", "host") for spec in output.requirements[key]}
-        rules = self.space.shared.get("pin_run_as_build") or {}
-        run = []
-        for spec in output.requirements["run"]:
-            rule = rules.get(spec)
-            is_own_language = spec == "python" and output.noarch is not None
-            if rule is not None and spec in built_with and not is_own_language:
-                spec = versions.pinned(spec, rule)
-            run.append(spec)
-        sections = output.requirements
-        return Requirements(sections["build"], sections["host"], tuple(run), sections["run_constrained"])
-
-
-_PACKAGE_VARIABLES = ("PKG_NAME", "PKG_VERSION", "PKG_BUILDNUM")
-
-
-@dataclass(frozen=True)
-class _Described:
-    """One variant's document and its outputs, skipped ones included."""
-
-    document: document.Document
-    outputs: tuple[outputs.OutputDescription, ...]
-
-    @property
-    def is_skipped(self) -> bool:
-        return outputs.truth(self.document.section("build").get("skip"))
-
-    @property
-    def is_noarch(self) -> bool:
-        build = self.document.section("build")
-        return bool(build.get("noarch")) or outputs.truth(build.get("noarch_python"))
-
-
-@dataclass(frozen=True)
-class _FirstPass:
-    """What the first pass over one variant found."""
-
-    lines: tuple[selectors.Line, ...]
-    described: _Described
-    excerpts: excerpts.Excerpts
-
-
-@dataclass(frozen=True)
-class _VersionLookup:
-    """Versions in the host environment: from the caller, else from the variant where that says enough."""
-
-    lookup: Versions | None
-    variant: Mapping[str, str]
-
-    def exact(self, name: str) -> str | None:
-        return self.lookup(name) if self.lookup is not None else None
-
-    def pinned(self, name: str, rule: Any) -> str:
-        bounds = {"min_pin": rule, "max_pin": rule} if isinstance(rule, str) else dict(rule)
-        allowed = {key: bounds[key] for key in ("min_pin", "max_pin", "lower_bound", "upper_bound") if key in bounds}
-        version = self.exact(name) or self.variant.get(name.replace("-", "_"), "").split(" ")[0].removesuffix(".*")
-        places = len((allowed.get("max_pin") or "x").split("."))
-        if not version or not version.replace(".", "").isalnum() or len(version.split(".")) < places:
-            return name
-        return f"{name} {pins.pin_range(version, **{'max_pin': None, 'min_pin': 'x.x.x.x.x.x', **allowed})}"
+        return Candidate(output, variant, used, contents, build_string, subdir)
 
 
 def _version_order(value: str) -> tuple[int, ...]:
     return tuple(int(part) for part in value.split(" ")[0].split(".") if part.isdigit())
-
-
-def _run_exports(build: Mapping[str, Any]) -> RunExports:
-    value = outputs.run_exports_of(build) or {}
-    if isinstance(value, list):
-        return RunExports(weak=tuple(value))
-    return RunExports(**{kind: tuple(specs) for kind, specs in value.items()})
-
-
-def _sources(parsed: document.Document) -> tuple[Source, ...]:
-    value = parsed.meta.get("source") or []
-    entries = value if isinstance(value, list) else [value]
-    found = []
-    for entry in entries:
-        url = outputs.texts(entry.get("url"))
-        found.append(
-            Source(
-                path=_text(entry.get("path")),
-                url=url[0] if url else None,
-                sha256=_text(entry.get("sha256")),
-                git_url=_text(entry.get("git_url")),
-                git_rev=_text(entry.get("git_rev") or entry.get("git_tag") or entry.get("git_branch")),
-                folder=_text(entry.get("folder")),
-                patches=outputs.texts(entry.get("patches")),
-            )
-        )
-    return tuple(found)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
-def _test(test: Mapping[str, Any]) -> OutputTest:
-    return OutputTest(
-        imports=outputs.texts(test.get("imports")),
-        commands=outputs.texts(test.get("commands")),
-        requires=outputs.texts(test.get("requires")),
-        files=outputs.texts(test.get("files")),
-        source_files=outputs.texts(test.get("source_files")),
-        script=_text(test.get("script")),
-    )
-
-
-def _listing(candidate: _Candidate) -> dict[str, Any]:
-    output = candidate.output
-    return {
-        "build": candidate.build_string,
-        "hash_input": candidate.hash_input,
-        "name": output.name,
-        "number": output.number,
-        "requirements": {section: list(specs) for section, specs in output.requirements.items()},
-        "run_exports": outputs.run_exports_of(output.build),
-        "subdir": candidate.subdir,
-        "version": output.version,
-    }

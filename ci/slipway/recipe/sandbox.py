@@ -23,7 +23,7 @@ LONGEST_TEXT: Final = 1_000_000
 WIDEST: Final = 100_000
 """Largest width, count or indentation that a filter or method takes."""
 _MOST_BITS: Final = 10_000
-_WIDE_FORMAT: Final = re.compile(r"\d{5,}|\*")
+_WIDE_FORMAT: Final = re.compile(r"%[-+ #0]*\.?\d{5,}|%[-+ #0.\d]*\*|\{[^}]*:[^}]*\d{5,}")
 
 
 class LimitError(Exception):

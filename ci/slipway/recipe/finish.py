@@ -1,0 +1,177 @@
+"""The last stage: an output's description, its pins resolved, becomes a `RenderedOutput`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
+from slipway.recipe import defaults, fields, outputs, pins
+from slipway.recipe.hashes import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from slipway.recipe.document import Document
+    from slipway.recipe.stages import Candidate, Described, Recipe, Versions
+
+_TAKEN_FROM_BUILD = ("number", "string", "run_exports", "script", "script_env", "skip", "noarch", "noarch_python")
+"""Keys of the build section that a `RenderedOutput` says in its own fields."""
+
+
+@dataclass(frozen=True)
+class VersionLookup:
+    """Versions in the host environment: from the caller, else from the variant where that says enough."""
+
+    lookup: Versions | None
+    variant: Mapping[str, str]
+
+    def exact(self, name: str) -> str | None:
+        return self.lookup(name) if self.lookup is not None else None
+
+    def pinned(self, name: str, rule: Any) -> str:
+        bounds = {"min_pin": rule, "max_pin": rule} if isinstance(rule, str) else dict(rule)
+        allowed = {key: bounds[key] for key in ("min_pin", "max_pin", "lower_bound", "upper_bound") if key in bounds}
+        version = self.exact(name) or self.variant.get(name.replace("-", "_"), "").split(" ")[0].removesuffix(".*")
+        places = len((allowed.get("max_pin") or "x").split("."))
+        if not version or not version.replace(".", "").isalnum() or len(version.split(".")) < places:
+            return name
+        return f"{name} {pins.pin_range(version, **{'max_pin': None, 'min_pin': 'x.x.x.x.x.x', **allowed})}"
+
+
+def finished(
+    candidate: Candidate,
+    described: Described,
+    recipe: Recipe,
+    versions: VersionLookup,
+    *,
+    pin_run_as_build: Mapping[str, Any],
+    environ: Mapping[str, str],
+    platform: str,
+) -> RenderedOutput:
+    """Put an output together.
+
+    Args:
+        candidate: from the first pass; its build string stands.
+        described: the same variant after the second pass.
+        recipe: the recipe.
+        versions: what is known of the host environment.
+        pin_run_as_build: package to pin expressions, for bare names among the run requirements.
+        environ: values for `script_env`.
+        platform: subdir that is built on.
+    """
+    output = next(other for other in described.outputs if other.index == candidate.output.index)
+    build = {
+        key: list(outputs.texts(value)) if key in fields.BUILD_LISTS else value
+        for key, value in output.build.items()
+        if key not in _TAKEN_FROM_BUILD
+    }
+    return RenderedOutput(
+        name=output.name,
+        version=output.version,
+        build_string=candidate.build_string,
+        build_number=output.number,
+        subdir=candidate.subdir,
+        noarch=output.noarch,
+        variant=candidate.variant,
+        hash_input=candidate.hash_input,
+        requirements=_requirements(output, versions, pin_run_as_build),
+        run_exports=_run_exports(output.build),
+        recipe_dir=recipe.directory,
+        sources=_sources(described.document),
+        script=_script_name(output, recipe, platform),
+        script_commands=output.script_commands,
+        script_env=_script_env(output.build, environ),
+        test=_test(output.test),
+        about=dict(output.about),
+        build={**build, **({"files": list(output.files)} if output.files else {})},
+        listing=_listing(candidate),
+    )
+
+
+def _script_name(output: outputs.OutputDescription, recipe: Recipe, platform: str) -> str | None:
+    if output.script is not None:
+        return output.script
+    if output.is_top_level and not output.script_commands:
+        name = "bld.bat" if defaults.system_of(platform) == "win" else "build.sh"
+        return name if recipe.read_file(name) is not None else None
+    return None
+
+
+def _script_env(build: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for entry in outputs.texts(build.get("script_env")):
+        name, given, value = entry.partition("=")
+        if given:
+            found[name.strip()] = value.strip()
+        elif name in environ:
+            found[name] = environ[name]
+    return found
+
+
+def _requirements(output: outputs.OutputDescription, versions: VersionLookup, rules: Mapping[str, Any]) -> Requirements:
+    built_with = {name_of(spec) for key in ("build", "host") for spec in output.requirements[key]}
+    run = []
+    for spec in output.requirements["run"]:
+        is_own_language = spec == "python" and output.noarch is not None
+        if spec in rules and spec in built_with and not is_own_language:
+            spec = versions.pinned(spec, rules[spec])
+        run.append(spec)
+    sections = output.requirements
+    return Requirements(sections["build"], sections["host"], tuple(run), sections["run_constrained"])
+
+
+def _run_exports(build: Mapping[str, Any]) -> RunExports:
+    value = outputs.run_exports_of(build) or {}
+    if isinstance(value, list):
+        return RunExports(weak=tuple(value))
+    return RunExports(**{kind: tuple(specs) for kind, specs in value.items()})
+
+
+def _sources(parsed: Document) -> tuple[Source, ...]:
+    value = parsed.meta.get("source") or []
+    entries = value if isinstance(value, list) else [value]
+    found = []
+    for entry in entries:
+        url = outputs.texts(entry.get("url"))
+        found.append(
+            Source(
+                path=_text(entry.get("path")),
+                url=url[0] if url else None,
+                sha256=_text(entry.get("sha256")),
+                git_url=_text(entry.get("git_url")),
+                git_rev=_text(entry.get("git_rev") or entry.get("git_tag") or entry.get("git_branch")),
+                folder=_text(entry.get("folder")),
+                patches=outputs.texts(entry.get("patches")),
+            )
+        )
+    return tuple(found)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _test(test: Mapping[str, Any]) -> OutputTest:
+    return OutputTest(
+        imports=outputs.texts(test.get("imports")),
+        commands=outputs.texts(test.get("commands")),
+        requires=outputs.texts(test.get("requires")),
+        files=outputs.texts(test.get("files")),
+        source_files=outputs.texts(test.get("source_files")),
+        script=_text(test.get("script")),
+    )
+
+
+def _listing(candidate: Candidate) -> dict[str, Any]:
+    output = candidate.output
+    return {
+        "build": candidate.build_string,
+        "hash_input": candidate.hash_input,
+        "name": output.name,
+        "number": output.number,
+        "requirements": {section: list(specs) for section, specs in output.requirements.items()},
+        "run_exports": outputs.run_exports_of(output.build),
+        "subdir": candidate.subdir,
+        "version": output.version,
+    }

@@ -1,0 +1,95 @@
+"""The types between a recipe's text and its `RenderedOutput`s, in the order in which they come about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slipway.recipe.outputs import OutputDescription, truth
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from slipway.recipe.config import VariantConfigText
+    from slipway.recipe.document import Document
+    from slipway.recipe.excerpts import Excerpts
+    from slipway.recipe.selectors import Line
+
+Versions = Callable[[str], str | None]
+"""Exact version of a package in the host environment, or None."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe as written.
+
+    Attributes:
+        directory: its folder.
+        path: meta.yaml, as messages name it.
+        text: meta.yaml.
+        config: the conda_build_config.yaml beside it, or None.
+        read_file: text of another file of the folder, by its relative name; None if there is none.
+    """
+
+    directory: Path
+    path: str
+    text: str
+    config: VariantConfigText | None
+    read_file: Callable[[str], str | None]
+
+
+@dataclass(frozen=True)
+class Described:
+    """One variant's document and its outputs, skipped ones included."""
+
+    document: Document
+    outputs: tuple[OutputDescription, ...]
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether the top level skips the whole variant."""
+        return truth(self.document.section("build").get("skip"))
+
+    @property
+    def is_noarch(self) -> bool:
+        """Whether the top level is for every platform."""
+        build = self.document.section("build")
+        return bool(build.get("noarch")) or truth(build.get("noarch_python"))
+
+
+@dataclass(frozen=True)
+class FirstPass:
+    """What the first pass over one variant found, pins still being bare names."""
+
+    lines: tuple[Line, ...]
+    described: Described
+    excerpts: Excerpts
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One output in one variant, its build string known.
+
+    Attributes:
+        used: the variant keys it uses.
+        hash_input: those that its hash covers, with their values.
+    """
+
+    output: OutputDescription
+    variant: Mapping[str, str]
+    used: frozenset[str]
+    hash_input: Mapping[str, str]
+    build_string: str
+    subdir: str
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What two renderings of the same package have in common."""
+        values = tuple((key, self.variant[key]) for key in sorted(self.used) if key in self.variant)
+        return (*self.file, values)
+
+    @property
+    def file(self) -> tuple[str, str, str, str]:
+        """What names the package's file in a channel."""
+        return (self.subdir, self.output.name, self.output.version, self.build_string)
