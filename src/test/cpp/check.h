@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 namespace check {
@@ -40,12 +41,13 @@ void equal(const Left& left, const Right& right, const char* text, const char* f
   fail(file, line, message.str());
 }
 
-// Runs `body` and fails unless it throws an Error whose message contains `part`.
+// Runs `body` and fails unless it throws exactly an Error whose message contains `part`.
 template <typename Error, typename Body>
 void throws(const Body& body, const std::string& part, const char* text, const char* file, int line) {
   try {
     body();
   } catch (const Error& error) {
+    if (typeid(error) != typeid(Error)) fail(file, line, std::string(text) + "\n  threw a derived type: " + error.what());
     if (std::string(error.what()).find(part) != std::string::npos) return;
     fail(file, line,
          std::string(text) + "\n  expected in the message: " + part + "\n  the message: " + error.what());
@@ -80,10 +82,12 @@ inline int run_all(int count, char** names) {
   static void test_##name();                                                 \
   static const check::Registration registration_##name(#name, &test_##name); \
   static void test_##name()
-#define CHECK(condition) \
-  if (!(condition)) check::fail(__FILE__, __LINE__, #condition)
+#define CHECK(...)                                                      \
+  do {                                                                  \
+    if (!(__VA_ARGS__)) check::fail(__FILE__, __LINE__, #__VA_ARGS__);   \
+  } while (false)
 #define CHECK_EQ(left, right) check::equal((left), (right), #left " == " #right, __FILE__, __LINE__)
 #define CHECK_THROWS(error, statement, part) \
-  check::throws<error>([&] { statement; }, part, #statement, __FILE__, __LINE__)
+  check::throws<error>([&] { static_cast<void>(statement); }, part, #statement, __FILE__, __LINE__)
 #define TEST_MAIN() \
   int main(int count, char** names) { return check::run_all(count, names); }
