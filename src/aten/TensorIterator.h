@@ -19,7 +19,7 @@
 namespace at {
 
 // What an iterator is built from. Tensors are borrowed: they must outlive the iterator.
-class TensorIteratorConfig {
+class TORCH_API TensorIteratorConfig {
  public:
   static constexpr int kMaxOperands = 4;
 
@@ -149,12 +149,12 @@ class TORCH_API TensorIterator {
   // element, `strides[i]` its step in bytes. Rows are parts of dimension 0, given out to threads.
   template <typename Body>
   void for_each(Body&& loop, int64_t grain_size = kGrainSize) const {
-    run_loop(&call<std::remove_reference_t<Body>>, &loop, grain_size);
+    run_loop(&call<std::remove_reference_t<Body>>, address(loop), grain_size);
   }
   // The same in one thread, for elements [begin, end) of the iteration in order.
   template <typename Body>
   void serial_for_each(Body&& loop, int64_t begin, int64_t end) const {
-    serial_loop(&call<std::remove_reference_t<Body>>, &loop, begin, end);
+    serial_loop(&call<std::remove_reference_t<Body>>, address(loop), begin, end);
   }
 
   // ---- splitting (for kernels that index with 32 bits)
@@ -192,6 +192,12 @@ class TORCH_API TensorIterator {
   template <typename Body>
   static void call(void* context, char** data, const int64_t* strides, int64_t count) {
     (*static_cast<Body*>(context))(data, strides, count);
+  }
+
+  // call() casts back to the type that it was, const included.
+  template <typename Body>
+  static void* address(Body& body) {
+    return const_cast<void*>(static_cast<const void*>(&body));
   }
 
   bool try_fast_path(const TensorIteratorConfig& config);

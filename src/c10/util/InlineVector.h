@@ -29,7 +29,7 @@ class InlineVector {
   InlineVector(const InlineVector& other) { assign(other); }
   InlineVector(InlineVector&& other) noexcept
       : size_(other.size_), capacity_(other.capacity_), heap_(std::move(other.heap_)) {
-    if (!heap_) std::memcpy(inline_, other.inline_, size_ * sizeof(T));
+    if (!heap_) std::memcpy(inline_, other.inline_, std::min(size_, N) * sizeof(T));
     other.size_ = 0;
     other.capacity_ = N;
   }
@@ -42,7 +42,7 @@ class InlineVector {
       size_ = other.size_;
       capacity_ = other.capacity_;
       heap_ = std::move(other.heap_);
-      if (!heap_) std::memcpy(inline_, other.inline_, size_ * sizeof(T));
+      if (!heap_) std::memcpy(inline_, other.inline_, std::min(size_, N) * sizeof(T));
       other.size_ = 0;
       other.capacity_ = N;
     }

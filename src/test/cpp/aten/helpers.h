@@ -5,6 +5,8 @@
 
 #include <check.h>
 
+#include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <vector>
 
