@@ -1,0 +1,51 @@
+#pragma once
+// How kernels are started: a grid that covers `n` elements with a grid-stride loop, on the current stream.
+
+#include <c10/cuda/CUDAStream.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace at::native::cuda {
+
+constexpr int kThreads = 256;
+constexpr int kWarp = 32;
+
+inline unsigned grid_for(int64_t n, int threads = kThreads) {
+  constexpr int64_t enough = 132 * 32;  // blocks that fill the largest device several times over
+  return static_cast<unsigned>(std::min<int64_t>((n + threads - 1) / threads, enough));
+}
+
+template <typename Body>
+__global__ void __launch_bounds__(kThreads) for_each_index_kernel(int64_t n, Body body) {
+  for (int64_t index = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; index < n; index += int64_t{blockDim.x} * gridDim.x) {
+    body(index);
+  }
+}
+
+// body(index) for every index below n, in any order; body is a __device__ lambda that captures by value.
+template <typename Body>
+void for_each_index(int64_t n, Body body) {
+  if (n == 0) return;
+  for_each_index_kernel<<<grid_for(n), kThreads, 0, c10::cuda::current_stream()>>>(n, body);
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+}
+
+// Reduces `value` over the threads of a block with `combine`; the result is valid in thread 0. `shared` holds 32 values.
+template <typename T, typename Combine>
+__device__ T block_reduce(T value, T identity, Combine combine, T* shared) {
+  for (int offset = kWarp / 2; offset > 0; offset /= 2) value = combine(value, __shfl_down_sync(0xffffffff, value, offset));
+  const int lane = threadIdx.x % kWarp;
+  const int warp = threadIdx.x / kWarp;
+  __syncthreads();  // `shared` may still be read from an earlier reduction
+  if (lane == 0) shared[warp] = value;
+  __syncthreads();
+  const int warps = (blockDim.x + kWarp - 1) / kWarp;
+  value = static_cast<int>(threadIdx.x) < warps ? shared[threadIdx.x] : identity;
+  if (warp == 0) {
+    for (int offset = kWarp / 2; offset > 0; offset /= 2) value = combine(value, __shfl_down_sync(0xffffffff, value, offset));
+  }
+  return value;
+}
+
+}  // namespace at::native::cuda

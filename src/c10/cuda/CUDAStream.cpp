@@ -1,0 +1,117 @@
+#include <c10/cuda/CUDAStream.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace c10::cuda {
+
+void throw_cuda_error(cudaError_t error, const char* expression, const char* file, int line) {
+  cudaGetLastError();
+  const std::string message = detail::concatenate("CUDA error: ", cudaGetErrorString(error), " (", cudaGetErrorName(error),
+                                                  " from ", expression, " at ", file, ":", line, ")");
+  if (error == cudaErrorMemoryAllocation) throw OutOfMemoryError(message);
+  throw Error(message + "\nKernels run asynchronously, so an earlier one may be the cause; CUDA_LAUNCH_BLOCKING=1 shows which.");
+}
+
+namespace {
+
+constexpr int kMaximumDevices = 64;
+constexpr int kStreamsPerDevice = 32;
+
+thread_local std::array<cudaStream_t, kMaximumDevices> current_streams{};  // null: the legacy default stream
+
+struct StreamPool {
+  std::mutex mutex;
+  std::vector<cudaStream_t> streams;
+  size_t next = 0;
+};
+
+StreamPool& stream_pool(DeviceIndex device) {
+  // Never destroyed: streams must outlive static destructors that still free memory on them.
+  static auto* pools = new std::array<StreamPool, kMaximumDevices>();
+  return (*pools)[static_cast<size_t>(device)];
+}
+
+DeviceIndex checked(DeviceIndex device) {
+  if (device < 0) device = current_device();
+  TORCH_CHECK(device < kMaximumDevices, "CUDA device ", int{device}, " is beyond the ", kMaximumDevices, " supported");
+  return device;
+}
+
+}  // namespace
+
+DeviceIndex current_device() {
+  int device = 0;
+  C10_CUDA_CHECK(cudaGetDevice(&device));
+  return static_cast<DeviceIndex>(device);
+}
+
+void set_device(DeviceIndex index) { C10_CUDA_CHECK(cudaSetDevice(index)); }
+
+int device_count() noexcept {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
+  return count;
+}
+
+cudaStream_t current_stream(DeviceIndex device) { return current_streams[static_cast<size_t>(checked(device))]; }
+
+void set_current_stream(cudaStream_t stream, DeviceIndex device) {
+  current_streams[static_cast<size_t>(checked(device))] = stream;
+}
+
+cudaStream_t stream_from_pool(DeviceIndex device) {
+  device = checked(device);
+  StreamPool& pool = stream_pool(device);
+  const std::lock_guard<std::mutex> lock(pool.mutex);
+  if (pool.streams.size() < kStreamsPerDevice) {
+    const DeviceIndex previous = current_device();
+    set_device(device);
+    cudaStream_t stream = nullptr;
+    // Streams of the pool do not wait for the legacy default stream.
+    C10_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    set_device(previous);
+    pool.streams.push_back(stream);
+    return stream;
+  }
+  return pool.streams[pool.next++ % kStreamsPerDevice];
+}
+
+void synchronize(DeviceIndex device) {
+  const DeviceIndex previous = current_device();
+  if (device >= 0 && device != previous) set_device(device);
+  const cudaError_t error = cudaDeviceSynchronize();
+  if (device >= 0 && device != previous) set_device(previous);
+  C10_CUDA_CHECK(error);
+}
+
+Event::Event(bool timing) {
+  C10_CUDA_CHECK(cudaEventCreateWithFlags(&event_, timing ? cudaEventDefault : cudaEventDisableTiming));
+}
+Event::~Event() { cudaEventDestroy(event_); }
+void Event::record(cudaStream_t stream) { C10_CUDA_CHECK(cudaEventRecord(event_, stream)); }
+void Event::wait(cudaStream_t stream) const { C10_CUDA_CHECK(cudaStreamWaitEvent(stream, event_, 0)); }
+void Event::synchronize() const { C10_CUDA_CHECK(cudaEventSynchronize(event_)); }
+
+bool Event::query() const {
+  const cudaError_t error = cudaEventQuery(event_);
+  if (error == cudaErrorNotReady) {
+    cudaGetLastError();
+    return false;
+  }
+  C10_CUDA_CHECK(error);
+  return true;
+}
+
+float Event::elapsed_since(const Event& start) const {
+  float milliseconds = 0;
+  C10_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start.event_, event_));
+  return milliseconds;
+}
+
+}  // namespace c10::cuda
