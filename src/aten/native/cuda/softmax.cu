@@ -3,7 +3,7 @@
 
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
-#include <aten/native/cuda/Dispatch.cuh>
+#include <aten/Dispatch.h>
 #include <aten/native/cuda/Launch.cuh>
 
 #include <limits>
@@ -35,7 +35,7 @@ __global__ void softmax_rows(scalar_t* out, const scalar_t* in, Rows rows, bool 
   __shared__ scalar_t shared[kWarp];
   __shared__ scalar_t row_maximum;
   __shared__ scalar_t row_sum;
-  const auto larger = [](scalar_t a, scalar_t b) { return a > b || isnan(a) ? a : b; };
+  const auto larger = [](scalar_t a, scalar_t b) { return a > b || a != a ? a : b; };
   const auto plus = [](scalar_t a, scalar_t b) { return a + b; };
   const scalar_t lowest = -std::numeric_limits<scalar_t>::infinity();
   for (int64_t row = blockIdx.x; row < rows.outer * rows.inner; row += gridDim.x) {
@@ -46,13 +46,13 @@ __global__ void softmax_rows(scalar_t* out, const scalar_t* in, Rows rows, bool 
     if (threadIdx.x == 0) row_maximum = maximum;
     __syncthreads();
     scalar_t sum = 0;
-    for (int64_t i = threadIdx.x; i < rows.size; i += blockDim.x) sum += exp(in[base + i * rows.inner] - row_maximum);
+    for (int64_t i = threadIdx.x; i < rows.size; i += blockDim.x) sum += ::exp(in[base + i * rows.inner] - row_maximum);
     sum = block_reduce(sum, scalar_t{0}, plus, shared);
     if (threadIdx.x == 0) row_sum = log ? ::log(sum) : sum;
     __syncthreads();
     for (int64_t i = threadIdx.x; i < rows.size; i += blockDim.x) {
       const scalar_t shifted = in[base + i * rows.inner] - row_maximum;
-      out[base + i * rows.inner] = log ? shifted - row_sum : exp(shifted) / row_sum;
+      out[base + i * rows.inner] = log ? shifted - row_sum : ::exp(shifted) / row_sum;
     }
     __syncthreads();
   }
@@ -75,7 +75,7 @@ __global__ void softmax_backward_rows(scalar_t* grad_input, const scalar_t* grad
     __syncthreads();
     for (int64_t i = threadIdx.x; i < rows.size; i += blockDim.x) {
       const int64_t at = base + i * rows.inner;
-      grad_input[at] = log ? grad[at] - exp(out[at]) * row_sum : (grad[at] - row_sum) * out[at];
+      grad_input[at] = log ? grad[at] - ::exp(out[at]) * row_sum : (grad[at] - row_sum) * out[at];
     }
     __syncthreads();
   }
@@ -102,8 +102,8 @@ void softmax_kernel(const Tensor& out, const Tensor& self, int64_t dim, bool log
   const Tensor in = self.contiguous();
   ContiguousOutput output(out);
   const Rows rows = rows_of(in, dim);
-  dispatch_floating(self.dtype(), "softmax", [&](auto zero) {
-    using scalar_t = decltype(zero);
+  dispatch_floating_types(self.dtype(), "softmax", [&](auto tag) {
+    using scalar_t = typename decltype(tag)::type;
     softmax_rows<<<row_grid(rows.outer * rows.inner), kThreads, 0, c10::cuda::current_stream()>>>(
         output.staged().data_ptr<scalar_t>(), in.data_ptr<scalar_t>(), rows, log);
     C10_CUDA_KERNEL_LAUNCH_CHECK();
@@ -117,8 +117,8 @@ void softmax_backward_kernel(const Tensor& grad_input, const Tensor& grad_output
   const Tensor forward = out.contiguous();
   ContiguousOutput output(grad_input);
   const Rows rows = rows_of(forward, dim);
-  dispatch_floating(out.dtype(), "softmax_backward", [&](auto zero) {
-    using scalar_t = decltype(zero);
+  dispatch_floating_types(out.dtype(), "softmax_backward", [&](auto tag) {
+    using scalar_t = typename decltype(tag)::type;
     softmax_backward_rows<<<row_grid(rows.outer * rows.inner), kThreads, 0, c10::cuda::current_stream()>>>(
         output.staged().data_ptr<scalar_t>(), grad.data_ptr<scalar_t>(), forward.data_ptr<scalar_t>(), rows, log);
     C10_CUDA_KERNEL_LAUNCH_CHECK();

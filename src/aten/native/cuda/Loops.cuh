@@ -1,0 +1,138 @@
+#pragma once
+// Element-wise kernels over a TensorIterator: gpu_kernel(iter, functor), where functor is a struct with a __device__
+// `R operator()(A...) const`. R is the output's type, A... are the inputs' types.
+//
+// Numbers that live in host memory (the 2 of `x + 2`) travel as kernel arguments instead of being copied to the device.
+
+#include <aten/Dispatch.h>
+#include <aten/TensorIterator.h>
+#include <aten/native/cuda/Launch.cuh>
+
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+namespace at::native::cuda {
+
+template <typename Member>
+struct SignatureOf;
+template <typename Functor, typename R, typename... A>
+struct SignatureOf<R (Functor::*)(A...) const> {
+  using Result = R;
+  using Arguments = std::tuple<A...>;
+  static constexpr int arity = sizeof...(A);
+};
+template <typename Functor>
+using Signature = SignatureOf<decltype(&Functor::operator())>;
+
+// Where element `index` of each operand is. Dimension 0 is the fastest.
+template <int N>
+struct Offsets {
+  static constexpr int kMaxDims = 12;
+  int ndim = 0;
+  uint32_t sizes[kMaxDims];
+  uint32_t strides[kMaxDims][N];
+
+  explicit Offsets(const TensorIterator& iter) : ndim(iter.ndim()) {
+    TORCH_CHECK(ndim <= kMaxDims, "CUDA kernels take at most ", kMaxDims, " dimensions that cannot be merged, got ", ndim);
+    for (int dim = 0; dim < ndim; ++dim) {
+      sizes[dim] = static_cast<uint32_t>(iter.shape()[dim]);
+      for (int i = 0; i < N; ++i) strides[dim][i] = static_cast<uint32_t>(iter.strides(i)[dim]);
+    }
+  }
+
+  __device__ void get(uint32_t index, uint32_t (&offsets)[N]) const {
+#pragma unroll
+    for (int i = 0; i < N; ++i) offsets[i] = 0;
+    for (int dim = 0; dim < ndim; ++dim) {
+      const uint32_t rest = dim + 1 == ndim ? 0 : index / sizes[dim];
+      const uint32_t here = index - rest * sizes[dim];
+#pragma unroll
+      for (int i = 0; i < N; ++i) offsets[i] += here * strides[dim][i];
+      index = rest;
+    }
+  }
+};
+
+// Operands as the kernel sees them. `number` holds the value of a host scalar in the argument's own type.
+template <int N>
+struct Pointers {
+  char* data[N];
+  uint64_t number[N] = {};
+  bool is_number[N] = {};
+};
+
+template <typename T, int N>
+__device__ T load(const Pointers<N>& pointers, int operand, uint32_t byte_offset) {
+  const void* source = pointers.is_number[operand] ? static_cast<const void*>(&pointers.number[operand])
+                                                   : static_cast<const void*>(pointers.data[operand] + byte_offset);
+  return *static_cast<const T*>(source);
+}
+
+template <typename Functor, int N, size_t... I>
+__device__ void apply(const Functor& functor, const Pointers<N>& pointers, const uint32_t (&offsets)[N], std::index_sequence<I...>) {
+  using Arguments = typename Signature<Functor>::Arguments;
+  *reinterpret_cast<typename Signature<Functor>::Result*>(pointers.data[0] + offsets[0]) =
+      functor(load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
+}
+
+template <typename Functor, int N>
+__global__ void __launch_bounds__(kThreads) strided_loop(uint32_t n, Functor functor, Pointers<N> pointers, Offsets<N> where) {
+  for (uint32_t index = blockIdx.x * blockDim.x + threadIdx.x; index < n; index += blockDim.x * gridDim.x) {
+    uint32_t offsets[N];
+    where.get(index, offsets);
+    apply(functor, pointers, offsets, std::make_index_sequence<N - 1>());
+  }
+}
+
+template <typename Functor, int N>
+__global__ void __launch_bounds__(kThreads) contiguous_loop(uint32_t n, Functor functor, Pointers<N> pointers) {
+  using Arguments = typename Signature<Functor>::Arguments;
+  for (uint32_t index = blockIdx.x * blockDim.x + threadIdx.x; index < n; index += blockDim.x * gridDim.x) {
+    uint32_t offsets[N];
+    offsets[0] = index * sizeof(typename Signature<Functor>::Result);
+    if constexpr (N > 1) offsets[1] = index * sizeof(std::tuple_element_t<0, Arguments>);
+    if constexpr (N > 2) offsets[2] = index * sizeof(std::tuple_element_t<1, Arguments>);
+    if constexpr (N > 3) offsets[3] = index * sizeof(std::tuple_element_t<2, Arguments>);
+    apply(functor, pointers, offsets, std::make_index_sequence<N - 1>());
+  }
+}
+
+template <typename Arguments, int N, size_t... I>
+void read_numbers(const TensorIterator& iter, Pointers<N>& pointers, std::index_sequence<I...>) {
+  const auto read = [&](auto operand, auto zero) {
+    constexpr int i = decltype(operand)::value;
+    if (!iter.is_cpu_scalar(i)) return;
+    const auto value = iter.scalar_value<decltype(zero)>(i);
+    std::memcpy(&pointers.number[i], &value, sizeof(value));
+    pointers.is_number[i] = true;
+  };
+  (read(std::integral_constant<int, I + 1>(), std::tuple_element_t<I, Arguments>{}), ...);
+}
+
+template <typename Functor>
+void gpu_kernel(const TensorIterator& whole, const Functor& functor) {
+  constexpr int N = Signature<Functor>::arity + 1;
+  using Arguments = typename Signature<Functor>::Arguments;
+  TORCH_INTERNAL_ASSERT(whole.noperands() == N);
+  if (whole.numel() == 0) return;
+  whole.with_32bit_indexing([&](const TensorIterator& iter) {
+    Pointers<N> pointers;
+    for (int i = 0; i < N; ++i) pointers.data[i] = iter.data(i);
+    read_numbers<Arguments>(iter, pointers, std::make_index_sequence<N - 1>());
+    bool contiguous = iter.ndim() <= 1;
+    for (int i = 0; i < N && contiguous; ++i) {
+      contiguous = pointers.is_number[i] || iter.ndim() == 0 || iter.strides(i)[0] == iter.element_size(i);
+    }
+    const auto n = static_cast<uint32_t>(iter.numel());
+    const unsigned blocks = grid_for(iter.numel());
+    if (contiguous) {
+      contiguous_loop<<<blocks, kThreads, 0, c10::cuda::current_stream()>>>(n, functor, pointers);
+    } else {
+      strided_loop<<<blocks, kThreads, 0, c10::cuda::current_stream()>>>(n, functor, pointers, Offsets<N>(iter));
+    }
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+  });
+}
+
+}  // namespace at::native::cuda

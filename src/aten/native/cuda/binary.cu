@@ -1,0 +1,189 @@
+// Arithmetic of two and three inputs, and the element-wise backward kernels.
+
+#include <aten/Kernels.h>
+#include <aten/native/cuda/Loops.cuh>
+
+#include <cmath>
+#include <type_traits>
+
+namespace at::native::cuda {
+
+#define DEFINE_BINARY(name, dispatch, expression)                                 \
+  namespace {                                                                     \
+  template <typename T>                                                           \
+  struct name##_functor {                                                         \
+    __device__ T operator()(T a, T b) const { return static_cast<T>(expression); } \
+  };                                                                              \
+  }                                                                               \
+  void name##_kernel(TensorIterator& iter) {                                      \
+    dispatch(iter.common_dtype(), #name, [&](auto tag) {                          \
+      gpu_kernel(iter, name##_functor<typename decltype(tag)::type>());           \
+    });                                                                           \
+  }
+
+namespace {
+
+// Rounds towards minus infinity, and like Python gives inf or nan for a zero float divisor. Integers divide by zero
+// without a trap on the device; the result is unspecified.
+template <typename T>
+__device__ T floor_division(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (b == T{0}) return a / b;
+    const T remainder = ::fmod(a, b);
+    T quotient = (a - remainder) / b;
+    if (remainder != T{0} && (b < T{0}) != (remainder < T{0})) quotient -= T{1};
+    if (quotient == T{0}) return ::copysign(T{0}, a / b);
+    const T floored = ::floor(quotient);
+    return quotient - floored > T(0.5) ? floored + T{1} : floored;
+  } else {
+    if (b == 0) return 0;
+    const T quotient = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+  }
+}
+
+template <typename T>
+__device__ T python_remainder(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const T remainder = ::fmod(a, b);
+    return remainder != T{0} && (b < T{0}) != (remainder < T{0}) ? remainder + b : remainder;
+  } else {
+    if (b == 0) return 0;
+    const T remainder = a % b;
+    return remainder != 0 && (b < 0) != (remainder < 0) ? remainder + b : remainder;
+  }
+}
+
+template <typename T>
+__device__ T truncated_division(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) return ::trunc(a / b);
+  else return b == 0 ? 0 : a / b;
+}
+
+template <typename T>
+__device__ T power(T base, T exponent) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return ::pow(base, exponent);
+  } else {
+    if (exponent < 0) return base == 1 ? 1 : base == T(-1) ? (exponent % 2 ? -1 : 1) : 0;
+    T result = 1;
+    for (; exponent; exponent /= 2, base *= base) {
+      if (exponent % 2) result *= base;
+    }
+    return result;
+  }
+}
+
+template <typename T>
+__device__ T multiply(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) return a && b;
+  else return a * b;
+}
+
+template <typename T>
+struct add_functor {
+  T alpha;
+  __device__ T operator()(T a, T b) const {
+    if constexpr (std::is_same_v<T, bool>) return a || (alpha && b);
+    else return a + alpha * b;
+  }
+};
+
+template <typename T>
+struct pow_scalar_functor {
+  T exponent;
+  __device__ T operator()(T x) const {
+    if (exponent == T{2}) return x * x;
+    return power(x, exponent);
+  }
+};
+
+template <typename T>
+struct addcmul_functor {
+  T value;
+  __device__ T operator()(T self, T a, T b) const { return self + value * a * b; }
+};
+template <typename T>
+struct addcdiv_functor {
+  T value;
+  __device__ T operator()(T self, T a, T b) const { return self + value * (a / b); }
+};
+template <typename T>
+struct lerp_functor {
+  T weight;
+  // The form for large weights is exact at weight 1.
+  __device__ T operator()(T self, T end) const {
+    return ::fabs(weight) < T(0.5) ? self + weight * (end - self) : end - (end - self) * (T{1} - weight);
+  }
+};
+template <typename T>
+struct where_functor {
+  __device__ T operator()(bool condition, T a, T b) const { return condition ? a : b; }
+};
+template <typename T>
+struct threshold_backward_functor {
+  T threshold;
+  __device__ T operator()(T grad, T self) const { return self <= threshold ? T{0} : grad; }
+};
+template <typename T>
+struct gelu_backward_functor {
+  bool tanh_approximation;
+  __device__ T operator()(T grad, T x) const {
+    if (tanh_approximation) {
+      const T beta = T(M_2_SQRTPI * M_SQRT1_2);
+      const T inner = beta * (x + T(0.044715) * x * x * x);
+      const T t = ::tanh(inner);
+      const T derivative = T(0.5) * x * (T{1} - t * t) * beta * (T{1} + T(3 * 0.044715) * x * x);
+      return grad * (T(0.5) * (T{1} + t) + derivative);
+    }
+    const T cdf = T(0.5) * (T{1} + ::erf(x * T(M_SQRT1_2)));
+    const T density = ::exp(T(-0.5) * x * x) * T(M_2_SQRTPI * M_SQRT1_2 * 0.5);
+    return grad * (cdf + x * density);
+  }
+};
+
+}  // namespace
+
+DEFINE_BINARY(mul, dispatch_all_types, multiply(a, b))
+DEFINE_BINARY(div, dispatch_floating_types, a / b)
+DEFINE_BINARY(div_trunc, dispatch_numeric_types, truncated_division(a, b))
+DEFINE_BINARY(div_floor, dispatch_numeric_types, floor_division(a, b))
+DEFINE_BINARY(remainder, dispatch_numeric_types, python_remainder(a, b))
+DEFINE_BINARY(pow, dispatch_numeric_types, power(a, b))
+DEFINE_BINARY(maximum, dispatch_all_types, a != a ? a : (b != b || a < b) ? b : a)
+DEFINE_BINARY(minimum, dispatch_all_types, a != a ? a : (b != b || b < a) ? b : a)
+DEFINE_BINARY(bitwise_and, dispatch_integral_types_and_bool, a & b)
+DEFINE_BINARY(bitwise_or, dispatch_integral_types_and_bool, a | b)
+DEFINE_BINARY(bitwise_xor, dispatch_integral_types_and_bool, a ^ b)
+// a: the incoming gradient, b: the forward's result
+DEFINE_BINARY(sigmoid_backward, dispatch_floating_types, a * (T{1} - b) * b)
+DEFINE_BINARY(tanh_backward, dispatch_floating_types, a * (T{1} - b * b))
+
+// A kernel whose functor holds one number taken from a Scalar.
+#define DEFINE_WITH_NUMBER(name, dispatch)                                                      \
+  void name##_kernel(TensorIterator& iter, const Scalar& number) {                              \
+    dispatch(iter.common_dtype(), #name, [&](auto tag) {                                        \
+      using T = typename decltype(tag)::type;                                                   \
+      gpu_kernel(iter, name##_functor<T>{number.to<T>()});                                      \
+    });                                                                                         \
+  }
+DEFINE_WITH_NUMBER(add, dispatch_all_types)
+DEFINE_WITH_NUMBER(pow_scalar, dispatch_numeric_types)
+DEFINE_WITH_NUMBER(addcmul, dispatch_numeric_types)
+DEFINE_WITH_NUMBER(addcdiv, dispatch_floating_types)
+DEFINE_WITH_NUMBER(lerp, dispatch_floating_types)
+DEFINE_WITH_NUMBER(threshold_backward, dispatch_numeric_types)
+
+void where_kernel(TensorIterator& iter) {
+  dispatch_all_types(iter.common_dtype(), "where", [&](auto tag) {
+    gpu_kernel(iter, where_functor<typename decltype(tag)::type>());
+  });
+}
+
+void gelu_backward_kernel(TensorIterator& iter, bool tanh_approximation) {
+  dispatch_floating_types(iter.common_dtype(), "gelu_backward", [&](auto tag) {
+    gpu_kernel(iter, gelu_backward_functor<typename decltype(tag)::type>{tanh_approximation});
+  });
+}
+
+}  // namespace at::native::cuda

@@ -1,0 +1,148 @@
+// Filling, ranges, copies between types and devices, triangles.
+
+#include <aten/ATen.h>
+#include <aten/Kernels.h>
+#include <aten/native/cuda/Loops.cuh>
+
+namespace at::native::cuda {
+
+namespace {
+
+template <typename T>
+struct fill_functor {
+  T value;
+  __device__ T operator()() const { return value; }
+};
+
+template <typename T>
+struct masked_fill_functor {
+  T value;
+  __device__ T operator()(T self, bool mask) const { return mask ? value : self; }
+};
+
+template <typename To, typename From>
+struct cast_functor {
+  __device__ To operator()(From x) const {
+    if constexpr (std::is_same_v<To, bool>) return x != From{0};
+    // Through a wider signed type: a negative float to uint8 wraps as on the CPU.
+    else if constexpr (std::is_same_v<To, uint8_t> && std::is_floating_point_v<From>) return static_cast<To>(static_cast<int64_t>(x));
+    else return static_cast<To>(x);
+  }
+};
+
+// The iteration is over one new, contiguous tensor, so the loop's index is the element's number.
+template <typename T>
+void write_range(TensorIterator& iter, T start, T step) {
+  T* out = reinterpret_cast<T*>(iter.data(0));
+  for_each_index(iter.numel(), [=] __device__(int64_t index) { out[index] = start + step * static_cast<T>(index); });
+}
+
+template <typename T>
+void write_linspace(TensorIterator& iter, double start, double end, int64_t steps) {
+  T* out = reinterpret_cast<T*>(iter.data(0));
+  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0.0;
+  // From both ends towards the middle, so that the last element is exactly `end`.
+  for_each_index(iter.numel(), [=] __device__(int64_t index) {
+    out[index] = static_cast<T>(index < steps / 2 || steps == 1 ? start + step * index : end - step * (steps - 1 - index));
+  });
+}
+
+template <typename T>
+void copy_triangle(const Tensor& out, const Tensor& self, int64_t diagonal, bool upper) {
+  const int64_t rows = self.sizes()[self.dim() - 2];
+  const int64_t columns = self.sizes()[self.dim() - 1];
+  const T* in = self.data_ptr<T>();
+  T* result = out.data_ptr<T>();
+  for_each_index(self.numel(), [=] __device__(int64_t index) {
+    const int64_t column = index % columns;
+    const int64_t row = index / columns % rows;
+    const bool keep = upper ? column - row >= diagonal : column - row <= diagonal;
+    result[index] = keep ? in[index] : T{0};
+  });
+}
+
+void copy_on_device(const TensorIterator& iter) {
+  if (iter.dtype(0) == iter.dtype(1) && iter.is_contiguous()) {
+    C10_CUDA_CHECK(cudaMemcpyAsync(iter.data(0), iter.data(1), static_cast<size_t>(iter.numel() * iter.element_size(0)),
+                                   cudaMemcpyDeviceToDevice, c10::cuda::current_stream()));
+    return;
+  }
+  dispatch_all_types(iter.dtype(0), "copy_", [&](auto to_tag) {
+    using To = typename decltype(to_tag)::type;
+    dispatch_all_types(iter.dtype(1), "copy_", [&](auto from_tag) {
+      gpu_kernel(iter, cast_functor<To, typename decltype(from_tag)::type>());
+    });
+  });
+}
+
+}  // namespace
+
+void fill_kernel(TensorIterator& iter, const Scalar& value) {
+  dispatch_all_types(iter.dtype(0), "fill_", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    gpu_kernel(iter, fill_functor<T>{value.to<T>()});
+  });
+}
+
+void masked_fill_kernel(TensorIterator& iter, const Scalar& value) {
+  dispatch_all_types(iter.dtype(0), "masked_fill_", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    gpu_kernel(iter, masked_fill_functor<T>{value.to<T>()});
+  });
+}
+
+void arange_kernel(TensorIterator& iter, const Scalar& start, const Scalar& step) {
+  dispatch_numeric_types(iter.dtype(0), "arange", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    write_range<T>(iter, start.to<T>(), step.to<T>());
+  });
+}
+
+void linspace_kernel(TensorIterator& iter, const Scalar& start, const Scalar& end, int64_t steps) {
+  dispatch_numeric_types(iter.dtype(0), "linspace", [&](auto tag) {
+    write_linspace<typename decltype(tag)::type>(iter, start.toDouble(), end.toDouble(), steps);
+  });
+}
+
+void triangle_kernel(const Tensor& out, const Tensor& self, int64_t diagonal, bool upper) {
+  if (self.numel() == 0) return;
+  const Tensor in = self.contiguous();
+  dispatch_all_types(in.dtype(), "triangle", [&](auto tag) {
+    copy_triangle<typename decltype(tag)::type>(out, in, diagonal, upper);
+  });
+}
+
+// Between devices the bytes travel as they are, contiguous on both sides; casts and strides are done on the device.
+void copy_kernel(TensorIterator& iter, bool non_blocking) {
+  const Tensor& destination = iter.output(0);
+  const Tensor& source = iter.input(0);
+  if (destination.is_cuda() && source.is_cuda()) {
+    if (destination.device() == source.device()) return copy_on_device(iter);
+    // Another GPU: bring the bytes over first.
+    const c10::DeviceGuard guard(source.device());
+    const Tensor packed = source.expand(destination.sizes()).contiguous();
+    c10::cuda::synchronize(source.device().index());
+    const c10::DeviceGuard there(destination.device());
+    Tensor arrived = at::empty(packed.sizes(), packed.options().device(destination.device()));
+    C10_CUDA_CHECK(cudaMemcpyPeer(arrived.data_ptr(), destination.device().index(), packed.data_ptr(), source.device().index(),
+                                  packed.nbytes()));
+    Tensor(destination).copy_(arrived);
+    return;
+  }
+  const bool to_device = destination.is_cuda();
+  const c10::DeviceGuard guard(to_device ? destination.device() : source.device());
+  if (destination.dtype() == source.dtype() && iter.is_contiguous()) {
+    const cudaStream_t stream = c10::cuda::current_stream();
+    C10_CUDA_CHECK(cudaMemcpyAsync(iter.data(0), iter.data(1), static_cast<size_t>(iter.numel() * iter.element_size(0)),
+                                   to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
+    // Host memory that is not pinned must not change or be read before the copy is done.
+    if (!(non_blocking && to_device)) C10_CUDA_CHECK(cudaStreamSynchronize(stream));
+    return;
+  }
+  // `source` may be smaller than the destination: it is broadcast after the journey.
+  Tensor there = at::empty(source.sizes(), source.options().device(destination.device()));
+  there.copy_(source.contiguous());
+  Tensor(destination).copy_(there);
+}
+
+}  // namespace at::native::cuda

@@ -1,0 +1,26 @@
+# Finds the CUDA compiler and settles which device code is made.
+#   TORCH_CUDA_ARCHITECTURES  as CMAKE_CUDA_ARCHITECTURES: "80-real;90" is sm_80, sm_90 and PTX of compute_90, which later
+#                             devices compile for themselves.
+
+set(TORCH_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "Device code to make, as CMAKE_CUDA_ARCHITECTURES takes it")
+set(CMAKE_CUDA_ARCHITECTURES "${TORCH_CUDA_ARCHITECTURES}")
+set(CMAKE_CUDA_STANDARD 17)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+set(TORCH_CUDA_VERSION "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
+
+# For people and tests: "sm_80 sm_90 compute_90".
+set(TORCH_CUDA_ARCH_LIST "")
+foreach(entry IN LISTS TORCH_CUDA_ARCHITECTURES)
+  string(REGEX MATCH "^[0-9]+[a-z]?" number "${entry}")
+  if(NOT entry MATCHES "-virtual$")
+    list(APPEND TORCH_CUDA_ARCH_LIST "sm_${number}")
+  endif()
+  if(NOT entry MATCHES "-real$")
+    list(APPEND TORCH_CUDA_ARCH_LIST "compute_${number}")
+  endif()
+endforeach()
+list(JOIN TORCH_CUDA_ARCH_LIST " " TORCH_CUDA_ARCH_LIST)
