@@ -54,7 +54,19 @@ ALIASES = {
 }
 
 LAZY_MODULES = frozenset(
-    {"autograd", "backends", "cuda", "functional", "nn", "optim", "random", "serialization", "storage", "testing", "utils"}
+    {
+        "autograd",
+        "backends",
+        "cuda",
+        "functional",
+        "nn",
+        "optim",
+        "random",
+        "serialization",
+        "storage",
+        "testing",
+        "utils",
+    }
 )
 
 LAZY_ATTRIBUTES = {

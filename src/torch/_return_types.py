@@ -5,4 +5,4 @@ from __future__ import annotations
 from torch import _C
 
 globals().update(_C._return_types)
-__all__ = sorted(_C._return_types)  # noqa: PLE0605 - made by the compiled core
+__all__ = sorted(_C._return_types)

@@ -42,9 +42,7 @@ class Tensor(_C.TensorBase):
     def __contains__(self, element: object) -> bool:
         if isinstance(element, (Tensor, int, float, complex)):
             return bool((self == element).any())
-        raise RuntimeError(
-            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
-        )
+        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
         """The NumPy array that shares this tensor's memory, or a copy if `dtype` or `copy` ask for one."""

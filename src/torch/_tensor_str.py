@@ -94,20 +94,21 @@ class _Formatter:
             self.width = max((len(str(value)) for value in values), default=1)
             return
         counted = [value for value in values if value != 0 and math.isfinite(value)]
-        if counted:
-            magnitudes = [abs(value) for value in counted]
-            largest, smallest = max(magnitudes), min(magnitudes)
-            self.integral = all(value == math.ceil(value) for value in counted)
-            wide = largest / smallest > 1000.0 or largest > 1.0e8
-            self.scientific = wide or (not self.integral and smallest < 1.0e-4)
-            if self.scientific:
-                self.width = max(len(f"{value:.{precision}e}") for value in counted)
-            elif self.integral:
-                self.width = max(len(f"{value:.0f}") for value in counted) + 1
-            else:
-                self.width = max(len(f"{value:.{precision}f}") for value in counted)
+        if not counted:
+            return
+        magnitudes = [abs(value) for value in counted]
+        largest, smallest = max(magnitudes), min(magnitudes)
+        self.integral = all(value == math.ceil(value) for value in counted)
+        wide = largest / smallest > 1000.0 or largest > 1.0e8
+        self.scientific = wide or (not self.integral and smallest < 1.0e-4)
         if PRINT_OPTS.sci_mode is not None:
             self.scientific = PRINT_OPTS.sci_mode
+        if self.scientific:
+            self.width = max(len(f"{value:.{precision}e}") for value in counted)
+        elif self.integral:
+            self.width = max(len(f"{value:.0f}") for value in counted) + 1
+        else:
+            self.width = max(len(f"{value:.{precision}f}") for value in counted)
 
     def text(self, value: Any) -> str:
         if not self.floating:
@@ -133,9 +134,7 @@ def _nested_text(values: Any, dimensions: int, indent: int, formatter: _Formatte
         return formatter.text(values)
     if dimensions == 1:
         return _vector_text(values, indent, formatter)
-    parts = [
-        "..." if value is _GAP else _nested_text(value, dimensions - 1, indent + 1, formatter) for value in values
-    ]
+    parts = ["..." if value is _GAP else _nested_text(value, dimensions - 1, indent + 1, formatter) for value in values]
     return "[" + ("," + "\n" * (dimensions - 1) + " " * (indent + 1)).join(parts) + "]"
 
 

@@ -14,7 +14,7 @@ _FLOATS = {
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
-class finfo:  # noqa: N801 - PyTorch's name
+class finfo:
     """Limits of a floating dtype (default: the default dtype): bits, eps, max, min, tiny, smallest_normal, resolution."""
 
     def __init__(self, dtype: torch.dtype | None = None) -> None:
@@ -40,14 +40,12 @@ class finfo:  # noqa: N801 - PyTorch's name
         )
 
 
-class iinfo:  # noqa: N801 - PyTorch's name
+class iinfo:
     """Limits of an integer dtype: bits, max, min."""
 
     def __init__(self, dtype: torch.dtype) -> None:
         if dtype not in _INTEGERS:
-            raise TypeError(
-                f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{_name(dtype)}'"
-            )
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{_name(dtype)}'")
         self.dtype = _name(dtype)
         self.bits = dtype.itemsize * 8
         self.min = -(2 ** (self.bits - 1)) if dtype.is_signed else 0

@@ -109,8 +109,8 @@ def deepcopy_tensor(tensor: Tensor, memo: dict[int, Any]) -> Tensor:
 
     if not tensor.is_leaf:
         raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
-            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage"
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment: "
+            "copy tensor.detach(), or a module whose attributes are parameters and buffers"
         )
     if id(tensor) in memo:
         found: Tensor = memo[id(tensor)]

@@ -56,7 +56,7 @@ def norm(
     if not (input.is_floating_point() or (dtype is not None and dtype.is_floating_point)):
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{str(input.dtype).removeprefix('torch.').capitalize()}"
+            f"{input.type().removeprefix('torch.').removesuffix('Tensor')}"
         )
     if p == "nuc":
         raise NotImplementedError("torch.norm(p='nuc') needs singular values: use numpy.linalg.norm(x.numpy(), 'nuc')")
@@ -101,7 +101,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Grids of coordinates from 1-d tensors: output k varies along dimension k ("ij"), or 0 and 1 swapped ("xy")."""
     vectors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
     if indexing not in ("ij", "xy"):
-        raise RuntimeError(f"torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {indexing}")
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(vectors) > 1
     if swap:
         vectors[0], vectors[1] = vectors[1], vectors[0]
@@ -111,7 +111,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
         for number, vector in enumerate(vectors)
     ]
     if swap:
-        grids = [grid.transpose(0, 1) for grid in grids]
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 

@@ -112,7 +112,9 @@ def save(
         raise NotImplementedError("torch.save(pickle_module=...) is not supported: storages need Python's pickle")
     if not isinstance(f, (str, os.PathLike)):
         if not hasattr(f, "write"):
-            raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, not {type(f).__name__}")
+            raise AttributeError(
+                f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, not {type(f).__name__}"
+            )
         _write(obj, f, "archive", pickle_protocol)
         return
     path = Path(f)
@@ -180,8 +182,9 @@ def load(
         with Path(f).open("rb") as file:
             return _Reader(file, str(f), map_location).load(weights_only, encoding)
     if not all(hasattr(f, name) for name in ("read", "seek", "tell")):
-        raise AttributeError("torch.load needs a path or a binary file that can read, seek and tell; "
-                             "read a stream into io.BytesIO first")
+        raise AttributeError(
+            "torch.load needs a path or a binary file that can read, seek and tell; read a stream into io.BytesIO first"
+        )
     return _Reader(f, getattr(f, "name", "<file>"), map_location).load(weights_only, encoding)
 
 
@@ -258,7 +261,9 @@ class _Reader:
         """The record's size, which must not reach behind the archive's directory."""
         info = self._info(name)
         if info.header_offset + info.file_size > self._zip.start_dir:
-            raise RuntimeError(f"{self._name}: the record {info.filename} claims {info.file_size} bytes, more than there are")
+            raise RuntimeError(
+                f"{self._name}: the record {info.filename} claims {info.file_size} bytes, more than there are"
+            )
         return info.file_size
 
     def _read_into(self, name: str, target: memoryview) -> None:

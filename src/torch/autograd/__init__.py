@@ -112,7 +112,9 @@ def grad(
     import torch
 
     if not only_inputs:
-        raise NotImplementedError("only_inputs=False was removed from PyTorch: use backward() to fill .grad of the leaves")
+        raise NotImplementedError(
+            "only_inputs=False was removed from PyTorch: use backward() to fill .grad of the leaves"
+        )
     if is_grads_batched:
         raise NotImplementedError("is_grads_batched=True is not supported: call grad() once per gradient")
     if materialize_grads and allow_unused is False:

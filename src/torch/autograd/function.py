@@ -93,9 +93,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def decorated(ctx: Any, *args: Any) -> Any:
         if torch.is_grad_enabled() and any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
-            raise RuntimeError(
-                "trying to differentiate twice a function that was marked with @once_differentiable"
-            )
+            raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
         with torch.no_grad():
             return function(ctx, *args)
 

@@ -83,19 +83,19 @@ class _GradSwitch(_Switch):
         _C._set_grad_enabled(self._before)
 
 
-class no_grad(_GradSwitch):  # noqa: N801 - PyTorch's name
+class no_grad(_GradSwitch):
     """Results inside do not require gradients."""
 
     enabled = False
 
 
-class enable_grad(_GradSwitch):  # noqa: N801
+class enable_grad(_GradSwitch):
     """Records gradients again inside `no_grad`."""
 
     enabled = True
 
 
-class set_grad_enabled(_Switch):  # noqa: N801
+class set_grad_enabled(_Switch):
     """Switches recording on or off: at once as a function, for a block as a context manager."""
 
     def __init__(self, mode: bool) -> None:
@@ -119,7 +119,7 @@ class set_grad_enabled(_Switch):  # noqa: N801
         _C._set_grad_enabled(self._before)
 
 
-class inference_mode(_Switch):  # noqa: N801
+class inference_mode(_Switch):
     """Like `no_grad`; `is_inference_mode_enabled()` tells. `mode=False` ends it inside."""
 
     def __new__(cls, mode: Any = True) -> Any:

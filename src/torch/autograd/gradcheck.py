@@ -70,8 +70,10 @@ def gradcheck(
     arguments = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
     checked = [n for n, item in enumerate(arguments) if isinstance(item, torch.Tensor) and item.requires_grad]
     if not checked:
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have "
-                         "requires_grad=True.")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have "
+            "requires_grad=True."
+        )
     for position in checked:
         if arguments[position].dtype != torch.float64:
             raise ValueError(f"gradcheck: input {position} is {arguments[position].dtype}; use float64 inputs")
@@ -90,8 +92,10 @@ def gradcheck(
                 analytical = _analytical_jacobian(outputs[number], arguments[position])
                 again = _analytical_jacobian(outputs[number], arguments[position])
                 if not torch.allclose(analytical, again, rtol=0.0, atol=nondet_tol):
-                    raise GradcheckError("Backward is not reentrant, i.e., running backward with same input and "
-                                         "grad_output multiple times gives different values")
+                    raise GradcheckError(
+                        "Backward is not reentrant, i.e., running backward with same input and "
+                        "grad_output multiple times gives different values"
+                    )
                 expected = numerical_of.get(all_number, torch.zeros_like(analytical))
                 if not torch.allclose(analytical, expected, rtol=rtol, atol=atol):
                     raise GradcheckError(
@@ -123,7 +127,8 @@ def gradgradcheck(
 
     def gradient_function(*values: Any) -> tuple[Tensor, ...]:
         given = [
-            value if not isinstance(value, torch.Tensor) or value.requires_grad or not original.requires_grad
+            value
+            if not isinstance(value, torch.Tensor) or value.requires_grad or not original.requires_grad
             else value.detach().requires_grad_()
             for value, original in zip(values[: len(arguments)], arguments, strict=True)
         ]

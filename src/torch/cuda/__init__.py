@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     Device = int | str | torch.device | None
 
+
 def is_available() -> bool:
     """Whether a CUDA device can be used. Never raises."""
     return _C._cuda_unavailable_reason() is None and _C._cuda_device_count() > 0
@@ -66,7 +67,7 @@ def set_device(device: Device) -> None:
     _C._cuda_set_device(_index(device))
 
 
-class device:  # noqa: N801 - PyTorch's name
+class device:
     """Makes a device the current one inside a `with` block; None or a negative number leaves it."""
 
     def __init__(self, device: Any) -> None:

@@ -293,9 +293,7 @@ def cross_entropy(
 ) -> Tensor:
     """nll_loss of log_softmax(input): (N, C) or (C), with class indices or probabilities as target."""
     _refuse_reduce(size_average, reduce)
-    return _operators.cross_entropy_loss(
-        input, target, weight, _reduction(reduction), ignore_index, label_smoothing
-    )
+    return _operators.cross_entropy_loss(input, target, weight, _reduction(reduction), ignore_index, label_smoothing)
 
 
 def binary_cross_entropy(

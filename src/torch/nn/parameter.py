@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor, _C
+from torch import _C, Tensor
 
 
 class Parameter(Tensor):

@@ -127,7 +127,7 @@ class ExponentialLR(LRScheduler):
 class CosineAnnealingLR(LRScheduler):
     """Half a cosine from the first rate down to `eta_min` in `T_max` epochs, and up again."""
 
-    def __init__(self, optimizer: Optimizer, T_max: float, eta_min: float = 0.0, last_epoch: int = -1) -> None:  # noqa: N803
+    def __init__(self, optimizer: Optimizer, T_max: float, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
@@ -141,9 +141,7 @@ class CosineAnnealingLR(LRScheduler):
             ]
         if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
-            return [
-                rate + (base - lowest) * rise for base, rate in zip(self.base_lrs, self._rates(), strict=True)
-            ]
+            return [rate + (base - lowest) * rise for base, rate in zip(self.base_lrs, self._rates(), strict=True)]
         # A recurrence, so that a rate that somebody else changed keeps its change.
         factor = (1 + math.cos(math.pi * epoch / self.T_max)) / (1 + math.cos(math.pi * (epoch - 1) / self.T_max))
         return [factor * (rate - lowest) + lowest for rate in self._rates()]

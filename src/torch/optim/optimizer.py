@@ -147,9 +147,7 @@ class Optimizer:
                 numbers.setdefault(id(parameter), len(numbers))
             options = {key: value for key, value in group.items() if key != "params"}
             groups.append({**options, "params": [numbers[id(parameter)] for parameter in group["params"]]})
-        state = {
-            numbers[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()
-        }
+        state = {numbers[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()}
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -159,7 +157,9 @@ class Optimizer:
             raise ValueError("loaded state dict has a different number of parameter groups")
         pairs = list(zip(self.param_groups, groups, strict=True))
         if any(len(own["params"]) != len(saved["params"]) for own, saved in pairs):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
         parameter_of = dict(
             zip(
                 chain.from_iterable(saved["params"] for _, saved in pairs),

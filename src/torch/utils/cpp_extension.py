@@ -1,6 +1,6 @@
 """C++ extensions of torch, built by setuptools.
 
-    setup(name="mine", ext_modules=[CppExtension("mine", ["mine.cpp"])], cmdclass={"build_ext": BuildExtension})
+setup(name="mine", ext_modules=[CppExtension("mine", ["mine.cpp"])], cmdclass={"build_ext": BuildExtension})
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
+
+import torch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,9 @@ def include_paths(device_type: str = "cpu") -> list[str]:
     )
 
 
-def library_paths(device_type: str = "cpu", torch_include_dirs: bool = True, cross_target_platform: Any = None) -> list[str]:
+def library_paths(
+    device_type: str = "cpu", torch_include_dirs: bool = True, cross_target_platform: Any = None
+) -> list[str]:
     """The folders of libtorch and libtorch_python. Raises FileNotFoundError if they are not installed."""
     if device_type not in ("cpu", "cuda"):
         raise ValueError(f"library_paths: device_type must be 'cpu' or 'cuda', not {device_type!r}")
@@ -53,7 +56,7 @@ def library_paths(device_type: str = "cpu", torch_include_dirs: bool = True, cro
     return [str(path) for path in found]
 
 
-def CppExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -> Extension:  # noqa: N802
+def CppExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -> Extension:
     """A setuptools Extension with torch's headers and libraries added."""
     kwargs["include_dirs"] = [*kwargs.get("include_dirs", []), *include_paths()]
     folders = library_paths()
@@ -64,7 +67,7 @@ def CppExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -
     return Extension(name, list(sources), *args, **kwargs)
 
 
-def CUDAExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -> Extension:  # noqa: N802
+def CUDAExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -> Extension:
     """Not available: setuptools cannot call nvcc."""
     raise NotImplementedError("CUDAExtension is not supported: build CUDA code with CMake and find_package(Torch)")
 

@@ -22,7 +22,9 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "<All keys matched successfully>" if not (self.missing_keys or self.unexpected_keys) else super().__repr__()
+        return (
+            "<All keys matched successfully>" if not (self.missing_keys or self.unexpected_keys) else super().__repr__()
+        )
 
     __str__ = __repr__
 
@@ -101,7 +103,9 @@ class StateDictMixin:
             for key in state_dict:
                 if key.startswith(prefix) and key != prefix + _EXTRA_STATE:
                     first, _, rest = key[len(prefix) :].partition(".")
-                    if (rest and first not in self._modules) or (not rest and first not in self._known_names(persistent)):
+                    if (rest and first not in self._modules) or (
+                        not rest and first not in self._known_names(persistent)
+                    ):
                         unexpected_keys.append(key)
 
     def _known_names(self: Any, persistent: dict[str, Any]) -> set[str]:
@@ -139,7 +143,9 @@ class StateDictMixin:
                 if not assign:
                     own.copy_(value)
                 elif isinstance(own, torch.nn.Parameter):
-                    new = value if isinstance(value, torch.nn.Parameter) else torch.nn.Parameter(value, own.requires_grad)
+                    new = (
+                        value if isinstance(value, torch.nn.Parameter) else torch.nn.Parameter(value, own.requires_grad)
+                    )
                     setattr(self, name, new.requires_grad_(own.requires_grad))
                 else:
                     setattr(self, name, value)
@@ -189,12 +195,10 @@ class StateDictMixin:
 
         load(self, entries, "")
         if strict:
-            for kind, keys in (("Missing", missing), ("Unexpected", unexpected)):
+            for kind, keys in (("Unexpected", unexpected), ("Missing", missing)):
                 if keys:
                     listed = ", ".join(f'"{key}"' for key in keys)
                     errors.insert(0, f"{kind} key(s) in state_dict: {listed}. ")
         if errors:
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors)
-            )
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
         return IncompatibleKeys(missing, unexpected)

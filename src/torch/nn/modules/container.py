@@ -251,7 +251,9 @@ class ParameterList(Module):
         return "\n".join(f"({number}): {_described(value)}" for number, value in enumerate(self))
 
     def __repr__(self) -> str:
-        return _values_repr(self, self.extra_repr())
+        lines = self.extra_repr()
+        indented = "".join(f"\n    {line}" for line in lines.split("\n")) + "\n" if lines else ""
+        return f"{self._get_name()}({indented})"
 
 
 class ParameterDict(Module):
@@ -270,7 +272,9 @@ class ParameterDict(Module):
 
     def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str):
-            raise TypeError(f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}').")
+            raise TypeError(
+                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}')."
+            )
         self._keys[key] = None
         setattr(self, key, _as_parameter(value))
 
@@ -314,27 +318,19 @@ class ParameterDict(Module):
             del self[key]
 
     def extra_repr(self) -> str:
-        return "\n".join(f"({key}): {_described(value)}" for key, value in self.items())
-
-    def __repr__(self) -> str:
-        return _values_repr(self, self.extra_repr())
+        return "\n".join(f"  ({key}): {_described(value, legacy_name=True)}" for key, value in self.items())
 
 
 def _as_parameter(value: Any) -> Any:
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def _described(value: Any) -> str:
+def _described(value: Any, legacy_name: bool = False) -> str:
+    """A value in a repr; `legacy_name`: torch.FloatTensor for torch.float32, as PyTorch writes it in dictionaries."""
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     size = "x".join(str(length) for length in value.size())
     device = "" if value.device == torch.device("cpu") else f" ({value.device})"
-    return f"{kind} containing: [{str(value.dtype)} of size {size}{device}]"
-
-
-def _values_repr(module: Module, lines: str) -> str:
-    if not lines:
-        return f"{module._get_name()}()"
-    indented = "".join(f"\n    {line}" for line in lines.split("\n"))
-    return f"{module._get_name()}({indented}\n)"
+    name = value.detach().type() if legacy_name else str(value.dtype)
+    return f"{kind} containing: [{name} of size {size}{device}]"

@@ -27,7 +27,9 @@ class Module(StateDictMixin):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args or kwargs:
-            raise TypeError(f"{type(self).__name__}.__init__() passes arguments on to Module.__init__(), which takes none")
+            raise TypeError(
+                f"{type(self).__name__}.__init__() passes arguments on to Module.__init__(), which takes none"
+            )
         # Past __setattr__, which looks these very dictionaries up.
         own = self.__dict__
         own["training"] = True
@@ -224,7 +226,11 @@ class Module(StateDictMixin):
         if not isinstance(name, str):
             raise TypeError(f"{kind} name should be a string. Got {_type_name(name)}")
         if "." in name:
-            raise KeyError(f'{kind} name can\'t contain "."' if kind != "module" else f'module name can\'t contain ".", got: {name}')
+            raise KeyError(
+                f'{kind} name can\'t contain "."'
+                if kind != "module"
+                else f'module name can\'t contain ".", got: {name}'
+            )
         if name == "":
             raise KeyError(f'{kind} name can\'t be empty string ""')
         if hasattr(self, name) and name not in store:
@@ -404,7 +410,9 @@ class Module(StateDictMixin):
         """Moves to a device, to a floating dtype, or like a tensor, in place. Integer buffers keep their dtype."""
         device, dtype, non_blocking = _parse_to(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+            )
 
         def convert(tensor: Tensor) -> Tensor:
             target = dtype if dtype is not None and tensor.is_floating_point() else tensor.dtype
@@ -572,6 +580,8 @@ class _BackwardHooks:
 
 
 def _type_name(value: object) -> str:
+    if type(value) is Tensor:
+        return value.type()  # torch.FloatTensor, ...
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 

@@ -65,9 +65,7 @@ def clip_grad_norm_(
 
 
 @torch.no_grad()
-def clip_grad_value_(
-    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
-) -> None:
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Holds every element of the gradients between -clip_value and clip_value, in place."""
     _refuse_foreach("clip_grad_value_", foreach)
     for parameter in _as_list(parameters):

@@ -1,0 +1,532 @@
+"""Every operator once: sample calls, dtypes, whether it has gradients, tolerances.
+
+A row's `path` says how it is called: `torch.NAME`, `F.NAME` (torch.nn.functional) or `Tensor.NAME` (first argument is
+self). `T(shape, low, high)` stands for a tensor of the row's dtype with values from a fixed sequence; `I(shape, high)`
+for int64 indices below `high`; `B(shape)` for a mask. The sequence is NumPy's, so the samples do not depend on torch.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FLOATS = ("float32", "float64")
+HALVES = ("float16", "bfloat16")
+INTEGERS = ("int64", "int32", "uint8", "int8", "int16")
+BOOL = ("bool",)
+NUMBERS = (*FLOATS, *HALVES, *INTEGERS)
+ALL = (*NUMBERS, *BOOL)
+REAL = (*FLOATS, *HALVES)
+PREDICATES = ("float32", "int64", "bool")
+
+# dtype -> relative and absolute tolerance: a few units in the last place; sums and products of halves go further
+TOLERANCE = {
+    "float64": (1e-12, 1e-13),
+    "float32": (2e-6, 2e-6),
+    "float16": (2e-3, 2e-3),
+    "bfloat16": (1.6e-2, 1.6e-2),
+}
+
+
+@dataclass(frozen=True)
+class T:
+    """A tensor of the row's dtype (or `dtype`); `strided`: a transposed view of a larger one."""
+
+    shape: tuple[int, ...]
+    low: float = -3.0
+    high: float = 3.0
+    dtype: str | None = None
+    strided: bool = False
+    gradient: bool = True
+
+
+def I(shape: tuple[int, ...], high: int) -> T:  # noqa: E743 - short, as the table is long
+    """Indices."""
+    return T(shape, 0, high, "int64", gradient=False)
+
+
+def B(shape: tuple[int, ...]) -> T:
+    """A mask."""
+    return T(shape, 0, 2, "bool", gradient=False)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One sample: positional arguments, keyword arguments."""
+
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...] = ()
+
+
+def call(*args: Any, **kwargs: Any) -> Call:
+    return Call(args, tuple(kwargs.items()))
+
+
+@dataclass(frozen=True)
+class Op:
+    path: str
+    calls: tuple[Call, ...]
+    dtypes: tuple[str, ...] = FLOATS
+    gradient: bool = True
+    second_gradient: bool = False
+    scale: float = 1.0  # of the tolerances
+
+    @property
+    def name(self) -> str:
+        return self.path.partition(".")[2]
+
+
+def op(path: str, *calls: Call, dtypes: tuple[str, ...] = FLOATS, gradient: bool = True, **more: Any) -> Op:
+    return Op(path, calls, dtypes, gradient, **more)
+
+
+M = (3, 4)
+X = T(M)
+POSITIVE = T(M, 0.3, 3.0)
+S = T(M, strided=True)
+
+
+def _binary(
+    name: str, dtypes: tuple[str, ...] = NUMBERS, *, low: float = -3.0, numbers: bool = True, **more: Any
+) -> Op:
+    """Same shape, broadcast both ways, strided, empty, and with `numbers`."""
+    x, y = T(M), T(M, low)
+    calls = [
+        call(x, y),
+        call(T((3, 1, 4)), T((5, 1), low)),
+        call(S, T((4,), low)),
+        call(T((), -3.0), T(M, low)),
+        call(T((0, 4)), T((1,), low)),
+        *([call(x, 2)] if numbers else []),
+    ]
+    return op(f"torch.{name}", *calls, dtypes=dtypes, **more)
+
+
+def _unary(name: str, dtypes: tuple[str, ...] = REAL, x: T = X, **more: Any) -> Op:
+    other = T((2, 5), x.low, x.high, strided=True)
+    return op(f"torch.{name}", call(x), call(other), call(T((), x.low, x.high)), call(T((0,))), dtypes=dtypes, **more)
+
+
+def _reduction(name: str, dtypes: tuple[str, ...], **more: Any) -> Op:
+    cube = T((2, 3, 4))
+    return op(
+        f"torch.{name}",
+        call(X),
+        call(cube, dim=1),
+        call(cube, dim=-1, keepdim=True),
+        call(T((2, 3, 4), strided=True), dim=0),
+        call(T(())),
+        dtypes=dtypes,
+        **more,
+    )
+
+
+OPS: tuple[Op, ...] = (
+    # creation: no gradient; the dtype is passed on by the table `creation` of test_creation
+    op("torch.tril", call(X), call(T((2, 3, 4)), 1), call(X, -1), dtypes=ALL),
+    op("torch.triu", call(X), call(T((2, 3, 4)), 1), call(X, -1), dtypes=ALL),
+    # arithmetic
+    _binary("add", ALL),
+    op("torch.add", call(X, X, alpha=2), call(X, 3, alpha=2), dtypes=NUMBERS),
+    _binary("sub"),
+    op("torch.sub", call(X, X, alpha=2), dtypes=NUMBERS),
+    op("torch.rsub", call(X, T(M)), call(X, 2), dtypes=REAL),
+    _binary("mul", ALL, second_gradient=True),
+    _binary("div", (*REAL, "int64"), low=0.5, second_gradient=True),
+    op(
+        "torch.div",
+        *(call(X, T(M, 1, 4), rounding_mode=m) for m in ("floor", "trunc", None)),
+        dtypes=NUMBERS,
+        gradient=False,
+    ),
+    _binary("floor_divide", (*FLOATS, "int64", "int32", "uint8"), low=1, gradient=False),
+    _binary("remainder", (*FLOATS, "int64", "int32"), low=1, gradient=False),
+    op("torch.remainder", call(X, T(M, 1, 4)), call(X, 1.7), dtypes=FLOATS),
+    op(
+        "torch.pow",
+        call(T(M, 0.3, 2), T(M)),
+        call(X, 2),
+        call(X, 3),
+        call(T(M, 0.3, 2), 0.5),
+        call(T(M, 0.3, 2), -1.5),
+        dtypes=FLOATS,
+    ),
+    op("torch.pow", call(2, X), call(X, 2), dtypes=("float64", "float32")),
+    op("torch.pow", call(X, 2), call(X, 0), call(T(M), T(M, 0, 4)), dtypes=("int64", "int32"), gradient=False),
+    _binary("maximum", ("float32", "float64", "int64", "uint8"), numbers=False),
+    _binary("minimum", ("float32", "float64", "int64", "uint8"), numbers=False),
+    op("torch.addcmul", call(X, X, T((4,))), call(X, X, X, value=0.5), dtypes=FLOATS),
+    op("torch.addcdiv", call(X, X, POSITIVE), call(X, X, T((4,), 0.5), value=-2.0), dtypes=FLOATS),
+    op("torch.lerp", call(X, X, 0.3), call(X, T((4,)), 0.8), dtypes=FLOATS),
+    # comparison and logic
+    *(
+        _binary(name, ("float32", "float64", "int64", "bool"), gradient=False)
+        for name in ("eq", "ne", "lt", "le", "gt", "ge")
+    ),
+    *(
+        _binary(name, PREDICATES, numbers=False, gradient=False)
+        for name in ("logical_and", "logical_or", "logical_xor")
+    ),
+    op("torch.logical_not", call(X), call(T(M, 0, 2)), dtypes=PREDICATES, gradient=False),
+    *(
+        _binary(name, ("int64", "int32", "uint8", "bool"), gradient=False)
+        for name in ("bitwise_and", "bitwise_or", "bitwise_xor")
+    ),
+    op("torch.bitwise_not", call(X), dtypes=("int64", "uint8", "bool"), gradient=False),
+    op("torch.where", call(B(M), X, X), call(B((4,)), X, T((3, 1))), call(B(M), X, 1.0), dtypes=(*FLOATS, "int64")),
+    op("torch.where", call(B(M)), dtypes=("float32",), gradient=False),
+    *(
+        op(f"torch.{name}", call(X), dtypes=("float32", "int64"), gradient=False)
+        for name in ("isnan", "isinf", "isfinite")
+    ),
+    op("torch.equal", call(X, X), call(X, T((4,))), dtypes=("float32", "int64"), gradient=False),
+    op("torch.isclose", call(X, X), call(X, X, rtol=0.5, atol=0.5), dtypes=("float32", "float64"), gradient=False),
+    op("torch.allclose", call(X, X), call(X, X, rtol=9.0, atol=9.0), gradient=False),
+    # element by element
+    _unary("neg", NUMBERS),
+    _unary("abs", NUMBERS),
+    *(
+        _unary(name, (*REAL, "int64") if name == "sign" else REAL)
+        for name in ("sign", "floor", "ceil", "round", "trunc")
+    ),
+    _unary("reciprocal", x=POSITIVE),
+    _unary("square", (*REAL, "int64")),
+    *(_unary(name) for name in ("expm1", "sin", "cos", "erf")),
+    _unary("exp", (*REAL, "int64")),
+    _unary("tanh", second_gradient=True),
+    _unary("sigmoid", (*REAL, "int64"), second_gradient=True),
+    *(_unary(name, x=POSITIVE) for name in ("log", "log2", "log10", "log1p", "rsqrt")),
+    _unary("sqrt", (*REAL, "int64"), x=POSITIVE),
+    _unary("relu", (*REAL, "int64")),
+    op("torch.clamp", call(X, -1, 1), call(X, min=0.5), call(X, max=0.5), dtypes=(*FLOATS, "int64")),
+    op("torch.clamp_min", call(X, 0.25)),
+    op("torch.clamp_max", call(X, 0.25)),
+    op("F.gelu", call(X), call(X, approximate="tanh"), dtypes=REAL),
+    op("F.silu", call(X), dtypes=REAL),
+    op("F.leaky_relu", call(X), call(X, 0.2), dtypes=REAL),
+    op("F.elu", call(X), call(X, 0.5)),
+    op("F.softplus", call(X), call(X, 2.0, 3.0)),
+    op("F.logsigmoid", call(X)),
+    op("F.hardtanh", call(X), call(X, -0.5, 2.0)),
+    # reductions
+    _reduction("sum", ALL),
+    op(
+        "torch.sum",
+        call(T((2, 3, 4)), dim=(0, 2)),
+        call(T((2, 3, 4)), dim=(0, 1), keepdim=True),
+        call(T((0, 3)), dim=0),
+        dtypes=(*FLOATS, "int64"),
+    ),
+    op(
+        "torch.sum",
+        call(T((700, 33))),
+        call(T((33, 700)), dim=1),
+        call(T((700, 33)), dim=0),
+        dtypes=FLOATS,
+        gradient=False,
+        scale=20,
+    ),
+    _reduction("mean", REAL),
+    op("torch.mean", call(T((2, 3, 4)), dim=(0, 2)), dtypes=FLOATS),
+    _reduction("prod", ("float32", "float64", "int64", "int32")),
+    *(
+        op(
+            f"torch.{name}",
+            call(X),
+            call(X, dim=1),
+            call(X, dim=0, correction=0),
+            call(X, False),
+            call(T((2, 3, 4)), (0, 2), True, keepdim=True),
+        )
+        for name in ("var", "std")
+    ),
+    *(
+        op(
+            f"torch.{name}",
+            call(X),
+            call(T((2, 3, 4)), 1),
+            call(T((2, 3, 4)), (0, 2), True),
+            dtypes=(*FLOATS, "int64", "uint8"),
+        )
+        for name in ("amax", "amin")
+    ),
+    *(
+        op(f"torch.{name}", call(X), call(X, 1), call(X, 0, True), call(X, X), dtypes=(*FLOATS, "int64", "uint8"))
+        for name in ("max", "min")
+    ),
+    *(
+        op(f"torch.{name}", call(X), call(X, 1), call(X, 0, True), dtypes=("float32", "int64"), gradient=False)
+        for name in ("argmax", "argmin")
+    ),
+    *(
+        op(
+            f"torch.{name}",
+            call(T(M, 0, 2)),
+            call(T(M, 0, 2), 1),
+            call(T(M, 0, 2), 0, True),
+            call(T((0, 3)), 0),
+            dtypes=("bool", "float32", "int64", "uint8"),
+            gradient=False,
+        )
+        for name in ("any", "all")
+    ),
+    op("torch.logsumexp", call(X, 1), call(T((2, 3, 4)), (0, 2), True)),
+    op("torch.norm", call(X), call(X, 1), call(X, 3), call(X, 2, 1), call(X, float("inf")), call(X, 1, 0, True)),
+    op("torch.cumsum", call(X, 0), call(X, 1), call(T((2, 3, 4)), -2), dtypes=(*FLOATS, "int64", "int32")),
+    op("torch.sort", call(T((3, 7))), call(T((3, 7)), 0), call(T((3, 7)), 1, True), dtypes=(*FLOATS,)),
+    op("torch.argsort", call(T((3, 7))), call(T((3, 7)), 0, True), dtypes=FLOATS, gradient=False),
+    op("torch.topk", call(T((3, 7)), 3), call(T((3, 7)), 2, 0, False), dtypes=FLOATS),
+    # linear algebra
+    op(
+        "torch.mm",
+        call(X, T((4, 5))),
+        call(T((4, 3), strided=True), T((3, 2), strided=True)),
+        call(T((0, 4)), T((4, 2))),
+        dtypes=REAL,
+        scale=8,
+        second_gradient=True,
+    ),
+    op("torch.mm", call(X, T((4, 5))), dtypes=("int64", "int32"), gradient=False),
+    op("torch.bmm", call(T((2, 3, 4)), T((2, 4, 5))), scale=8),
+    op("torch.addmm", call(T((3, 5)), X, T((4, 5))), call(T((5,)), X, T((4, 5)), beta=0.5, alpha=2.0), scale=8),
+    op("torch.mv", call(X, T((4,))), scale=8),
+    op("torch.dot", call(T((6,)), T((6,))), scale=8),
+    op("torch.outer", call(T((3,)), T((4,)))),
+    op(
+        "torch.matmul",
+        call(X, T((4, 5))),
+        call(T((4,)), T((4,))),
+        call(X, T((4,))),
+        call(T((4,)), T((4, 2))),
+        call(T((2, 1, 3, 4)), T((5, 4, 2))),
+        call(T((2, 3, 4)), T((4, 2))),
+        scale=8,
+    ),
+    op(
+        "F.linear",
+        call(X, T((5, 4))),
+        call(T((2, 3, 4)), T((5, 4)), T((5,))),
+        call(T((4,)), T((5, 4)), T((5,))),
+        scale=8,
+    ),
+    # shape and views
+    op("torch.as_strided", call(X, (2, 2), (1, 2)), call(X, (2, 3), (4, 1), 1), dtypes=("float64", "int64")),
+    op("Tensor.view", call(X, 2, 6), call(X, -1), call(X, (4, 3)), dtypes=("float64", "bool")),
+    op("torch.reshape", call(S, (2, 6)), call(X, (-1,)), call(X, (2, -1)), dtypes=("float64", "int64")),
+    op("torch.flatten", call(T((2, 3, 4))), call(T((2, 3, 4)), 1), call(T((2, 3, 4)), 0, 1), call(T(()))),
+    op("torch.ravel", call(S)),
+    op("Tensor.expand", call(T((3, 1)), 3, 4), call(T((3, 1)), -1, 2), call(T((4,)), (2, 4))),
+    op("Tensor.expand_as", call(T((4,)), X)),
+    op("torch.broadcast_to", call(T((4,)), (3, 4))),
+    op("torch.broadcast_tensors", call(T((4,)), T((3, 1)))),
+    op("torch.permute", call(T((2, 3, 4)), (2, 0, 1)), call(T((2, 3, 4)), (0, -1, 1))),
+    op("torch.transpose", call(X, 0, 1), call(T((2, 3, 4)), -1, 0)),
+    op("torch.t", call(X), call(T((3,)))),
+    op("torch.squeeze", call(T((1, 3, 1))), call(T((1, 3, 1)), 0), call(T((1, 3, 1)), 1)),
+    op("torch.unsqueeze", call(X, 0), call(X, -1)),
+    op("torch.select", call(X, 0, 1), call(X, 1, -1)),
+    op("torch.narrow", call(X, 1, 1, 2)),
+    op("torch.diagonal", call(X), call(X, 1), call(T((2, 3, 3)), 0, 1, 2)),
+    op("Tensor.unfold", call(T((7,)), 0, 3, 2), call(X, 1, 2, 1)),
+    op("torch.unbind", call(X), call(X, 1)),
+    op("torch.split", call(T((7, 2)), 3), call(T((7, 2)), [2, 5]), call(X, 2, 1)),
+    op("torch.chunk", call(T((7, 2)), 3), call(X, 2, 1)),
+    op("torch.flip", call(X, (0,)), call(X, (0, 1))),
+    op("torch.movedim", call(T((2, 3, 4)), 0, 2)),
+    op("Tensor.repeat", call(X, 2, 1), call(T((3,)), 2, 2)),
+    op("Tensor.sum_to_size", call(X, 1, 4), call(X, 4)),
+    op("torch.meshgrid", call(T((3,)), T((2,)), indexing="ij"), call(T((3,)), T((2,)), indexing="xy")),
+    op("torch.tensordot", call(T((2, 3, 4)), T((3, 4, 5))), call(X, T((4, 3)), ((1, 0), (0, 1))), scale=8),
+    # indexing
+    op("torch.index_select", call(X, 0, I((5,), 3)), call(X, 1, I((2,), 4))),
+    op("Tensor.index_add_", call(T((5, 4)), 0, I((3,), 5), X), call(T((5, 4)), 0, I((3,), 5), X, alpha=2)),
+    op("Tensor.index_put_", call(T((5,)), (I((3,), 5),), T((3,)), True), dtypes=("float64", "int64")),
+    op("torch.gather", call(X, 1, I((3, 2), 4)), call(X, 0, I((2, 4), 3))),
+    op(
+        "Tensor.scatter_",
+        call(X, 0, T((1, 4), 0, 3, "int64", gradient=False), T((1, 4))),
+        call(X, 0, T((1, 4), 0, 3, "int64", gradient=False), 1.5),
+    ),
+    op("Tensor.scatter_add_", call(X, 1, I((3, 2), 4), T((3, 2)))),
+    op("torch.masked_fill", call(X, B(M), 2.0), call(X, B((4,)), 0.0)),
+    op("Tensor.masked_fill_", call(X, B(M), 2.0)),
+    op("torch.masked_select", call(X, B(M)), call(X, B((4,)))),
+    op("torch.nonzero", call(T(M, 0, 2)), dtypes=("int64", "bool", "float32"), gradient=False),
+    op("torch.take_along_dim", call(X, I((3, 2), 4), 1)),
+    op("F.embedding", call(I((2, 3), 5), T((5, 4))), call(I((2, 3), 5), T((5, 4)), padding_idx=1)),
+    op("F.one_hot", call(I((2, 3), 5)), call(I((4,), 3), 6), gradient=False, dtypes=("float32",)),
+    # softmax, normalisation, losses
+    op("torch.softmax", call(X, 1), call(X, 0), call(T((2, 3, 4)), 1), dtypes=REAL, second_gradient=True),
+    op("torch.log_softmax", call(X, 1), call(X, 0), call(T((2, 3, 4)), -2), dtypes=REAL),
+    op("torch.softmax", call(X, 1, dtype="float64"), dtypes=("float32", "int64"), gradient=False),
+    *(op("F.mse_loss", call(X, X, reduction=r), dtypes=FLOATS) for r in ("mean",)),
+    *(
+        op(f"F.{name}", *(call(X, T(M, -2, 2), reduction=r) for r in ("none", "mean", "sum")))
+        for name in ("mse_loss", "l1_loss", "smooth_l1_loss")
+    ),
+    op("F.smooth_l1_loss", call(X, X, beta=0.3), call(X, X, beta=0)),
+    op(
+        "F.nll_loss",
+        *(call(X, I((3,), 4), reduction=r) for r in ("none", "mean", "sum")),
+        call(X, I((3,), 4), T((4,), 0.5, gradient=False)),
+        call(X, I((3,), 4), ignore_index=1),
+        call(T((4,)), I((), 4)),
+    ),
+    op(
+        "F.cross_entropy",
+        *(call(X, I((3,), 4), reduction=r) for r in ("none", "mean", "sum")),
+        call(X, I((3,), 4), T((4,), 0.5, gradient=False)),
+        call(X, I((3,), 4), ignore_index=1),
+        call(X, I((3,), 4), label_smoothing=0.1),
+        call(X, T(M, 0.0, 1.0)),
+        call(T((4,)), I((), 4)),
+    ),
+    op(
+        "F.binary_cross_entropy",
+        *(call(T(M, 0.1, 0.9), T(M, 0.0, 1.0, gradient=False), reduction=r) for r in ("none", "mean", "sum")),
+        call(T(M, 0.1, 0.9), T(M, 0.0, 1.0, gradient=False), T((4,), 0.5, gradient=False)),
+    ),
+    op(
+        "F.binary_cross_entropy_with_logits",
+        *(call(X, T(M, 0.0, 1.0, gradient=False), reduction=r) for r in ("none", "mean", "sum")),
+        call(X, T(M, 0.0, 1.0, gradient=False), pos_weight=T((4,), 0.5, gradient=False)),
+    ),
+    op(
+        "F.layer_norm",
+        call(X, (4,)),
+        call(T((2, 3, 4)), (3, 4), T((3, 4)), T((3, 4))),
+        call(X, (4,), T((4,)), T((4,)), 1e-2),
+        scale=4,
+    ),
+    op("F.normalize", call(X), call(X, 1.0, 0)),
+    # lists of tensors
+    op("torch.atleast_1d", call(T(())), call(X)),
+    op("torch.clone", call(S), dtypes=ALL),
+    op("Tensor.contiguous", call(S), dtypes=("float64", "bool")),
+    op("Tensor.fill_", call(X, 2), dtypes=NUMBERS),
+    op("Tensor.copy_", call(X, T((4,))), call(X, T(M, 0, 3, "int64", gradient=False)), dtypes=(*FLOATS, "int64")),
+    op("Tensor.zero_", call(X), dtypes=ALL),
+    # in place, where the functional face exists
+    *(
+        op(f"Tensor.{name}_", call(X, T(M, 0.5)), call(X, T((4,), 0.5)), call(X, 2))
+        for name in ("add", "sub", "mul", "div")
+    ),
+    *(
+        op(f"Tensor.{name}_", call(POSITIVE))
+        for name in (
+            "neg",
+            "abs",
+            "exp",
+            "log",
+            "sqrt",
+            "rsqrt",
+            "sin",
+            "cos",
+            "tanh",
+            "sigmoid",
+            "relu",
+            "reciprocal",
+            "floor",
+            "round",
+        )
+    ),
+    op("Tensor.clamp_", call(X, -1, 1)),
+    op("Tensor.pow_", call(POSITIVE, 2), call(POSITIVE, X)),
+    op("Tensor.addcmul_", call(X, X, X, value=0.5)),
+    op("Tensor.addcdiv_", call(X, X, POSITIVE, value=0.5)),
+    op("Tensor.lerp_", call(X, X, 0.25)),
+    op("Tensor.type_as", call(X, T((1,), dtype="float32", gradient=False)), gradient=False),
+)
+
+LISTS: tuple[tuple[str, tuple[T, ...], int], ...] = (
+    ("cat", (X, T((2, 4))), 0),
+    ("cat", (X, T((3, 1)), T((3, 0))), 1),
+    ("stack", (X, X), 0),
+    ("stack", (X, X, X), -1),
+    ("vstack", (X, T((4,))), 0),
+    ("hstack", (T((2,)), T((3,))), 0),
+)
+
+
+def _array(spec: T, dtype: str, seed: int) -> np.ndarray[Any, Any]:
+    generator = np.random.RandomState(seed)
+    kind = spec.dtype or dtype
+    shape = tuple(reversed(spec.shape)) if spec.strided else spec.shape
+    if kind == "bool":
+        values = generator.randint(0, 2, shape).astype(bool)
+    elif kind.startswith(("int", "uint")):
+        low = int(max(spec.low, 0) if kind == "uint8" else spec.low)
+        values = generator.randint(low, max(int(spec.high), low + 1), shape).astype(kind)
+    else:
+        values = np.round(generator.uniform(spec.low, spec.high, shape), 3)
+        if kind in FLOATS:
+            values = values.astype(kind)
+    return np.asarray(values)
+
+
+def build(
+    torch: Any, sample: Call, dtype: str, *, gradients: bool = False
+) -> tuple[list[Any], dict[str, Any], list[Any]]:
+    """The arguments of a sample in `dtype`, and those tensors among them that require a gradient."""
+    seed = zlib.crc32(repr(sample).encode())
+    leaves: list[Any] = []
+    count = 0
+
+    def convert(value: Any) -> Any:
+        nonlocal count
+        if isinstance(value, tuple) and any(isinstance(item, T) for item in value):
+            return tuple(convert(item) for item in value)
+        if isinstance(value, str) and value in FLOATS:
+            return getattr(torch, value)
+        if not isinstance(value, T):
+            return value
+        count += 1
+        array = _array(value, dtype, seed + count)
+        tensor = torch.from_numpy(array.copy())
+        kind = value.dtype or dtype
+        if kind in HALVES:
+            tensor = tensor.to(getattr(torch, kind))
+        if value.strided:
+            tensor = tensor.permute(*reversed(range(tensor.dim())))
+        if gradients and value.gradient and tensor.is_floating_point():
+            tensor.requires_grad_()
+            leaves.append(tensor)
+        return tensor
+
+    args = [convert(value) for value in sample.args]
+    kwargs = {name: convert(value) for name, value in sample.kwargs}
+    return args, kwargs, leaves
+
+
+def function_of(torch: Any, path: str) -> Any:
+    """The callable behind a row's path."""
+    home, _, name = path.partition(".")
+    if home == "F":
+        return getattr(torch.nn.functional, name)
+    if home == "Tensor":
+
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            # In-place operators work on a copy, so that leaves may require gradients.
+            target = self.clone() if name.endswith("_") else self
+            return getattr(target, name)(*args, **kwargs)
+
+        return method
+    return getattr(torch, name)
+
+
+def samples(dtype_filter: str | None = None) -> Iterator[tuple[str, Op, Call, str]]:
+    """(key, row, sample, dtype) of everything in the table; keys are unique."""
+    seen: dict[str, int] = {}
+    for row in OPS:
+        for number, sample in enumerate(row.calls):
+            for dtype in row.dtypes:
+                if dtype_filter in (None, dtype):
+                    key = f"{row.path}-{number}-{dtype}"
+                    again = seen[key] = seen.get(key, -1) + 1
+                    yield (f"{key}-{again}" if again else key), row, sample, dtype

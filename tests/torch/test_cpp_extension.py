@@ -1,0 +1,49 @@
+"""torch.utils.cpp_extension: where things are, and what the arguments become."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import torch
+
+pytest.importorskip("setuptools", reason="extensions are built with setuptools")
+
+from torch.utils import cpp_extension
+
+
+def _installed() -> bool:
+    try:
+        cpp_extension.include_paths()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def test_paths_exist_or_say_what_is_missing() -> None:
+    if not _installed():
+        with pytest.raises(FileNotFoundError, match="install the libtorch package"):
+            cpp_extension.include_paths()
+        return
+    assert all((Path(path) / "torch" / "torch.h").is_file() for path in cpp_extension.include_paths())
+    assert any(list(Path(path).glob("libtorch.so")) for path in cpp_extension.library_paths())
+
+
+def test_extension_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpp_extension, "include_paths", lambda: ["/prefix/include"])
+    monkeypatch.setattr(cpp_extension, "library_paths", lambda: ["/prefix/lib"])
+    extension = cpp_extension.CppExtension("mine._C", ["a.cpp"], include_dirs=["own"], extra_compile_args=["-O3"])
+    assert extension.include_dirs == ["own", "/prefix/include"]
+    assert extension.library_dirs == extension.runtime_library_dirs == ["/prefix/lib"]
+    assert extension.libraries == ["c10", "torch_cpu", "torch", "torch_python"]
+    assert extension.language == "c++"
+
+
+def test_options() -> None:
+    assert cpp_extension.BuildExtension.with_options(use_ninja=False) is cpp_extension.BuildExtension
+    with pytest.raises(NotImplementedError, match="setuptools compiles"):
+        cpp_extension.BuildExtension.with_options(use_ninja=True)
+    with pytest.raises(ValueError, match="device_type"):
+        cpp_extension.library_paths("tpu")
+    assert isinstance(torch._C._cxx11_abi, bool)

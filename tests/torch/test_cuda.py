@@ -1,0 +1,79 @@
+"""torch.cuda: the same answers with and without a device; the rest needs one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import torch
+
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason=str(torch.cuda.unavailable_reason()))
+
+
+def test_availability_is_consistent() -> None:
+    assert torch.cuda.is_available() == (torch.cuda.unavailable_reason() is None)
+    assert (torch.cuda.device_count() > 0) == torch.cuda.is_available()
+    assert torch.backends.cuda.is_built() == (torch.version.cuda is not None)
+
+
+def test_nothing_is_loaded_before_it_is_asked_for() -> None:
+    program = (
+        "import torch; torch.manual_seed(1); torch.ones(2).sum();"
+        "print(any('torch_cuda' in line or 'libcudart' in line for line in open('/proc/self/maps')))"
+    )
+    if not sys.platform.startswith("linux"):
+        pytest.skip("looks at /proc")
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "False"
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device")
+def test_without_a_device() -> None:
+    reason = torch.cuda.unavailable_reason()
+    assert isinstance(reason, str)
+    assert len(reason) > 10
+    assert not torch.cuda.is_initialized()
+    assert torch.cuda.memory_allocated() == 0
+    torch.cuda.manual_seed_all(1)
+    torch.cuda.empty_cache()
+    for call in (torch.cuda.init, torch.cuda.current_device, torch.cuda.get_device_name, torch.cuda.synchronize):
+        with pytest.raises(RuntimeError, match="CUDA"):
+            call()
+    with pytest.raises((RuntimeError, NotImplementedError, AssertionError), match=r"(?i)cuda"):
+        torch.ones(1, device="cuda")
+    with pytest.raises((RuntimeError, NotImplementedError, AssertionError), match=r"(?i)cuda"):
+        torch.nn.Linear(1, 1).cuda()
+
+
+@needs_cuda
+def test_with_a_device() -> None:
+    assert torch.cuda.current_device() == 0
+    assert torch.cuda.get_device_name()
+    properties = torch.cuda.get_device_properties(0)
+    assert (properties.major, properties.minor) == torch.cuda.get_device_capability()
+    before = torch.cuda.memory_allocated()
+    x = torch.ones(1000, device="cuda")
+    assert torch.cuda.memory_allocated() >= before + 4000
+    assert torch.cuda.max_memory_allocated() <= torch.cuda.max_memory_reserved()
+    torch.cuda.synchronize()
+    assert x.sum().item() == 1000
+    assert repr(x[:1]) == "tensor([1.], device='cuda:0')"
+    with torch.cuda.device(0):
+        assert x.cpu().is_cpu
+
+
+@needs_cuda
+def test_device_seeds() -> None:
+    def draw() -> list[float]:
+        values: list[float] = torch.rand(3, device="cuda").tolist()
+        return values
+
+    torch.manual_seed(5)
+    first = draw()
+    torch.cuda.manual_seed(5)
+    assert draw() == first
+    state = torch.cuda.get_rng_state()
+    second = draw()
+    torch.cuda.set_rng_state(state)
+    assert draw() == second

@@ -1,0 +1,86 @@
+"""torch.utils.data beyond the golden orders."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import torch
+from torch.utils import data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Point = namedtuple("Point", ["x", "y"])
+
+
+class Squares(data.Dataset[int]):
+    def __getitem__(self, index: int) -> int:
+        return index * index
+
+    def __len__(self) -> int:
+        return 5
+
+
+class Stream(data.IterableDataset[int]):
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(5))
+
+
+def test_batches() -> None:
+    loader = data.DataLoader(Squares(), batch_size=2)
+    assert [batch.tolist() for batch in loader] == [[0, 1], [4, 9], [16]]
+    assert len(loader) == 3
+    assert [batch.tolist() for batch in data.DataLoader(Squares(), 2, drop_last=True)] == [[0, 1], [4, 9]]
+    assert list(data.DataLoader(Squares(), batch_size=None)) == [0, 1, 4, 9, 16]
+    assert list(data.DataLoader(Squares(), 3, collate_fn=sum)) == [5, 25]
+    assert [b.tolist() for b in data.DataLoader(Squares(), batch_sampler=[[0, 4], [1]])] == [[0, 16], [1]]
+    assert [b.tolist() for b in data.DataLoader(Squares(), sampler=[3, 1])] == [[9], [1]]
+
+
+def test_streams() -> None:
+    assert [b.tolist() for b in data.DataLoader(Stream(), 2)] == [[0, 1], [2, 3], [4]]
+    assert [b.tolist() for b in data.DataLoader(Stream(), 2, drop_last=True)] == [[0, 1], [2, 3]]
+    assert list(data.DataLoader(Stream(), None)) == [0, 1, 2, 3, 4]
+    with pytest.raises(ValueError, match="IterableDataset"):
+        data.DataLoader(Stream(), shuffle=True)
+
+
+def test_collate() -> None:
+    collate = data.default_collate
+    point = collate([Point(1, 2.0), Point(3, 4.0)])
+    assert (type(point), point.x.tolist(), point.y.dtype) == (Point, [1, 3], torch.float64)
+    assert collate([np.ones(2, np.float32), np.zeros(2, np.float32)]).shape == (2, 2)
+    assert collate([np.float32(1), np.float32(2)]).dtype is torch.float32
+    assert collate(["a", "b"]) == ["a", "b"]
+    with pytest.raises(RuntimeError, match="equal size"):
+        collate([[1], [1, 2]])
+
+
+def test_splits_and_unions() -> None:
+    generator = torch.Generator().manual_seed(1)
+    one, other = data.random_split(Squares(), [2, 3], generator)
+    assert sorted([*one.indices, *other.indices]) == [0, 1, 2, 3, 4]
+    union = data.ConcatDataset([Squares(), one])
+    assert len(union) == 7
+    assert union[-1] == one[1]
+    with pytest.raises(ValueError, match="should not exceed"):
+        union[-8]
+    with pytest.raises(AssertionError, match="Size mismatch"):
+        data.TensorDataset(torch.ones(2), torch.ones(3))
+    with pytest.raises(NotImplementedError, match="__getitem__"):
+        data.Dataset[Any]()[0]
+
+
+def test_order_follows_the_seed() -> None:
+    def order() -> list[Any]:
+        torch.manual_seed(3)
+        return [batch.tolist() for batch in data.DataLoader(Squares(), 2, shuffle=True)]
+
+    assert order() == order()
+    generator = torch.Generator().manual_seed(3)
+    loader = data.DataLoader(Squares(), 5, shuffle=True, generator=generator)
+    assert next(iter(loader)).tolist() != next(iter(loader)).tolist()

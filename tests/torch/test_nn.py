@@ -1,0 +1,315 @@
+"""torch.nn beyond the golden answers: hooks, state dicts, containers, moving."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(3, 4)
+        self.rest = nn.Sequential(nn.ReLU(), nn.Linear(4, 2))
+        self.scale = nn.Parameter(torch.ones(1))
+        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("scratch", torch.zeros(2), persistent=False)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.rest(self.first(x)) * self.scale
+
+
+NAMES = ["scale", "first.weight", "first.bias", "rest.1.weight", "rest.1.bias"]
+
+
+def test_walking() -> None:
+    net = Net()
+    assert [name for name, _ in net.named_parameters()] == NAMES
+    assert [name for name, _ in net.named_parameters("p", recurse=False)] == ["p.scale"]
+    assert [name for name, _ in net.named_buffers()] == ["count", "scratch"]
+    assert [name for name, _ in net.named_modules()] == ["", "first", "rest", "rest.0", "rest.1"]
+    assert [name for name, _ in net.named_children()] == ["first", "rest"]
+    assert net.get_submodule("rest.1") is net.rest[1]
+    assert net.get_parameter("rest.1.bias") is net.rest[1].bias
+    assert net.get_buffer("count") is net.count
+    assert "first" in dir(net)
+    shared = nn.ModuleList([net.first, net.first])
+    assert len(list(shared.parameters())) == 2
+    assert len(list(shared.named_parameters(remove_duplicate=False))) == 4
+    seen: list[str] = []
+    net.apply(lambda module: seen.append(type(module).__name__))
+    assert seen == ["Linear", "ReLU", "Linear", "Sequential", "Net"]
+
+
+def test_attributes_move_between_kinds() -> None:
+    net = Net()
+    net.first = None
+    assert [name for name, _ in net.named_children()] == ["rest"]
+    net.extra = 5
+    net.extra = nn.Parameter(torch.ones(1))
+    assert "extra" in net._parameters
+    assert "extra" not in net.__dict__
+    net.extra = nn.ReLU()
+    assert "extra" in net._modules
+    assert "extra" not in net._parameters
+    del net.extra
+    assert not hasattr(net, "extra")
+    net.count = torch.ones((), dtype=torch.int64)
+    assert net.state_dict()["count"].item() == 1
+    net.table = nn.Buffer(torch.ones(2), persistent=False)
+    assert "table" in dict(net.named_buffers())
+    assert "table" not in net.state_dict()
+
+    class Early(nn.Module):
+        def __init__(self) -> None:
+            self.layer = nn.ReLU()
+
+    with pytest.raises(AttributeError, match=r"cannot assign module before Module.__init__\(\) call"):
+        Early()
+
+
+def test_state_dict() -> None:
+    net, other = Net(), Net()
+    state = net.state_dict()
+    assert list(state) == ["scale", "count", *NAMES[1:]]
+    assert state["scale"].data_ptr() == net.scale.data_ptr()
+    assert not state["scale"].requires_grad
+    assert net.state_dict(keep_vars=True)["scale"] is net.scale
+    assert list(net.state_dict(prefix="p."))[0] == "p.scale"
+    assert str(other.load_state_dict(state)) == "<All keys matched successfully>"
+    assert all(torch.equal(a, b) for a, b in zip(net.parameters(), other.parameters(), strict=True))
+    del state["scale"]
+    state["more"] = torch.ones(1)
+    answer = other.load_state_dict(state, strict=False)
+    assert (answer.missing_keys, answer.unexpected_keys) == (["scale"], ["more"])
+    with pytest.raises(
+        RuntimeError, match=r'Missing key\(s\) in state_dict: "scale"[^"]*Unexpected key\(s\)[^"]*"more"'
+    ):
+        other.load_state_dict(state)
+
+
+def test_load_by_assignment() -> None:
+    net, other = Net(), Net()
+    before = other.scale
+    other.load_state_dict(net.state_dict(), assign=True)
+    assert other.scale is not before
+    assert other.scale.data_ptr() == net.scale.data_ptr()
+    assert isinstance(other.scale, nn.Parameter)
+    assert other.scale.requires_grad
+
+
+def test_extra_state_and_state_dict_hooks() -> None:
+    class Counting(nn.Linear):
+        calls = 0
+
+        def get_extra_state(self) -> Any:
+            return {"calls": self.calls}
+
+        def set_extra_state(self, state: Any) -> None:
+            self.calls = state["calls"]
+
+    one, other = Counting(1, 1), Counting(1, 1)
+    one.calls = 7
+    one.register_state_dict_post_hook(lambda module, state, prefix, metadata: state.update(note=torch.ones(1)))
+    state = one.state_dict()
+    assert list(state) == ["weight", "bias", "_extra_state", "note"]
+    del state["note"]
+    other.register_load_state_dict_post_hook(lambda module, keys: keys.missing_keys.clear())
+    other.load_state_dict(state)
+    assert other.calls == 7
+
+
+def test_forward_hooks() -> None:
+    layer = nn.Linear(2, 2)
+    seen: list[str] = []
+
+    def before(module: nn.Module, args: Any) -> Any:
+        seen.append("before")
+        return args[0] * 0
+
+    def after(module: nn.Module, args: Any, output: torch.Tensor) -> Any:
+        seen.append("after")
+        return output + 1
+
+    with layer.register_forward_pre_hook(before), layer.register_forward_hook(after):
+        assert torch.equal(layer(torch.ones(1, 2)), (layer.bias + 1).unsqueeze(0))
+    assert seen == ["before", "after"]
+    layer(torch.ones(1, 2))
+    assert seen == ["before", "after"]
+
+    class Keyword(nn.Module):
+        def forward(self, x: torch.Tensor, *, factor: int = 1) -> torch.Tensor:
+            return x * factor
+
+    module = Keyword()
+    module.register_forward_pre_hook(lambda m, args, kwargs: (args, {"factor": 3}), with_kwargs=True)
+    module.register_forward_hook(lambda m, args, kwargs, out: out + kwargs["factor"], with_kwargs=True)
+    assert module(torch.ones(1)).item() == 6
+    order: list[int] = []
+    module.register_forward_hook(lambda *_: order.append(1))
+    module.register_forward_hook(lambda *_: order.append(0), prepend=True)
+    module(torch.ones(1))
+    assert order == [0, 1]
+
+
+def test_a_hook_that_is_always_called() -> None:
+    class Broken(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            raise ValueError("broken")
+
+    seen: list[Any] = []
+    module = Broken()
+    module.register_forward_hook(lambda m, args, out: seen.append(out), always_call=True)
+    with pytest.raises(ValueError, match="broken"):
+        module(torch.ones(1))
+    assert seen == [None]
+
+
+def test_full_backward_hooks() -> None:
+    layer = nn.Linear(2, 3)
+    seen: list[Any] = []
+
+    def hook(module: nn.Module, grad_input: Any, grad_output: Any) -> Any:
+        seen.append((grad_input[0].shape, grad_output[0].tolist()))
+        return (grad_input[0] * 10,)
+
+    handle = layer.register_full_backward_hook(hook)
+    x = torch.ones(1, 2, requires_grad=True)
+    layer(x).sum().backward()
+    assert seen == [(torch.Size([1, 2]), [[1.0, 1.0, 1.0]])]
+    torch.testing.assert_close(x.grad, 10 * layer.weight.detach().sum(0, keepdim=True))
+    handle.remove()
+    layer(x).sum().backward()
+    assert len(seen) == 1
+
+
+def test_modes_and_freezing() -> None:
+    net = nn.Sequential(nn.Dropout(0.5), nn.Linear(2, 2))
+    assert all(module.training for module in net.modules())
+    assert net.eval() is net
+    assert not any(module.training for module in net.modules())
+    x = torch.ones(3, 2)
+    assert torch.equal(net[0](x), x)
+    net.requires_grad_(False)
+    assert not net(x).requires_grad
+    net.requires_grad_()
+    net(x).sum().backward()
+    net.zero_grad(set_to_none=False)
+    assert net[1].weight.grad.abs().sum().item() == 0
+    net.zero_grad()
+    assert net[1].weight.grad is None
+    with pytest.raises(ValueError, match="boolean"):
+        net.train(1)  # type: ignore[arg-type]
+
+
+def test_conversions_keep_the_parameters() -> None:
+    net = Net()
+    weight = net.first.weight
+    net(torch.ones(1, 3)).sum().backward()
+    assert net.double() is net
+    assert net.first.weight is weight
+    assert (weight.dtype, weight.grad.dtype, net.count.dtype) == (torch.float64, torch.float64, torch.int64)
+    net.to(torch.float16)
+    assert net.scale.dtype is torch.float16
+    net.to("cpu", torch.float32).to(device="cpu", dtype=torch.bfloat16).to(torch.ones(1)).float()
+    assert net.scale.dtype is torch.float32
+    assert net.cpu() is net
+    assert net.to("meta").scale.is_meta
+    with pytest.raises(TypeError, match="unknown|does not support"):
+        net.to(wrong=1)
+
+
+def test_containers() -> None:
+    a, b, c = nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1)
+    net = nn.Sequential(a, b)
+    net.append(c)
+    assert list(net) == [a, b, c]
+    assert net[-1] is c
+    assert list(net[1:]) == [b, c]
+    net[1] = nn.Tanh()
+    del net[1]
+    assert list(net) == [a, c]
+    assert list(net._modules) == ["0", "1"]
+    net.insert(1, b)
+    assert list(net + nn.Sequential(b)) == [a, b, c, b]
+    assert net.pop(1) is b
+    assert list(nn.Sequential({"x": a, "y": b})._modules) == ["x", "y"]
+    modules = nn.ModuleList([a])
+    modules += [b]
+    modules.extend([c]).insert(0, b)
+    assert list(modules) == [b, a, b, c]
+    assert list(modules[1:3]) == [a, b]
+    del modules[0]
+    assert list(modules._modules) == ["0", "1", "2"]
+    named = nn.ModuleDict({"a": a})
+    named["b"] = b
+    named.update([("c", c)])
+    assert list(named) == ["a", "b", "c"]
+    assert named.pop("a") is a
+    assert "a" not in named
+    numbers = nn.ParameterList([torch.ones(1)])
+    numbers.append(torch.zeros(2))
+    assert [p.numel() for p in numbers.parameters()] == [1, 2]
+    assert isinstance(numbers[-1], nn.Parameter)
+    table = nn.ParameterDict({"a": torch.ones(1)})
+    table["b"] = torch.zeros(2)
+    assert list(table.state_dict()) == ["a", "b"]
+    assert table.get("x", 5) == 5
+    del table["a"]
+    assert list(table.keys()) == ["b"]
+
+
+def test_layers_of_their_own_kind() -> None:
+    table = nn.Embedding(4, 2, padding_idx=-4)
+    assert table.padding_idx == 0
+    assert table.weight[0].tolist() == [0, 0]
+    table(torch.tensor([0, 1, 1])).sum().backward()
+    assert table.weight.grad.tolist() == [[0, 0], [2, 2], [0, 0], [0, 0]]
+    fixed = nn.Embedding.from_pretrained(torch.arange(6.0).reshape(3, 2))
+    assert fixed(torch.tensor(2)).tolist() == [4, 5]
+    assert not fixed.weight.requires_grad
+    x = torch.ones(2, 3)
+    assert nn.functional.relu(-x, inplace=True).sum().item() == 0
+    y = torch.full((3,), -2.0)
+    assert nn.LeakyReLU(0.5, inplace=True)(y) is y
+    assert y.tolist() == [-1.0] * 3
+    loss = nn.CrossEntropyLoss(weight=torch.ones(3))
+    assert list(loss.state_dict()) == ["weight"]
+
+
+def test_init() -> None:
+    eye = nn.init.eye_(torch.empty(2, 3))
+    assert eye.tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert nn.init.constant_(torch.empty(2), 3).tolist() == [3, 3]
+    assert nn.init.ones_(nn.Parameter(torch.zeros(1))).requires_grad
+    assert nn.init.calculate_gain("leaky_relu", 1) == 1.0
+    with pytest.warns(UserWarning, match="zero-element"):
+        nn.init.kaiming_uniform_(torch.empty(0, 3))
+    with pytest.raises(NotImplementedError, match="clamp_"):
+        nn.init.trunc_normal_(torch.empty(2))
+
+
+def test_warnings() -> None:
+    with pytest.warns(UserWarning, match="Implicit dimension choice for softmax"):
+        nn.Softmax()(torch.ones(2, 2))
+    with pytest.warns(UserWarning, match="different to the input size"):
+        nn.functional.mse_loss(torch.ones(2, 1), torch.ones(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nn.Softmax(1)(torch.ones(2, 2))
+
+
+def test_parameter() -> None:
+    parameter = nn.Parameter(torch.ones(2))
+    assert isinstance(parameter, torch.Tensor)
+    assert parameter.requires_grad
+    assert parameter.is_leaf
+    assert type(parameter * 2) is torch.Tensor
+    assert type(parameter.detach()) is torch.Tensor
+    with pytest.raises(TypeError, match="must be a Tensor"):
+        nn.Parameter([1.0])  # type: ignore[arg-type]

@@ -1,0 +1,143 @@
+"""torch.optim beyond the golden trajectories: groups, closures, hooks, state."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+import torch
+from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop, lr_scheduler
+
+
+def _parameters() -> list[torch.Tensor]:
+    parameters = [torch.ones(2, requires_grad=True), torch.ones(3, requires_grad=True)]
+    for parameter in parameters:
+        parameter.grad = torch.ones_like(parameter)
+    return parameters
+
+
+def test_groups_have_their_own_options() -> None:
+    first, second = _parameters()
+    optimizer = SGD([{"params": first}, {"params": [second], "lr": 1.0}], lr=0.1)
+    optimizer.step()
+    assert first.detach()[0].item() == pytest.approx(0.9)
+    assert second.tolist() == [0.0] * 3
+    with pytest.raises(ValueError, match="more than one parameter group"):
+        optimizer.add_param_group({"params": first})
+    optimizer.add_param_group({"params": torch.ones(1, requires_grad=True), "momentum": 0.5})
+    assert [group["momentum"] for group in optimizer.param_groups] == [0, 0, 0.5]
+    assert "Parameter Group 2" in repr(optimizer)
+    model = torch.nn.Linear(1, 1)
+    assert SGD(model.named_parameters(), lr=0.1).param_groups[0]["param_names"] == ["weight", "bias"]
+    with pytest.raises(TypeError, match="ordered collections"):
+        SGD([{"params": {first}}], lr=0.1)
+    with pytest.raises(TypeError, match="iterable of Tensors"):
+        SGD(first, lr=0.1)
+    with pytest.warns(UserWarning, match="duplicate"):
+        SGD([first, first], lr=0.1)
+
+
+def test_closure_and_zero_grad() -> None:
+    x = torch.tensor([5.0], requires_grad=True)
+    optimizer = SGD([x], lr=0.25)
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (x * x).sum()
+        loss.backward()
+        return loss
+
+    with torch.no_grad():
+        assert optimizer.step(closure).item() == 25.0
+    assert x.item() == 2.5
+    optimizer.zero_grad(set_to_none=False)
+    assert x.grad.item() == 0.0
+    optimizer.zero_grad()
+    assert x.grad is None
+    assert optimizer.step() is None
+    assert x.item() == 2.5
+
+
+def test_step_hooks() -> None:
+    optimizer = SGD(_parameters(), lr=0.1)
+    seen: list[str] = []
+    first = optimizer.register_step_pre_hook(lambda *_: seen.append("pre"))
+    optimizer.register_step_post_hook(lambda *_: seen.append("post"))
+    optimizer.step()
+    first.remove()
+    optimizer.step()
+    assert seen == ["pre", "post", "post"]
+
+
+@pytest.mark.parametrize("kind", [SGD, Adam, AdamW, RMSprop])
+def test_state_continues_where_it_was(kind: type[Optimizer]) -> None:
+    options: dict[str, Any] = {"lr": 0.1}
+    if kind in (SGD, RMSprop):
+        options["momentum"] = 0.9
+    one, other = _parameters(), _parameters()
+    first = kind(one, **options)
+    first.step()
+    second = kind(other, **{**options, "lr": 7.0})
+    with torch.no_grad():
+        for source, target in zip(one, other, strict=True):
+            target.copy_(source)
+    second.load_state_dict(pickle.loads(pickle.dumps(first.state_dict())))
+    assert second.param_groups[0]["lr"] == 0.1
+    for _ in range(3):
+        first.step()
+        second.step()
+    assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+    with pytest.raises(ValueError, match="different number of parameter groups"):
+        kind([{"params": one[:1]}, {"params": one[1:]}], **options).load_state_dict(first.state_dict())
+    with pytest.raises(ValueError, match="doesn't match the size"):
+        kind(one[:1], **options).load_state_dict(first.state_dict())
+
+
+def test_state_dict_has_pytorchs_form() -> None:
+    optimizer = Adam(_parameters(), lr=0.1)
+    assert optimizer.state_dict()["state"] == {}
+    optimizer.step()
+    state = optimizer.state_dict()
+    assert list(state) == ["state", "param_groups"]
+    assert list(state["state"]) == [0, 1]
+    assert list(state["state"][0]) == ["step", "exp_avg", "exp_avg_sq"]
+    assert state["state"][0]["step"].dtype is torch.float32
+    assert state["param_groups"][0]["params"] == [0, 1]
+
+
+def test_an_own_optimizer() -> None:
+    class Sign(Optimizer):
+        def __init__(self, params: Any) -> None:
+            super().__init__(params, {"lr": 0.5})
+
+        def _update(self, group: dict[str, Any], parameters: list[torch.Tensor]) -> None:
+            for parameter in parameters:
+                assert parameter.grad is not None
+                parameter.sub_(parameter.grad.sign(), alpha=group["lr"])
+
+    parameters = _parameters()
+    Sign(parameters).step()
+    assert parameters[0].tolist() == [0.5, 0.5]
+    with pytest.raises(NotImplementedError, match="must define _update"):
+        Optimizer(_parameters(), {}).step()
+
+
+def test_schedulers_state() -> None:
+    optimizer = SGD(_parameters(), lr=1.0)
+    scheduler = lr_scheduler.StepLR(optimizer, 2, 0.1)
+    for _ in range(3):
+        optimizer.step()
+        scheduler.step()
+    other_optimizer = SGD(_parameters(), lr=1.0)
+    other = lr_scheduler.StepLR(other_optimizer, 5, 0.9)
+    other.load_state_dict(scheduler.state_dict())
+    assert (other.last_epoch, other.step_size, other.get_last_lr()) == (3, 2, [0.1])
+    assert "lr_lambdas" not in lr_scheduler.LambdaLR(optimizer, lambda epoch: 1.0).state_dict()
+    with pytest.raises(TypeError, match="is not an Optimizer"):
+        lr_scheduler.StepLR(3, 1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="Expected 1 lr_lambdas"):
+        lr_scheduler.LambdaLR(optimizer, [])
+    with pytest.raises(KeyError, match="initial_lr"):
+        lr_scheduler.StepLR(SGD(_parameters(), lr=1.0), 2, last_epoch=3)

@@ -1,0 +1,51 @@
+"""Values of every operator (op_db), and first gradients in float64."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import op_db
+from torch_golden import Case
+
+
+def _values(row: op_db.Op, sample: op_db.Call, dtype: str, torch: Any) -> Any:
+    args, kwargs, _ = op_db.build(torch, sample, dtype)
+    return op_db.function_of(torch, row.path)(*args, **kwargs)
+
+
+def _weighted_sum(torch: Any, outputs: Any) -> Any:
+    """A scalar to which every element counts differently."""
+    tensors = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
+    total = torch.zeros((), dtype=torch.float64)
+    for tensor in tensors:
+        if tensor.requires_grad:
+            weights = torch.cos(torch.arange(tensor.numel(), dtype=torch.float64)).reshape(tensor.shape)
+            total = total + (tensor * weights).sum()
+    return total
+
+
+def _gradients(row: op_db.Op, sample: op_db.Call, torch: Any) -> Any:
+    args, kwargs, leaves = op_db.build(torch, sample, "float64", gradients=True)
+    _weighted_sum(torch, op_db.function_of(torch, row.path)(*args, **kwargs)).backward()
+    return [leaf.grad for leaf in leaves]
+
+
+def _list_values(name: str, parts: tuple[op_db.T, ...], dim: int, torch: Any) -> Any:
+    tensors, _, _ = op_db.build(torch, op_db.call(*parts), "float32")
+    arguments = (tensors,) if name in ("vstack", "hstack") else (tensors, dim)
+    return getattr(torch, name)(*arguments)
+
+
+CASES: dict[str, Case] = {}
+for _key, _row, _sample, _dtype in op_db.samples():
+    _rtol, _atol = op_db.TOLERANCE.get(_dtype, op_db.TOLERANCE["float32"])
+    CASES[_key] = Case(partial(_values, _row, _sample, _dtype), _rtol * _row.scale, _atol * _row.scale)
+for _number, (_name, _parts, _dim) in enumerate(op_db.LISTS):
+    CASES[f"torch.{_name}-list{_number}"] = Case(partial(_list_values, _name, _parts, _dim))
+
+GRADIENTS = {
+    key: Case(partial(_gradients, row, sample), 1e-11, 1e-12)
+    for key, row, sample, dtype in op_db.samples("float64")
+    if row.gradient
+}

@@ -1,0 +1,160 @@
+"""Modules forwards and backwards, optimizers step by step, schedules, data loading."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from torch_golden import Case
+
+MODELS = {
+    "linear": "nn.Linear(6, 3)",
+    "mlp": "nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))",
+    "tanh": "nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 3), nn.Sigmoid())",
+    "norm": "nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 3), nn.LogSoftmax(dim=1))",
+    "silu": "nn.Sequential(nn.Linear(6, 8), nn.SiLU(), nn.Dropout(0.0), nn.LeakyReLU(0.1), nn.Linear(8, 3), nn.Softmax(dim=1))",
+    "drop": "nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.4), nn.Linear(8, 3))",
+    "flat": "nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Flatten(), nn.Identity(), nn.Linear(6, 3))",
+}
+OPTIMIZERS = {
+    "sgd": ("SGD", {"lr": 0.1}),
+    "sgd momentum": ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    "sgd dampening": ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.2, "weight_decay": 0.05}),
+    "sgd nesterov": ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}),
+    "sgd maximize": ("SGD", {"lr": 0.1, "maximize": True}),
+    "adam": ("Adam", {"lr": 0.05}),
+    "adam amsgrad": ("Adam", {"lr": 0.05, "amsgrad": True, "weight_decay": 0.1, "betas": (0.8, 0.95), "eps": 1e-6}),
+    "adam maximize": ("Adam", {"lr": 0.05, "maximize": True}),
+    "adamw": ("AdamW", {"lr": 0.05, "weight_decay": 0.1}),
+    "adamw amsgrad": ("AdamW", {"lr": 0.05, "amsgrad": True}),
+    "rmsprop": ("RMSprop", {"lr": 0.02}),
+    "rmsprop all": ("RMSprop", {"lr": 0.02, "momentum": 0.9, "centered": True, "weight_decay": 0.01, "alpha": 0.9}),
+}
+SCHEDULES = {
+    "step": "s.StepLR(o, 3, 0.5)",
+    "multistep": "s.MultiStepLR(o, [2, 5, 5, 9], 0.5)",
+    "exponential": "s.ExponentialLR(o, 0.9)",
+    "cosine": "s.CosineAnnealingLR(o, 4, 0.01)",
+    "lambda": "s.LambdaLR(o, lambda epoch: 0.95 ** epoch)",
+    "lambdas": "s.LambdaLR(o, [lambda epoch: 1 / (epoch + 1)])",
+}
+
+
+def _batch(torch: Any) -> tuple[Any, Any]:
+    x = torch.arange(30.0).reshape(5, 6).sin()
+    y = torch.arange(15.0).reshape(5, 3).cos()
+    return x, y
+
+
+def _model(text: str, torch: Any) -> Any:
+    model = eval(text, {"nn": torch.nn})
+    x, y = _batch(torch)
+    output = model(x)
+    loss = torch.nn.functional.mse_loss(output, y)
+    loss.backward()
+    return {
+        "state": dict(model.state_dict()),
+        "output": output,
+        "loss": loss,
+        "gradients": [parameter.grad for parameter in model.parameters()],
+        "names": [name for name, _ in model.named_parameters()],
+        "modules": [name for name, _ in model.named_modules()],
+    }
+
+
+def _trajectory(name: str, options: dict[str, Any], torch: Any) -> Any:
+    """Parameters and state after some steps, in float64 so that only real differences show."""
+    model = eval(MODELS["tanh"], {"nn": torch.nn}).double()
+    optimizer = getattr(torch.optim, name)(model.parameters(), **options)
+    x, y = (value.double() for value in _batch(torch))
+    losses = []
+    for _ in range(8):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+        optimizer.step()
+        losses.append(loss.item())
+    state = optimizer.state_dict()
+    groups = [{k: repr(v) for k, v in sorted(group.items())} for group in state["param_groups"]]
+    entries = {
+        str(key): {k: state["state"][key][k] for k in sorted(state["state"][key])} for key in sorted(state["state"])
+    }
+    return {"losses": losses, "parameters": list(model.parameters()), "state": entries, "groups": groups}
+
+
+def _schedule(text: str, torch: Any) -> Any:
+    parameter = torch.zeros(1, requires_grad=True)
+    parameter.grad = torch.ones(1)
+    optimizer = torch.optim.SGD([parameter], lr=0.1)
+    scheduler = eval(text, {"s": torch.optim.lr_scheduler, "o": optimizer})
+    rates = []
+    for _ in range(14):
+        rates.append([optimizer.param_groups[0]["lr"], scheduler.get_last_lr()[0], scheduler.last_epoch])
+        optimizer.step()
+        scheduler.step()
+    return rates
+
+
+def _plateau(torch: Any) -> Any:
+    optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1)
+    make = torch.optim.lr_scheduler.ReduceLROnPlateau
+    answer = []
+    for options in (
+        {"patience": 1, "cooldown": 1},
+        {"mode": "max", "threshold_mode": "abs", "patience": 0, "min_lr": 0.02},
+    ):
+        optimizer.param_groups[0]["lr"] = 0.1
+        scheduler = make(optimizer, factor=0.5, **options)
+        for metric in (1.0, 0.9, 0.9, 0.95, 0.9, 0.9, 0.5, 0.6, 0.6, 0.6, 0.6):
+            scheduler.step(metric)
+            answer.append(optimizer.param_groups[0]["lr"])
+    return answer
+
+
+def _clipping(torch: Any) -> Any:
+    parameters = [torch.arange(6.0).reshape(2, 3).requires_grad_(), torch.ones(3, requires_grad=True)]
+
+    def set_gradients() -> None:
+        parameters[0].grad, parameters[1].grad = torch.arange(6.0).reshape(2, 3) - 2, torch.full((3,), 2.0)
+
+    answer = []
+    for norm in (2.0, 1.0, float("inf")):
+        set_gradients()
+        total = torch.nn.utils.clip_grad_norm_(parameters, 1.5, norm)
+        answer.append([total, [parameter.grad.clone() for parameter in parameters]])
+    set_gradients()
+    torch.nn.utils.clip_grad_value_(parameters, 1.0)
+    answer.append([parameter.grad for parameter in parameters])
+    vector = torch.nn.utils.parameters_to_vector(parameters)
+    torch.nn.utils.vector_to_parameters(vector * 2, parameters)
+    return [*answer, vector, parameters]
+
+
+def _collate(torch: Any) -> Any:
+    collate = torch.utils.data.default_collate
+    return [
+        collate([1, 2]),
+        collate([1.5, 2.5]),
+        collate([torch.zeros(2), torch.ones(2)]),
+        collate([(1, "a"), (2, "b")]),
+        collate([{"x": 1, "y": torch.ones(1)}, {"x": 2, "y": torch.zeros(1)}]),
+        collate([True, False]),
+    ]
+
+
+def _dataset(torch: Any) -> Any:
+    data = torch.utils.data
+    dataset = data.TensorDataset(torch.arange(10.0).reshape(5, 2), torch.arange(5))
+    both = dataset + data.Subset(dataset, [4, 0])
+    loader = data.DataLoader(both, batch_size=3)
+    return [len(both), both[6], both[-1], len(loader), list(loader), len(data.DataLoader(both, 3, drop_last=True))]
+
+
+CASES: dict[str, Case] = {f"model {k}": Case(partial(_model, text), 2e-5, 2e-6) for k, text in MODELS.items()}
+CASES.update({f"optimizer {k}": Case(partial(_trajectory, *v), 1e-6, 1e-7) for k, v in OPTIMIZERS.items()})
+CASES.update({f"schedule {k}": Case(partial(_schedule, text), 1e-12) for k, text in SCHEDULES.items()})
+CASES["schedule plateau"] = Case(_plateau, 1e-12)
+CASES["clipping"] = Case(_clipping, 1e-6, 1e-6)
+CASES["collate"] = Case(_collate)
+CASES["dataset"] = Case(_dataset)
