@@ -8,7 +8,7 @@ from slipway.errors import RecipeError
 from slipway.recipe.hashes import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from slipway.recipe.stages import Candidate
 
@@ -24,12 +24,14 @@ def in_build_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     """
     listed = sorted(candidates, key=_position)
     names = list(dict.fromkeys(candidate.output.name for candidate in listed))
-    hard = {name: _needs(name, listed, ("build", "host")) for name in names}
-    soft = {name: _needs(name, listed, ("build", "host", "run")) for name in names}
+    hard = {name: _needs(name, listed, ("build", "host")) & set(names) for name in names}
+    soft = {name: _needs(name, listed, ("run",)) & set(names) for name in names}
+    either = {name: hard[name] | soft[name] for name in names}
+    before = {name: hard[name] | {other for other in soft[name] if name not in _reach(other, either)} for name in names}
     placed: list[str] = []
     remaining = list(names)
     while remaining:
-        ready = next((name for edges in (soft, hard) for name in remaining if not edges[name] & set(remaining)), None)
+        ready = next((name for name in remaining if before[name] <= set(placed)), None)
         if ready is None:
             circle = _circle(remaining, hard)
             where = next(candidate.output.where for candidate in listed if candidate.output.name == circle[0])
@@ -52,10 +54,26 @@ def _needs(name: str, candidates: Sequence[Candidate], sections: Sequence[str]) 
     return {name_of(spec) for part in own for section in sections for spec in part[section]} - {name}
 
 
-def _circle(names: Sequence[str], edges: dict[str, set[str]]) -> list[str]:
-    path = [names[0]]
+def _reach(start: str, edges: Mapping[str, set[str]]) -> set[str]:
+    """Everything that `start` needs, directly or not, itself included."""
+    found, waiting = {start}, [start]
+    while waiting:
+        following = edges[waiting.pop()] - found
+        found |= following
+        waiting.extend(following)
+    return found
+
+
+def _circle(names: Sequence[str], edges: Mapping[str, set[str]]) -> list[str]:
+    """One circle among `names`; there is at least one."""
+
+    def next_around(name: str) -> str | None:
+        return next((other for other in sorted(edges[name]) if name in _reach(other, edges)), None)
+
+    path = [next(name for name in names if next_around(name) is not None)]
     while True:
-        following = next(other for other in names if other in edges[path[-1]])
+        following = next_around(path[-1])
+        assert following is not None, "a circle goes on"
         if following in path:
             return [*path[path.index(following) :], following]
         path.append(following)
