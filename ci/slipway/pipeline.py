@@ -110,6 +110,7 @@ class Pipeline:
             jobs=self.jobs,
         )
         built = self.engine.build(output, context, self.reporter)
+        built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
         self._judge(output, built)
         channel.publish(self.workspace.proved, [(output.subdir, built)])
         kept = self.workspace.proved / output.subdir / built.name

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from slipway.environments import solve
 from slipway.errors import HostError, RecipeError, UsageError, VariantError
 from slipway.paths import CHECKOUT, Workspace, cache_folder
+from slipway.recipe.choose import agrees, used_variant
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from slipway.bootstrap import EmbeddedChannel
     from slipway.log import Reporter
     from slipway.model import RenderedOutput
-    from slipway.recipe.render import Versions
+    from slipway.recipe.functions import Versions
 
 DEFAULT_RECIPE = CHECKOUT / "recipe"
 EMBEDDED_VARIANTS = CHECKOUT / "ci" / "bootstrap" / "conda_build_config.yaml"
@@ -65,10 +66,17 @@ class Selection:
     blas: str | None
     cuda: str | None
 
+    def asked(self) -> list[tuple[str, str, str]]:
+        """What was asked for: variant key, its title, and the value."""
+        named = (
+            ("python", "Python", self.python),
+            ("blas_impl", "BLAS", self.blas),
+            ("cuda_compiler_version", "CUDA", self.cuda),
+        )
+        return [(key, title, value) for key, title, value in named if value is not None]
+
     def takes(self, output: RenderedOutput) -> bool:
         """Whether `output` belongs to it. Only the keys that an output uses have a say; without CUDA means without."""
-        from slipway.recipe.choose import agrees, used_variant
-
         asked = {"python": self.python, "blas_impl": self.blas}
         used = used_variant(output)
         for key, value in asked.items():
@@ -133,17 +141,20 @@ class Request:
         """
         rendered = self._render(versions=None)
         chosen = [output for output in rendered if self.selection.takes(output)]
-        cuda = self.selection.cuda
-        known = {output.variant.get("cuda_compiler_version", "None") for output in rendered} - {"None"}
-        if cuda is not None and cuda not in known:
-            raise VariantError(
-                f"the recipe has no variant for CUDA {cuda}",
-                where=str(self.recipe),
-                hint="it has " + (", ".join(sorted(known)) or "none with CUDA"),
-            )
+        for key, title, asked in self.selection.asked():
+            known = known_values(rendered, key)
+            if known and not any(agrees(asked, value) for value in known):
+                raise VariantError(
+                    f"the recipe has no variant for {title} {asked}",
+                    where=str(self.recipe),
+                    hint=f"it has {', '.join(known)}",
+                )
+        if self.selection.cuda is not None and not known_values(rendered, "cuda_compiler_version"):
+            raise VariantError(f"the recipe has no variant for CUDA {self.selection.cuda}", where=str(self.recipe))
         if not chosen:
+            asked_for = ", ".join(f"{title} {value}" for _, title, value in self.selection.asked())
             raise VariantError(
-                f"no variant of the recipe matches {self._asked_for() or 'a build without CUDA'}",
+                f"no variant of the recipe matches {asked_for or 'a build without CUDA'}",
                 where=str(self.recipe),
                 hint="it has " + _describe_variants(rendered),
             )
@@ -189,11 +200,6 @@ class Request:
             versions=versions,
         )
 
-    def _asked_for(self) -> str:
-        selection = self.selection
-        named = (("Python", selection.python), ("BLAS", selection.blas), ("CUDA", selection.cuda))
-        return ", ".join(f"{name} {value}" for name, value in named if value)
-
     def build_channels(self, reporter: Reporter) -> tuple[str, ...]:
         """The channels to build from; assembles the embedded one where none was named.
 
@@ -224,14 +230,15 @@ def _selection(arguments: argparse.Namespace, *, own: bool) -> Selection:
     return Selection(arguments.python, arguments.blas, arguments.cuda)
 
 
+def known_values(outputs: Sequence[RenderedOutput], key: str) -> list[str]:
+    """The values of a variant key, among the outputs that use it."""
+    return list(dict.fromkeys(used[key] for output in outputs if key in (used := used_variant(output))))
+
+
 def _describe_variants(outputs: Sequence[RenderedOutput]) -> str:
     keys = ("python", "blas_impl", "cuda_compiler_version")
-    parts = []
-    for key in keys:
-        values = sorted({output.variant[key] for output in outputs if key in output.variant})
-        if values:
-            parts.append(f"{key}: {', '.join(values)}")
-    return "; ".join(parts) or "no variants"
+    values = {key: known_values(outputs, key) for key in keys}
+    return "; ".join(f"{key}: {', '.join(found)}" for key, found in values.items() if found) or "no variants"
 
 
 def channel_address(text: str) -> str:
