@@ -23,11 +23,14 @@ Device with_index(Device device) {
 int64_t checked_numel(IntArrayRef sizes) {
   int64_t numel = 1;
   bool overflow = false;
+  bool empty = false;
   for (const int64_t size : sizes) {
     TORCH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", sizes);
     overflow |= __builtin_mul_overflow(numel, size, &numel);
+    empty |= size == 0;
   }
-  TORCH_CHECK(!overflow || numel == 0, "Storage size calculation overflowed with sizes=", sizes);
+  if (empty) return 0;
+  TORCH_CHECK(!overflow, "Storage size calculation overflowed with sizes=", sizes);
   return numel;
 }
 

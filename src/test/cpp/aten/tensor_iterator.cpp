@@ -106,11 +106,10 @@ TEST(rows_cover_every_element_once) {
 }
 
 TEST(halves_for_32_bit_indexing) {
-  // Four billion elements of one byte in memory: only strides and pointers are looked at.
-  const Tensor one = at::zeros({1}, at::kByte);
-  const Tensor large = one.expand({1 << 16, 1 << 16});
-  Tensor out = at::empty({0}, at::kByte);
-  const auto iter = TensorIterator(at::TensorIteratorConfig().output(out, at::kByte).input(large.to(at::Device(at::kMeta))));
+  // Four billion elements, without memory: only strides and pointers are looked at.
+  const Tensor large = at::zeros({1 << 16, 1 << 16}, at::TensorOptions(at::kByte).device(at::kMeta));
+  Tensor out;
+  const auto iter = TensorIterator::unary_op(out, large);
   CHECK(!iter.can_use_32bit_indexing());
   int64_t total = 0;
   iter.with_32bit_indexing([&](const TensorIterator& part) {
