@@ -18,9 +18,11 @@ def resident():
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith('VmRSS'))
 before, start = resident(), time.perf_counter()
 import torch
-seconds = time.perf_counter() - start
-print(f'{{"seconds": {seconds}, "resident": {resident()}, "added": {resident() - before}, "modules": {len(sys.modules)},'
-      f' "version": "{torch.__version__}"}}')
+seconds, modules = time.perf_counter() - start, len(sys.modules)
+import json
+after = resident()
+figures = {'seconds': seconds, 'resident': after, 'added': after - before, 'modules': modules}
+print(json.dumps({**figures, 'version': torch.__version__}))
 """
 
 

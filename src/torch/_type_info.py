@@ -15,7 +15,7 @@ _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 class finfo:
-    """Limits of a floating dtype (default: the default dtype): bits, eps, max, min, tiny, smallest_normal, resolution."""
+    """Limits of a floating dtype (default: the default dtype): bits, eps, max, min, smallest_normal, resolution."""
 
     def __init__(self, dtype: torch.dtype | None = None) -> None:
         dtype = torch.get_default_dtype() if dtype is None else dtype

@@ -242,7 +242,8 @@ class Unpickler:
         container = self._stack[-1]
         if not isinstance(container, kind):
             raise UnpicklingError(
-                f"the pickle is malformed: a {type(container).__name__} before byte {self._position} is no {kind.__name__}"
+                f"the pickle is malformed: a {type(container).__name__} before byte {self._position} "
+                f"is no {kind.__name__}"
             )
         return container
 

@@ -113,7 +113,8 @@ def save(
     if not isinstance(f, (str, os.PathLike)):
         if not hasattr(f, "write"):
             raise AttributeError(
-                f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, not {type(f).__name__}"
+                "expected 'f' to be string, path, or a file-like object with a 'write' attribute, "
+                f"not {type(f).__name__}"
             )
         _write(obj, f, "archive", pickle_protocol)
         return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._C import UntypedStorage
+
+if TYPE_CHECKING:
+    from torch import UntypedStorage
 
 
 class TypedStorage:

@@ -41,6 +41,8 @@ def test_extension_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_options() -> None:
+    with pytest.raises(NotImplementedError, match="find_package"):
+        cpp_extension.CUDAExtension("x", ["x.cu"])
     assert cpp_extension.BuildExtension.with_options(use_ninja=False) is cpp_extension.BuildExtension
     with pytest.raises(NotImplementedError, match="setuptools compiles"):
         cpp_extension.BuildExtension.with_options(use_ninja=True)

@@ -80,7 +80,7 @@ def test_state_dict() -> None:
     assert state["scale"].data_ptr() == net.scale.data_ptr()
     assert not state["scale"].requires_grad
     assert net.state_dict(keep_vars=True)["scale"] is net.scale
-    assert list(net.state_dict(prefix="p."))[0] == "p.scale"
+    assert next(iter(net.state_dict(prefix="p."))) == "p.scale"
     assert str(other.load_state_dict(state)) == "<All keys matched successfully>"
     assert all(torch.equal(a, b) for a, b in zip(net.parameters(), other.parameters(), strict=True))
     del state["scale"]
@@ -220,7 +220,7 @@ def test_conversions_keep_the_parameters() -> None:
     assert net.scale.dtype is torch.float32
     assert net.cpu() is net
     assert net.to("meta").scale.is_meta
-    with pytest.raises(TypeError, match="unknown|does not support"):
+    with pytest.raises(TypeError, match="does not support"):
         net.to(wrong=1)
 
 

@@ -68,7 +68,8 @@ def test_import_loads_little() -> None:
 
 def test_submodules_are_found_without_imports() -> None:
     program = (
-        "import torch; m = torch.nn.Linear(2, 2); torch.optim.SGD(m.parameters(), 0.1); torch.utils.data.DataLoader([1]);"
+        "import torch; m = torch.nn.Linear(2, 2); torch.optim.SGD(m.parameters(), 0.1);"
+        "torch.utils.data.DataLoader([1]);"
         "torch.testing.assert_close(1, 1); print(torch.cuda.is_available(), torch.backends.mkl.is_available(),"
         "torch.autograd.Function.__name__, torch.nn.functional.relu(torch.ones(1)).item(), torch.random.initial_seed)"
     )
@@ -103,10 +104,6 @@ def test_what_is_missing_says_what_to_do() -> None:
         torch.nn.utils.clip_grad_norm_([torch.ones(1)], 1.0, foreach=True)
     with pytest.raises(NotImplementedError, match="is_grads_batched"):
         torch.autograd.grad([], [], is_grads_batched=True)
-    with pytest.raises(NotImplementedError, match="find_package"):
-        from torch.utils.cpp_extension import CUDAExtension
-
-        CUDAExtension("x", ["x.cu"])
 
 
 def test_names_in_all_exist() -> None:

@@ -45,7 +45,7 @@ def test_round_trip_of_paths_and_buffers(tmp_path: Path) -> None:
         answer = torch.load(source)
         assert [key for key in expected if not same(answer[key], expected[key])] == []
         assert answer["row"].data_ptr() == answer["base"][1].data_ptr()
-    assert os.listdir(tmp_path) == ["x.pt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.pt"]
 
 
 def test_layout_of_the_file(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises((pickle.PicklingError, AttributeError, TypeError)):
         torch.save([lambda: None], path)
     assert torch.load(path) == [1]
-    assert os.listdir(tmp_path) == ["x.pt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.pt"]
     with pytest.raises(RuntimeError, match="Parent directory"):
         torch.save([1], tmp_path / "missing" / "x.pt")
 
@@ -119,7 +119,7 @@ def test_map_location(tmp_path: Path) -> None:
         assert torch.load(tmp_path / "x.pt", map_location=where).tolist() == [1, 1]
     assert calls == ["cpu"]
     if not torch.cuda.is_available():
-        with pytest.raises(RuntimeError, match="map_location=torch.device"):
+        with pytest.raises(RuntimeError, match="map_location="):
             torch.load(tmp_path / "x.pt", map_location="cuda")
 
 
@@ -237,11 +237,11 @@ def test_broken_files(tmp_path: Path) -> None:
     with pytest.raises(NotImplementedError, match="plain pickle"):
         torch.load(path)
     path.write_bytes(b"hello world")
-    with pytest.raises(RuntimeError, match="not a file of torch.save"):
+    with pytest.raises(RuntimeError, match="not a file of"):
         torch.load(path)
-    with pytest.raises(RuntimeError, match="no NAME/data.pkl"), zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a", b"")
-        archive.close()
+    with pytest.raises(RuntimeError, match="it has no NAME"):
         torch.load(path)
     with pytest.raises(FileNotFoundError):
         torch.load(tmp_path / "none.pt")

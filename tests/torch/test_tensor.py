@@ -44,11 +44,11 @@ def test_numpy_refuses() -> None:
     with pytest.raises(RuntimeError, match="requires grad"):
         torch.ones(1, requires_grad=True).numpy()
     assert torch.ones(1, requires_grad=True).numpy(force=True).tolist() == [1]
-    with pytest.raises(TypeError, match="bfloat16|BFloat16"):
+    with pytest.raises(TypeError, match=r"(?i)bfloat16"):
         torch.ones(1, dtype=torch.bfloat16).numpy()
     with pytest.raises(ValueError, match="negative"):
         torch.from_numpy(np.arange(3)[::-1])
-    with pytest.raises(TypeError, match="complex|object"):
+    with pytest.raises(TypeError, match=r"object"):
         torch.from_numpy(np.array([object()]))
 
 

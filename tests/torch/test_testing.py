@@ -50,9 +50,9 @@ def test_misuse_and_messages() -> None:
         assert_close(torch.ones(1), "a")
     with pytest.raises(ValueError, match="Both 'rtol' and 'atol'"):
         assert_close(1, 1, rtol=1.0)
-    with pytest.raises(AssertionError, match="^mine$"):
+    with pytest.raises(AssertionError, match=r"^mine$"):
         assert_close(1, 2, msg="mine")
-    with pytest.raises(AssertionError, match="^before: Scalars"):
+    with pytest.raises(AssertionError, match=r"^before: Scalars"):
         assert_close(1, 2, msg=lambda text: f"before: {text}")
 
 

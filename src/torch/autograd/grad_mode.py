@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class _Switch:
-    """A context manager of which an instance, or for `@no_grad` the class itself, decorates functions and generators."""
+    """A context manager of which an instance (or, for `@no_grad`, the class) decorates functions and generators."""
 
     def _again(self) -> _Switch:
         """A fresh instance with the same meaning, for one call of a decorated function."""

@@ -22,7 +22,7 @@ def _tensors(value: Any) -> list[Tensor]:
 
 
 def _numerical_jacobian(function: Callable[..., Any], inputs: Sequence[Any], position: int, eps: float) -> list[Tensor]:
-    """d output / d inputs[position] by central differences: per output a matrix (elements in, elements out), float64."""
+    """d output / d inputs[position] by central differences: per output a matrix (elements in, elements out)."""
     with torch.no_grad():
         values = inputs[position].detach().clone().contiguous()
         arguments = [item.detach() if isinstance(item, torch.Tensor) else item for item in inputs]

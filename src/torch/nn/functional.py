@@ -308,8 +308,8 @@ def binary_cross_entropy(
     _refuse_reduce(size_average, reduce)
     if target.size() != input.size():
         raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
-            "Please ensure they have the same size."
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. Please ensure they have the same size."
         )
     return _operators.binary_cross_entropy(input, target, weight, _reduction(reduction))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Adam(Optimizer):
-    """Steps by lr * m / (sqrt(v) + eps), m and v being running means of gradient and squared gradient, bias-corrected."""
+    """p -= lr * m / (sqrt(v) + eps), m and v being bias-corrected running means of gradient and squared gradient."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Writes digits.npz: the 1,797 handwritten digits of 8 x 8 pixels (0 to 16) that scikit-learn ships (public domain, UCI).
+"""Writes digits.npz: 1,797 handwritten digits of 8 x 8 pixels (0 to 16), from UCI, as scikit-learn ships them.
 
 Run it where scikit-learn is installed: python tests/torch/data/make_digits.py
 """

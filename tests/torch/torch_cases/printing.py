@@ -100,7 +100,8 @@ MODULES = (
     "nn.LayerNorm(4, elementwise_affine=False)",
     "nn.GELU(), nn.GELU('tanh'), nn.SiLU(), nn.LeakyReLU(0.2), nn.ReLU(inplace=True), nn.Softmax(1), nn.LogSoftmax(-1)",
     "nn.Flatten(), nn.Unflatten(1, (2, 2)), nn.ELU(), nn.Softplus(), nn.Hardtanh(), nn.ReLU6(), nn.LogSigmoid()",
-    "nn.MSELoss(), nn.L1Loss(), nn.CrossEntropyLoss(), nn.NLLLoss(), nn.BCELoss(), nn.BCEWithLogitsLoss(), nn.SmoothL1Loss()",
+    "nn.MSELoss(), nn.L1Loss(), nn.CrossEntropyLoss(), nn.NLLLoss(), nn.BCELoss()",
+    "nn.BCEWithLogitsLoss(), nn.SmoothL1Loss()",
     "torch.optim.SGD([torch.zeros(1)], lr=0.1, momentum=0.9)",
 )
 

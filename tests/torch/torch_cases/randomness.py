@@ -66,7 +66,7 @@ EXPRESSIONS = (
     "[list(part.indices) for part in torch.utils.data.random_split(range(10), [3, 7])]",
     "[list(part.indices) for part in torch.utils.data.random_split(range(10), [0.35, 0.65])]",
     "[b.tolist() for b in torch.utils.data.DataLoader(range(10), 3, shuffle=True)]",
-    "[[b.tolist() for b in loader] for loader in [torch.utils.data.DataLoader(range(7), 2, shuffle=True, drop_last=True)] * 2]",
+    "[[b.tolist() for b in x] for x in [torch.utils.data.DataLoader(range(7), 2, shuffle=True, drop_last=True)] * 2]",
 )
 
 

@@ -12,7 +12,7 @@ MODELS = {
     "mlp": "nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))",
     "tanh": "nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 3), nn.Sigmoid())",
     "norm": "nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 3), nn.LogSoftmax(dim=1))",
-    "silu": "nn.Sequential(nn.Linear(6, 8), nn.SiLU(), nn.Dropout(0.0), nn.LeakyReLU(0.1), nn.Linear(8, 3), nn.Softmax(dim=1))",
+    "silu": "nn.Sequential(nn.Linear(6, 8), nn.SiLU(), nn.LeakyReLU(0.1), nn.Linear(8, 3), nn.Softmax(dim=1))",
     "drop": "nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.4), nn.Linear(8, 3))",
     "flat": "nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Flatten(), nn.Identity(), nn.Linear(6, 3))",
 }

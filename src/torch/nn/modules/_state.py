@@ -55,7 +55,7 @@ class StateDictMixin:
     def state_dict(
         self: Any, *, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
-        """Path -> tensor of all parameters and persistent buffers, sharing their memory, detached unless `keep_vars`."""
+        """Path -> tensor, sharing memory with all parameters and persistent buffers; detached unless `keep_vars`."""
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()  # type: ignore[attr-defined]
@@ -128,8 +128,8 @@ class StateDictMixin:
         """Copies (or assigns) one entry; returns the error's text."""
         if not isinstance(value, Tensor):
             return (
-                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
-                f"but received {type(value)}"
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                f"checkpoint but received {type(value)}"
             )
         if own.dim() == 0 and value.dim() == 1 and value.numel() == 1:
             value = value[0]  # checkpoints of PyTorch before 0.4 hold numbers so

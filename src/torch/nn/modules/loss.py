@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from torch import Tensor
+from typing import TYPE_CHECKING
+
 from torch.nn import functional
 from torch.nn.modules.module import Module
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class _Loss(Module):
