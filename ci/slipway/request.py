@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from slipway.bootstrap import EmbeddedChannel
     from slipway.log import Reporter
     from slipway.model import RenderedOutput
-    from slipway.recipe.functions import Versions
+    from slipway.recipe.stages import Versions
 
 DEFAULT_RECIPE = CHECKOUT / "recipe"
 EMBEDDED_VARIANTS = CHECKOUT / "ci" / "bootstrap" / "conda_build_config.yaml"

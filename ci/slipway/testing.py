@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from slipway.log import Reporter
 
 TEST_LOCK = CHECKOUT / "ci" / "requirements-test.lock"
-TORCH_TEST_LOCK = CHECKOUT / "ci" / "requirements-test-torch.lock"
 
 DEVELOPMENT_PACKAGES = ("gcc_linux-64", "gxx_linux-64", "cmake", "ninja", "python", "pyyaml", "libtorch")
 """What building src/test against an installed libtorch takes."""
@@ -60,21 +59,11 @@ def ensure_test_tools(workspace: Workspace) -> None:
     stamp = Path(sys.prefix) / "requirements-test.lock"
     if stamp.is_file() and filecmp.cmp(TEST_LOCK, stamp, shallow=False):
         return
-    _pip_install(workspace, TEST_LOCK, ["--python", sys.executable])
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    command += ["--require-hashes", "--only-binary", ":all:", "--requirement", str(TEST_LOCK)]
+    log = workspace.log("pip-requirements-test")
+    proc.run(command, env=os.environ, what="installing the test tools", log=log, error=NetworkError)
     shutil.copyfile(TEST_LOCK, stamp)
-
-
-def _pip_install(workspace: Workspace, lock: Path, options: Sequence[str]) -> None:
-    before, after = list(options[:2]), list(options[2:])
-    command = [sys.executable, "-m", "pip", *before, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
-    command += ["--require-hashes", "--only-binary", ":all:", *after, "--requirement", str(lock)]
-    proc.run(
-        command,
-        env=os.environ,
-        what=f"installing {lock.name}",
-        log=workspace.log(f"pip-{lock.stem}"),
-        error=NetworkError,
-    )
 
 
 def make_test_environment(
@@ -86,20 +75,6 @@ def make_test_environment(
     solution = solve(list(specs), (channel.channel_url(workspace.channel), embedded.url))
     install(solution, prefix, reporter)
     return prefix
-
-
-def make_tool_folder(workspace: Workspace, prefix: Path, reporter: Reporter) -> Path:
-    """A folder for PYTHONPATH with pytest and what tests/torch imports beside torch; no conda package has them here."""
-    folder = workspace.work / "torch-test-tools"
-    stamp = folder / "requirements.lock"
-    if stamp.is_file() and filecmp.cmp(TORCH_TEST_LOCK, stamp, shallow=False):
-        return folder
-    with reporter.step("tools for tests/torch"):
-        shutil.rmtree(folder, ignore_errors=True)
-        python = prefix / "bin" / "python"
-        _pip_install(workspace, TORCH_TEST_LOCK, ["--python", str(python), "--target", str(folder), "--no-deps"])
-        shutil.copyfile(TORCH_TEST_LOCK, stamp)
-    return folder
 
 
 def run_ctest(workspace: Workspace, reporter: Reporter) -> PartResult:

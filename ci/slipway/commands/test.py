@@ -27,7 +27,6 @@ from slipway.testing import (
     count_results,
     ensure_test_tools,
     make_test_environment,
-    make_tool_folder,
     run_ctest,
 )
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
     from slipway.log import Reporter
 
+TORCH_TEST_PACKAGES = ("pytorch", "numpy", "pytest", "setuptools", "python 3.11.*")
 UNIT_FOLDERS = ("tests/slipway", "tests/recipe", "tests/torchgen")
 
 
@@ -169,13 +169,12 @@ def _ctest(run: _Run) -> PartResult:
 def _torch(run: _Run) -> PartResult:
     if not run.ship():
         return PartResult(0, 1)
-    prefix = make_test_environment(run.workspace, ["pytorch", "numpy"], run.reporter)
-    tools = make_tool_folder(run.workspace, prefix, run.reporter)
+    prefix = make_test_environment(run.workspace, TORCH_TEST_PACKAGES, run.reporter)
     home = run.workspace.work / "test-home"
     home.mkdir(parents=True, exist_ok=True)
     # Outside the checkout and with an empty environment, so that `import torch` can only find the installed package.
-    environment = {"PATH": f"{prefix / 'bin'}:/usr/bin:/bin", "PYTHONPATH": str(tools), "HOME": str(home)}
-    options = ["-p", "no:cacheprovider"]
+    environment = {"PATH": f"{prefix / 'bin'}:/usr/bin:/bin", "HOME": str(home)}
+    options = ["-p", "no:cacheprovider", "-o", "pythonpath=tests/torch"]
     python = prefix / "bin" / "python"
     return run.pytest("torch", ["tests/torch"], python=python, env=environment, options=options, cwd=home)
 
