@@ -8,14 +8,18 @@ for the whole matrix. A later file that names only some keys of a zip group sele
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 from slipway.errors import RecipeError
 from slipway.recipe import defaults, selectors
+
+MOST_VARIANTS: Final = 100_000
+"""Variants that a configuration may multiply out to."""
 
 
 @dataclass(frozen=True)
@@ -162,12 +166,20 @@ def _texts(value: Any) -> Any:
     return [_texts(item) for item in value] if isinstance(value, list | tuple) else str(value)
 
 
-def combine(configs: Sequence[VariantConfig], *, platform: str) -> VariantSpace:
+def combine(
+    configs: Sequence[VariantConfig], *, platform: str, may_use: Callable[[str], bool] = lambda key: True
+) -> VariantSpace:
     """Stack configurations, low precedence first, on conda-build's defaults, and multiply them out.
+
+    Args:
+        configs: low precedence first.
+        platform: the default of `target_platform`.
+        may_use: whether the recipe can depend on a key; keys that it cannot are kept at their first value, so that
+            a long list of pins for other recipes does not multiply this one's matrix.
 
     Raises:
         RecipeError: zipped keys of different lengths, without values, or in two groups; a partial override of a zip
-            group that matches none of its rows.
+            group that matches none of its rows; a matrix of more than `MOST_VARIANTS`.
     """
     internal: dict[str, Any] = {key: [value] for key, value in defaults.VARIANT_KEYS.items()}
     internal |= {"target_platform": [platform]}
@@ -197,7 +209,7 @@ def combine(configs: Sequence[VariantConfig], *, platform: str) -> VariantSpace:
     _check_groups(groups, merged, stack)
     shared = {key: merged.pop(key) for key in extended if key in merged}
     shared |= {key: merged.pop(key) for key, value in list(merged.items()) if isinstance(value, Mapping)}
-    variants = _product(merged, groups)
+    variants = _product(merged, groups, may_use)
     return VariantSpace(_select_rows(variants, configs, group_of), shared, groups)
 
 
@@ -246,7 +258,9 @@ def _names(group: Sequence[str], *, without: str) -> str:
     return ", ".join(f"`{key}`" for key in group if key != without)
 
 
-def _product(merged: Mapping[str, list[str]], groups: tuple[tuple[str, ...], ...]) -> tuple[dict[str, str], ...]:
+def _product(
+    merged: Mapping[str, list[str]], groups: tuple[tuple[str, ...], ...], may_use: Callable[[str], bool]
+) -> tuple[dict[str, str], ...]:
     zipped = {key for group in groups for key in group}
     axes: list[list[dict[str, str]]] = [
         [{key: value} for value in values] for key, values in merged.items() if key not in zipped
@@ -254,6 +268,14 @@ def _product(merged: Mapping[str, list[str]], groups: tuple[tuple[str, ...], ...
     for group in groups:
         rows = zip(*(merged[key] for key in group), strict=True)
         axes.append([dict(zip(group, row, strict=True)) for row in rows])
+    axes = [axis if any(may_use(key) for key in axis[0]) else axis[:1] for axis in axes]
+    size = math.prod(len(axis) for axis in axes)
+    if size > MOST_VARIANTS:
+        longest = ", ".join(max(axes, key=len)[0])
+        raise RecipeError(
+            f"the configuration makes {size} variants; at most {MOST_VARIANTS} are rendered",
+            hint=f"give `{longest}` fewer values, or couple keys with zip_keys",
+        )
     return tuple({k: v for part in parts for k, v in part.items()} for parts in itertools.product(*axes))
 
 

@@ -99,7 +99,7 @@ def cdt(name: str, variant: Mapping[str, Any], platform: str) -> str:
     """``cdt('libx11')`` -> ``libx11-cos6-x86_64``: a package of the core dependency tree."""
     suffix = str(variant.get("target_platform", platform)).partition("-")[2]
     architecture = variant.get("cdt_arch", defaults.CDT_ARCHITECTURES.get(suffix, suffix))
-    distribution = variant.get("cdt_name", "cos6")
+    distribution = variant.get("cdt_name", "cos6" if suffix in defaults.CDT_ARCHITECTURES else "cos7")
     package, _, version = name.partition(" ")
     return f"{package}-{distribution}-{architecture}{' ' + version if version else ''}"
 

@@ -16,7 +16,7 @@ from slipway.errors import RecipeError
 from slipway.recipe import config, defaults, document, excerpts, finish, functions, hashes, order, outputs, selectors
 from slipway.recipe.stages import Candidate, Described, FirstPass, Recipe, Versions
 from slipway.recipe.templates import RenderedText, TemplateRenderer
-from slipway.recipe.usage import REQUIREMENTS, UsageFinder
+from slipway.recipe.usage import REQUIREMENTS, UsageFinder, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from slipway.model import RenderedOutput
 
 _LONGEST_LINE = 10_000
+_ALWAYS_SPANNED = ("target_platform", "channel_targets", "python")
 _PACKAGE_VARIABLES = ("PKG_NAME", "PKG_VERSION", "PKG_BUILDNUM")
 
 
@@ -43,7 +44,10 @@ class Renderer:
         self._platform = platform
         self._environ = environ
         self._versions = versions
-        self.space = config.combine(configs, platform=platform)
+        text = "\n".join((recipe.text, *(recipe.read_file(name) or "" for name in ("build.sh", "bld.bat"))))
+        self.space = config.combine(
+            configs, platform=platform, may_use=lambda key: key in _ALWAYS_SPANNED or mentions(text, key)
+        )
         self._keys = frozenset(self.space.variants[0])
         self._finder = UsageFinder(self._keys)
         self._lines = selectors.split_lines(recipe.text)

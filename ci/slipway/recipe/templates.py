@@ -156,9 +156,11 @@ def _line_of(error: BaseException) -> int | None:
 def _mark(sandbox: jinja2.Environment, source: str, numbers: Sequence[int]) -> str:
     """Put a mark with its number at the start of each line that begins outside of Jinja's own delimiters."""
     parts: list[str] = []
-    position, captured = 1, 0
+    captured, line = 0, 1
     words: list[str] = []
-    for _, kind, value in sandbox.lex(source):
+    for begin, kind, value in sandbox.lex(source):
+        parts.append("\n" * (begin - line))  # what `{%-` strips is not in the tokens, but counts as lines
+        line = begin + value.count("\n")
         if kind == "block_begin":
             words = []
         elif kind not in ("data", "whitespace", "block_end"):
@@ -170,12 +172,9 @@ def _mark(sandbox: jinja2.Environment, source: str, numbers: Sequence[int]) -> s
         if kind == "data" and not captured:
             head, *rest = value.split("\n")
             value = head + "".join(
-                f"\n{_MARK_OPEN}{numbers[min(position + offset, len(numbers) - 1)]}{_MARK_CLOSE}{line}"
-                for offset, line in enumerate(rest)
+                f"\n{_MARK_OPEN}{numbers[min(number, len(numbers)) - 1]}{_MARK_CLOSE}{text}"
+                for number, text in enumerate(rest, start=begin + 1)
             )
-            position += len(rest)
-        else:
-            position += value.count("\n")
         parts.append(value)
     first = f"{_MARK_OPEN}{numbers[0]}{_MARK_CLOSE}" if numbers else ""
     return first + "".join(parts)

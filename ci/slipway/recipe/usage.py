@@ -64,6 +64,13 @@ class UsageFinder:
         return used | {"CONDA_BUILD_SYSROOT"} if compiled and "CONDA_BUILD_SYSROOT" in self._keys else used
 
 
+def mentions(text: str, key: str) -> bool:
+    """Whether a text can use a key at all: a quick test, true far more often than the patterns hold."""
+    if toolchain := _TOOLCHAIN_KEY.fullmatch(key):
+        return toolchain["language"] in text
+    return key in text or key in text.replace("-", "_")
+
+
 def _selector_pattern(key: str) -> re.Pattern[str]:
     return re.compile(rf"^[^#\[]*?#?\s\[[^\]]*?(?<![_\w]){re.escape(key)}[=\s<>!\]]")
 

@@ -126,3 +126,16 @@ def test_reduce_keeps_zip_partners_apart() -> None:
         ("tea", "x", "1"), ("coffee", "123", "1"), ("coffee", "abc", "1"),
     ]  # fmt: skip
     assert len(found.reduce(found.variants, frozenset())) == 1
+
+
+def test_keys_that_the_recipe_cannot_use_do_not_multiply() -> None:
+    text = "used:\n  - 1\n  - 2\nother:\n  - 1\n  - 2\n"
+    parsed = config.parse(config.VariantConfigText("a.yaml", text), platform="linux-64", environ={})
+    found = config.combine([parsed], platform="linux-64", may_use=lambda key: key == "used")
+    assert column(found, "used", "other") == [("1", "1"), ("2", "1")]
+
+
+def test_a_matrix_without_end_is_refused() -> None:
+    text = "".join(f"key{number}:\n  - 1\n  - 2\n" for number in range(60))
+    with pytest.raises(RecipeError, match="makes 1152921504606846976 variants"):
+        space(text)

@@ -381,3 +381,51 @@ def test_yaml_merge_keys(rendered: Rendering) -> None:
 
 def test_rendering_is_repeatable(rendered: Rendering) -> None:
     assert list(rendered(SUBPACKAGES).values()) == list(rendered(SUBPACKAGES).values())
+
+
+def test_a_long_list_of_pins_for_others_costs_nothing(rendered: Rendering) -> None:
+    config = "".join(f"package_{number}:\n  - 1\n  - 2\n" for number in range(60))
+    recipe = HEAD + "requirements:\n  host:\n    - package-7\n    - {{ package_9 }}\n"
+    assert len(rendered(recipe, config)) == 4
+
+
+def test_line_numbers_survive_jinja(rendered: Rendering) -> None:
+    recipe = """\
+        {%- set names = [
+            'a',
+            'b',
+        ] -%}
+        {% raw %}{% endraw %}
+        {% set block %}
+        captured
+        {% endset %}
+        {# a comment
+           of two lines #}
+        package:
+          name: demo
+          version: 1.0
+
+        requirements:
+          host:
+            {%- for name in names %}
+            - lib{{ name }}
+            {%- endfor %}
+            - {{ "x" if
+                 linux else "y" }}
+        bild:
+          number: 1
+        """
+    with pytest.raises(RecipeError, match="`bild` is no section") as caught:
+        rendered(recipe)
+    assert caught.value.where == "meta.yaml:22"
+
+
+def test_line_numbers_of_undefined_names_survive_stripping(rendered: Rendering) -> None:
+    recipe = (
+        HEAD
+        + "\n\n{%- if linux -%}\n\n\n{%- endif %}\n\n"
+        + "about:  # [linux]\n  home: x  # [win]\n  summary: {{ nope }}\n"
+    )
+    with pytest.raises(RecipeError, match="'nope' is undefined") as caught:
+        rendered(recipe)
+    assert caught.value.where == "meta.yaml:13"
