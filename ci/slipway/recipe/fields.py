@@ -15,7 +15,7 @@ _BUILD = """
     ignore_run_exports_from requires_features provides_features force_use_keys force_ignore_keys merge_build_host
     msvc_compiler missing_dso_whitelist error_overdepending error_overlinking overlinking_ignore_patterns
     runpath_whitelist prefix_detection_ignore_patterns allow_missing_dso_whitelist python_site_packages_path
-    python_version_independent post_link pre_link pre_unlink activate_in_script
+    python_version_independent pre-link post-link pre-unlink activate_in_script
 """
 _TEST = "requires commands files imports source_files downstreams script"
 _ABOUT = """
@@ -24,7 +24,8 @@ _ABOUT = """
 """
 _SOURCE = """
     fn url md5 sha1 sha256 path path_via_symlink git_url git_tag git_branch git_rev git_depth git_subfolder hg_url
-    hg_tag svn_url svn_rev svn_ignore_externals svn_username svn_password folder no_hoist patches
+    hg_tag svn_url svn_rev svn_ignore_externals svn_username svn_password folder no_hoist patches expand git_lfs
+    content_md5 content_sha1 content_sha256
 """
 _OUTPUT = """
     name version number string entry_points script script_interpreter build requirements test about extra files type
