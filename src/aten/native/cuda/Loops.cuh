@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace at::native::cuda {
@@ -24,6 +25,13 @@ struct SignatureOf<R (Functor::*)(A...) const> {
 };
 template <typename Functor>
 using Signature = SignatureOf<decltype(&Functor::operator())>;
+
+// x < 0, without a warning about types that never are.
+template <typename T>
+__device__ bool is_negative(T x) {
+  if constexpr (std::is_signed_v<T>) return x < T{0};
+  else return false;
+}
 
 // Where element `index` of each operand is. Dimension 0 is the fastest.
 template <int N>
@@ -100,7 +108,7 @@ __global__ void __launch_bounds__(kThreads) contiguous_loop(uint32_t n, Functor 
 
 template <typename Arguments, int N, size_t... I>
 void read_numbers(const TensorIterator& iter, Pointers<N>& pointers, std::index_sequence<I...>) {
-  const auto read = [&](auto operand, auto zero) {
+  [[maybe_unused]] const auto read = [&](auto operand, auto zero) {
     constexpr int i = decltype(operand)::value;
     if (!iter.is_cpu_scalar(i)) return;
     const auto value = iter.scalar_value<decltype(zero)>(i);

@@ -5,6 +5,10 @@
 #include <aten/Plugin.h>
 #include <c10/cuda/CUDABackend.h>
 
+namespace at::native {
+void register_cuda_kernels();  // generated: RegisterCUDA.cpp
+}
+
 namespace {
 
 // The kernels' columns are filled even without a device, so that only a missing device is reported, not missing kernels.

@@ -38,7 +38,7 @@ __device__ T floor_division(T a, T b) {
   } else {
     if (b == 0) return 0;
     const T quotient = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+    return a % b != 0 && is_negative(a) != is_negative(b) ? quotient - 1 : quotient;
   }
 }
 
@@ -50,7 +50,7 @@ __device__ T python_remainder(T a, T b) {
   } else {
     if (b == 0) return 0;
     const T remainder = a % b;
-    return remainder != 0 && (b < 0) != (remainder < 0) ? remainder + b : remainder;
+    return remainder != 0 && is_negative(b) != is_negative(remainder) ? remainder + b : remainder;
   }
 }
 
@@ -65,7 +65,7 @@ __device__ T power(T base, T exponent) {
   if constexpr (std::is_floating_point_v<T>) {
     return ::pow(base, exponent);
   } else {
-    if (exponent < 0) return base == 1 ? 1 : base == T(-1) ? (exponent % 2 ? -1 : 1) : 0;
+    if (is_negative(exponent)) return base == 1 ? 1 : base == T(-1) ? (exponent % 2 ? -1 : 1) : 0;
     T result = 1;
     for (; exponent; exponent /= 2, base *= base) {
       if (exponent % 2) result *= base;

@@ -95,7 +95,7 @@ struct gelu_functor {
 }  // namespace
 
 DEFINE_UNARY(abs, dispatch_all_types, absolute(x))
-DEFINE_UNARY(sign, dispatch_all_types, static_cast<T>((T{0} < x) - (x < T{0})))
+DEFINE_UNARY(sign, dispatch_all_types, static_cast<T>((x > T{0}) - is_negative(x)))
 
 void bitwise_not_kernel(TensorIterator& iter) {
   dispatch_integral_types_and_bool(iter.common_dtype(), "bitwise_not", [&](auto tag) {
