@@ -24,11 +24,12 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // One accumulator per this many elements of a row before the tree begins.
-constexpr int64_t kRunBlock = 4096;
-// Columns that are reduced side by side, and rows that make one partial result.
+constexpr int64_t kRunBlock = 2048;
+// Columns that are reduced side by side; rows that make one partial result, in groups of groups.
 constexpr int64_t kColumnBlock = 256;
+constexpr int64_t kRowGroup = 16;
+constexpr int64_t kRowSection = 256;
 constexpr int64_t kRowChunk = 4096;
-constexpr int64_t kRowGroup = 64;
 // Length of the parts that a long row is given out in.
 constexpr int64_t kRunChunk = 65536;
 
@@ -155,6 +156,7 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
   const int64_t unit_work = std::min(columns, kColumnBlock) * std::min(plan.count, kRowChunk);
   parallel_for(0, outer * blocks * chunks, std::max<int64_t>(1, kGrainSize / unit_work), [&](int64_t first, int64_t last) {
     HWY_ALIGN T group[kColumnBlock];
+    HWY_ALIGN T section[kColumnBlock];
     for (int64_t unit = first; unit < last; ++unit) {
       const int64_t chunk = unit % chunks;
       const int64_t block = unit / chunks % blocks;
@@ -167,12 +169,18 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
       T* total = partial.data() + chunk * plan.outputs + position * columns + block * kColumnBlock;
       std::fill_n(total, width, Op::identity());
       const int64_t end = std::min(plan.count, (chunk + 1) * kRowChunk);
-      for (int64_t row = chunk * kRowChunk; row < end; row += kRowGroup) {
-        std::fill_n(group, width, Op::identity());
-        for (int64_t i = row; i < std::min(end, row + kRowGroup); ++i) {
-          combine_columns<Op>(group, reinterpret_cast<const T*>(data + plan.reduced_offset(i)), width);
+      for (int64_t start = chunk * kRowChunk; start < end; start += kRowSection) {
+        const int64_t section_end = std::min(end, start + kRowSection);
+        std::fill_n(section, width, Op::identity());
+        for (int64_t row = start; row < section_end; row += kRowGroup) {
+          const int64_t group_end = std::min(section_end, row + kRowGroup);
+          std::fill_n(group, width, Op::identity());
+          for (int64_t i = row; i < group_end; ++i) {
+            combine_columns<Op>(group, reinterpret_cast<const T*>(data + plan.reduced_offset(i)), width);
+          }
+          combine_columns<Op>(section, group, width);
         }
-        combine_columns<Op>(total, group, width);
+        combine_columns<Op>(total, section, width);
       }
     }
   });

@@ -58,7 +58,7 @@ struct Maximum {
   template <typename D, typename V>
   static HWY_ATTR V step(D, V accumulator, V values) {
     if constexpr (std::is_floating_point_v<T>) {
-      return hn::IfThenElse(hn::Or(hn::Ge(accumulator, values), hn::Ne(accumulator, accumulator)), accumulator, values);
+      return hn::IfThenElse(hn::Or(hn::Ge(accumulator, values), hn::IsNaN(accumulator)), accumulator, values);
     } else {
       return hn::Max(accumulator, values);
     }
@@ -76,7 +76,7 @@ struct Minimum {
   template <typename D, typename V>
   static HWY_ATTR V step(D, V accumulator, V values) {
     if constexpr (std::is_floating_point_v<T>) {
-      return hn::IfThenElse(hn::Or(hn::Le(accumulator, values), hn::Ne(accumulator, accumulator)), accumulator, values);
+      return hn::IfThenElse(hn::Or(hn::Le(accumulator, values), hn::IsNaN(accumulator)), accumulator, values);
     } else {
       return hn::Min(accumulator, values);
     }

@@ -28,7 +28,11 @@ HWY_ATTR int64_t first_place(const T* row, int64_t size, T value) {
   int64_t i = 0;
   for (; i + lanes <= size; i += lanes) {
     const auto values = hn::LoadU(d, row + i);
-    const auto found = hn::FindFirstTrue(d, is_nan ? hn::Ne(values, values) : hn::Eq(values, wanted));
+    auto matches = hn::Eq(values, wanted);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (is_nan) matches = hn::IsNaN(values);
+    }
+    const auto found = hn::FindFirstTrue(d, matches);
     if (found >= 0) return i + found;
   }
   for (; i < size; ++i) {
