@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,6 +100,32 @@ def test_python_works_where_it_was_installed(prefix: Path, tmp_path: Path) -> No
     printed = run([prefix / "bin" / "python", "-c", script], cwd=tmp_path)
     assert printed.startswith(str(prefix))
     assert "pytest" in run([prefix / "bin" / "pytest", "--version"], cwd=tmp_path)
+
+
+DEBIANS = """
+import os, sys
+from slipway.bootstrap import ChannelRequest, default_cache, ensure_channel
+from slipway.log import NullReporter
+print(ensure_channel(ChannelRequest(), NullReporter(), cache=default_cache(dict(os.environ))).path)
+"""
+
+
+def test_debians_own_python_can_be_packaged_too(tmp_path: Path) -> None:
+    """Where the system's Python runs slipway, the package is made from Debian's packages."""
+    system = Path("/usr/bin/python3.11")
+    if not system.exists():
+        pytest.skip("this machine has no Debian Python 3.11")
+    program = [system, "-c", DEBIANS]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    folder = subprocess.run(program, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    channel = EmbeddedChannel(Path(folder), (), "")
+    prefix = make_environment(channel, ["python", "numpy", "pip", "pytest"], tmp_path)
+    script = (
+        "import numpy, pip, site, ssl, sys, sysconfig; print(sysconfig.get_path('purelib'), *site.getsitepackages())"
+    )
+    site_packages = f"{prefix}/lib/python3.11/site-packages"
+    assert run([prefix / "bin" / "python", "-c", script], cwd=tmp_path).split() == [site_packages, site_packages]
+    assert "/usr/lib/python3" not in run([prefix / "bin" / "python", "-c", "import sys; print(sys.path)"], cwd=tmp_path)
 
 
 LIBRARY = """

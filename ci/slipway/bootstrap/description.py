@@ -264,6 +264,7 @@ class RawDescription:
     digest: str
     when_cuda: tuple[str, ...]
     when_blas: tuple[str, ...]
+    when_interpreter: tuple[str, ...]
     per_python: bool
 
     def wanted(self, selection: Selection) -> bool:
@@ -283,13 +284,16 @@ def load(path: Path, digest: str) -> RawDescription:
         raise errors.ChannelError("this is not YAML: " + str(getattr(error, "problem", error)), where=where) from None
     section = Section(path, "", document, {})
     when = section.section("when")
-    cuda, blas = when.texts("cuda"), when.texts("blas")
+    cuda, blas, interpreter = when.texts("cuda"), when.texts("blas"), when.texts("interpreter")
+    for origin in interpreter:
+        if origin not in ("snapshot", "debian"):
+            raise when.error("interpreter", f"an interpreter is a `snapshot` or from `debian`; found `{origin}`")
     when.finish()
     per = section.text("per", "")
     if per not in ("", "python"):
         raise section.error("per", f"a package is made once per `python` or once; found `{per}`")
     values = {key: value for key, value in document.items() if key not in ("when", "per")}
-    return RawDescription(path, values, digest, cuda, blas, per == "python")
+    return RawDescription(path, values, digest, cuda, blas, interpreter, per == "python")
 
 
 def instantiate(raw: RawDescription, *, python: str | None, full_python: str | None, files: Path) -> PackageDescription:

@@ -102,7 +102,8 @@ def ensure_channel(
     inventory = read_inventory(data)
     inventory.check(request)
     processes = Processes()
-    pythons = {version: find_interpreter(version, processes) for version in request.python}
+    debian_python = inventory.settings.debian_python
+    pythons = {version: find_interpreter(version, processes, debian_python=debian_python) for version in request.python}
     code = code_digest()
     stamp = _stamp(request, inventory, pythons, code)
     if not refresh and (found := _load_channel(store, stamp)):
@@ -120,8 +121,11 @@ def ensure_channel(
             reporter,
             offline,
         )
+        from_debian = frozenset(version for version, python in pythons.items() if python.debian)
         full_pythons = {version: python.full_version for version, python in pythons.items()}
-        return _make(inventory.select(request, full_pythons), lock, place, code=code, stamp=stamp, refresh=refresh)
+        return _make(
+            inventory.select(request, full_pythons, from_debian), lock, place, code=code, stamp=stamp, refresh=refresh
+        )
 
 
 def _stamp(request: ChannelRequest, inventory: Inventory, pythons: Mapping[str, Interpreter], code: str) -> str:

@@ -39,16 +39,23 @@ _HINT = (
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A CPython installation that can be packaged: `version` is X.Y, `full_version` X.Y.Z, `prefix` its folder."""
+    """A CPython installation that can be packaged: `version` is X.Y, `full_version` X.Y.Z, `prefix` its folder.
+
+    `debian` says that it is Debian's own: its package is then made from Debian's packages, since the installed files
+    are spread over the system.
+    """
 
     version: str
     full_version: str
     prefix: Path
     program: Path
+    debian: bool = False
 
     @property
     def fingerprint(self) -> str:
         """Changes when the installation does: cheap, so that it can be taken on every run."""
+        if self.debian:
+            return hashlib.sha256(f"debian {self.full_version}".encode()).hexdigest()
         library = self.prefix / "lib" / f"libpython{self.version}.so.1.0"
         status = library.stat()
         facts = [self.full_version, str(self.prefix), status.st_size, status.st_mtime_ns]
@@ -83,8 +90,11 @@ class Interpreter:
         return pattern.sub(nowhere, content)
 
 
-def find_interpreter(version: str, processes: Processes) -> Interpreter:
+def find_interpreter(version: str, processes: Processes, *, debian_python: str) -> Interpreter:
     """The running CPython when its version is `version` (X.Y), or ``pythonX.Y`` on PATH.
+
+    Args:
+        debian_python: the version X.Y that the channel can make from Debian's packages.
 
     Raises:
         HostError: there is none, or it cannot be packaged.
@@ -101,8 +111,10 @@ def find_interpreter(version: str, processes: Processes) -> Interpreter:
     if facts["version"] != version or facts["implementation"] != "cpython":
         raise errors.HostError(f"this is no CPython {version}", where=program, hint=_HINT)
     if prefix == Path("/usr") or "dist-packages" in facts["scheme"]:
+        if version == debian_python:
+            return Interpreter(version, facts["full_version"], prefix, Path(program), debian=True)
         raise errors.HostError(
-            f"Debian's own Python {version} cannot be packaged: it keeps its modules in other folders",
+            f"this is the system's own Python {version}, and only {debian_python} can be made from Debian's packages",
             where=program,
             hint=_HINT,
         )

@@ -41,13 +41,14 @@ class ChannelRequest:
 
 @dataclass(frozen=True)
 class Settings:
-    """``ci/bootstrap/settings.yaml``: Debian's suite, its glibc, and the choices that a request has."""
+    """``ci/bootstrap/settings.yaml``: Debian's suite, its glibc and Python, and the choices that a request has."""
 
     suite: str
     glibc: str
     pythons: tuple[str, ...]
     cudas: tuple[str, ...]
     blas: tuple[str, ...]
+    debian_python: str
 
 
 @dataclass(frozen=True)
@@ -77,25 +78,36 @@ class Inventory:
         if not request.python:
             raise errors.UsageError("no Python version was asked for")
 
-    def select(self, request: ChannelRequest, full_pythons: Mapping[str, str]) -> tuple[PackageDescription, ...]:
+    def select(
+        self, request: ChannelRequest, full_pythons: Mapping[str, str], from_debian: frozenset[str] = frozenset()
+    ) -> tuple[PackageDescription, ...]:
         """The checked descriptions of every package that the request needs, tools before what is made with them.
 
         Args:
             full_pythons: the full version X.Y.Z of each requested Python.
+            from_debian: those of them that are made from Debian's packages, not as a snapshot.
         """
         self.check(request)
         selection = Selection(request.cuda, request.blas)
         chosen: list[PackageDescription] = []
         for raw in self.descriptions:
             if raw.wanted(selection):
-                chosen += self._instances(raw, {version: full_pythons[version] for version in request.python})
+                pythons = {
+                    version: full_pythons[version]
+                    for version in request.python
+                    if not raw.when_interpreter
+                    or ("debian" if version in from_debian else "snapshot") in raw.when_interpreter
+                }
+                chosen += self._instances(raw, pythons)
         return _ordered(chosen)
 
     def everything(self) -> tuple[PackageDescription, ...]:
         """Every package for every choice: what the lock must cover."""
         chosen: list[PackageDescription] = []
         for raw in self.descriptions:
-            chosen += self._instances(raw, {version: f"{version}.0" for version in self.settings.pythons})
+            settings = self.settings
+            versions = (settings.debian_python,) if raw.when_interpreter == ("debian",) else settings.pythons
+            chosen += self._instances(raw, {version: f"{version}.0" for version in versions})
         return tuple(chosen)
 
     def _instances(self, raw: RawDescription, pythons: Mapping[str, str]) -> list[PackageDescription]:
@@ -128,6 +140,7 @@ def _read_settings(path: Path) -> Settings:
         pythons=section.texts("pythons"),
         cudas=section.texts("cudas"),
         blas=section.texts("blas"),
+        debian_python=section.text("debian_python"),
     )
     section.finish()
     return settings

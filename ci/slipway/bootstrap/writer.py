@@ -208,4 +208,6 @@ def unpack(package: Path, destination: Path) -> None:
             zstandard.ZstdDecompressor().stream_reader(compressed) as stream,
             tarfile.open(fileobj=stream, mode="r|") as tar,
         ):
-            tar.extractall(destination, filter="tar")
+            # We wrote this package ourselves. (`extractall(filter=)` needs Python 3.11.4, and Debian 12 has 3.11.2.)
+            tar.extraction_filter = lambda member, _: member
+            tar.extractall(destination)

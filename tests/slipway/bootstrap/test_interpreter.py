@@ -49,8 +49,18 @@ def fake_python(folder: Path, *, prefix: str, shared: bool, scheme: str = "/lib/
 @pytest.mark.parametrize(
     ("prefix", "shared", "scheme", "message"),
     [
-        ("/usr", True, "/lib/python3.9/site-packages", "Debian's own Python 3.9 cannot be packaged"),
-        ("/somewhere", True, "/lib/python3/dist-packages", "Debian's own Python 3.9 cannot be packaged"),
+        (
+            "/usr",
+            True,
+            "/lib/python3.9/site-packages",
+            "this is the system's own Python 3.9, and only 3.11 can be made",
+        ),
+        (
+            "/somewhere",
+            True,
+            "/lib/python3/dist-packages",
+            "this is the system's own Python 3.9, and only 3.11 can be made",
+        ),
         ("/somewhere", False, "/lib/python3.9/site-packages", "this Python 3.9 has no shared library"),
         ("/somewhere", True, "/lib/python3.9/site-packages", "this Python 3.9 has no shared library"),
     ],
@@ -61,20 +71,28 @@ def test_what_cannot_be_packaged(
     fake_python(tmp_path, prefix=prefix, shared=shared, scheme=scheme)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(errors.HostError) as caught:
-        find_interpreter("3.9", Processes())
+        find_interpreter("3.9", Processes(), debian_python="3.11")
     assert caught.value.message.startswith(message)
     assert caught.value.hint is not None
+
+
+def test_debians_own_python_is_made_from_debians_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_python(tmp_path, prefix="/usr", shared=False, scheme="/local/lib/python3.9/dist-packages")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    found = find_interpreter("3.9", Processes(), debian_python="3.9")
+    assert (found.debian, found.full_version) == (True, "3.9.1")
+    assert len(found.fingerprint) == 64
 
 
 def test_a_version_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(errors.HostError, match=r"there is no Python 3\.9 on this machine"):
-        find_interpreter("3.9", Processes())
+        find_interpreter("3.9", Processes(), debian_python="3.11")
 
 
 def test_the_running_interpreter_is_found() -> None:
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    found = find_interpreter(version, Processes())
+    found = find_interpreter(version, Processes(), debian_python="3.11")
     assert found.prefix == Path(sys.base_prefix)
     assert found.full_version == sys.version.split()[0]
     assert found.program.exists()

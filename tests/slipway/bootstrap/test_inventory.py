@@ -34,6 +34,13 @@ def test_every_dependency_is_in_the_channel(inventory: Inventory, request_: Chan
             assert name.startswith("__") or name in versions, f"{description.name} needs {text}"
 
 
+@pytest.mark.parametrize(("from_debian", "kind"), [(frozenset(), "interpreter"), (frozenset({"3.11"}), "deb")], ids=str)
+def test_one_python_however_it_is_made(inventory: Inventory, from_debian: frozenset[str], kind: str) -> None:
+    chosen = inventory.select(ChannelRequest(), {"3.11": "3.11.2"}, from_debian)
+    (python,) = [description for description in chosen if description.name == "python"]
+    assert (python.version, python.sources[0].kind) == ("3.11.2", kind)
+
+
 def test_cuda_is_only_in_a_channel_for_cuda(inventory: Inventory) -> None:
     names = {description.name for description in inventory.select(ChannelRequest(), {"3.11": "3.11.7"})}
     assert not {name for name in names if name.startswith(("cuda", "libcublas"))}
