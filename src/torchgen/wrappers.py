@@ -32,7 +32,11 @@ def wrapper(face: Face, node: NodeClass | None) -> str:
     if node is None:
         return _define(signature, body)
     name = f"{face.schema.full_name.replace('.', '_')}_recorded"
-    test = f"if (C10_UNLIKELY(any_requires_grad({_differentiable_inputs(node)}))) {{"
+    test = f"any_requires_grad({_differentiable_inputs(node)})"
+    if face.is_inplace:
+        # Writing into integers ends a history: copy_ allows that.
+        test += " && is_differentiable(self)"
+    test = f"if (C10_UNLIKELY({test})) {{"
     call = f"  return {name}({api.pass_on(signature.arguments)});"
     recorded = _define(api.Signature(signature.result, name, signature.arguments), _recorded(face, node))
     return f"static C10_NOINLINE {recorded}\n\n" + _define(signature, [test, call, "}", *body])

@@ -95,9 +95,6 @@ void rebase_history(const at::Tensor& self, std::shared_ptr<Node> node) {
 }
 
 void check_inplace(const at::Tensor& self) {
-  TORCH_CHECK(is_differentiable(self),
-              "a result that requires grad cannot be written into a tensor of dtype ",
-              c10::dtype_name(self.dtype()));
   const AutogradMeta* meta = find_meta(self);
   if (meta == nullptr) return;
   if (meta->view != nullptr) {

@@ -184,6 +184,13 @@ TEST(integers_have_no_history) {
   CHECK_THROWS(Error, at::ones({2}, at::kLong).requires_grad_(), "only Tensors of floating point");
 }
 
+TEST(copying_into_integers_ends_a_history) {
+  Tensor x = leaf({1, 2});
+  Tensor y = at::zeros({2}, at::kLong).copy_(x);
+  CHECK(!y.requires_grad());
+  CHECK_EQ(y.sum().item<int64_t>(), 3);
+}
+
 TEST(detach_shares_memory_and_version) {
   Tensor x = leaf({1, 2});
   Tensor y = x * 1;

@@ -1,0 +1,218 @@
+"""The C++ text of the functions in namespace at, for one operator of each sort."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchgen import parse
+from torchgen.nodes import node_classes
+from torchgen.wrappers import wrapper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from torchgen.model import NativeFunction
+
+    Wrap = Callable[[str, str], list[str]]
+
+
+@pytest.fixture
+def wrappers(function: Callable[[str], NativeFunction], tmp_path: Path) -> Wrap:
+    """The wrappers of one entry's faces; `formulas` is its entry in derivatives.yaml without the name."""
+
+    def make(entry: str, formulas: str = "") -> list[str]:
+        made = function(dedent(entry))
+        path = tmp_path / "derivatives.yaml"
+        path.write_text(f"- name: {made.schema}\n{formulas}" if formulas else "")
+        nodes = node_classes(parse.load_derivatives(path, "derivatives.yaml", [made]))
+        return [wrapper(face, nodes[0] if nodes else None) for face in made.faces]
+
+    return make
+
+
+def expect(text: str, expected: str) -> None:
+    assert text == dedent(expected).strip()
+
+
+MUL = """\
+- func: mul.Tensor(Tensor self, Tensor other) -> Tensor
+  kind: structured
+  faces: inplace, out
+  numbers: other
+"""
+MUL_FORMULAS = "  self: grad * other\n  other: grad * self\n"
+
+
+def test_structured(wrappers: Wrap) -> None:
+    expect(
+        wrappers(MUL, MUL_FORMULAS)[0],
+        """
+        static C10_NOINLINE Tensor mul_Tensor_recorded(const Tensor& self, const Tensor& other) {
+          auto node = make_node<MulBackward0>();
+          node->set_next_edges(collect_next_edges(self, other));
+          if (node->should_compute_output(0)) node->other_ = SavedVariable(other, false);
+          if (node->should_compute_output(1)) node->self_ = SavedVariable(self, false);
+          Tensor result;
+          {
+            const NoGradGuard no_grad;
+            const c10::DeviceGuard device_guard(device_of(self));
+            native::mul(self, other, result);
+          }
+          set_history(result, node);
+          return result;
+        }
+
+        Tensor mul(const Tensor& self, const Tensor& other) {
+          if (C10_UNLIKELY(any_requires_grad(self, other))) {
+            return mul_Tensor_recorded(self, other);
+          }
+          const c10::DeviceGuard device_guard(device_of(self));
+          Tensor result;
+          native::mul(self, other, result);
+          return result;
+        }
+        """,
+    )
+
+
+def test_numbers_are_wrapped(wrappers: Wrap) -> None:
+    expect(
+        wrappers(MUL, MUL_FORMULAS)[1],
+        """
+        Tensor mul(const Tensor& self, const Scalar& other) {
+          return at::mul(self, wrapped_scalar_tensor(other, self.device()));
+        }
+        """,
+    )
+
+
+def test_in_place_keeps_a_copy_of_self(wrappers: Wrap) -> None:
+    expect(
+        wrappers(MUL, MUL_FORMULAS)[2],
+        """
+        static C10_NOINLINE Tensor& mul__Tensor_recorded(Tensor& self, const Tensor& other) {
+          check_inplace(self);
+          auto node = make_node<MulBackward0>();
+          node->set_next_edges(collect_next_edges(self, other));
+          if (node->should_compute_output(0)) node->other_ = SavedVariable(other, false);
+          if (node->should_compute_output(1)) node->self_ = SavedVariable(at::clone(self), false);
+          {
+            const NoGradGuard no_grad;
+            const c10::DeviceGuard device_guard(device_of(self));
+            native::mul(self, other, self);
+            self.impl()->bump_version();
+          }
+          rebase_history(self, node);
+          return self;
+        }
+
+        Tensor& mul_(Tensor& self, const Tensor& other) {
+          if (C10_UNLIKELY(any_requires_grad(self, other) && is_differentiable(self))) {
+            return mul__Tensor_recorded(self, other);
+          }
+          const c10::DeviceGuard device_guard(device_of(self));
+          native::mul(self, other, self);
+          self.impl()->bump_version();
+          return self;
+        }
+        """,
+    )
+
+
+def test_out_refuses_gradients(wrappers: Wrap) -> None:
+    expect(
+        wrappers(MUL, MUL_FORMULAS)[4],
+        """
+        Tensor& mul_out(Tensor& out, const Tensor& self, const Tensor& other) {
+          const c10::DeviceGuard device_guard(device_of(self));
+          check_out("mul", any_requires_grad(self, other, out));
+          native::mul(self, other, out);
+          out.impl()->bump_version();
+          return out;
+        }
+        """,
+    )
+
+
+def test_a_view_is_marked_outside_of_the_scope_without_grad(wrappers: Wrap) -> None:
+    (text,) = wrappers("- func: t(Tensor(a) self) -> Tensor(a)\n  kind: native\n", "  self: grad.t()\n")
+    expect(
+        text,
+        """
+        static C10_NOINLINE Tensor t_recorded(const Tensor& self) {
+          auto node = make_node<TBackward0>();
+          node->set_next_edges(collect_next_edges(self));
+          Tensor result;
+          {
+            const NoGradGuard no_grad;
+            const c10::DeviceGuard device_guard(device_of(self));
+            result = native::t(self);
+          }
+          result = as_view(self, std::move(result));
+          set_history(result, node);
+          return result;
+        }
+
+        Tensor t(const Tensor& self) {
+          if (C10_UNLIKELY(any_requires_grad(self))) {
+            return t_recorded(self);
+          }
+          const c10::DeviceGuard device_guard(device_of(self));
+          Tensor result = native::t(self);
+          result = as_view(self, std::move(result));
+          return result;
+        }
+        """,
+    )
+
+
+def test_only_differentiable_results_get_a_history(wrappers: Wrap) -> None:
+    (text,) = wrappers(
+        "- func: max.dim(Tensor self, int dim) -> (Tensor values, Tensor indices)\n  kind: native\n  impl: max_dim\n",
+        "  self: back(grad, dim, indices)\n  output_differentiability: [True, False]\n",
+    )
+    assert "set_history(values, node);" in text
+    assert "set_history(indices, node);" not in text
+    assert "std::tie(values, indices) = native::max_dim(self, dim);" in text
+    assert "node->indices_ = SavedVariable(indices, true);" in text
+
+
+def test_composite_only_passes_on(wrappers: Wrap) -> None:
+    expect(
+        wrappers("- func: square(Tensor self) -> Tensor\n  kind: composite\n", "")[0],
+        """
+        Tensor square(const Tensor& self) {
+          return native::square(self);
+        }
+        """,
+    )
+
+
+def test_factories_honour_requires_grad(wrappers: Wrap) -> None:
+    factory = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+    (text,) = wrappers(f"- func: zeros(int[] size, *, {factory}) -> Tensor\n  kind: native\n", "")
+    expect(
+        text,
+        """
+        Tensor zeros(IntArrayRef size, const TensorOptions& options) {
+          Tensor result = native::zeros(size, options);
+          if (options.requires_grad()) result.requires_grad_(true);
+          return result;
+        }
+        """,
+    )
+
+
+def test_in_place_without_a_formula_is_refused(wrappers: Wrap) -> None:
+    entry = "- func: eq(Tensor self, Tensor other) -> Tensor\n  kind: structured\n  faces: inplace\n"
+    (_, text) = wrappers(entry, "  output_differentiability: [False]\n")
+    assert 'check_no_formula("eq_", any_requires_grad(self));' in text
+
+
+def test_detaching_in_place_writes_no_data(wrappers: Wrap) -> None:
+    (text,) = wrappers("- func: detach_(Tensor(a!) self) -> Tensor(a!)\n  kind: native\n", "")
+    assert "bump_version" not in text
