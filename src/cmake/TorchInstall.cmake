@@ -12,7 +12,7 @@ install(EXPORT TorchTargets NAMESPACE torch:: DESTINATION ${TORCH_CMAKE_DIR} COM
 foreach(folder c10 aten torch)
   install(DIRECTORY "${TORCH_SOURCE_ROOT}/${folder}" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT core
     FILES_MATCHING PATTERN "*.h" PATTERN "*.inc"
-    PATTERN "cuda" EXCLUDE PATTERN "cpu" EXCLUDE PATTERN "lib" EXCLUDE
+    PATTERN "cuda" EXCLUDE PATTERN "native" EXCLUDE PATTERN "lib" EXCLUDE
     PATTERN "_*" EXCLUDE PATTERN "python*" EXCLUDE PATTERN "build" EXCLUDE)
 endforeach()
 install(DIRECTORY "${TORCH_GENERATED_ROOT}/aten" "${TORCH_GENERATED_ROOT}/torch"
@@ -29,4 +29,3 @@ write_basic_package_version_file("${CMAKE_BINARY_DIR}/TorchConfigVersion.cmake"
   VERSION ${TORCH_VERSION_NUMBERS} COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/TorchConfig.cmake" "${CMAKE_BINARY_DIR}/TorchConfigVersion.cmake"
   DESTINATION ${TORCH_CMAKE_DIR} COMPONENT core)
-# The YAML and the generator are what the CUDA and the Python part are generated from.

@@ -2,6 +2,8 @@
 // The C++ interface: tensors and operators (`at`, also as `torch`), and automatic differentiation.
 
 #include <aten/ATen.h>
+#include <aten/Context.h>
+#include <torch/csrc/autograd/autograd.h>
 
 namespace torch {
 using namespace at;  // NOLINT: torch::zeros is at::zeros, as in PyTorch
