@@ -1,0 +1,66 @@
+#pragma once
+// The Python types of the values that are not tensors: dtype, device, layout, memory_format, Size, Generator, storage.
+
+#include <torch/csrc/utils/object.h>
+
+#include <aten/Generator.h>
+#include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
+#include <c10/core/Storage.h>
+#include <c10/util/ArrayRef.h>
+
+namespace torch::python {
+
+struct DtypeObject {
+  PyObject_HEAD
+  c10::ScalarType value;
+};
+struct DeviceObject {
+  PyObject_HEAD
+  c10::Device value;
+};
+struct LayoutObject {
+  PyObject_HEAD
+  c10::Layout value;
+};
+// PyTorch's numbers; channels_last is known by name only, no operator takes it yet.
+enum class MemoryFormatValue { Contiguous = 0, Preserve = 1, ChannelsLast = 2 };
+struct MemoryFormatObject {
+  PyObject_HEAD
+  MemoryFormatValue value;
+};
+struct GeneratorObject {
+  PyObject_HEAD
+  at::Generator generator;
+};
+struct StorageObject {
+  PyObject_HEAD
+  c10::Storage storage;
+};
+
+extern PyTypeObject DtypeType;
+extern PyTypeObject DeviceTypeObject;
+extern PyTypeObject LayoutType;
+extern PyTypeObject MemoryFormatType;
+extern PyTypeObject SizeType;
+extern PyTypeObject GeneratorType;
+extern PyTypeObject StorageType;
+
+// New references. The dtype, layout and memory format objects are one per value.
+PyObject* new_dtype(c10::ScalarType value);
+PyObject* new_device(const c10::Device& value);
+PyObject* new_layout(c10::Layout value);
+PyObject* new_size(c10::IntArrayRef sizes);
+PyObject* new_generator(at::Generator generator);
+PyObject* new_storage(c10::Storage storage);
+inline const c10::Storage& unpack_storage(PyObject* object) { return reinterpret_cast<StorageObject*>(object)->storage; }
+
+// Each adds its type and its values to torch._C.
+void register_dtype(PyObject* module);
+void register_device(PyObject* module);
+void register_layout(PyObject* module);
+void register_size(PyObject* module);
+void register_generator(PyObject* module);
+void register_storage(PyObject* module);
+
+}  // namespace torch::python

@@ -1,0 +1,120 @@
+#include <torch/csrc/utils/argument_parser.h>
+
+#include <torch/csrc/exceptions.h>
+
+#include <cstring>
+
+namespace torch::python {
+
+namespace {
+
+// numpy's names for our parameters. `first` is what self is called where it is not the object of a method.
+struct Alias {
+  const char* name;
+  const char* meaning;
+};
+constexpr Alias kAliases[] = {
+    {"axis", "dim"}, {"keepdims", "keepdim"}, {"x", "input"}, {"a", "input"}, {"x1", "input"}, {"x2", "other"},
+};
+
+void intern_names(const Overload& overload) {
+  for (size_t index = 0; index < overload.count; ++index) {
+    Parameter& parameter = overload.parameters[index];
+    if (!parameter.interned) parameter.interned = checked(PyUnicode_InternFromString(parameter.name));
+  }
+}
+
+bool all_integers(PyObject* const* values, Py_ssize_t count) {
+  for (Py_ssize_t index = 0; index < count; ++index) {
+    if (!is_integer(values[index])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int varargs_parameter(const Overload& overload, bool is_method) {
+  const int first = is_method ? 1 : 0;
+  if (overload.positional != first + 1) return -1;
+  const Parameter& parameter = overload.parameters[first];
+  return parameter.kind == Kind::IntList && parameter.list_size == 0 ? first : -1;
+}
+
+int find_parameter(const Overload& overload, PyObject* keyword) {
+  for (int index = 0; index < overload.count; ++index) {
+    if (overload.parameters[index].interned == keyword) return index;
+  }
+  for (int index = 0; index < overload.count; ++index) {
+    if (PyUnicode_CompareWithASCIIString(keyword, overload.parameters[index].name) == 0) return index;
+  }
+  for (const Alias& alias : kAliases) {
+    if (PyUnicode_CompareWithASCIIString(keyword, alias.name) != 0) continue;
+    for (int index = 0; index < overload.count; ++index) {
+      if (std::strcmp(overload.parameters[index].name, alias.meaning) == 0) return index;
+    }
+  }
+  return -1;
+}
+
+bool bind(const Overload& overload, Arguments& arguments, PyObject* self, PyObject* const* values, Py_ssize_t count,
+          PyObject* keyword_names) {
+  const int first = self ? 1 : 0;
+  if (count + first > overload.positional) {
+    const int list = varargs_parameter(overload, self != nullptr);
+    if (list < 0 || !all_integers(values, count)) return false;
+    arguments.varargs_index_ = list;
+  } else if (count == 1 && PyLong_CheckExact(values[0])) {
+    arguments.varargs_index_ = varargs_parameter(overload, self != nullptr);
+  } else if (count == 1 && varargs_parameter(overload, self != nullptr) >= 0 && is_integer(values[0])) {
+    arguments.varargs_index_ = first;
+  } else {
+    arguments.varargs_index_ = -1;
+  }
+  arguments.overload_ = &overload;
+  PyObject** bound = arguments.values_;
+  int next = 0;
+  if (self) bound[next++] = self;
+  if (arguments.varargs_index_ >= 0) {
+    arguments.varargs_ = values;
+    arguments.varargs_count_ = count;
+    bound[next++] = values[0];
+  } else {
+    for (Py_ssize_t index = 0; index < count; ++index) bound[next++] = values[index];
+  }
+  for (int index = next; index < overload.count; ++index) bound[index] = nullptr;
+
+  if (keyword_names) {
+    if (overload.count && !overload.parameters[overload.count - 1].interned) intern_names(overload);
+    const Py_ssize_t keywords = PyTuple_GET_SIZE(keyword_names);
+    for (Py_ssize_t index = 0; index < keywords; ++index) {
+      const int parameter = find_parameter(overload, PyTuple_GET_ITEM(keyword_names, index));
+      if (parameter < 0 || bound[parameter]) return false;
+      bound[parameter] = values[count + index];
+    }
+  }
+  for (int index = first; index < overload.count; ++index) {
+    const Parameter& parameter = overload.parameters[index];
+    if (!bound[index]) {
+      if (!parameter.has_default()) return false;
+    } else if (index != arguments.varargs_index_ && !value_fits(parameter, bound[index])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+PyObject* dispatch(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
+                   PyObject* keyword_names) noexcept {
+  return guarded([&]() -> PyObject* {
+    Arguments arguments;
+    for (size_t index = 0; index < callable.count; ++index) {
+      const Overload& overload = callable.overloads[index];
+      if (!(self ? overload.as_method : overload.as_function)) continue;
+      if (bind(overload, arguments, self, values, count, keyword_names)) return overload.call(arguments);
+    }
+    PyErr_SetString(PyExc_TypeError, explain_mismatch(callable, self, values, count, keyword_names).c_str());
+    return nullptr;
+  });
+}
+
+}  // namespace torch::python

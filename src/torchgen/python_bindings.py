@@ -1,0 +1,242 @@
+"""Writes the Python bindings: parameter tables, one C++ function per overload, method tables, return types."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from torchgen import api, python_stubs
+from torchgen.model import BaseType, Variant
+from torchgen.output import Output, fill
+from torchgen.python_api import (
+    REQUIRES_GRAD,
+    Parameter,
+    PythonFunction,
+    PythonOverload,
+    documentation,
+    python_functions,
+    return_types,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchgen.model import Declarations, Face, Type
+
+FOLDER = PurePosixPath("torch/csrc/generated")
+SHARDS = 4
+_KINDS = {
+    BaseType.TENSOR: "Tensor",
+    BaseType.INT: "Int",
+    BaseType.FLOAT: "Float",
+    BaseType.BOOL: "Bool",
+    BaseType.STR: "String",
+    BaseType.SCALAR: "Scalar",
+    BaseType.SCALAR_TYPE: "DType",
+    BaseType.DEVICE: "Device",
+    BaseType.LAYOUT: "Layout",
+    BaseType.GENERATOR: "Generator",
+}
+_GETTERS = {
+    BaseType.INT: "integer",
+    BaseType.FLOAT: "number",
+    BaseType.BOOL: "boolean",
+    BaseType.STR: "string",
+    BaseType.SCALAR: "scalar",
+    BaseType.SCALAR_TYPE: "dtype",
+    BaseType.DEVICE: "device",
+}
+
+
+def outputs(declarations: Declarations) -> Iterator[Output]:
+    functions = python_functions(declarations)
+    tuples = return_types(declarations)
+    yield Output(
+        FOLDER / "python_callables.h",
+        fill(
+            "python_callables.h",
+            callables="\n".join(f"extern const Callable {function.name};" for function in functions),
+            return_types="\n".join(f"extern PyTypeObject* {name};" for name in tuples),
+        ),
+    )
+    for shard in range(SHARDS):
+        texts = [_function(function) for function in functions if zlib.crc32(function.name.encode()) % SHARDS == shard]
+        yield Output(
+            FOLDER / f"python_callables_{shard}.cpp",
+            fill("python_callables.cpp", definitions="\n\n".join(texts)),
+        )
+    yield Output(
+        FOLDER / "python_tables.cpp",
+        fill(
+            "python_tables.cpp",
+            methods="\n".join(filter(None, (_table_row(function, Variant.METHOD) for function in functions))),
+            functions="\n".join(filter(None, (_table_row(function, Variant.FUNCTION) for function in functions))),
+            return_types="\n".join(f"PyTypeObject* {name} = nullptr;" for name in tuples),
+            fields="\n".join(_return_type_fields(name, fields) for name, fields in tuples.items()),
+            registrations="\n".join(_return_type_registration(name, fields) for name, fields in tuples.items()),
+        ),
+    )
+    yield from python_stubs.outputs(declarations, functions)
+
+
+def _text(value: str) -> str:
+    """A C++ string literal."""
+    return json.dumps(value, ensure_ascii=True)
+
+
+def _table_row(function: PythonFunction, variant: Variant) -> str | None:
+    if not function.overloads_as(variant):
+        return None
+    call = "call_method" if variant is Variant.METHOD else "call_function"
+    lines = documentation(function, variant).split("\n")
+    text = "\n     ".join(_text(line + ("\n" if position + 1 < len(lines) else "")) for position, line in enumerate(lines))
+    return f'    {{"{function.name}", as_method({call}<callables::{function.name}>), kFastMethod,\n     {text}}},'
+
+
+def _kind(kind: Type) -> str:
+    if kind.is_tensor_list:
+        return "OptionalTensorList" if kind.element_optional else "TensorList"
+    return "IntList" if kind.is_list else _KINDS[kind.base]
+
+
+def _parameter(parameter: Parameter) -> str:
+    flags = [
+        name
+        for name, is_set in (
+            ("kHasDefault", parameter.default is not None),
+            ("kKeywordOnly", parameter.argument.keyword_only),
+            ("kNullable", parameter.type.optional),
+            ("kTakesNumbers", parameter.takes_numbers),
+        )
+        if is_set
+    ]
+    return (
+        f'    {{"{parameter.name}", Kind::{_kind(parameter.type)}, {" | ".join(flags) or "kRequired"}, '
+        f"{parameter.type.list_size or 0}, {_text(parameter.default or '')}}},"
+    )
+
+
+def _function(function: PythonFunction) -> str:
+    parts = []
+    rows = []
+    for position, overload in enumerate(function.overloads):
+        name = f"{function.name}_{position}"
+        parameters = "\n".join(_parameter(parameter) for parameter in overload.parameters)
+        parts.append(f"// {overload.face.schema}")
+        # An overload without parameters has no table: C++ knows no empty arrays.
+        table = f"{name}_parameters" if parameters else "nullptr"
+        if parameters:
+            parts.append(f"Parameter {table}[] = {{\n{parameters}\n}};")
+        parts.append(_call(name, overload))
+        rows.append(
+            f"    {{{table}, {len(overload.parameters)}, {len(overload.positional)}, "
+            f"{str(overload.is_function).lower()}, {str(overload.is_method).lower()}, {name}}},"
+        )
+    rows_text = "\n".join(rows)
+    return (
+        "namespace {\n\n" + "\n".join(parts) + f"\nconst Overload {function.name}_overloads[] = {{\n{rows_text}\n}};\n\n"
+        "}  // namespace\n"
+        f'const Callable callables::{function.name} = {{"{function.name}", {function.name}_overloads, {len(rows)}}};'
+    )
+
+
+def _call(name: str, overload: PythonOverload) -> str:
+    """The C++ function of an overload: Python values into locals, the call without the GIL if it is long, the result."""
+    lines = [f"PyObject* {name}([[maybe_unused]] Arguments& arguments) {{"]
+    face = overload.face
+    arguments = [argument for argument in api.cpp_arguments(face.schema, public=True)]
+    for argument in arguments:
+        lines.append("  " + _local(overload, argument))
+    passed = ", ".join(argument.name for argument in arguments)
+    if overload.out_face is not None:
+        index = len(overload.parameters) - 1
+        if overload.is_factory:
+            index -= 1
+        lines += [
+            f"  if (arguments.has({index})) {{",
+            f"    at::Tensor& out = arguments.mutable_tensor({index});",
+            f"    run(arguments, [&] {{ at::{face.schema.name}_out(out, {passed}); }});",
+            f"    return new_reference(arguments.object({index}));",
+            "  }",
+        ]
+    lines += _result(overload, f"at::{face.schema.name}({passed})")
+    return "\n".join([*lines, "}"])
+
+
+def _result(overload: PythonOverload, call: str) -> list[str]:
+    face: Face = overload.face
+    if face.is_inplace:
+        return [f"  run(arguments, [&] {{ {call}; }});", "  return new_reference(arguments.object(0));"]
+    lines = [f"  auto result = run(arguments, [&] {{ return {call}; }});"]
+    if overload.is_factory:
+        index = next(
+            index for index, parameter in enumerate(overload.parameters) if parameter.argument is REQUIRES_GRAD
+        )
+        lines.append(f"  if (arguments.boolean({index}, false)) result.requires_grad_(true);")
+    if len(overload.returns) > 1:
+        lines.append(f"  return wrap_tuple(return_types::{face.native.schema.name}, std::move(result));")
+    else:
+        lines.append("  return wrap(std::move(result));")
+    return lines
+
+
+def _local(overload: PythonOverload, argument: api.CppArgument) -> str:
+    """The statement that makes a C++ argument of its Python value."""
+    index = overload.index(argument.source[0].name)
+    kind = argument.source[0].type
+    name = argument.name
+    if argument.is_options:
+        dtype = "" if argument.default in (None, "{}") else f", at::{argument.default}"
+        return f"const at::TensorOptions {name} = arguments.options({index}{dtype});"
+    if kind.is_tensor_list:
+        return f"const std::vector<at::Tensor> {name} = arguments.tensor_list({index});"
+    if kind.base is BaseType.TENSOR:
+        if kind.is_write:
+            return f"at::Tensor& {name} = arguments.mutable_tensor({index});"
+        return f"const at::Tensor& {name} = arguments.tensor({index});"
+    if kind.base is BaseType.GENERATOR:
+        return f"const at::Generator {name} = arguments.generator({index});"
+    if kind.base is BaseType.LAYOUT:
+        raise NotImplementedError(f"`{name}`: a Layout stands only among dtype, layout, device, pin_memory")
+    if kind.is_list:
+        if kind.optional:
+            return (
+                f"const auto {name}_values = arguments.optional_integers({index});\n"
+                f"  const std::optional<at::IntArrayRef> {name} = optional_view({name}_values);"
+            )
+        default = "" if argument.source[0].default is None else _list_default(argument.source[0].default)
+        return f"const at::DimVector {name} = arguments.integers({index}{default});"
+    getter = _GETTERS[kind.base]
+    if kind.optional:
+        default = argument.default
+        otherwise = "" if default in (None, "::std::nullopt") else f".value_or({_qualified(default)})"
+        return f"const auto {name} = arguments.optional_{getter}({index}){otherwise};"
+    if argument.default is None:
+        return f"const auto {name} = arguments.{getter}({index});"
+    return f"const auto {name} = arguments.{getter}({index}, {_qualified(argument.default)});"
+
+
+def _qualified(default: str | None) -> str:
+    text = default or ""
+    return f"at::{text}" if text.startswith("k") else text
+
+
+def _list_default(default: str) -> str:
+    """Lists default to empty; another default would need its text here."""
+    if default != "[]":
+        raise NotImplementedError(f"a list's default must be `[]`, not `{default}`")
+    return ""
+
+
+def _return_type_fields(name: str, fields: tuple[str, ...]) -> str:
+    rows = "".join(f'{{"{field}", nullptr}}, ' for field in fields)
+    return f"PyStructSequence_Field {name}_fields[] = {{{rows}{{nullptr, nullptr}}}};"
+
+
+def _return_type_registration(name: str, fields: tuple[str, ...]) -> str:
+    return (
+        f'  return_types::{name} = make_return_type(types, "{name}", "torch.return_types.{name}", {name}_fields, '
+        f"{len(fields)});"
+    )
