@@ -7,7 +7,7 @@ import sys
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from torchgen import emit_aten, emit_autograd, emit_kernels, parse, reference
+from torchgen import emit_aten, emit_autograd, emit_kernels, parse, python_bindings, reference
 from torchgen.errors import DeclarationError
 from torchgen.output import Output, write
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EMITTERS: dict[str, tuple[Emitter, ...]] = {
     "core": (emit_aten.outputs, emit_kernels.core_outputs, emit_autograd.outputs),
     "cuda": (emit_kernels.cuda_outputs,),
+    "python": (python_bindings.outputs,),
 }
 
 

@@ -52,11 +52,11 @@ TORCH_FUNCTION(tensor, tensor_parameters, 1, tensor_call)
 at::Tensor shared(PyObject* data, std::optional<c10::ScalarType> dtype, std::optional<c10::Device> device) {
   if (is_tensor(data)) {
     const at::Tensor& source = unpack(data);
-    return source.to(at::TensorOptions(dtype.value_or(source.dtype())).device(device.value_or(source.device())));
+    return source.to(device, dtype);
   }
   if (is_numpy_array(data)) {
     const at::Tensor source = tensor_from_buffer(data, true);
-    return source.to(at::TensorOptions(dtype.value_or(source.dtype())).device(device.value_or(c10::Device(c10::kCPU))));
+    return source.to(device, dtype);
   }
   return tensor_from_data(data, dtype, device);
 }

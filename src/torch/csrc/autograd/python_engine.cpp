@@ -36,7 +36,7 @@ void node_dealloc(PyObject* self) {
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) Py_DECREF(type);
 }
 
-int node_traverse(PyObject* self, visitproc visit, void* argument) {
+int node_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(as_node(self)->metadata);
   return 0;
 }

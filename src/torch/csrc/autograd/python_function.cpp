@@ -53,7 +53,7 @@ PyObject* function_new(PyTypeObject* type, PyObject*, PyObject*) {
   return self;
 }
 
-int function_traverse(PyObject* self, visitproc visit, void* argument) {
+int function_traverse(PyObject* self, visitproc visit, void* arg) {
   FunctionObject* object = as_function(self);
   Py_VISIT(object->base.metadata);
   Py_VISIT(object->dict);

@@ -81,7 +81,7 @@ int64_t remember(Registration registration) {
   return last;
 }
 
-int visit_list(const TensorHooks& hooks, visitproc visit, void* argument) {
+int visit_list(const TensorHooks& hooks, visitproc visit, void* arg) {
   for (const auto& [number, hook] : hooks.snapshot()) {
     const auto* python = hook.target<PythonTensorHook>();
     // Copies of the function object outside of this list keep it alive, too.
@@ -120,11 +120,11 @@ void remove_grad_hook(const at::Tensor&, int64_t number) {
   map.erase(entry);
 }
 
-int visit_python_hooks(const at::Tensor& tensor, visitproc visit, void* argument) {
+int visit_python_hooks(const at::Tensor& tensor, visitproc visit, void* arg) {
   const autograd::AutogradMeta* meta = autograd::find_meta(tensor);
   if (!meta) return 0;
   if (meta->hooks && meta->hooks.use_count() == 1) {
-    if (const int status = visit_list(*meta->hooks, visit, argument)) return status;
+    if (const int status = visit_list(*meta->hooks, visit, arg)) return status;
   }
   if (meta->grad_fn && meta->grad_fn.use_count() == 1) {
     if (const auto* node = dynamic_cast<const PythonNode*>(meta->grad_fn.get())) Py_VISIT(node->context());

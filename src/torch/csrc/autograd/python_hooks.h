@@ -14,6 +14,6 @@ int64_t add_grad_hook(const at::Tensor& tensor, PyObject* hook, bool post_accumu
 void remove_grad_hook(const at::Tensor& tensor, int64_t number);
 
 // For the garbage collector: what a tensor refers to through its hooks and through a Python node that only it keeps.
-int visit_python_hooks(const at::Tensor& tensor, visitproc visit, void* argument);
+int visit_python_hooks(const at::Tensor& tensor, visitproc visit, void* arg);
 
 }  // namespace torch::python

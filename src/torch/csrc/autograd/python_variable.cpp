@@ -52,12 +52,12 @@ void release_object(void* pointer) {
   Py_DECREF(self);
 }
 
-int tensor_traverse(PyObject* self, visitproc visit, void* argument) {
+int tensor_traverse(PyObject* self, visitproc visit, void* arg) {
   TensorObject* object = as_object(self);
   Py_VISIT(object->dict);
   // What only this object keeps alive through C++. With other owners, what it refers to can be reached from them.
   if (object->tensor.defined() && !object->is_borrowed && object->tensor.use_count() == 1) {
-    return visit_python_hooks(object->tensor, visit, argument);
+    return visit_python_hooks(object->tensor, visit, arg);
   }
   return 0;
 }

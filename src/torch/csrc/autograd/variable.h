@@ -30,6 +30,8 @@ struct TORCH_API AutogradMeta final : c10::AutogradMetaInterface {
   std::weak_ptr<Node> accumulator;
   // Of a leaf; a result's hooks belong to its grad_fn.
   std::shared_ptr<TensorHooks> hooks;
+  // Of a leaf: called with the leaf itself after its grad was written; their results are ignored.
+  std::shared_ptr<TensorHooks> post_accumulate_hooks;
   std::unique_ptr<ViewInfo> view;
   std::mutex mutex;
 };

@@ -2,6 +2,8 @@
 
 #include <torch/csrc/utils/calls.h>
 
+#include <structmember.h>
+
 #include <string>
 
 namespace torch::python {

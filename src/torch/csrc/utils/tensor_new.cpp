@@ -157,8 +157,7 @@ at::Tensor tensor_from_data(PyObject* data, std::optional<c10::ScalarType> dtype
   if (PyUnicode_Check(data)) raise(PyExc_TypeError, "new(): invalid data type 'str'");
   if (is_tensor(data)) {
     const at::Tensor& source = unpack(data);
-    at::TensorOptions options(dtype.value_or(source.dtype()));
-    result = source.detach().to(options.device(device.value_or(source.device())));
+    result = source.detach().to(device, dtype);
     return result.is_alias_of(source) ? result.clone() : result;
   }
   if (is_array_like(data)) {

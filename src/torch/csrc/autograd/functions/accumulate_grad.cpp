@@ -23,7 +23,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   AutogradMeta& meta = meta_of(variable_);
   if (!meta.leaf_requires_grad) return {};
   // Several threads may reach one leaf.
-  const std::lock_guard<std::mutex> lock(meta.mutex);
+  std::unique_lock<std::mutex> lock(meta.mutex);
   at::Tensor& target = meta.grad;
   if (c10::GradMode::is_enabled()) {
     target = target.defined() ? at::add(target, grad) : at::clone(grad);
@@ -33,6 +33,10 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
                                        : at::clone(grad);
   } else {
     at::add_(target, grad);
+  }
+  lock.unlock();
+  if (meta.post_accumulate_hooks) {
+    for (const auto& [number, hook] : meta.post_accumulate_hooks->snapshot()) hook(variable_);
   }
   return {};
 }
