@@ -59,6 +59,9 @@ PyObject* make_module() {
   register_functions(self);
   checked(PyModule_AddFunctions(self, global_functions));
   checked(PyModule_AddFunctions(self, cuda_functions));
+#if defined(TORCH_HAS_SHM)
+  checked(PyModule_AddFunctions(self, shared_memory_functions));
+#endif
   add_flag(self, "_has_mkl", at::has_mkl());
   add_flag(self, "_has_openmp", at::has_openmp());
   add_flag(self, "_has_lapack", at::has_lapack());
