@@ -5,6 +5,7 @@
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/argument_parser.h>
 
+#include <aten/ATen.h>
 #include <aten/WrappedScalar.h>
 
 #include <cstring>
