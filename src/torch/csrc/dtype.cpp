@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string>
+#include <tuple>
 
 namespace torch::python {
 
@@ -14,16 +15,16 @@ namespace {
 std::array<PyObject*, 32> dtype_objects{};
 PyObject* strided_object = nullptr;
 
-c10::ScalarType value_of(PyObject* self) { return reinterpret_cast<DtypeObject*>(self)->value; }
+const DtypeObject& as_dtype(PyObject* self) { return *reinterpret_cast<DtypeObject*>(self); }
 
-PyObject* dtype_repr(PyObject* self) { return new_string(std::string("torch.") + c10::dtype_name(value_of(self))); }
+PyObject* dtype_repr(PyObject* self) { return new_string(std::string("torch.") + as_dtype(self).name); }
 // pickle: the name of an attribute of the module that __module__ names.
-PyObject* dtype_reduce(PyObject* self, PyObject*) { return new_string(c10::dtype_name(value_of(self))); }
+PyObject* dtype_reduce(PyObject* self, PyObject*) { return new_string(as_dtype(self).name); }
 PyObject* dtype_module(PyObject*, void*) { return new_string("torch"); }
-PyObject* dtype_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(c10::element_size(value_of(self))); }
-PyObject* dtype_is_floating_point(PyObject* self, void*) { return new_bool(c10::is_floating_type(value_of(self))); }
+PyObject* dtype_itemsize(PyObject* self, void*) { return PyLong_FromLong(as_dtype(self).itemsize); }
+PyObject* dtype_is_floating_point(PyObject* self, void*) { return new_bool(as_dtype(self).is_floating_point); }
 PyObject* dtype_is_complex(PyObject*, void*) { return new_bool(false); }
-PyObject* dtype_is_signed(PyObject* self, void*) { return new_bool(c10::is_signed_type(value_of(self))); }
+PyObject* dtype_is_signed(PyObject* self, void*) { return new_bool(as_dtype(self).is_signed); }
 
 PyMethodDef dtype_methods[] = {
     {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
@@ -32,7 +33,7 @@ PyMethodDef dtype_methods[] = {
 PyGetSetDef dtype_properties[] = {
     {"__module__", dtype_module, nullptr, nullptr, nullptr},
     {"itemsize", dtype_itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"is_floating_point", dtype_is_floating_point, nullptr, "Whether it is float32 or float64.", nullptr},
+    {"is_floating_point", dtype_is_floating_point, nullptr, "Whether it holds fractions.", nullptr},
     {"is_complex", dtype_is_complex, nullptr, "False: there are no complex types yet.", nullptr},
     {"is_signed", dtype_is_signed, nullptr, "Whether it holds negative numbers.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
@@ -110,7 +111,14 @@ bool is_dtype_like(PyObject* object) {
 }
 
 c10::ScalarType to_dtype(PyObject* object) {
-  if (Py_TYPE(object) == &DtypeType) return value_of(object);
+  if (Py_TYPE(object) == &DtypeType) {
+    const DtypeObject& dtype = as_dtype(object);
+    if (dtype.value == c10::ScalarType::Undefined) {
+      raise(PyExc_NotImplementedError, std::string("tensors of dtype torch.") + dtype.name +
+                                           " are not supported yet; use float32, float64, int64, int32, uint8 or bool");
+    }
+    return dtype.value;
+  }
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return c10::get_default_dtype();
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return c10::kLong;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return c10::kBool;
@@ -124,11 +132,35 @@ void register_dtype(PyObject* module) {
       C10_FORALL_SCALAR_TYPES(TORCH_DTYPE_VALUE)
 #undef TORCH_DTYPE_VALUE
   };
+  const auto add = [module](const DtypeObject& facts) {
+    PyObject* object = checked(DtypeType.tp_alloc(&DtypeType, 0));
+    auto* dtype = reinterpret_cast<DtypeObject*>(object);
+    dtype->value = facts.value;
+    dtype->name = facts.name;
+    dtype->itemsize = facts.itemsize;
+    dtype->is_floating_point = facts.is_floating_point;
+    dtype->is_signed = facts.is_signed;
+    add_value(module, facts.name, object);
+    return object;
+  };
   for (const c10::ScalarType value : values) {
-    auto* object = reinterpret_cast<DtypeObject*>(checked(DtypeType.tp_alloc(&DtypeType, 0)));
-    object->value = value;
-    dtype_objects.at(static_cast<size_t>(value)) = reinterpret_cast<PyObject*>(object);
-    add_value(module, c10::dtype_name(value), reinterpret_cast<PyObject*>(object));
+    DtypeObject facts{};
+    facts.value = value;
+    facts.name = c10::dtype_name(value);
+    facts.itemsize = static_cast<int>(c10::element_size(value));
+    facts.is_floating_point = c10::is_floating_type(value);
+    facts.is_signed = c10::is_signed_type(value);
+    dtype_objects.at(static_cast<size_t>(value)) = add(facts);
+  }
+  for (const auto& [name, size, is_floating] :
+       {std::tuple{"int8", 1, false}, {"int16", 2, false}, {"float16", 2, true}, {"bfloat16", 2, true}}) {
+    DtypeObject facts{};
+    facts.value = c10::ScalarType::Undefined;
+    facts.name = name;
+    facts.itemsize = size;
+    facts.is_floating_point = is_floating;
+    facts.is_signed = true;
+    add(facts);
   }
 }
 

@@ -11,9 +11,14 @@
 
 namespace torch::python {
 
+// Types that tensors cannot have yet are known by name, so that programs may mention them: their value is Undefined.
 struct DtypeObject {
   PyObject_HEAD
   c10::ScalarType value;
+  const char* name;
+  int itemsize;
+  bool is_floating_point;
+  bool is_signed;
 };
 struct DeviceObject {
   PyObject_HEAD
