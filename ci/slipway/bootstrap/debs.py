@@ -56,6 +56,28 @@ def machine_codename(os_release: Path) -> str:
     return values["VERSION_CODENAME"]
 
 
+def check_machine(glibc: str, *, machine: str, library: str | None) -> None:
+    """Raise HostError where the channel's packages cannot run.
+
+    Args:
+        glibc: the oldest glibc that they run with, X.Y.
+        machine: the processor's name, as ``uname -m`` prints it.
+        library: the C library and its version, as ``getconf GNU_LIBC_VERSION`` prints them; None for another one.
+    """
+    if machine != "x86_64":
+        raise errors.HostError(
+            f"the embedded channel is for x86_64, and this machine is {machine}",
+            hint="use `--channel conda-forge` on another processor",
+        )
+    name, _, version = (library or "").partition(" ")
+    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    if name != "glibc" or numbers < [int(part) for part in glibc.split(".")]:
+        raise errors.HostError(
+            f"the embedded channel needs glibc {glibc} or newer, and this machine has {library or 'another C library'}",
+            hint="use Debian 12 or newer, or `--channel conda-forge`",
+        )
+
+
 def debian_sources(etc_apt: Path, codename: str, suite: str) -> str:
     """The machine's Debian sources as one deb822 text, with `suite` in place of the machine's own `codename`.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import shutil
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
@@ -21,6 +22,7 @@ from slipway.bootstrap.assemble import (
     package_key,
 )
 from slipway.bootstrap.cache import Cache, default_cache, move_into_place, typed_disk_errors
+from slipway.bootstrap.debs import check_machine
 from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
 from slipway.bootstrap.index import write_channel
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
@@ -101,6 +103,7 @@ def ensure_channel(
     store = Cache(cache or default_cache(dict(os.environ)))
     inventory = read_inventory(data)
     inventory.check(request)
+    check_machine(inventory.settings.glibc, machine=platform.machine(), library=os.confstr("CS_GNU_LIBC_VERSION"))
     processes = Processes()
     debian_python = inventory.settings.debian_python
     pythons = {version: find_interpreter(version, processes, debian_python=debian_python) for version in request.python}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway import errors
-from slipway.bootstrap.debs import Apt, debian_sources, machine_codename
+from slipway.bootstrap.debs import Apt, check_machine, debian_sources, machine_codename
 from slipway.bootstrap.running import Processes
 from slipway.bootstrap.sources import Tree, open_deb, place, sha256_of
 
@@ -141,6 +141,21 @@ def test_another_system_is_pointed_to_conda_forge(tmp_path: Path, text: str | No
         machine_codename(path)
     assert caught.value.hint is not None
     assert "--channel conda-forge" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("machine", "library", "message"),
+    [
+        ("aarch64", "glibc 2.36", "the embedded channel is for x86_64, and this machine is aarch64"),
+        ("x86_64", "glibc 2.35", "the embedded channel needs glibc 2.36 or newer, and this machine has glibc 2.35"),
+        ("x86_64", "glibc 2.4", "the embedded channel needs glibc 2.36 or newer, and this machine has glibc 2.4"),
+        ("x86_64", None, "the embedded channel needs glibc 2.36 or newer, and this machine has another C library"),
+    ],
+)
+def test_a_machine_that_cannot_run_it(machine: str, library: str | None, message: str) -> None:
+    with pytest.raises(errors.HostError) as caught:
+        check_machine("2.36", machine=machine, library=library)
+    assert caught.value.message == message
 
 
 def test_links_of_a_package_become_relative(make_deb: Callable[..., Path], tmp_path: Path) -> None:
