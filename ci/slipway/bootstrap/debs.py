@@ -209,14 +209,15 @@ class Apt:
             )
         return offers
 
-    def download(self, deb: OfferedDeb) -> Path:
-        """Download one package; apt goes on where an interrupted download stopped."""
+    def download(self, debs: Sequence[OfferedDeb]) -> list[Path]:
+        """Download packages with one run of apt, which goes on where an interrupted download stopped."""
         folder = self._folder / "archives"
-        outcome = self._run("apt-get", "download", f"{deb.name}={deb.version}", cwd=folder)
-        path = folder / deb.file
-        if outcome.status != 0 or not path.exists():
-            raise _failure(outcome, f"the Debian package {deb.name}")
-        return path
+        names = ", ".join(deb.name for deb in debs[:5]) + (", ..." if len(debs) > 5 else "")
+        outcome = self._run("apt-get", "download", *(f"{deb.name}={deb.version}" for deb in debs), cwd=folder)
+        paths = [folder / deb.file for deb in debs]
+        if outcome.status != 0 or not all(path.exists() for path in paths):
+            raise _failure(outcome, f"Debian packages ({names})")
+        return paths
 
     def _run(self, program: str, *arguments: str, cwd: Path) -> Outcome:
         command = [program, "-q", "-c", str(self._configuration), *arguments]

@@ -15,7 +15,7 @@ from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.debs import Apt, OfferedDeb, debian_sources, machine_codename
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Executor, Future
 
     from slipway.bootstrap.lock import LockedWheel
@@ -57,10 +57,9 @@ class DebianArchive:
         beside.replace(self._memory)
         return found
 
-    def fetch(self, debs: Iterable[OfferedDeb]) -> None:
+    def fetch(self, debs: Sequence[OfferedDeb]) -> None:
         """Download packages into the cache."""
-        for deb in debs:
-            path = self._apt().download(deb)
+        for deb, path in zip(debs, self._apt().download(debs), strict=True):
             wheels_module.keep(path, deb.sha256, self._cache.downloads)
 
     def _remembered(self) -> dict[str, OfferedDeb]:

@@ -274,7 +274,7 @@ def _assemble_all(
                     running[place.executor.submit(_assemble_one, job, tuple(tools), place)] = job
             pending: list[Future[Any]] = [*running, *(future for future in downloads.values() if not future.done())]
             wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-            download_task.update(completed=progress.completed(arrived))
+            download_task.update(completed=progress.completed())
             for done in [future for future in running if future.done()]:
                 finished[running.pop(done).key] = done.result()
                 package_task.advance(1)
@@ -301,14 +301,19 @@ class _DownloadProgress:
         self, cache: Cache, wheels: Sequence[LockedWheel], debs: Sequence[OfferedDeb], missing: set[str]
     ) -> None:
         self._cache = cache
-        sizes = {wheel.sha256: wheel.size for wheel in wheels} | {deb.sha256: deb.size for deb in debs}
-        self._sizes = {sha256: size for sha256, size in sizes.items() if sha256 in missing}
-        self.total = sum(self._sizes.values())
+        items = [(wheel.sha256, wheel.file, wheel.size) for wheel in wheels]
+        items += [(deb.sha256, deb.file, deb.size) for deb in debs]
+        self._waiting = [item for item in items if item[0] in missing]
+        self._finished = 0
+        self.total = sum(size for _, _, size in self._waiting)
 
-    def completed(self, done: set[str]) -> int:
+    def completed(self) -> int:
         """Bytes that are here by now."""
-        finished = sum(size for sha256, size in self._sizes.items() if sha256 in done)
-        return min(self.total, finished + bytes_on_disk(self._cache))
+        for item in list(self._waiting):
+            if self._cache.download(item[0], item[1]):
+                self._waiting.remove(item)
+                self._finished += item[2]
+        return min(self.total, self._finished + (bytes_on_disk(self._cache) if self._waiting else 0))
 
 
 def _publish(packages: list[AssembledPackage], cache: Cache, stamp: str) -> EmbeddedChannel:

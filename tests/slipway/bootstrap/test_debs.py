@@ -33,7 +33,7 @@ def test_offers_and_downloads(
     apt.update()
     offer = apt.offers(["tool"])["tool"]
     assert (offer.version, offer.size, offer.sha256) == ("1:2.0+x-1", deb.stat().st_size, sha256_of(deb))
-    assert apt.download(offer).read_bytes() == deb.read_bytes()
+    assert [path.read_bytes() for path in apt.download([offer])] == [deb.read_bytes()]
     with pytest.raises(errors.HostError, match="does not offer nothing-like-that"):
         apt.offers(["tool", "nothing-like-that"])
 
@@ -52,7 +52,7 @@ def test_a_changed_file_is_refused(
     stored = mirror / "pool" / deb.name
     stored.write_bytes(stored.read_bytes()[:-1] + b"!")
     with pytest.raises(errors.IntegrityError):
-        apt.download(offer)
+        apt.download([offer])
 
 
 def test_no_mirror(etc_apt: Callable[[Path], Path], tmp_path: Path) -> None:
