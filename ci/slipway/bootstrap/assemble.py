@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from slipway.bootstrap.running import Processes
 
 _LEVEL = 7
-_CODE = ("assemble.py", "description.py", "interpreter.py", "mapping.py", "sources.py", "writer.py")
+_CODE = ("assemble.py", "description.py", "interpreter.py", "mapping.py", "section.py", "sources.py", "writer.py")
 _LICENSE_GLOBS = tuple(
     Glob.parse(f"site/*.dist-info/{name}")
     for name in ("licenses/**", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*", "AUTHORS*")

@@ -45,10 +45,16 @@ class DebianArchive:
         self._connected: Apt | None = None
 
     def offers(self, names: Sequence[str], *, refresh: bool) -> dict[str, OfferedDeb]:
-        """What goes in for each name; from memory unless something is new or `refresh` asks for today's index."""
+        """What goes in for each name.
+
+        From memory, as long as the cache holds the files too: a mirror keeps only a package's current revision. Else,
+        or with `refresh`, from the index as it is now.
+        """
         remembered = {} if refresh else self._remembered()
-        if all(name in remembered for name in names):
-            return {name: remembered[name] for name in names}
+        known = {name: remembered[name] for name in names if name in remembered}
+        here = all(self._cache.download(deb.sha256, deb.file) for deb in known.values())
+        if len(known) == len(names) and (here or self._offline):
+            return known
         found = self._apt().offers(sorted(names))
         self._memory.parent.mkdir(parents=True, exist_ok=True)
         beside = self._memory.with_suffix(".new")

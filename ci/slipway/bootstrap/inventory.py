@@ -13,11 +13,11 @@ from slipway import errors
 from slipway.bootstrap.description import (
     PackageDescription,
     RawDescription,
-    Section,
     Selection,
     instantiate,
     load,
 )
+from slipway.bootstrap.section import Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from slipway import errors
-from slipway.bootstrap.description import Section
+from slipway.bootstrap.section import Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

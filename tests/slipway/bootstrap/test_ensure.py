@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -179,6 +180,21 @@ def test_a_package_that_was_damaged_is_made_again(world: World) -> None:
     user.write_bytes(b"half")  # the package in the cache is the same file
     assert world.ensure() == channel
     assert next(channel.path.rglob("user-*.conda")).read_bytes() == whole
+
+
+def test_a_mirror_that_moved_on_is_followed(
+    world: World, make_deb: Callable[..., Path], repository: Callable[..., Path]
+) -> None:
+    """The revision that the cache remembers is gone from the mirror, and from the cache."""
+    world.ensure()
+    for folder in ("downloads", "packages", "channels"):
+        shutil.rmtree(world.cache / folder)
+    shutil.rmtree(world.mirror)
+    shutil.rmtree(world.mirror.parent / "deb-tool")
+    files = {"usr/bin/tool": "#!/bin/sh\nsed s/raw/done/\n", "usr/share/doc/tool/copyright": "MIT\n"}
+    repository(make_deb("tool", files, version="1.0-2"))
+    tool = next(package for package in world.ensure().packages if package.name == "tool")
+    assert tool.sources == ("deb tool=1.0-2",)
 
 
 def test_offline_with_an_empty_cache(world: World) -> None:
