@@ -6,6 +6,8 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <thread>
+
 using at::Tensor;
 using c10::Error;
 namespace autograd = torch::autograd;
@@ -397,12 +399,33 @@ TEST(factories_honour_requires_grad) {
 
 TEST(set_grad_checks_its_argument) {
   Tensor x = leaf({1, 2});
-  CHECK_THROWS(Error, x.set_grad(at::ones({3}, at::kDouble)), "assigned grad has data of a different size");
+  CHECK_THROWS(Error, x.set_grad(at::ones({3}, at::kDouble)),
+               "attempting to assign a gradient of size '[3]' to a tensor of size '[2]'");
   CHECK_THROWS(Error, x.set_grad(at::ones({2}, at::kFloat)), "assigned grad has data of a different type");
   x.set_grad(at::ones({2}, at::kDouble));
   CHECK(same(x.grad(), {1, 1}));
   x.set_grad({});
   CHECK(!x.grad().defined());
+}
+
+TEST(backward_may_start_at_a_leaf) {
+  Tensor x = leaf({1, 2});
+  x.backward(at::ones({2}, at::kDouble));
+  CHECK(same(x.grad(), {1, 1}));
+  CHECK(same(autograd::grad({x.sum()}, {x})[0], {1, 1}));
+  CHECK(same(x.grad(), {1, 1}));
+}
+
+TEST(threads_share_a_leaf) {
+  Tensor x = leaf({1, 2});
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&x] {
+      for (int step = 0; step < 200; ++step) (x * 3).sum().backward();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(same(x.grad(), {2400, 2400}));
 }
 
 TEST(an_exception_leaves_the_engine_usable) {

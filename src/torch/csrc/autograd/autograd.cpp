@@ -70,10 +70,9 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs,
   TORCH_CHECK_VALUE(!inputs.empty(), "grad requires non-empty inputs.");
   variable_list gradients = run(outputs, grad_outputs, edges_of_inputs(inputs),
                                 {retain_graph.value_or(create_graph), create_graph, /*accumulate=*/false});
-  for (const at::Tensor& gradient : gradients) {
-    TORCH_CHECK(allow_unused || gradient.defined(),
-                "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                "allow_unused=True if this "
+  for (size_t index = 0; index < gradients.size(); ++index) {
+    TORCH_CHECK(allow_unused || gradients[index].defined(), "The differentiated Tensor at index ", index,
+                " appears to not have been used in the graph. Set allow_unused=True if this "
                 "is the desired behavior.");
   }
   return gradients;

@@ -57,7 +57,9 @@ const Tensor& Tensor::grad() const {
 
 void Tensor::set_grad(const Tensor& grad) const {
   if (grad.defined()) {
-    TORCH_CHECK(grad.sizes() == sizes(), "assigned grad has data of a different size");
+    TORCH_CHECK(grad.sizes() == sizes(), "attempting to assign a gradient of size '", grad.sizes(),
+                "' to a tensor of size '", sizes(),
+                "'. Please ensure that the gradient and the tensor are the same size");
     TORCH_CHECK(grad.dtype() == dtype(), "assigned grad has data of a different type");
     TORCH_CHECK(grad.device() == device(), "assigned grad has data located on a different device");
     TORCH_CHECK(!grad.is_same(*this), "can't assign Variable as its own grad");
