@@ -21,20 +21,16 @@ from torch._C import (
     Generator,
     Size,
     UntypedStorage,
-    bfloat16,
     bool,
     channels_last,
     contiguous_format,
     default_generator,
     device,
     dtype,
-    float16,
     float32,
     float64,
     get_default_dtype,
     get_num_threads,
-    int8,
-    int16,
     int32,
     int64,
     is_grad_enabled,
@@ -46,8 +42,8 @@ from torch._C import (
     uint8,
 )
 
-half, float, double = float16, float32, float64
-short, int, long = int16, int32, int64
+float, double = float32, float64
+int, long = int32, int64
 
 from torch._tensor import Tensor  # noqa: E402 - the C++ side needs the dtypes and the class in this order
 
@@ -68,9 +64,14 @@ inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
 
 # `torch.version.cuda` asks the plug-in, which may be installed after this package was built.
-version.__getattr__ = _bindings.version_attribute  # type: ignore[method-assign, attr-defined]
+version.__getattr__ = _bindings.version_attribute  # type: ignore[method-assign]
 
 _bindings.export_functions(globals())
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from torch._C._VariableFunctions import *  # noqa: F403
 
 
 def __getattr__(name):  # type: ignore[no-untyped-def]
@@ -87,7 +88,6 @@ __all__ = [
     "Size",
     "Tensor",
     "UntypedStorage",
-    "bfloat16",
     "bool",
     "channels_last",
     "contiguous_format",
@@ -98,17 +98,13 @@ __all__ = [
     "e",
     "enable_grad",
     "float",
-    "float16",
     "float32",
     "float64",
     "get_default_dtype",
     "get_num_threads",
-    "half",
     "inf",
     "inference_mode",
     "int",
-    "int8",
-    "int16",
     "int32",
     "int64",
     "is_grad_enabled",
@@ -123,7 +119,6 @@ __all__ = [
     "preserve_format",
     "set_grad_enabled",
     "set_num_threads",
-    "short",
     "strided",
     "uint8",
     "version",

@@ -11,6 +11,7 @@ from torch import _C
 HIDDEN_OPERATORS = frozenset(
     {
         "binary_cross_entropy",
+        "broadcast_tensors",
         "cross_entropy_loss",
         "embedding",
         "gelu",
@@ -81,6 +82,7 @@ LAZY_ATTRIBUTES = {
         [
             "atleast_1d",
             "broadcast_shapes",
+            "broadcast_tensors",
             "einsum",
             "hstack",
             "is_nonzero",
@@ -98,16 +100,12 @@ LAZY_ATTRIBUTES = {
     "set_printoptions": "torch._tensor_str",
     **dict.fromkeys(
         [
-            "BFloat16Storage",
             "BoolStorage",
             "ByteStorage",
-            "CharStorage",
             "DoubleStorage",
             "FloatStorage",
-            "HalfStorage",
             "IntStorage",
             "LongStorage",
-            "ShortStorage",
             "TypedStorage",
         ],
         "torch.storage",
@@ -128,6 +126,9 @@ NOT_HERE = {
     "sparse": "use dense tensors",
     "vmap": "write the batch dimension out",
     "func": "use torch.autograd",
+    **dict.fromkeys(["float16", "half", "bfloat16"], "compute in torch.float32 (tensor.float())"),
+    **dict.fromkeys(["int8", "int16", "short", "uint16", "uint32", "uint64"], "use torch.int32, torch.int64 or torch.uint8"),
+    **dict.fromkeys(["complex32", "complex64", "complex128"], "keep real and imaginary parts in two tensors"),
 }
 
 EXPORTED: list[str] = []

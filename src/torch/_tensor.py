@@ -19,10 +19,10 @@ class Tensor(_C.TensorBase):
 
     __array_priority__ = 1000  # numpy_array + tensor calls the tensor's __radd__
 
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+    def __repr__(self) -> str:
         from torch import _tensor_str
 
-        return _tensor_str.tensor_text(self, tensor_contents=tensor_contents)
+        return _tensor_str.tensor_text(self)
 
     def __format__(self, format_spec: str) -> str:
         if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
@@ -46,11 +46,12 @@ class Tensor(_C.TensorBase):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
         """The NumPy array that shares this tensor's memory, or a copy if `dtype` or `copy` ask for one."""
-        array = self.numpy()
+        array: numpy.ndarray[Any, Any] = self.numpy()
         if dtype is not None and array.dtype != dtype:
             if copy is False:
                 raise ValueError(f"a {self.dtype} tensor cannot become an array of {dtype} without a copy")
-            return array.astype(dtype)
+            converted: numpy.ndarray[Any, Any] = array.astype(dtype)
+            return converted
         return array.copy() if copy else array
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
@@ -135,7 +136,7 @@ class Tensor(_C.TensorBase):
 
     # ------------------------------------------------------------------ operators with a richer face
 
-    def norm(
+    def norm(  # type: ignore[override]
         self,
         p: float | str | None = "fro",
         dim: int | Sequence[int] | None = None,

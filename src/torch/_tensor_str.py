@@ -139,8 +139,6 @@ def _nested_text(values: Any, dimensions: int, indent: int, formatter: _Formatte
 
 
 def _contents_text(tensor: Tensor, indent: int) -> str:
-    if tensor.dtype in (torch.float16, torch.bfloat16):
-        tensor = tensor.float()
     values = _values(tensor, summarize=tensor.numel() > PRINT_OPTS.threshold)
     return _nested_text(values, tensor.dim(), indent, _Formatter(list(_flat(values)), tensor.is_floating_point()))
 
@@ -159,8 +157,8 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     return "".join(parts) + ")"
 
 
-def tensor_text(tensor: Tensor, tensor_contents: str | None = None) -> str:
-    """`repr(tensor)`; `tensor_contents` replaces the values, if given."""
+def tensor_text(tensor: Tensor) -> str:
+    """`repr(tensor)`."""
     prefix = "tensor("
     suffixes = []
     default = torch.get_default_dtype()
@@ -181,9 +179,7 @@ def tensor_text(tensor: Tensor, tensor_contents: str | None = None) -> str:
         show_dtype = tensor.dtype not in (default, torch.int64, torch.bool)
     if show_dtype:
         suffixes.append(f"dtype={tensor.dtype}")
-    if tensor_contents is not None:
-        contents = tensor_contents
-    elif not contents:
+    if not contents:
         contents = _contents_text(values.cpu() if tensor.is_cuda else values, len(prefix))
     node = tensor.grad_fn
     if node is not None:

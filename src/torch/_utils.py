@@ -90,7 +90,7 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
             "Only Tensors created explicitly by the user (graph leaves) can be pickled with their gradient: "
             "call detach() first"
         )
-    arguments = (
+    arguments: tuple[Any, ...] = (
         tensor.storage(),
         tensor.storage_offset(),
         tuple(tensor.shape),

@@ -82,6 +82,10 @@ def _callables(known: dict[str, Any]) -> list[Any]:
     ]
 
 
+_MISSING_STORAGES = frozenset(
+    f"torch.{kind}Storage"
+    for kind in ("Half", "BFloat16", "Char", "Short", "ComplexFloat", "ComplexDouble", "QInt8", "QUInt8", "QInt32")
+)
 _MARK = object()
 # opcode -> struct format of a fixed-width argument whose value is pushed
 _NUMBERS = {b"J"[0]: "<i", b"K"[0]: "<B", b"M"[0]: "<H", b"G"[0]: ">d"}
@@ -248,6 +252,11 @@ class Unpickler:
         return container
 
     def _global(self, name: str) -> Any:
+        if name in _MISSING_STORAGES:
+            raise NotImplementedError(
+                f"the file holds {name.removeprefix('torch.').removesuffix('Storage')} tensors, a type that this torch "
+                "has not: convert them with PyTorch, for example by tensor.float(), and save them again"
+            )
         if name not in self._known:
             raise UnpicklingError(f"weights_only: the file asks for `{name}`, which is not allowed. {_ADVICE}")
         return self._known[name]

@@ -36,7 +36,7 @@ def set_default_dtype(d: torch.dtype) -> None:
     _C._set_default_dtype(d)
 
 
-def set_default_device(device: object) -> None:
+def set_default_device(device: torch.device | str | None) -> None:
     """Only the CPU can be the default device here; others raise NotImplementedError."""
     if device is not None and torch.device(device).type != "cpu":
         raise NotImplementedError("set_default_device supports 'cpu' only: pass device= where tensors are made")
@@ -95,6 +95,12 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> torch.Size:
             )
         result.insert(0, sizes.pop() if sizes else 1)
     return torch.Size(result)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """The tensors (or those of one list) as views of their common shape."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    return tuple(_C._VariableFunctions.broadcast_tensors(given))
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:

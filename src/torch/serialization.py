@@ -59,7 +59,8 @@ class _Pickler(pickle.Pickler):
 
     def persistent_id(self, value: Any) -> Any:
         if isinstance(value, TypedStorage):
-            untyped, kind, numel = value.untyped(), type(value), value.size()
+            untyped, numel = value.untyped(), value.size()
+            kind: type[object] = type(value)
         elif isinstance(value, torch.UntypedStorage):
             untyped, kind, numel = value, torch.UntypedStorage, value.nbytes()
         else:

@@ -71,28 +71,12 @@ class FloatStorage(TypedStorage):
     dtype = torch.float32
 
 
-class HalfStorage(TypedStorage):
-    dtype = torch.float16
-
-
-class BFloat16Storage(TypedStorage):
-    dtype = torch.bfloat16
-
-
 class LongStorage(TypedStorage):
     dtype = torch.int64
 
 
 class IntStorage(TypedStorage):
     dtype = torch.int32
-
-
-class ShortStorage(TypedStorage):
-    dtype = torch.int16
-
-
-class CharStorage(TypedStorage):
-    dtype = torch.int8
 
 
 class ByteStorage(TypedStorage):
@@ -106,12 +90,8 @@ class BoolStorage(TypedStorage):
 STORAGE_CLASSES: tuple[type[TypedStorage], ...] = (
     DoubleStorage,
     FloatStorage,
-    HalfStorage,
-    BFloat16Storage,
     LongStorage,
     IntStorage,
-    ShortStorage,
-    CharStorage,
     ByteStorage,
     BoolStorage,
 )

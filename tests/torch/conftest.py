@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
+# The settings put src/ first on the path, for torchgen. The torch under test is the installed one, or, in a checkout
+# that was built in place, src/torch: so src/ goes last. The tables of this folder are found by their plain names.
+HERE = Path(__file__).resolve().parent
+SOURCE = HERE.parents[1] / "src"
+sys.path[:] = [str(HERE)] + [path for path in sys.path if Path(path).resolve() != SOURCE] + [str(SOURCE)]
 
-import torch
+import pytest  # noqa: E402
+
+import torch  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

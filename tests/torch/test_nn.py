@@ -214,9 +214,9 @@ def test_conversions_keep_the_parameters() -> None:
     assert net.double() is net
     assert net.first.weight is weight
     assert (weight.dtype, weight.grad.dtype, net.count.dtype) == (torch.float64, torch.float64, torch.int64)
-    net.to(torch.float16)
-    assert net.scale.dtype is torch.float16
-    net.to("cpu", torch.float32).to(device="cpu", dtype=torch.bfloat16).to(torch.ones(1)).float()
+    net.to(torch.float32)
+    assert net.scale.dtype is torch.float32
+    net.to("cpu", torch.float32).to(device="cpu", dtype=torch.float64).to(torch.ones(1)).float()
     assert net.scale.dtype is torch.float32
     assert net.cpu() is net
     assert net.to("meta").scale.is_meta

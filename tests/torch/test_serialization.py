@@ -18,7 +18,7 @@ from torch_golden import GOLDEN
 import torch
 
 sys.path.insert(0, str(GOLDEN))
-from make_golden import EXCHANGE, exchange_object, same
+from make_golden import EXCHANGE, HALF, exchange_object, same
 
 
 @pytest.mark.parametrize("weights_only", [True, False])
@@ -32,6 +32,11 @@ def test_reads_what_pytorch_wrote(weights_only: bool) -> None:
     assert answer["requires_grad"].requires_grad
     model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
     model.load_state_dict(answer["state_dict"])
+
+
+def test_a_dtype_that_is_missing_here() -> None:
+    with pytest.raises(NotImplementedError, match="holds Half tensors.*save them again"):
+        torch.load(HALF)
 
 
 def test_round_trip_of_paths_and_buffers(tmp_path: Path) -> None:

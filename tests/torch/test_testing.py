@@ -56,7 +56,7 @@ def test_misuse_and_messages() -> None:
         assert_close(1, 2, msg=lambda text: f"before: {text}")
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.uint8, torch.bool])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.uint8, torch.bool])
 def test_make_tensor(dtype: torch.dtype) -> None:
     tensor = make_tensor(3, 4, dtype=dtype)
     assert (tuple(tensor.shape), tensor.dtype) == ((3, 4), dtype)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GOLDEN = Path(__file__).parent / "golden"
-_WIDE = {"torch.float16": "float32", "torch.bfloat16": "float32"}  # stored so; the dtype's name is kept beside
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class _Writer:
         if isinstance(value, torch.Tensor):
             value = value.detach()
             dtype = str(value.dtype)
-            array = value.to(torch.float32).numpy() if dtype in _WIDE else value.numpy()
+            array = value.numpy()
             offset = len(self.blob)
             self.blob += np.ascontiguousarray(array).tobytes()
             return {"tensor": [dtype, list(value.shape), offset]}
@@ -92,7 +91,7 @@ class Table:
     def array(self, entry: dict[str, Any]) -> np.ndarray[Any, Any]:
         """The values of a tensor entry."""
         dtype, shape, offset = entry["tensor"]
-        kind = np.dtype(_WIDE.get(dtype, dtype.removeprefix("torch.")))
+        kind = np.dtype(dtype.removeprefix("torch."))
         count = math.prod(shape)
         return np.frombuffer(self._blob, kind, count, offset).reshape(shape)
 
@@ -127,8 +126,7 @@ class Table:
     def _compare_tensor(self, torch: Any, actual: Any, expected: dict[str, Any], case: Case, path: str) -> None:
         dtype, shape, _ = expected["tensor"]
         assert (str(actual.dtype), list(actual.shape)) == (dtype, shape), path
-        actual = actual.detach()
-        found = (actual.to(torch.float32) if dtype in _WIDE else actual).numpy()
+        found = actual.detach().numpy()
         wanted = self.array(expected)
         if found.dtype.kind == "f":
             np.testing.assert_allclose(found, wanted, rtol=case.rtol, atol=case.atol, equal_nan=True, err_msg=path)

@@ -216,8 +216,7 @@ def _same_shape(name: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
             "Please ensure they have the same size.",
             stacklevel=3,
         )
-        expanded = torch.broadcast_tensors(input, target)
-        return expanded[0], expanded[1]
+        input, target = torch.functional.broadcast_tensors(input, target)
     return input, target
 
 

@@ -30,8 +30,8 @@ class Parameter(Tensor):
         memo[id(self)] = copy
         return copy
 
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        return "Parameter containing:\n" + super().__repr__(tensor_contents=tensor_contents)
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
 
 
 class Buffer(Tensor):

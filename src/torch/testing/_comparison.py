@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 # dtype -> relative and absolute tolerance; exact for the others
 _TOLERANCES = {
-    torch.float16: (1e-3, 1e-5),
-    torch.bfloat16: (1.6e-2, 1e-5),
     torch.float32: (1.3e-6, 1e-5),
     torch.float64: (1e-7, 1e-7),
 }
@@ -144,7 +142,8 @@ class _Comparison:
         def greatest(values: Tensor, limit: float) -> str:
             values = values.masked_fill(matches, 0)
             position = int(values.argmax())
-            index, rest = [], position
+            index: list[int] = []
+            rest = position
             for length in reversed(one.shape):
                 index.insert(0, rest % length)
                 rest //= length

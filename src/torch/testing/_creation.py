@@ -29,7 +29,7 @@ def make_tensor(
     `noncontiguous`: every second element of a wider tensor. `exclude_zero`: zeros become the smallest positive value.
     """
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    size = [int(length) for length in sizes]  # type: ignore[union-attr, arg-type]
+    size = [int(length) for length in sizes]  # type: ignore[arg-type]
     drawn = [*size[:-1], size[-1] * 2] if noncontiguous and size else size
     if dtype == torch.bool:
         result = torch.randint(0, 2, drawn, device=device).to(torch.bool)

@@ -6,6 +6,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import Tensor
 
 
@@ -38,7 +40,7 @@ class TensorHookHandle:
     """Returned by `Tensor.register_hook`; does not keep the tensor alive."""
 
     def __init__(self, tensor: Tensor, number: int) -> None:
-        self._tensor = weakref.ref(tensor)
+        self._tensor: Callable[[], Tensor | None] = weakref.ref(tensor)
         self.id = number
 
     def remove(self) -> None:

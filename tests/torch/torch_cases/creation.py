@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from torch_golden import Case
 
-NAMES = ("uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "bool")
+NAMES = ("uint8", "int32", "int64", "float32", "float64", "bool")
 
 
 def _expression(text: str) -> Case:
@@ -48,7 +48,7 @@ EXPRESSIONS = (
     "torch.tensor([1, 2.5])",
     "torch.tensor([[1, 2], [3, 4]])",
     "torch.tensor([True, 2])",
-    "torch.tensor([[1.0], [2.0]], dtype=torch.float16)",
+    "torch.tensor([[1.0], [2.0]], dtype=torch.float64)",
     "torch.tensor(np.arange(3))",
     "torch.tensor(np.float32(2.5))",
     "torch.tensor([np.int64(2), 3])",
@@ -70,8 +70,6 @@ EXPRESSIONS = (
     "torch.tensor([1.7, -1.7]).long()",
     "torch.tensor([0.0, 0.5, nan]).bool()",
     "torch.tensor([1, 0, 300]).to(torch.uint8)",
-    "torch.tensor([1.0009765, 65519.0, 65520.0, 1e-8]).half()",
-    "torch.tensor([1.00390625, 3.39e38, 1e-40]).bfloat16()",
     "torch.tensor([1, 2]).float()",
     "torch.tensor([1, 2]).double()",
     "torch.tensor([True]).to(torch.float32)",
@@ -83,7 +81,6 @@ EXPRESSIONS = (
     "torch.tensor([[True]]).item()",
     "torch.arange(6).reshape(2, 3).tolist()",
     "torch.tensor(2.5).tolist()",
-    "torch.tensor([1.5]).half().tolist()",
     "list(torch.zeros(2, 3).shape), torch.zeros(2, 3).stride(), torch.zeros(2, 3).t().stride()",
     "torch.zeros(2, 3).numel(), torch.zeros(2, 3).dim(), torch.zeros(2, 3).nbytes, torch.zeros(2, 3).itemsize",
     "torch.zeros(2, 3).is_contiguous(), torch.zeros(2, 3).t().is_contiguous()",
@@ -91,13 +88,13 @@ EXPRESSIONS = (
     "repr(torch.Size([1, 2, 3])[1:]), torch.Size([1, 2]) == (1, 2)",
     "repr(torch.device('cuda:1')), str(torch.device('cuda', 1)), repr(torch.device('cpu')), torch.device('cpu').index",
     "torch.device('cpu') == torch.device('cpu'), torch.device('cuda:0') == torch.device('cuda:1')",
-    "repr(torch.float32), str(torch.int64), torch.float32.is_floating_point, torch.int8.is_signed",
-    "torch.float16.itemsize, torch.bool.is_signed, torch.int8.is_floating_point, torch.float32.is_complex",
-    "repr(torch.half), repr(torch.double), repr(torch.long), repr(torch.int), repr(torch.short), repr(torch.float)",
+    "repr(torch.float32), str(torch.int64), torch.float32.is_floating_point, torch.int32.is_signed",
+    "torch.float64.itemsize, torch.bool.is_signed, torch.int32.is_floating_point, torch.float32.is_complex",
+    "repr(torch.double), repr(torch.long), repr(torch.int), repr(torch.float)",
     "repr(torch.strided), repr(torch.contiguous_format), repr(torch.get_default_dtype())",
     "[str(torch.tensor(1) + x) for x in (1, 1.5, True)]",
     "(torch.tensor([1], dtype=torch.uint8) + 300).dtype.itemsize",
-    "(torch.tensor([1.0], dtype=torch.float16) * 2.0)",
+    "(torch.tensor([1.0], dtype=torch.float32) * 2.0)",
     "torch.tensor([1]) / 2",
     "torch.tensor([7, -7]) // 2, torch.tensor([7, -7]) % 3, torch.tensor([7.5, -7.5]) // 2",
     "2 - torch.tensor([1, 2]), 2 / torch.tensor([1, 2]), 2 ** torch.tensor([1, 2])",
@@ -114,9 +111,9 @@ EXPRESSIONS = (
     "np.asarray(torch.tensor([1, 2])).tolist(), np.add(torch.tensor([1.0]).numpy(), 1).tolist()",
     "torch.zeros(2, 3, device='meta').shape.numel(), str(torch.zeros(2, device='meta').device)",
     "(torch.zeros(2, 1, device='meta') + torch.zeros(3, device='meta')).stride()",
-    "torch.finfo(torch.float32).eps, torch.finfo(torch.float64).max, torch.finfo(torch.bfloat16).tiny",
-    "[repr(torch.finfo(d)) for d in (torch.float16, torch.bfloat16, torch.float32, torch.float64)]",
-    "[repr(torch.iinfo(d)) for d in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)]",
+    "torch.finfo(torch.float32).eps, torch.finfo(torch.float64).max, torch.finfo(torch.float32).tiny",
+    "[repr(torch.finfo(d)) for d in (torch.float32, torch.float64)]",
+    "[repr(torch.iinfo(d)) for d in (torch.uint8, torch.int32, torch.int64)]",
     "torch.is_tensor(torch.zeros(1)), torch.is_tensor(1), torch.is_floating_point(torch.zeros(1))",
     "torch.numel(torch.zeros(2, 3)), torch.is_nonzero(torch.ones(1))",
     "torch.einsum('bij,bjk->bik', torch.ones(2, 3, 4), torch.ones(2, 4, 5))",

@@ -341,12 +341,12 @@ class Module(HooksMixin, StateDictMixin):
         return self._floating(torch.float64)
 
     def half(self) -> Any:
-        """Converts floating parameters and buffers to float16."""
-        return self._floating(torch.float16)
+        """Not available: there is no float16."""
+        raise NotImplementedError("Module.half: this torch has no float16, compute in float32 (Module.float)")
 
     def bfloat16(self) -> Any:
-        """Converts floating parameters and buffers to bfloat16."""
-        return self._floating(torch.bfloat16)
+        """Not available: there is no bfloat16."""
+        raise NotImplementedError("Module.bfloat16: this torch has no bfloat16, compute in float32 (Module.float)")
 
     def train(self, mode: bool = True) -> Any:
         """Puts this module and all below it into training mode (dropout drops), or out of it."""

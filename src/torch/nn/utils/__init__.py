@@ -46,7 +46,7 @@ def get_total_norm(
     return total
 
 
-@torch.no_grad()
+@torch.no_grad()  # type: ignore[untyped-decorator]
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -65,7 +65,7 @@ def clip_grad_norm_(
     return total
 
 
-@torch.no_grad()
+@torch.no_grad()  # type: ignore[untyped-decorator]
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Holds every element of the gradients between -clip_value and clip_value, in place."""
     _refuse_foreach("clip_grad_value_", foreach)
