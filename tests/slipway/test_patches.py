@@ -1,0 +1,57 @@
+"""Every patch of the distribution says why, is used, applies to the sources as they are, and is still needed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway.paths import CHECKOUT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PATCHES = sorted((CHECKOUT / "patches").glob("*.patch"))
+RECIPE = (CHECKOUT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+
+
+def try_patch(patch: Path, folder: Path, *options: str) -> bool:
+    """Whether `patch` would apply to what is in `folder`, line by line."""
+    command = ["git", "apply", "--check", *options, str(patch)]
+    return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture
+def patched_files(tmp_path: Path) -> Path:
+    """Copies of the files that patches touch: a dry run needs no more."""
+    for patch in PATCHES:
+        for name in re.findall(r"^--- a/(\S+)", patch.read_text(encoding="utf-8"), flags=re.MULTILINE):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(CHECKOUT / "src" / name, tmp_path / name)
+    return tmp_path
+
+
+def test_there_is_a_patch_and_each_is_named_by_the_recipe() -> None:
+    assert PATCHES
+    named = re.findall(r"- \.\./patches/(\S+)", RECIPE)
+    assert named == [patch.name for patch in PATCHES], "in order, none forgotten"
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.name)
+def test_says_why(patch: Path) -> None:
+    assert re.fullmatch(r"\d{4}-[a-z0-9-]+\.patch", patch.name)
+    assert patch.read_text(encoding="utf-8").startswith("Why: ")
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.name)
+def test_applies_and_is_not_applied_yet(patch: Path, patched_files: Path) -> None:
+    assert try_patch(patch, patched_files), "the sources have moved on: renew the patch"
+    assert not try_patch(patch, patched_files, "--reverse"), "the sources have it already: drop the patch"
+
+
+def test_recipe_and_sources_agree_on_the_version() -> None:
+    version = (CHECKOUT / "src" / "version.txt").read_text(encoding="utf-8").strip()
+    assert f'{{% set version = "{version}" %}}' in RECIPE
