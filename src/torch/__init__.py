@@ -21,16 +21,20 @@ from torch._C import (
     Generator,
     Size,
     UntypedStorage,
+    bfloat16,
     bool,
     channels_last,
     contiguous_format,
     default_generator,
     device,
     dtype,
+    float16,
     float32,
     float64,
     get_default_dtype,
     get_num_threads,
+    int8,
+    int16,
     int32,
     int64,
     is_grad_enabled,
@@ -42,8 +46,8 @@ from torch._C import (
     uint8,
 )
 
-float, double = float32, float64
-int, long = int32, int64
+half, float, double = float16, float32, float64
+short, int, long = int16, int32, int64
 
 from torch._tensor import Tensor  # noqa: E402 - the C++ side needs the dtypes and the class in this order
 
@@ -88,6 +92,7 @@ __all__ = [
     "Size",
     "Tensor",
     "UntypedStorage",
+    "bfloat16",
     "bool",
     "channels_last",
     "contiguous_format",
@@ -98,13 +103,17 @@ __all__ = [
     "e",
     "enable_grad",
     "float",
+    "float16",
     "float32",
     "float64",
     "get_default_dtype",
     "get_num_threads",
+    "half",
     "inf",
     "inference_mode",
     "int",
+    "int8",
+    "int16",
     "int32",
     "int64",
     "is_grad_enabled",
@@ -119,6 +128,7 @@ __all__ = [
     "preserve_format",
     "set_grad_enabled",
     "set_num_threads",
+    "short",
     "strided",
     "uint8",
     "version",

@@ -126,8 +126,7 @@ NOT_HERE = {
     "sparse": "use dense tensors",
     "vmap": "write the batch dimension out",
     "func": "use torch.autograd",
-    **dict.fromkeys(["float16", "half", "bfloat16"], "compute in torch.float32 (tensor.float())"),
-    **dict.fromkeys(["int8", "int16", "short", "uint16", "uint32", "uint64"], "use torch.int32, torch.int64 or torch.uint8"),
+    **dict.fromkeys(["uint16", "uint32", "uint64"], "use torch.int32 or torch.int64"),
     **dict.fromkeys(["complex32", "complex64", "complex128"], "keep real and imaginary parts in two tensors"),
 }
 

@@ -6,10 +6,12 @@ import torch
 
 # bits of the exponent and of the fraction
 _FLOATS = {
+    torch.float16: (5, 10),
+    torch.bfloat16: (8, 7),
     torch.float32: (8, 23),
     torch.float64: (11, 52),
 }
-_INTEGERS = (torch.uint8, torch.int32, torch.int64)
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 class finfo:

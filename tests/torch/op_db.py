@@ -72,6 +72,7 @@ class Op:
     gradient: bool = True
     second_gradient: bool = False
     scale: float = 1.0  # of the tolerances
+    differences: bool = True  # finite differences tell the gradient: not where a function jumps
 
     @property
     def name(self) -> str:
@@ -143,7 +144,7 @@ OPS: tuple[Op, ...] = (
     ),
     _binary("floor_divide", (*FLOATS, "int64", "int32", "uint8"), low=1, gradient=False),
     _binary("remainder", (*FLOATS, "int64", "int32"), low=1, gradient=False),
-    op("torch.remainder", call(X, T(M, 1, 4)), call(X, 1.7), dtypes=FLOATS),
+    op("torch.remainder", call(X, T(M, 1, 4)), call(X, 1.7), dtypes=FLOATS, differences=False),
     op(
         "torch.pow",
         call(T(M, 0.3, 2), T(M)),
@@ -188,7 +189,7 @@ OPS: tuple[Op, ...] = (
     _unary("neg", NUMBERS),
     _unary("abs", NUMBERS),
     *(
-        _unary(name, (*FLOATS, "int64") if name == "sign" else FLOATS)
+        _unary(name, (*FLOATS, "int64") if name == "sign" else FLOATS, differences=False)
         for name in ("sign", "floor", "ceil", "round", "trunc")
     ),
     _unary("reciprocal", x=POSITIVE),
@@ -355,7 +356,8 @@ OPS: tuple[Op, ...] = (
     op("torch.masked_select", call(X, B(M)), call(X, B((4,)))),
     op("torch.nonzero", call(T(M, 0, 2)), dtypes=("int64", "bool", "float32"), gradient=False),
     op("torch.take_along_dim", call(X, I((3, 2), 4), 1)),
-    op("F.embedding", call(I((2, 3), 5), T((5, 4))), call(I((2, 3), 5), T((5, 4)), padding_idx=1)),
+    op("F.embedding", call(I((2, 3), 5), T((5, 4)))),
+    op("F.embedding", call(I((2, 3), 5), T((5, 4)), padding_idx=1), differences=False),
     op("F.one_hot", call(I((2, 3), 5)), call(I((4,), 3), 6), gradient=False, dtypes=("float32",)),
     # softmax, normalisation, losses
     op("torch.softmax", call(X, 1), call(X, 0), call(T((2, 3, 4)), 1), dtypes=FLOATS, second_gradient=True),

@@ -13,8 +13,6 @@ import torch
 from torch.autograd import Function
 
 ROWS = [(key, row, sample) for key, row, sample, dtype in op_db.samples("float64") if row.gradient]
-# Central differences mean nothing where a function jumps; the gradient there is PyTorch's (test_golden).
-JUMPS = {"sign", "floor", "ceil", "round", "trunc", "floor_", "round_", "remainder"}
 
 
 def _elements(leaves: list[torch.Tensor]) -> int:
@@ -24,8 +22,8 @@ def _elements(leaves: list[torch.Tensor]) -> int:
 @pytest.mark.parametrize(("row", "sample"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS])
 def test_gradcheck(row: op_db.Op, sample: op_db.Call) -> None:
     args, kwargs, leaves = op_db.build(torch, sample, "float64", gradients=True)
-    if row.name in JUMPS:
-        pytest.skip("piecewise constant")
+    if not row.differences:
+        pytest.skip("central differences mean nothing here; the gradient is compared with PyTorch's")
     if _elements(leaves) == 0:
         pytest.skip("no elements")
     function = op_db.function_of(torch, row.path)
@@ -147,7 +145,7 @@ def test_node_names_and_edges() -> None:
     assert y.grad_fn.name() == "SumBackward0"
     (multiply, _), *_ = y.grad_fn.next_functions
     assert multiply.name() == "MulBackward0"
-    assert multiply.next_functions[0][0].name() == "torch::autograd::AccumulateGrad"
+    assert multiply.next_functions[0][0].name().endswith("AccumulateGrad")
     assert x.grad_fn is None
 
 

@@ -35,7 +35,7 @@ def test_reads_what_pytorch_wrote(weights_only: bool) -> None:
 
 
 def test_a_dtype_that_is_missing_here() -> None:
-    with pytest.raises(NotImplementedError, match="holds Half tensors.*save them again"):
+    with pytest.raises(NotImplementedError, match=r"holds Half tensors.*save them again"):
         torch.load(HALF)
 
 

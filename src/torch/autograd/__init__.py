@@ -34,9 +34,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    from torch import Tensor
-
-    return (value,) if value is None or isinstance(value, Tensor) else tuple(value)
+    return tuple(value) if isinstance(value, (tuple, list)) or hasattr(value, "__next__") else (value,)
 
 
 def _gradients(

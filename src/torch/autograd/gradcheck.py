@@ -44,11 +44,12 @@ def _analytical_jacobian(output: Tensor, wanted: Tensor) -> Tensor:
     """The same matrix from backward(), one output element at a time."""
     columns = []
     for index in range(output.numel()):
-        gradient = torch.zeros_like(output)
-        gradient.view(-1)[index] = 1
+        gradient = torch.zeros(output.numel(), dtype=output.dtype, device=output.device)
+        gradient[index] = 1
+        gradient = gradient.reshape(output.shape)
         (found,) = torch.autograd.grad(output, wanted, gradient, retain_graph=True, allow_unused=True)
         columns.append(torch.zeros_like(wanted).reshape(-1) if found is None else found.reshape(-1))
-    return torch.stack(columns, 1)
+    return torch.stack(columns, 1) if columns else torch.zeros(wanted.numel(), 0, dtype=wanted.dtype)
 
 
 def gradcheck(
@@ -138,7 +139,7 @@ def gradgradcheck(
             found = torch.autograd.grad(
                 results, wanted, list(values[len(arguments) :]), create_graph=True, allow_unused=True
             )
-        return tuple(gradient for gradient in found if gradient is not None and gradient.requires_grad)
+        return tuple(gradient for gradient in found if gradient is not None)
 
     return gradcheck(
         gradient_function, [*arguments, *gradients], eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception

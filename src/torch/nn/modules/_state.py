@@ -180,7 +180,8 @@ class StateDictMixin:
             local = dict(metadata.get(prefix[:-1], {})) if metadata is not None else {}
             if assign:
                 local["assign_to_params_buffers"] = assign
-            module._load_from_state_dict(part, prefix, local, strict, missing, unexpected, errors)
+            # Missing and unexpected keys are collected in any case; `strict` decides whether they are errors.
+            module._load_from_state_dict(part, prefix, local, True, missing, unexpected, errors)
             for name, child in module._modules.items():
                 if child is not None:
                     inner = f"{prefix}{name}."

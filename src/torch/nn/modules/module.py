@@ -58,17 +58,17 @@ class Module(HooksMixin, StateDictMixin):
         if isinstance(value, Parameter):
             if parameters is None:
                 raise AttributeError(_MISSING_INIT.format("parameters"))
-            self._forget(name)
+            self._forget(name, keep="_parameters")
             self.register_parameter(name, value)
         elif isinstance(value, Module):
             if "_modules" not in own:
                 raise AttributeError(_MISSING_INIT.format("module"))
-            self._forget(name)
+            self._forget(name, keep="_modules")
             own["_modules"][name] = value
         elif isinstance(value, Buffer):
             if "_buffers" not in own:
                 raise AttributeError(_MISSING_INIT.format("buffer"))
-            self._forget(name)
+            self._forget(name, keep="_buffers")
             self.register_buffer(name, value, value.persistent)
         elif parameters is not None and name in parameters:
             if value is not None:
@@ -92,11 +92,13 @@ class Module(HooksMixin, StateDictMixin):
         else:
             object.__setattr__(self, name, value)
 
-    def _forget(self, name: str) -> None:
-        """Takes an attribute out of wherever it is, before it is put somewhere else."""
+    def _forget(self, name: str, keep: str) -> None:
+        """Takes an attribute out of wherever it is, but not from `keep`, where it will have the same place."""
         own = self.__dict__
-        for store in (own, own["_buffers"], own["_modules"], own["_parameters"]):
-            store.pop(name, None)
+        own.pop(name, None)
+        for store in ("_buffers", "_modules", "_parameters"):
+            if store != keep:
+                own[store].pop(name, None)
         own["_non_persistent_buffers_set"].discard(name)
 
     def __getattr__(self, name: str) -> Any:
@@ -341,12 +343,12 @@ class Module(HooksMixin, StateDictMixin):
         return self._floating(torch.float64)
 
     def half(self) -> Any:
-        """Not available: there is no float16."""
-        raise NotImplementedError("Module.half: this torch has no float16, compute in float32 (Module.float)")
+        """Converts floating parameters and buffers to float16."""
+        return self._floating(torch.float16)
 
     def bfloat16(self) -> Any:
-        """Not available: there is no bfloat16."""
-        raise NotImplementedError("Module.bfloat16: this torch has no bfloat16, compute in float32 (Module.float)")
+        """Converts floating parameters and buffers to bfloat16."""
+        return self._floating(torch.bfloat16)
 
     def train(self, mode: bool = True) -> Any:
         """Puts this module and all below it into training mode (dropout drops), or out of it."""
