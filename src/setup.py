@@ -32,9 +32,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import setuptools
-from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 from setuptools.dist import Distribution
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel  # setuptools 70.1 and later
+except ImportError:
+    from wheel.bdist_wheel import bdist_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,12 +5,27 @@
 namespace c10 {
 
 Backend::~Backend() = default;
+DeviceFacts Backend::device_facts(DeviceIndex) { return {}; }
+DeviceMemory Backend::device_memory(DeviceIndex) { return {}; }
+void Backend::reset_peak_memory(DeviceIndex) {}
+void Backend::empty_cache() {}
 GeneratorImpl::~GeneratorImpl() = default;
 
 namespace {
 std::atomic<Backend*> backends[kDeviceTypes];
 std::atomic<void (*)(DeviceType)> backend_loader{nullptr};
+std::atomic<uint64_t> seed_to_come{0};
+std::atomic<bool> has_seed{false};
 }  // namespace
+
+void remember_seed(uint64_t seed) {
+  seed_to_come.store(seed);
+  has_seed.store(true);
+}
+
+std::optional<uint64_t> remembered_seed() {
+  return has_seed.load() ? std::optional<uint64_t>(seed_to_come.load()) : std::nullopt;
+}
 
 Backend* find_backend(DeviceType type) { return backends[static_cast<int>(type)].load(std::memory_order_acquire); }
 

@@ -5,7 +5,25 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/GeneratorImpl.h>
 
+#include <optional>
+#include <string>
+
 namespace c10 {
+
+// What a device is.
+struct DeviceFacts {
+  std::string name;
+  int major = 0;  // compute capability
+  int minor = 0;
+  int64_t total_memory = 0;  // bytes
+};
+// Bytes of one device: in use by tensors, taken from the device, and the most of both since the last reset.
+struct DeviceMemory {
+  int64_t allocated = 0;
+  int64_t reserved = 0;
+  int64_t max_allocated = 0;
+  int64_t max_reserved = 0;
+};
 
 class C10_API Backend {
  public:
@@ -18,6 +36,12 @@ class C10_API Backend {
   virtual void synchronize(DeviceIndex index) = 0;
   virtual intrusive_ptr<GeneratorImpl> default_generator(DeviceIndex index) = 0;
   virtual intrusive_ptr<GeneratorImpl> new_generator(DeviceIndex index) = 0;
+  // Devices with memory of their own tell about it; the others have nothing to tell.
+  virtual DeviceFacts device_facts(DeviceIndex index);
+  virtual DeviceMemory device_memory(DeviceIndex index);
+  virtual void reset_peak_memory(DeviceIndex index);
+  // Gives memory that is kept for reuse back to the devices.
+  virtual void empty_cache();
 };
 
 // The backend of `type`. For CUDA, loads the plug-in first; throws Error with the reason when that fails.
@@ -28,6 +52,10 @@ C10_API Backend* find_backend(DeviceType type);
 C10_API void register_backend(DeviceType type, Backend* backend);
 // Called when a backend is asked for that is not there; it registers one or throws.
 C10_API void set_backend_loader(void (*loader)(DeviceType type));
+
+// The seed for default generators of devices whose backend is not loaded yet; none: their own default.
+C10_API void remember_seed(uint64_t seed);
+C10_API std::optional<uint64_t> remembered_seed();
 
 // Makes `device` current and restores what was before. Does nothing for CPU and Meta.
 class DeviceGuard {

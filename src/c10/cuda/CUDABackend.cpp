@@ -19,6 +19,17 @@ class CUDABackend final : public Backend {
   intrusive_ptr<GeneratorImpl> new_generator(DeviceIndex index) override {
     return make_intrusive<CUDAGenerator>(index < 0 ? cuda::current_device() : index);
   }
+  DeviceFacts device_facts(DeviceIndex index) override {
+    cudaDeviceProp properties;
+    C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
+    return {properties.name, properties.major, properties.minor, static_cast<int64_t>(properties.totalGlobalMem)};
+  }
+  DeviceMemory device_memory(DeviceIndex index) override {
+    const MemoryStatistics statistics = memory_statistics(index);
+    return {statistics.allocated, statistics.reserved, statistics.peak_allocated, statistics.peak_reserved};
+  }
+  void reset_peak_memory(DeviceIndex index) override { reset_peak_statistics(index); }
+  void empty_cache() override { cuda::empty_cache(); }
 };
 
 }  // namespace

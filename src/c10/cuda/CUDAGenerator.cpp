@@ -1,3 +1,4 @@
+#include <c10/core/Backend.h>
 #include <c10/cuda/CUDAGenerator.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -48,7 +49,8 @@ intrusive_ptr<GeneratorImpl> default_generator(DeviceIndex device) {
   if (device < 0) device = current_device();
   const std::lock_guard<std::mutex> lock(mutex);
   auto& generator = (*generators)[static_cast<size_t>(device)];
-  if (!generator) generator = make_intrusive<CUDAGenerator>(device);
+  // torch.manual_seed may have been called before there was a device to seed.
+  if (!generator) generator = make_intrusive<CUDAGenerator>(device, remembered_seed().value_or(CUDAGenerator::kDefaultSeed));
   return generator;
 }
 

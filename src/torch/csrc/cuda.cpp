@@ -8,6 +8,7 @@
 #include <aten/Plugin.h>
 #include <c10/core/Backend.h>
 
+#include <mutex>
 #include <string>
 
 namespace torch::python {
@@ -76,9 +77,79 @@ PyObject* default_generator(PyObject*, PyObject* value) {
   return guarded([&] { return new_generator(at::Generator(backend().default_generator(read_index(value)))); });
 }
 
+PyObject* is_loaded(PyObject*, PyObject*) { return new_bool(c10::find_backend(c10::kCUDA) != nullptr); }
+
+PyObject* manual_seed_all(PyObject*, PyObject* value) {
+  return guarded([&]() -> PyObject* {
+    if (!PyLong_Check(value)) raise(PyExc_TypeError, "a seed must be an int, not " + type_name(value));
+    const auto seed = static_cast<uint64_t>(PyLong_AsUnsignedLongLongMask(value));  // negative: modulo 2^64
+    if (PyErr_Occurred()) throw PythonError();
+    c10::remember_seed(seed);
+    if (c10::Backend* loaded = c10::find_backend(c10::kCUDA)) {
+      for (int index = 0; index < loaded->device_count(); ++index) {
+        const auto generator = loaded->default_generator(static_cast<c10::DeviceIndex>(index));
+        const std::lock_guard<std::mutex> lock(generator->mutex);
+        generator->set_current_seed(seed);
+      }
+    }
+    return new_none();
+  });
+}
+
+PyObject* device_name(PyObject*, PyObject* value) {
+  return guarded([&] {
+    const c10::DeviceIndex index = read_index(value);
+    return new_string(backend().device_facts(index).name);
+  });
+}
+PyObject* device_capability(PyObject*, PyObject* value) {
+  return guarded([&] {
+    const c10::DeviceIndex index = read_index(value);
+    const c10::DeviceFacts facts = backend().device_facts(index);
+    return Py_BuildValue("(ii)", facts.major, facts.minor);
+  });
+}
+PyObject* total_memory(PyObject*, PyObject* value) {
+  return guarded([&] {
+    const c10::DeviceIndex index = read_index(value);
+    return PyLong_FromLongLong(backend().device_facts(index).total_memory);
+  });
+}
+PyObject* memory_stats(PyObject*, PyObject* value) {
+  return guarded([&] {
+    const c10::DeviceIndex index = read_index(value);
+    const c10::DeviceMemory memory = backend().device_memory(index);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L}", "allocated", static_cast<long long>(memory.allocated), "reserved",
+                         static_cast<long long>(memory.reserved), "max_allocated",
+                         static_cast<long long>(memory.max_allocated), "max_reserved",
+                         static_cast<long long>(memory.max_reserved));
+  });
+}
+PyObject* reset_peak_memory(PyObject*, PyObject* value) {
+  return guarded([&] {
+    const c10::DeviceIndex index = read_index(value);
+    backend().reset_peak_memory(index);
+    return new_none();
+  });
+}
+PyObject* empty_cache(PyObject*, PyObject*) {
+  return guarded([] {
+    if (c10::Backend* loaded = c10::find_backend(c10::kCUDA)) loaded->empty_cache();
+    return new_none();
+  });
+}
+
 }  // namespace
 
 PyMethodDef cuda_functions[] = {
+    {"_cuda_is_loaded", is_loaded, METH_NOARGS, "Whether the plug-in is in this process; loads nothing."},
+    {"_cuda_manual_seed_all", manual_seed_all, METH_O, "Seeds all devices, those of a plug-in to come, too."},
+    {"_cuda_device_name", device_name, METH_O, "What a device is called."},
+    {"_cuda_device_capability", device_capability, METH_O, "(major, minor) of a device's compute capability."},
+    {"_cuda_total_memory", total_memory, METH_O, "Bytes of a device's memory."},
+    {"_cuda_memory_stats", memory_stats, METH_O, "Bytes allocated and reserved, now and at most."},
+    {"_cuda_reset_peak_memory_stats", reset_peak_memory, METH_O, "Begins anew to look for the most."},
+    {"_cuda_empty_cache", empty_cache, METH_NOARGS, "Gives unused memory back to the devices."},
     {"_cuda_unavailable_reason", unavailable_reason, METH_NOARGS, "Why CUDA cannot be used; None when it can."},
     {"_cuda_version", version, METH_NOARGS, "The CUDA version of the plug-in, or None."},
     {"_cuda_arch_list", arch_list, METH_NOARGS, "The architectures that the plug-in holds code for."},

@@ -68,9 +68,12 @@ PyObject* parallel_info(PyObject*, PyObject*) {
   });
 }
 
+PyObject* cpu_capability(PyObject*, PyObject*) { return new_string(at::cpu_capability()); }
+
 }  // namespace
 
 PyMethodDef global_functions[] = {
+    {"_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set that kernels use on this machine."},
     {"get_default_dtype", get_default_dtype, METH_NOARGS, "The dtype of new floating-point tensors."},
     {"_set_default_dtype", set_default_dtype, METH_O, "Sets the dtype of new floating-point tensors."},
     {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Whether operations are recorded on this thread."},
