@@ -34,7 +34,7 @@ struct Move {
   TORCH_SIMD T operator()(T value) const { return value; }
 };
 
-constexpr int64_t kBlock = 32;  // rows and columns of a transposed block: both sides fit in the first cache
+constexpr int64_t kBlock = 32;  // rows and columns of a transposed block: it fits in the first cache
 
 // A matrix whose fast dimension is the other's slow one: block by block, so that whole cache lines are used on both sides.
 template <typename T>
@@ -43,16 +43,21 @@ void copy_transposed(char* out, const char* in, int64_t rows, int64_t columns, i
   const int64_t block_rows = (rows + kBlock - 1) / kBlock;
   parallel_for(0, block_rows, std::max<int64_t>(1, kGrainSize / (kBlock * std::max<int64_t>(columns, 1))),
                [&](int64_t first, int64_t last) HWY_ATTR {
+                 // Through a small buffer: the input's columns are often a power of two apart, and would push each other
+                 // out of the cache while a row of the output is collected from them.
+                 T buffer[kBlock * kBlock];
                  for (int64_t block = first; block < last; ++block) {
-                   const int64_t row_end = std::min(rows, (block + 1) * kBlock);
-                   for (int64_t column_begin = 0; column_begin < columns; column_begin += kBlock) {
-                     const int64_t column_end = std::min(columns, column_begin + kBlock);
-                     for (int64_t row = block * kBlock; row < row_end; ++row) {
-                       auto* out_row = reinterpret_cast<T*>(out + row * out_row_step);
-                       const char* in_row = in + row * static_cast<int64_t>(sizeof(T));
-                       for (int64_t column = column_begin; column < column_end; ++column) {
-                         out_row[column] = *reinterpret_cast<const T*>(in_row + column * in_column_step);
-                       }
+                   const int64_t row_begin = block * kBlock;
+                   const int64_t height = std::min(rows - row_begin, kBlock);
+                   for (int64_t column = 0; column < columns; column += kBlock) {
+                     const int64_t width = std::min(columns - column, kBlock);
+                     for (int64_t c = 0; c < width; ++c) {
+                       const char* source = in + (column + c) * in_column_step + row_begin * static_cast<int64_t>(sizeof(T));
+                       std::memcpy(buffer + c * kBlock, source, static_cast<size_t>(height) * sizeof(T));
+                     }
+                     for (int64_t r = 0; r < height; ++r) {
+                       auto* target = reinterpret_cast<T*>(out + (row_begin + r) * out_row_step) + column;
+                       for (int64_t c = 0; c < width; ++c) target[c] = buffer[c * kBlock + r];
                      }
                    }
                  }

@@ -36,9 +36,13 @@ struct LerpFromEnd {
   T weight;
   TORCH_SIMD T operator()(T start, T end) const { return end - (end - start) * (T(1) - weight); }
 };
-template <typename T>
+// Bits of one size, whatever they mean. Masks instead of a branch, which random conditions mispredict.
+template <typename Bits>
 struct Select {
-  TORCH_SIMD T operator()(bool condition, T a, T b) const { return condition ? a : b; }
+  TORCH_SIMD Bits operator()(uint8_t condition, Bits a, Bits b) const {
+    const Bits mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(condition));
+    return static_cast<Bits>((a & mask) | (b & static_cast<Bits>(~mask)));
+  }
 };
 template <typename T>
 struct Clamp {
@@ -88,10 +92,11 @@ void LerpImpl(TensorIterator& iter, const Scalar& weight) {
 }
 
 void WhereImpl(TensorIterator& iter) {
-  dispatch_all_types(iter.common_dtype(), "where", [&](auto type) {
-    using T = typename decltype(type)::type;
-    run_ternary<T, bool, T>(iter, Select<T>());
-  });
+  switch (iter.element_size(0)) {
+    case 1: return run_ternary<uint8_t, uint8_t, uint8_t>(iter, Select<uint8_t>());
+    case 4: return run_ternary<uint32_t, uint8_t, uint32_t>(iter, Select<uint32_t>());
+    default: return run_ternary<uint64_t, uint8_t, uint64_t>(iter, Select<uint64_t>());
+  }
 }
 
 // One row of masked_fill: operand 0 is the tensor, operand 1 the mask.
