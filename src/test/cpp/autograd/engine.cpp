@@ -244,6 +244,8 @@ TEST(a_view_made_without_grad_is_not_written_with_it) {
     view = x.select(0, 0);
   }
   CHECK_THROWS(Error, view.add_(1), "A view was created in no_grad mode and is being modified inplace");
+  x.mul_(2);
+  CHECK_THROWS(Error, view.grad_fn(), "A view was created in no_grad mode and its base or another view");
 }
 
 TEST(in_place_gives_a_leaf_a_history) {

@@ -21,6 +21,24 @@ AutogradMeta& meta_of(const at::Tensor& tensor) {
   return *find_meta(tensor);
 }
 
+namespace {
+
+// A view that was not recorded has no history that in-place changes could be part of.
+void check_creation(ViewCreation creation, const char* change) {
+  TORCH_CHECK(creation != ViewCreation::NoGrad, "A view was created in no_grad mode and ", change,
+              " with grad mode enabled. Given that this use case is ambiguous and error-prone, it is "
+              "forbidden. You can clarify your code by moving both the view and the inplace either both "
+              "inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
+              "you want the inplace to be tracked).");
+  TORCH_CHECK(creation != ViewCreation::CustomFunction,
+              "A view was created inside a custom Function (or because an input was returned as-is) and ",
+              change,
+              ". This view cannot be written while its history is recorded. You can fix this by cloning the "
+              "output of the custom Function.");
+}
+
+}  // namespace
+
 std::shared_ptr<Node> grad_fn(const at::Tensor& tensor) {
   AutogradMeta* meta = find_meta(tensor);
   if (meta == nullptr) return nullptr;
@@ -30,6 +48,7 @@ std::shared_ptr<Node> grad_fn(const at::Tensor& tensor) {
   if (meta->view->version == version) return meta->grad_fn;
   const at::Tensor& base = meta->view->base;
   if (meta->grad_fn == nullptr && !base.requires_grad()) return nullptr;
+  check_creation(meta->view->creation, "its base or another view of its base has been modified inplace");
   std::shared_ptr<at::Tensor> retained =
       meta->grad_fn ? meta->grad_fn->take_retained_grad(meta->output_nr) : nullptr;
   auto node =
@@ -98,19 +117,7 @@ void check_inplace(const at::Tensor& self) {
   const AutogradMeta* meta = find_meta(self);
   if (meta == nullptr) return;
   if (meta->view != nullptr) {
-    TORCH_CHECK(meta->view->creation != ViewCreation::NoGrad,
-                "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-                "Given that this "
-                "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-                "both the view "
-                "and the inplace either both inside the no_grad block (if you don't want the inplace to be "
-                "tracked) or both "
-                "outside (if you want the inplace to be tracked).");
-    TORCH_CHECK(meta->view->creation != ViewCreation::CustomFunction,
-                "This view was created inside a custom Function (or because an input was returned as-is) and "
-                "is being "
-                "modified inplace. This is forbidden. You can fix this by cloning the output of the custom "
-                "Function.");
+    check_creation(meta->view->creation, "is being modified inplace");
     const at::Tensor& base = meta->view->base;
     TORCH_CHECK(!(base.is_leaf() && base.requires_grad()),
                 "a view of a leaf Variable that requires grad is being used in an in-place operation.");
