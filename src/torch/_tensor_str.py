@@ -157,6 +157,16 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     return "".join(parts) + ")"
 
 
+def _history_name(tensor: Tensor) -> str:
+    """The name of the node that made `tensor`; "" for a leaf."""
+    try:
+        node = tensor.grad_fn
+    except RuntimeError:
+        # A view made without grad, whose base was written since: it can be looked at, but not differentiated.
+        return "Invalid"
+    return "" if node is None else str(node.name().rsplit("::", 1)[-1])
+
+
 def tensor_text(tensor: Tensor) -> str:
     """`repr(tensor)`."""
     prefix = "tensor("
@@ -181,9 +191,9 @@ def tensor_text(tensor: Tensor) -> str:
         suffixes.append(f"dtype={tensor.dtype}")
     if not contents:
         contents = _contents_text(values.cpu() if tensor.is_cuda else values, len(prefix))
-    node = tensor.grad_fn
-    if node is not None:
-        suffixes.append(f"grad_fn=<{node.name().rsplit('::', 1)[-1]}>")
+    history = _history_name(tensor)
+    if history:
+        suffixes.append(f"grad_fn=<{history}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     return _with_suffixes(prefix + contents, suffixes, len(prefix))
