@@ -70,6 +70,21 @@ def test_installed_package_runs(slipway: Slipway, tmp_path: Path) -> None:
     assert subprocess.run([program], env={}, capture_output=True, text=True, check=True).stdout == "hello, world\n"
 
 
+def test_compiled_python_files_fit_their_sources(slipway: Slipway, tmp_path: Path) -> None:
+    """What does not fit is compiled again with every import."""
+    dist = tmp_path / "dist"
+    assert slipway("ship", RECIPES / "compiled_python", "--dist", dist).returncode == 0
+    assert slipway("install", "local-python", "--dist", dist).returncode == 0
+    package = dist / "env/lib/python3.11/site-packages/pure"
+    assert len(list((package / "__pycache__").glob("*.pyc"))) == 2
+    answer = subprocess.run(
+        [dist / "env/bin/python", "-v", "-c", "import pure.cli"], env={}, capture_output=True, text=True, check=True
+    )
+    for name in ("__init__", "cli"):
+        assert f"matches {package / name}.py" in answer.stderr
+    assert f"wrote '{package}" not in answer.stderr
+
+
 def test_rebuilt_package_of_the_same_name_is_installed_again(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
     dist = tmp_path / "dist"
     for text in ("1", "2"):

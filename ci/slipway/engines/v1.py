@@ -6,6 +6,7 @@ counterpart is an error rather than a silent loss.
 
 from __future__ import annotations
 
+import fnmatch
 import shlex
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -24,12 +25,29 @@ if TYPE_CHECKING:
 SCRIPT_NAME = "slipway_build.sh"
 """The generated wrapper: sets conda-build's variables, then runs the recipe's script."""
 
-FORGET_SOURCE_FOLDER = """\
-# pip notes where it installed from: a folder of this build that nobody else has.
-find "$SP_DIR" -path '*.dist-info/direct_url.json' -newer "$SRC_DIR/build_env.sh" | while read -r note; do
-  rm "$note"
-  sed -i '/direct_url\\.json,/d' "${note%/*}/RECORD"
-done"""
+FINISH = """\
+slipway_finish() {
+  status=$?
+  set +x
+  [ "$status" = 0 ] || exit "$status"
+  new() { find "$PREFIX" -newer "$SRC_DIR/build_env.sh" -type f "$@"; }
+  # pip notes where it installed from: a folder of this build that nobody else has.
+  new -path '*.dist-info/direct_url.json' | while read -r note; do
+    rm "$note"
+    sed -i '/direct_url\\.json,/d' "${note%/*}/RECORD"
+  done
+@COMPILE@
+}
+trap slipway_finish EXIT"""
+"""What is put right after the recipe's script, however it ends well."""
+
+COMPILE = """\
+  # rattler-build compiles copies of the files, with times that installed files do not have, so that every import would
+  # compile them again. A hash of the source fits wherever and whenever it is installed, and in every build.
+  new -path '*/site-packages/*' -name '*.pyc' -exec rm {} +
+  new -path '*/site-packages/*' -name '*.py' -print0 |
+    xargs -0 -r "$PYTHON" -m compileall -q --invalidation-mode checked-hash -s "$PREFIX" -x @EXCEPT@ ||
+    echo 'some Python files do not compile; they are packed as they are' """
 
 DYNAMIC_LINKING_KEYS = {
     "binary_relocation": "binary_relocation",
@@ -42,11 +60,7 @@ PLAIN_BUILD_KEYS = {
     "no_link": "always_copy_files",
     "merge_build_host": "merge_build_and_host_envs",
 }
-PYTHON_KEYS = {
-    "entry_points": "entry_points",
-    "skip_compile_pyc": "skip_pyc_compilation",
-    "noarch_python_build_age": None,
-}
+PYTHON_KEYS = {"entry_points": "entry_points"}
 HANDLED_ELSEWHERE = frozenset(
     [
         "number",
@@ -71,6 +85,7 @@ HANDLED_ELSEWHERE = frozenset(
         "detect_binary_files_with_prefix",
         "ignore_prefix_files",
         "binary_has_prefix_files",
+        "skip_compile_pyc",
         "provides_features",
         "requires_features",
         "python_version_independent",
@@ -125,7 +140,9 @@ def _build_section(output: RenderedOutput) -> dict[str, Any]:
     for old, new in PLAIN_BUILD_KEYS.items():
         if given.get(old) is not None:
             section[new] = given[old]
-    python = {new: given[old] for old, new in PYTHON_KEYS.items() if new and given.get(old)}
+    python = {new: given[old] for old, new in PYTHON_KEYS.items() if given.get(old)}
+    if _compiles_python(output):
+        python["skip_pyc_compilation"] = ["**/*.py"]  # `COMPILE` does it
     if python:
         section["python"] = python
     prefix_detection: dict[str, Any] = {}
@@ -256,14 +273,27 @@ def build_script(output: RenderedOutput, *, jobs: int) -> str:
             'export STDLIB_DIR="$PREFIX/lib/python$PY_VER" SP_DIR="$PREFIX/lib/python$PY_VER/site-packages"',
         ]
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(output.script_env.items())]
+    lines.append(_finish(output))
     lines.append('cd "$SRC_DIR"')
     if output.script:
         lines.append(f'. "$RECIPE_DIR"/{shlex.quote(output.script)}')
     else:
         lines.extend(output.script_commands)
-    if any(spec.split()[0] == "python" for spec in output.requirements.host):
-        lines.append(FORGET_SOURCE_FOLDER)
     return "\n".join(lines) + "\n"
+
+
+def _compiles_python(output: RenderedOutput) -> bool:
+    """Whether the package gets compiled Python files: a noarch one is compiled when it is installed."""
+    return output.noarch is None and any(spec.split()[0] == "python" for spec in output.requirements.host)
+
+
+def _finish(output: RenderedOutput) -> str:
+    if not _compiles_python(output):
+        return FINISH.replace("@COMPILE@\n", "")
+    skipped = output.build.get("skip_compile_pyc") or ()
+    patterns = [skipped] if isinstance(skipped, str) else list(skipped)
+    pattern = "|".join(fnmatch.translate(f"*/{pattern}") for pattern in patterns) or "(?!)"
+    return FINISH.replace("@COMPILE@", COMPILE.replace("@EXCEPT@", shlex.quote(pattern)))
 
 
 def python_version(output: RenderedOutput) -> str | None:

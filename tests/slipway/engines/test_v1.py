@@ -119,3 +119,14 @@ def test_python_version(make_output: MakeOutput, spec: str, version: str | None)
 def test_metapackage_runs_no_script(make_output: MakeOutput) -> None:
     output = replace(make_output("meta", script="exit 1"), script=None)
     assert "build.sh" not in build_script(output, jobs=1)
+
+
+def test_python_files_are_compiled_here_except_what_the_recipe_skips(make_output: MakeOutput) -> None:
+    python = Requirements(host=("python 3.11.*",))
+    output = make_output(requirements=python, build={"skip_compile_pyc": ["*/templates/*.py"]})
+    text = build_script(output, jobs=1)
+    assert "compileall" in text
+    assert "templates" in text
+    assert to_v1_recipe(output, [], "d")["build"]["python"] == {"skip_pyc_compilation": ["**/*.py"]}
+    assert "compileall" not in build_script(make_output(requirements=python, noarch="python"), jobs=1)
+    assert "compileall" not in build_script(make_output(), jobs=1)

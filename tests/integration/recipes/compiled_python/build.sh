@@ -1,0 +1,2 @@
+"$PYTHON" -m pip install . -vv
+exit 0

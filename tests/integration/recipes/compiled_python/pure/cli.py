@@ -1,0 +1,6 @@
+"""Greets."""
+
+
+def main() -> None:
+    """Print a greeting."""
+    print("hello")
