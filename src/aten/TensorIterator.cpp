@@ -97,7 +97,8 @@ TensorIterator TensorIterator::reduce_op(Tensor& out, const Tensor& self, IntArr
     strides.push_back(reduced[i] ? 0 : out.strides()[kept]);
     if (!reduced[i] || keepdim) ++kept;
   }
-  Tensor view = detail::make_view(out, full_sizes, strides, out.storage_offset());
+  Tensor view(c10::make_intrusive<TensorImpl>(out.storage(), out.dtype(), out.device()));
+  view.impl()->set_sizes_and_strides(full_sizes, strides, out.storage_offset());
   TensorIterator iter(
       TensorIteratorConfig().output(view, out_dtype).input(self).compute_in(compute_dtype).reduction());
   // `view` is gone when this returns; the operand keeps a tensor of its own.
@@ -129,44 +130,61 @@ TensorIterator::TensorIterator(const TensorIteratorConfig& config)
   has_work_ = is_reduction_ ? operands_[0].source().numel() != 0 : numel_ != 0;
 }
 
-// The common case in one pass: operands of one dtype, device and shape, all contiguous, and a result that is new or
-// fits. Everything else (and every error) is left to the general path.
+// The common case in one pass: operands of one dtype, device and shape, all contiguous, perhaps with a written number
+// (x + 2), and a result that is new or fits. Everything else (and every error) is left to the general path.
 bool TensorIterator::try_fast_path(const TensorIteratorConfig& config) {
-  if (is_reduction_ || outputs_ != 1 || count_ < 2 || config.leave_dtypes_ || config.compute_dtype_) return false;
-  const Tensor& model = *operands_[1].input;
-  const TensorImpl* impl = model.impl();
-  const ScalarType dtype = impl->dtype();
-  if (impl->is_wrapped_number() || !impl->is_contiguous() || operands_[1].fixed) return false;
-  if (config.integers_to_float_ && !c10::is_floating_type(dtype)) return false;
-  for (int i = 2; i < count_; ++i) {
-    const TensorImpl* other = operands_[i].input->impl();
-    if (other->dtype() != dtype || other->device() != impl->device() || !other->is_contiguous() ||
-        other->is_wrapped_number() || operands_[i].fixed || other->sizes() != impl->sizes()) {
+  if (is_reduction_ || outputs_ != 1 || config.leave_dtypes_ || config.compute_dtype_) return false;
+  const TensorImpl* model = nullptr;
+  for (int i = 1; i < count_; ++i) {
+    const TensorImpl* input = operands_[i].input->impl();
+    if (operands_[i].fixed || !input->is_contiguous()) return false;
+    if (input->is_wrapped_number()) continue;
+    if (model == nullptr) {
+      model = input;
+    } else if (input->dtype() != model->dtype() || input->device() != model->device() || input->sizes() != model->sizes()) {
       return false;
     }
+  }
+  if (model == nullptr) return false;
+  const ScalarType dtype = model->dtype();
+  if (config.integers_to_float_ && !c10::is_floating_type(dtype)) return false;
+  for (int i = 1; i < count_; ++i) {
+    const TensorImpl* input = operands_[i].input->impl();
+    if (!input->is_wrapped_number()) continue;
+    // A number of a higher kind (x + 2.5 with integers) raises the dtype; it has no value on Meta.
+    const bool keeps_dtype = c10::is_floating_type(dtype) || input->dtype() == kBool ||
+                             (input->dtype() == kLong && dtype != kBool);
+    if (!keeps_dtype || !input->device().is_cpu()) return false;
   }
   const ScalarType out_dtype = config.sources_[0].dtype.value_or(dtype);
   Tensor& out = *operands_[0].output;
   if (out.defined()) {
     const TensorImpl* given = out.impl();
-    if (given->dtype() != out_dtype || given->device() != impl->device() || !given->is_contiguous() ||
-        given->sizes() != impl->sizes()) {
+    if (given->dtype() != out_dtype || given->device() != model->device() || !given->is_contiguous() ||
+        given->sizes() != model->sizes()) {
       return false;
     }
     for (int i = 1; i < count_; ++i) assert_no_partial_overlap(out, *operands_[i].input);
   } else {
-    out = detail::empty(impl->sizes(), out_dtype, impl->device());
+    out = detail::empty(model->sizes(), out_dtype, model->device());
   }
-  device_ = impl->device();
+  device_ = model->device();
   common_dtype_ = dtype;
-  numel_ = impl->numel();
+  numel_ = model->numel();
   has_work_ = numel_ != 0;
   if (numel_ != 1) shape_.push_back(numel_);
   for (int i = 0; i < count_; ++i) {
-    const TensorImpl* operand = operands_[i].source().impl();
-    operands_[i].data = static_cast<char*>(operand->data());
-    operands_[i].dtype = operand->dtype();
-    if (numel_ != 1) operands_[i].strides.push_back(static_cast<int64_t>(operand->element_size()));
+    Operand& operand = operands_[i];
+    const TensorImpl* impl = operand.source().impl();
+    operand.dtype = i == 0 ? out_dtype : dtype;
+    operand.data = static_cast<char*>(impl->data());
+    const bool number = i > 0 && impl->is_wrapped_number();
+    if (number) {
+      operand.is_cpu_scalar = true;
+      operand.is_inline = true;
+      detail::store_scalar(inline_scalars_[i].bytes, dtype, detail::load_scalar(impl->data(), impl->dtype()));
+    }
+    if (numel_ != 1) operand.strides.push_back(number ? 0 : static_cast<int64_t>(impl->element_size()));
   }
   return true;
 }
