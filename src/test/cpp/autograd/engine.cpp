@@ -156,6 +156,22 @@ TEST(gradients_have_the_shape_and_dtype_of_the_input) {
   CHECK(same(y.grad(), {3, 3}));
 }
 
+TEST(a_gradient_of_another_dtype_is_cast) {
+  Tensor x = leaf({1, 2});
+  (x * 2).backward(at::ones({2}, at::kLong));
+  CHECK(same(x.grad(), {2, 2}));
+}
+
+TEST(hooks_keep_shape_and_dtype) {
+  Tensor x = leaf({1, 2});
+  const auto [hooks, number] =
+      autograd::register_hook(x, [](const Tensor& gradient) { return gradient.to(at::kFloat); });
+  CHECK_THROWS(Error, x.sum().backward(), "hook has changed the type of value");
+  hooks->remove(number);
+  autograd::register_hook(x, [](const Tensor& gradient) { return gradient.sum(); });
+  CHECK_THROWS(Error, x.sum().backward(), "hook has changed the size of value");
+}
+
 TEST(names_of_nodes) {
   Tensor x = leaf({1, 2});
   CHECK_EQ(history(x), "none");

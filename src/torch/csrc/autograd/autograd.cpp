@@ -17,8 +17,6 @@ at::Tensor starting_gradient(const at::Tensor& output, const at::Tensor& given, 
   TORCH_CHECK(given.sizes() == output.sizes(), "Mismatch in shape: grad_output[", index,
               "] has a shape of torch.Size(", given.sizes(), ") and output[", index,
               "] has a shape of torch.Size(", output.sizes(), ").");
-  TORCH_CHECK(given.is_floating_point(), "grad_output[", index, "] has dtype ",
-              c10::dtype_name(given.dtype()), ", but a gradient is a floating-point tensor.");
   const bool same = given.dtype() == output.dtype() && given.device() == output.device();
   return same ? given : at::_to_copy(given, output.dtype(), output.device());
 }

@@ -141,7 +141,13 @@ void run_tensor_hooks(Node& node, variable_list& inputs) {
     for (const auto& [number, hook] : hooks.snapshot()) {
       if (!inputs[input_nr].defined()) return;
       at::Tensor replaced = hook(inputs[input_nr]);
-      if (replaced.defined()) inputs[input_nr] = std::move(replaced);
+      if (!replaced.defined()) continue;
+      const at::Tensor& original = inputs[input_nr];
+      TORCH_CHECK(replaced.sizes() == original.sizes(), "hook has changed the size of value");
+      TORCH_CHECK(replaced.dtype() == original.dtype(), "hook has changed the type of value (was ",
+                  original.dtype(), " got ", replaced.dtype(), ")");
+      TORCH_CHECK(replaced.device() == original.device(), "hook has changed the device of value");
+      inputs[input_nr] = std::move(replaced);
     }
   };
   for (const Node::InputHooks& entry : node.all_tensor_hooks()) run(*entry.hooks, entry.input_nr);
@@ -169,9 +175,6 @@ at::Tensor conform(at::Tensor gradient, const InputMetadata& expected, const Nod
                 " - got ", sizes, " but expected shape compatible with ", c10::IntArrayRef(expected.sizes));
     gradient = at::sum_to_size(gradient, expected.sizes);
   }
-  TORCH_CHECK(gradient.is_floating_point(), "Function ", node.name(),
-              " returned an invalid gradient at index ", index,
-              " - expected a floating-point tensor but got ", gradient.dtype());
   const bool same_device = gradient.device() == expected.options.device();
   TORCH_CHECK(same_device || gradient.dim() == 0, "Function ", node.name(),
               " returned an invalid gradient at index ", index, " - expected device ",
