@@ -9,11 +9,11 @@
     python setup.py bdist_wheel   a wheel in dist/
     python setup.py clean         remove everything that was built
 
-Libraries land in torch/lib, headers in torch/lib/include, the CMake package in torch/lib/share: `$ORIGIN` run paths hold
-them together, wherever the folder `torch` goes.
+Libraries land in torch/lib, headers in torch/lib/include, the CMake package in torch/lib/share: `$ORIGIN` run paths
+hold them together, wherever the folder `torch` goes.
 
-Environment: TORCH_BUILD_VERSION (the version of a release; otherwise that of version.txt with `+git` and the commit),
-TORCH_BLAS (MKL, OpenBLAS, Generic), DEBUG=1, MAX_JOBS, CMAKE_GENERATOR, CMAKE_PREFIX_PATH, CXX, VERBOSE=1, and CMAKE_ARGS,
+Environment: TORCH_BUILD_VERSION (the version of a release; otherwise version.txt's with `+git` and the commit),
+TORCH_BLAS (MKL, OpenBLAS, Generic), DEBUG=1, MAX_JOBS, CMAKE_GENERATOR, CMAKE_PREFIX_PATH, CXX, VERBOSE=1, CMAKE_ARGS:
 words that are passed to CMake as they are.
 """
 
@@ -48,7 +48,7 @@ PACKAGE = ROOT / "torch"
 BUILD = ROOT / "build"
 CMAKE_MINIMUM = (3, 24)
 # What a build leaves in the package's folder, relative to it.
-PRODUCTS = ("lib/*.so*", "lib/*.dylib", "lib/bin", "lib/include", "lib/share", "lib/tmp_install", "_C", "_C.*", "version.py")
+PRODUCTS = ("lib/*.so*", "lib/*.dylib", "lib/bin", "lib/include", "lib/share", "_C", "_C.*", "version.py")
 
 
 # ---------------------------------------------------------------------------------------------------- version
@@ -144,7 +144,8 @@ def has_header(compiler: list[str], name: str, folders: list[Path]) -> bool:
         return True
     for prefix in ("", "openblas/", "mkl/"):
         source = f"#if !__has_include(<{prefix}{name}>)\n#error not found\n#endif\n"
-        answer = subprocess.run([*compiler, "-x", "c++", "-E", "-"], input=source, capture_output=True, text=True, check=False)
+        command = [*compiler, "-x", "c++", "-E", "-"]
+        answer = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
         if answer.returncode == 0:
             return True
     return False
@@ -186,7 +187,8 @@ def configure_command(environment: Mapping[str, str], commit: str | None) -> lis
         "Python_EXECUTABLE": sys.executable,
         "Python3_EXECUTABLE": sys.executable,
     }
-    generator = environment.get("CMAKE_GENERATOR") or ("Ninja" if shutil.which("ninja", path=environment.get("PATH")) else "")
+    has_ninja = shutil.which("ninja", path=environment.get("PATH")) is not None
+    generator = environment.get("CMAKE_GENERATOR") or ("Ninja" if has_ninja else "")
     command = ["cmake", "-S", str(ROOT), "-B", str(BUILD)]
     if generator:
         command += ["-G", generator]
@@ -420,7 +422,9 @@ def package_data() -> dict[str, list[str]]:
 
 def main() -> None:
     os.chdir(ROOT)  # setuptools takes paths relative to where it runs
-    packages = setuptools.find_packages(include=["torch", "torch.*"], exclude=["torch.csrc*", "torch.lib*", "torch._C*"])
+    packages = setuptools.find_packages(
+        include=["torch", "torch.*"], exclude=["torch.csrc*", "torch.lib*", "torch._C*"]
+    )
     commands: dict[str, Any] = {
         "bdist_wheel": bdist_wheel,
         "build": Build,

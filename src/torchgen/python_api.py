@@ -82,8 +82,11 @@ class PythonOverload:
     def takes_varargs(self, as_method: bool) -> bool:
         """Whether `view(2, 3)` may be written for `view((2, 3))`: the list is the only positional parameter."""
         positional = self.positional[1:] if as_method else self.positional
-        return len(positional) == 1 and positional[0].type.is_list and positional[0].type.list_size is None and (
-            positional[0].type.base is BaseType.INT
+        return (
+            len(positional) == 1
+            and positional[0].type.is_list
+            and positional[0].type.list_size is None
+            and (positional[0].type.base in (BaseType.INT, BaseType.TENSOR))
         )
 
 

@@ -91,7 +91,9 @@ def _table_row(function: PythonFunction, variant: Variant) -> str | None:
         return None
     call = "call_method" if variant is Variant.METHOD else "call_function"
     lines = documentation(function, variant).split("\n")
-    text = "\n     ".join(_text(line + ("\n" if position + 1 < len(lines) else "")) for position, line in enumerate(lines))
+    text = "\n     ".join(
+        _text(line + ("\n" if position + 1 < len(lines) else "")) for position, line in enumerate(lines)
+    )
     return f'    {{"{function.name}", as_method({call}<callables::{function.name}>), kFastMethod,\n     {text}}},'
 
 
@@ -136,17 +138,19 @@ def _function(function: PythonFunction) -> str:
         )
     rows_text = "\n".join(rows)
     return (
-        "namespace {\n\n" + "\n".join(parts) + f"\nconst Overload {function.name}_overloads[] = {{\n{rows_text}\n}};\n\n"
+        "namespace {\n\n"
+        + "\n".join(parts)
+        + f"\nconst Overload {function.name}_overloads[] = {{\n{rows_text}\n}};\n\n"
         "}  // namespace\n"
         f'const Callable callables::{function.name} = {{"{function.name}", {function.name}_overloads, {len(rows)}}};'
     )
 
 
 def _call(name: str, overload: PythonOverload) -> str:
-    """The C++ function of an overload: Python values into locals, the call without the GIL if it is long, the result."""
+    """The C++ function of an overload: values into locals, the call, without the GIL if it is long, the result."""
     lines = [f"PyObject* {name}([[maybe_unused]] Arguments& arguments) {{"]
     face = overload.face
-    arguments = [argument for argument in api.cpp_arguments(face.schema, public=True)]
+    arguments = api.cpp_arguments(face.schema, public=True)
     for argument in arguments:
         lines.append("  " + _local(overload, argument))
     passed = ", ".join(argument.name for argument in arguments)
@@ -206,12 +210,12 @@ def _local(overload: PythonOverload, argument: api.CppArgument) -> str:
                 f"const auto {name}_values = arguments.optional_integers({index});\n"
                 f"  const std::optional<at::IntArrayRef> {name} = optional_view({name}_values);"
             )
-        default = "" if argument.source[0].default is None else _list_default(argument.source[0].default)
-        return f"const at::DimVector {name} = arguments.integers({index}{default});"
+        _check_list_default(argument.source[0].default)
+        return f"const at::DimVector {name} = arguments.integers({index});"
     getter = _GETTERS[kind.base]
     if kind.optional:
-        default = argument.default
-        otherwise = "" if default in (None, "::std::nullopt") else f".value_or({_qualified(default)})"
+        has_value = argument.default not in (None, "::std::nullopt")
+        otherwise = f".value_or({_qualified(argument.default)})" if has_value else ""
         return f"const auto {name} = arguments.optional_{getter}({index}){otherwise};"
     if argument.default is None:
         return f"const auto {name} = arguments.{getter}({index});"
@@ -223,11 +227,10 @@ def _qualified(default: str | None) -> str:
     return f"at::{text}" if text.startswith("k") else text
 
 
-def _list_default(default: str) -> str:
-    """Lists default to empty; another default would need its text here."""
-    if default != "[]":
+def _check_list_default(default: str | None) -> None:
+    """A list that is not given is empty; another default would have to be passed on."""
+    if default not in (None, "[]"):
         raise NotImplementedError(f"a list's default must be `[]`, not `{default}`")
-    return ""
 
 
 def _return_type_fields(name: str, fields: tuple[str, ...]) -> str:

@@ -46,12 +46,12 @@ def outputs(declarations: Declarations, functions: Sequence[PythonFunction]) -> 
     named = [_named_tuple(name, fields) for name, fields in tuples.items()]
     yield Output(
         FOLDER / "__init__.pyi",
-        fill("python_init.pyi", methods="\n".join(methods), return_types="\n\n".join(named)),
+        fill("python_init.pyi.in", methods="\n".join(methods), return_types="\n\n".join(named)),
     )
     yield Output(
         FOLDER / "_VariableFunctions.pyi",
         fill(
-            "python_functions.pyi",
+            "python_functions.pyi.in",
             imports=", ".join(["", *(_tuple_name(name) for name in tuples)]).lstrip(", "),
             functions="\n".join(plain),
         ),
@@ -69,7 +69,9 @@ def _named_tuple(name: str, fields: tuple[str, ...]) -> str:
 
 def _stub(function: PythonFunction, variant: Variant, indent: str) -> str:
     overloads = function.overloads_as(variant)
-    signatures = list(dict.fromkeys(text for overload in overloads for text in _signatures(function, overload, variant)))
+    signatures = list(
+        dict.fromkeys(text for overload in overloads for text in _signatures(function, overload, variant))
+    )
     lines = []
     for signature in signatures:
         if len(signatures) > 1:
@@ -93,7 +95,7 @@ def _signature(name: str, overload: PythonOverload, is_method: bool, as_varargs:
             parts.append("*")
             is_starred = True
         if as_varargs and not parameter.argument.keyword_only:
-            parts.append(f"*{parameter.name}: _int")
+            parts.append(f"*{parameter.name}: {_TYPES[parameter.type.base]}")
             is_starred = True
         else:
             parts.append(_parameter(parameter))

@@ -53,7 +53,13 @@ PyObject* node_repr(PyObject* self) {
 }
 
 PyObject* node_name(PyObject* self, PyObject*) {
-  return guarded([&] { return new_string(living_node(self)->name()); });
+  return guarded([&] {
+    const std::shared_ptr<Node> node = living_node(self);
+    const std::string name = node->name();
+    // PyTorch's names of the nodes that no formula made.
+    const bool is_built_in = name == "AccumulateGrad" || name == "CopySlices";
+    return new_string(is_built_in ? "torch::autograd::" + name : name);
+  });
 }
 
 PyObject* node_next_functions(PyObject* self, void*) {

@@ -87,7 +87,7 @@ int set_requires_grad(PyObject* self, PyObject* value, void*) {
             "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
     }
     if (value == Py_True && !tensor.is_floating_point()) {
-      raise(PyExc_RuntimeError, "only Tensors of floating point dtype can require gradients");
+      raise(PyExc_RuntimeError, "only Tensors of floating point and complex dtype can require gradients");
     }
     tensor.requires_grad_(value == Py_True);
     return 0;

@@ -110,7 +110,6 @@ at::Tensor apply_views(at::Tensor self, const Steps& steps, std::vector<at::Tens
   }
   int64_t dim = 0;
   int64_t real_dim = 0;
-  bool has_ellipsis = false;
   for (PyObject* item : steps.items) {
     if (is_advanced_tensor(item)) {
       const at::Tensor& tensor = unpack(item);
@@ -125,8 +124,6 @@ at::Tensor apply_views(at::Tensor self, const Steps& steps, std::vector<at::Tens
       self = apply_slice(self, dim++, item);
       ++real_dim;
     } else if (item == Py_Ellipsis) {
-      if (has_ellipsis) raise(PyExc_IndexError, "an index can only have a single ellipsis ('...')");
-      has_ellipsis = true;
       dim += dimensions - consumed;
       real_dim += dimensions - consumed;
     } else if (item == Py_None) {
@@ -137,6 +134,8 @@ at::Tensor apply_views(at::Tensor self, const Steps& steps, std::vector<at::Tens
       remember(indices, dim++, mask);
     } else if (is_integer(item)) {
       self = apply_select(self, dim, real_dim++, to_integer(item));
+    } else if (PyUnicode_Check(item)) {
+      raise(PyExc_TypeError, "new(): invalid data type 'str'");
     } else {
       raise(PyExc_IndexError,
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got " +
@@ -165,7 +164,7 @@ PyObject* subscript(PyObject* object, PyObject* index) {
     if (PyLong_CheckExact(index)) {
       if (self.dim() == 0) {
         raise(PyExc_IndexError,
-              "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number");
+              "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
       }
       return wrap(apply_select(self, 0, 0, to_integer(index)));
     }
@@ -185,11 +184,13 @@ PyObject* subscript(PyObject* object, PyObject* index) {
   });
 }
 
-// The value that is assigned, as a tensor of the target's dtype.
+// The value that is assigned, as a tensor of the target's dtype: tensors, numbers and arrays. A list of numbers is more
+// often a mistake than meant, and PyTorch refuses it.
 at::Tensor value_tensor(PyObject* value, const at::Tensor& self) {
   if (is_tensor(value)) return unpack(value);
   if (is_plain_number(value)) return at::scalar_tensor(to_scalar(value), at::TensorOptions(self.dtype()));
-  return tensor_from_data(value, self.dtype(), std::nullopt);
+  if (is_numpy_array(value)) return tensor_from_data(value, self.dtype(), std::nullopt);
+  raise(PyExc_TypeError, "can't assign a " + type_name(value) + " to a torch." + c10::to_string(self.dtype()) + "Tensor");
 }
 
 // Drops leading dimensions of size one that the target has not.
@@ -203,7 +204,8 @@ void assign(at::Tensor& target, PyObject* value) {
     target.fill_(to_scalar(value));
     return;
   }
-  target.copy_(drop_leading_ones(value_tensor(value, target), target));
+  const at::Tensor source = drop_leading_ones(value_tensor(value, target), target);
+  target.copy_(source.sizes() == target.sizes() ? source : source.expand(target.sizes()));
 }
 
 int assign_subscript(PyObject* object, PyObject* index, PyObject* value) {
@@ -212,7 +214,7 @@ int assign_subscript(PyObject* object, PyObject* index, PyObject* value) {
     const at::Tensor& self = unpack(object);
     if (self.dim() == 0 && PyLong_CheckExact(index)) {
       raise(PyExc_IndexError,
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number");
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
     }
     const Steps steps = read_steps(index);
     std::vector<at::Tensor> indices;

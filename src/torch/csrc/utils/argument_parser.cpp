@@ -1,5 +1,6 @@
 #include <torch/csrc/utils/argument_parser.h>
 
+#include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
 
 #include <cstring>
@@ -24,11 +25,12 @@ void intern_names(const Overload& overload) {
   }
 }
 
-bool all_integers(PyObject* const* values, Py_ssize_t count) {
+// Whether the values may follow one another in the place of a list.
+bool all_fit(Kind kind, PyObject* const* values, Py_ssize_t count) {
   for (Py_ssize_t index = 0; index < count; ++index) {
-    if (!is_integer(values[index])) return false;
+    if (kind == Kind::IntList ? !is_integer(values[index]) : !is_tensor(values[index])) return false;
   }
-  return true;
+  return count > 0;
 }
 
 }  // namespace
@@ -37,7 +39,8 @@ int varargs_parameter(const Overload& overload, bool is_method) {
   const int first = is_method ? 1 : 0;
   if (overload.positional != first + 1) return -1;
   const Parameter& parameter = overload.parameters[first];
-  return parameter.kind == Kind::IntList && parameter.list_size == 0 ? first : -1;
+  const bool is_list = parameter.kind == Kind::TensorList || (parameter.kind == Kind::IntList && parameter.list_size == 0);
+  return is_list ? first : -1;
 }
 
 int find_parameter(const Overload& overload, PyObject* keyword) {
@@ -59,16 +62,12 @@ int find_parameter(const Overload& overload, PyObject* keyword) {
 bool bind(const Overload& overload, Arguments& arguments, PyObject* self, PyObject* const* values, Py_ssize_t count,
           PyObject* keyword_names) {
   const int first = self ? 1 : 0;
-  if (count + first > overload.positional) {
-    const int list = varargs_parameter(overload, self != nullptr);
-    if (list < 0 || !all_integers(values, count)) return false;
+  arguments.varargs_index_ = -1;
+  const int list = count > 0 ? varargs_parameter(overload, self != nullptr) : -1;
+  if (list >= 0 && all_fit(overload.parameters[list].kind, values, count)) {
     arguments.varargs_index_ = list;
-  } else if (count == 1 && PyLong_CheckExact(values[0])) {
-    arguments.varargs_index_ = varargs_parameter(overload, self != nullptr);
-  } else if (count == 1 && varargs_parameter(overload, self != nullptr) >= 0 && is_integer(values[0])) {
-    arguments.varargs_index_ = first;
-  } else {
-    arguments.varargs_index_ = -1;
+  } else if (count + first > overload.positional) {
+    return false;
   }
   arguments.overload_ = &overload;
   PyObject** bound = arguments.values_;

@@ -147,7 +147,7 @@ std::string explain_mismatch(const Callable& callable, PyObject* self, PyObject*
 // "(Tensor input, Tensor other, *, Number alpha = 1)".
 std::string signature_text(const Overload& overload, bool with_self);
 bool value_fits(const Parameter& parameter, PyObject* value);
-// The int-list that may be written as separate ints: the only positional parameter; -1 when there is none.
+// The list that may be written without brackets, view(2, 3): the only positional parameter; -1 when there is none.
 int varargs_parameter(const Overload& overload, bool is_method);
 // The parameter that a keyword means, numpy's aliases (axis, keepdims, x1) included; -1 when there is none.
 int find_parameter(const Overload& overload, PyObject* keyword);
