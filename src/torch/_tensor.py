@@ -105,12 +105,12 @@ class Tensor(_C.TensorBase):
 
     def is_shared(self) -> bool:
         """Whether other processes can map this memory. CUDA memory always counts as shared."""
-        return self.is_cuda or bool(_shared_memory("_is_shared")(self.untyped_storage()))
+        return self.is_cuda or _C._is_shared(self.untyped_storage())
 
     def share_memory_(self) -> Tensor:
         """Moves the memory into shared memory, in place; CUDA tensors stay as they are."""
         if not self.is_cuda:
-            _shared_memory("_share_memory")(self.untyped_storage())
+            _C._share_memory(self.untyped_storage())
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -152,10 +152,3 @@ class Tensor(_C.TensorBase):
         """A view in which dimension `dim` is spread over `sizes`; one of them may be -1."""
         dim = dim + self.dim() if dim < 0 else dim
         return self.view(*self.shape[:dim], *sizes, *self.shape[dim + 1 :])
-
-
-def _shared_memory(name: str) -> Callable[[object], object]:
-    function: Callable[[object], object] | None = getattr(_C, name, None)
-    if function is None:
-        raise NotImplementedError("this torch was built without shared memory (libshm); pass tensor.numpy() instead")
-    return function

@@ -64,7 +64,8 @@ def _rebuild_tensor_v2(
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Tensor:
     if backward_hooks:
         raise NotImplementedError("this pickle holds backward hooks; register them again after loading instead")
-    return torch.nn.Parameter(data, requires_grad)
+    parameter: Tensor = torch.nn.Parameter(data, requires_grad)
+    return parameter
 
 
 def _rebuild_from_type_v2(function: Any, new_type: type[Tensor], arguments: tuple[Any, ...], state: Any) -> Tensor:

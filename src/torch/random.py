@@ -1,6 +1,6 @@
 """The random numbers' seeds and states. Numbers and states are those of PyTorch for the same seed.
 
-Seeding does not load the CUDA plug-in: its generators start from the CPU generator's seed when it is loaded.
+Seeding does not load the CUDA plug-in: the seed is kept for the time when it is loaded.
 """
 
 from __future__ import annotations
@@ -20,16 +20,14 @@ default_generator = _C.default_generator
 def manual_seed(seed: int) -> _C.Generator:
     """Seeds the generators of all devices and returns the CPU's. Negative seeds count from 2**64 downwards."""
     seed = int(seed)
-    if _C._cuda_is_loaded():
-        torch.cuda.manual_seed_all(seed)
+    _C._cuda_manual_seed_all(seed)
     return default_generator.manual_seed(seed)
 
 
 def seed() -> int:
     """Seeds the generators of all devices with a number of the operating system, and returns it."""
     value = default_generator.seed()
-    if _C._cuda_is_loaded():
-        torch.cuda.manual_seed_all(value)
+    _C._cuda_manual_seed_all(value)
     return value
 
 

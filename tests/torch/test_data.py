@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import multiprocessing
+import os
+import time
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any
 
@@ -84,3 +88,89 @@ def test_order_follows_the_seed() -> None:
     generator = torch.Generator().manual_seed(3)
     loader = data.DataLoader(Squares(), 5, shuffle=True, generator=generator)
     assert next(iter(loader)).tolist() != next(iter(loader)).tolist()
+
+
+# ---------------------------------------------------------------------------------------------------- workers
+
+
+class Failing(Squares):
+    def __getitem__(self, index: int) -> int:
+        if index == 3:
+            raise KeyError("three")
+        return index
+
+
+class Dying(Squares):
+    def __getitem__(self, index: int) -> int:
+        if index == 3:
+            os._exit(9)
+        return index
+
+
+class Shards(data.IterableDataset[int]):
+    def __iter__(self) -> Iterator[int]:
+        info = data.get_worker_info()
+        assert info is not None
+        return iter(range(info.id, 10, info.num_workers))
+
+
+class Seeds(Squares):
+    def __getitem__(self, index: int) -> Any:
+        info = data.get_worker_info()
+        assert info is not None
+        return torch.tensor([info.id, info.seed == torch.initial_seed(), torch.get_num_threads()])
+
+
+def test_workers_give_the_same_batches_in_order() -> None:
+    torch.manual_seed(0)
+    expected = [batch.tolist() for batch in data.DataLoader(Squares(), 2, shuffle=True)]
+    for workers, prefetch in ((1, 1), (2, 2), (4, 3)):
+        torch.manual_seed(0)
+        loader = data.DataLoader(Squares(), 2, shuffle=True, num_workers=workers, prefetch_factor=prefetch)
+        batches = list(loader)
+        assert [batch.tolist() for batch in batches] == expected
+        assert all(batch.is_shared() for batch in batches)
+    assert data.get_worker_info() is None
+    assert multiprocessing.active_children() == []
+
+
+def test_workers_share_streams_and_have_their_own_seeds() -> None:
+    batches = [batch.tolist() for batch in data.DataLoader(Shards(), 2, num_workers=3)]
+    assert sorted(value for batch in batches for value in batch) == list(range(10))
+    answers = torch.cat(list(data.DataLoader(Seeds(), 1, num_workers=2)))
+    assert answers.tolist() == [[0, 1, 1], [1, 1, 1], [0, 1, 1], [1, 1, 1], [0, 1, 1]]
+
+
+def test_persistent_workers_stay() -> None:
+    for dataset in (Squares(), Shards()):
+        loader = data.DataLoader(dataset, 2, num_workers=2, persistent_workers=True)
+        first = [batch.tolist() for batch in loader]
+        children = {child.pid for child in multiprocessing.active_children()}
+        assert len(children) == 2
+        assert [batch.tolist() for batch in loader] == first
+        assert {child.pid for child in multiprocessing.active_children()} == children
+        del loader
+        gc.collect()
+        assert multiprocessing.active_children() == []
+
+
+def test_leaving_early_ends_the_workers() -> None:
+    for _ in data.DataLoader(Squares(), 1, num_workers=2):
+        break
+    gc.collect()
+    assert multiprocessing.active_children() == []
+
+
+def test_what_goes_wrong_in_a_worker_is_told() -> None:
+    with pytest.raises(KeyError, match=r"Caught KeyError in DataLoader worker process 1(.|\n)*three"):
+        list(data.DataLoader(Failing(), 1, num_workers=2))
+    with pytest.raises(RuntimeError, match=r"worker \(pid\(s\) \d+\) exited unexpectedly"):
+        list(data.DataLoader(Dying(), 1, num_workers=2))
+    with pytest.raises(ZeroDivisionError, match="worker process 0"):
+        list(data.DataLoader(Squares(), 5, num_workers=1, worker_init_fn=lambda number: print(1 // number)))
+    with pytest.raises(RuntimeError, match=r"timed out after 0\.2 seconds"):
+        list(data.DataLoader(Squares(), 5, num_workers=1, timeout=0.2, collate_fn=lambda items: time.sleep(1)))
+    for options in ({"prefetch_factor": 2}, {"persistent_workers": True}, {"num_workers": -1}, {"timeout": -1}):
+        with pytest.raises(ValueError, match="option"):
+            data.DataLoader(Squares(), **options)  # type: ignore[arg-type]
+    assert multiprocessing.active_children() == []

@@ -94,8 +94,8 @@ def test_what_is_missing_says_what_to_do() -> None:
         torch.nn.Linear(1, 1).half()
     with pytest.raises(AttributeError, match="module 'torch' has no attribute 'nonsense'"):
         _ = torch.nonsense
-    with pytest.raises(NotImplementedError, match="num_workers"):
-        torch.utils.data.DataLoader([1], num_workers=2)
+    with pytest.raises(NotImplementedError, match="pin_memory"):
+        torch.utils.data.DataLoader([1], pin_memory=True)
     with pytest.raises(NotImplementedError, match="max_norm"):
         torch.nn.Embedding(2, 2, max_norm=1.0)
     with pytest.raises(NotImplementedError, match="reduction="):

@@ -170,9 +170,8 @@ def manual_seed(seed: int) -> None:
 
 
 def manual_seed_all(seed: int) -> None:
-    """Seeds the generators of all devices; nothing without CUDA."""
-    for index in range(device_count()):
-        _generator(index).manual_seed(int(seed))
+    """Seeds the generators of all devices, at once or when CUDA is first used."""
+    _C._cuda_manual_seed_all(int(seed))
 
 
 def initial_seed() -> int:

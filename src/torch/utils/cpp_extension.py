@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from setuptools import Extension
-from setuptools.command.build_ext import build_ext
+from setuptools import Extension  # type: ignore[import-untyped]
+from setuptools.command.build_ext import build_ext  # type: ignore[import-untyped]
 
 import torch
 
@@ -72,7 +72,7 @@ def CUDAExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) 
     raise NotImplementedError("CUDAExtension is not supported: build CUDA code with CMake and find_package(Torch)")
 
 
-class BuildExtension(build_ext):
+class BuildExtension(build_ext):  # type: ignore[misc]
     """setuptools' build_ext with C++17 and the macros that torch's headers expect."""
 
     @classmethod

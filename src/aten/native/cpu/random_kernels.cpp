@@ -62,7 +62,8 @@ void uniform_kernel(const Tensor& self, double from, double to, const Generator&
     using scalar_t = typename decltype(type)::type;
     const auto low = static_cast<scalar_t>(from);
     const auto width = static_cast<scalar_t>(to) - low;
-    fill_serially<scalar_t>(self, [&] { return generator.uniform<scalar_t>() * width + low; });
+    // One rounding, as PyTorch's compiler contracts it: so that initial weights are the same to the last bit.
+    fill_serially<scalar_t>(self, [&] { return std::fma(generator.uniform<scalar_t>(), width, low); });
   });
 }
 

@@ -70,7 +70,8 @@ Tensor pow_exponent_backward(const Tensor& grad, const Tensor& self, const Tenso
                              const Tensor& result) {
   // 0 ** positive is flat; elsewhere the logarithm has a value.
   const Tensor flat = at::logical_and(self == 0, exponent >= 0);
-  return grad * at::where(flat, 0, result * self.log());
+  // A number as base is a tensor of the default dtype: its logarithm is wanted in the result's.
+  return grad * at::where(flat, 0, result * self.to(result.dtype()).log());
 }
 
 Tensor pairwise_backward(const Tensor& grad, const Tensor& lost, const Tensor& tied) {

@@ -181,8 +181,7 @@ class Module(HooksMixin, StateDictMixin):
         if not hasattr(owner, name):
             raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
         value = getattr(owner, name)
-        store = {"nn.Module": owner._modules, "nn.Parameter": owner._parameters, "buffer": owner._buffers}[what]
-        if name not in store:
+        if name not in (owner._buffers if what == "buffer" else owner._parameters):
             raise AttributeError(f"`{name}` is not {'a' if what == 'buffer' else 'an'} {what}")
         return value
 

@@ -1,12 +1,13 @@
-"""`DataLoader`: batches of a dataset, made in this process."""
+"""`DataLoader`: batches of a dataset, made in this process or by workers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.utils.data import _workers
 from torch.utils.data.dataset import IterableDataset
 from torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 
@@ -53,7 +54,11 @@ def _identity(item: Any) -> Any:
 
 
 class DataLoader:
-    """Iterates over batches of a dataset. With `batch_size=None` single items come out as they are."""
+    """Iterates over batches of a dataset. With `batch_size=None` single items come out as they are.
+
+    `num_workers` processes load ahead, `prefetch_factor` (2) batches each; 0 loads in this process. `timeout` (seconds)
+    limits the wait for a batch. `pin_memory` needs a CUDA device, and is not supported yet.
+    """
 
     def __init__(
         self,
@@ -74,16 +79,53 @@ class DataLoader:
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
     ) -> None:
-        self._refuse_workers(
-            num_workers=num_workers,
-            pin_memory=pin_memory,
-            timeout=timeout,
-            worker_init_fn=worker_init_fn,
-            multiprocessing_context=multiprocessing_context,
-            prefetch_factor=prefetch_factor,
-            persistent_workers=persistent_workers,
-        )
+        if pin_memory:
+            raise NotImplementedError("DataLoader(pin_memory=True) is not supported: leave it out")
         self._stream = isinstance(dataset, IterableDataset)
+        self._check_workers(num_workers, timeout, multiprocessing_context, prefetch_factor, persistent_workers)
+        self._check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        if batch_sampler is not None:
+            batch_size = None
+        if sampler is None and not self._stream:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if batch_size is not None and batch_sampler is None and not self._stream:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)  # type: ignore[arg-type]
+        self._batched = batch_size is not None or batch_sampler is not None
+        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
+        self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
+        self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
+        self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
+        self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
+        self.persistent_workers = persistent_workers
+        self.collate_fn = collate_fn or (default_collate if self._batched else _identity)
+        self._pool: Any = None  # persistent workers
+
+    @staticmethod
+    def _check_workers(
+        num_workers: int, timeout: float, context: Any, prefetch_factor: int | None, persistent_workers: bool
+    ) -> None:
+        if num_workers < 0:
+            raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+        if timeout < 0:
+            raise ValueError("timeout option should be non-negative")
+        if num_workers == 0:
+            if prefetch_factor is not None:
+                raise ValueError(
+                    "prefetch_factor option could only be specified in multiprocessing."
+                    "let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None."
+                )
+            if persistent_workers:
+                raise ValueError("persistent_workers option needs num_workers > 0")
+            if context is not None:
+                raise ValueError(
+                    "multiprocessing_context can only be used with multi-process loading (num_workers > 0)"
+                )
+        elif prefetch_factor is not None and prefetch_factor < 1:
+            raise ValueError("prefetch_factor option should be positive")
+
+    def _check_sampling(
+        self, batch_size: int | None, shuffle: bool | None, sampler: object, batch_sampler: object, drop_last: bool
+    ) -> None:
         if self._stream:
             for name, value in (("shuffle", shuffle), ("sampler", sampler), ("batch_sampler", batch_sampler)):
                 if value:
@@ -97,51 +139,56 @@ class DataLoader:
                 raise ValueError(
                     "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
                 )
-            batch_size = None
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
-        if sampler is None and not self._stream:
-            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
-        if batch_size is not None and batch_sampler is None and not self._stream:
-            batch_sampler = BatchSampler(sampler, batch_size, drop_last)  # type: ignore[arg-type]
-        self._batched = batch_size is not None or batch_sampler is not None
-        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
-        self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
-        self.num_workers, self.pin_memory = num_workers, pin_memory
-        self.collate_fn = collate_fn or (default_collate if self._batched else _identity)
-
-    @staticmethod
-    def _refuse_workers(**options: Any) -> None:
-        for name, value in options.items():
-            if value:
-                raise NotImplementedError(
-                    f"DataLoader({name}={value!r}) is not supported: it loads in this process (num_workers=0)"
-                )
 
     def __iter__(self) -> Iterator[Any]:
-        # PyTorch draws one number for its workers' seeds whenever an iteration starts, even without workers.
-        torch.empty((), dtype=torch.int64).random_(generator=self.generator)
-        return self._batches()
-
-    def _batches(self) -> Iterator[Any]:
+        # PyTorch draws this number whenever an iteration starts, even without workers, whose seeds it gives.
+        base_seed = int(torch.empty((), dtype=torch.int64).random_(generator=self.generator).item())
         if self._stream:
-            items = iter(self.dataset)
-            if self.batch_size is None:
-                yield from map(self.collate_fn, items)
-                return
-            while batch := list(islice(items, self.batch_size)):
-                if len(batch) == self.batch_size or not self.drop_last:
-                    yield self.collate_fn(batch)
+            fetch = partial(_workers.fetch_stream, self.collate_fn, self.batch_size, self.drop_last)
+        else:
+            fetch = partial(_workers.fetch_items, self.collate_fn, self._batched)
+        return self._from_workers(fetch, base_seed) if self.num_workers else self._from_here(fetch)
+
+    def _indices(self) -> Iterator[Any] | None:
+        """What to fetch for each batch; None for a stream."""
+        if self._stream:
+            return None
+        return iter(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
+
+    def _from_here(self, fetch: Callable[[Any, Any], Any]) -> Iterator[Any]:
+        indices = self._indices()
+        if indices is not None:
+            for batch in indices:
+                yield fetch(self.dataset, batch)
             return
-        if self.batch_sampler is not None:
-            fetch_all = getattr(self.dataset, "__getitems__", None)
-            for indices in self.batch_sampler:
-                items = fetch_all(indices) if fetch_all else [self.dataset[index] for index in indices]
-                yield self.collate_fn(items)
-            return
-        assert self.sampler is not None
-        for index in self.sampler:
-            yield self.collate_fn(self.dataset[index])
+        stream = iter(self.dataset)
+        while (batch := fetch(stream, None)) is not _workers._End:
+            yield batch
+
+    def _from_workers(self, fetch: Callable[[Any, Any], Any], base_seed: int) -> Iterator[Any]:
+        pool = self._pool
+        if pool is None:
+            pool = _workers.WorkerPool(self, fetch, base_seed)
+        else:
+            pool.restart()
+        self._pool = None
+        finished = False
+        try:
+            yield from pool.batches(self._indices())
+            finished = True
+        finally:
+            # Workers of an iteration that was left half way may still be busy with its batches.
+            if self.persistent_workers and finished:
+                self._pool = pool
+            else:
+                pool.close()
+
+    def __del__(self) -> None:
+        pool = self.__dict__.get("_pool")
+        if pool is not None:
+            pool.close()
 
     def __len__(self) -> int:
         if self._stream:

@@ -1,0 +1,73 @@
+"""torch.multiprocessing: tensors in shared memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import torch
+import torch.multiprocessing as mp
+
+
+def _double(received: Any, sent: Any) -> None:
+    tensor = received.get()
+    tensor.mul_(2)
+    sent.put(tensor[1:])
+    received.get()  # lives until the parent has looked
+
+
+def test_both_sides_see_the_same_memory() -> None:
+    context = mp.get_context("spawn")
+    to_child, from_child = context.SimpleQueue(), context.SimpleQueue()
+    process = context.Process(target=_double, args=(to_child, from_child))
+    process.start()
+    tensor = torch.arange(6.0).reshape(2, 3)
+    to_child.put(tensor)
+    answer = from_child.get()
+    assert answer.tolist() == [[6, 8, 10]]
+    assert tensor.tolist() == [[0, 2, 4], [6, 8, 10]]
+    assert tensor.is_shared()
+    answer.zero_()
+    assert tensor[1].tolist() == [0, 0, 0]
+    to_child.put(None)
+    process.join(30)
+    assert process.exitcode == 0
+
+
+def test_share_memory_moves_all_views() -> None:
+    tensor = torch.arange(4.0)
+    view = tensor[2:]
+    assert not tensor.is_shared()
+    assert tensor.share_memory_() is tensor
+    assert view.is_shared()
+    view.zero_()
+    assert tensor.tolist() == [0, 1, 0, 0]
+    model = torch.nn.Linear(2, 2).share_memory()
+    assert all(parameter.is_shared() for parameter in model.parameters())
+
+
+def test_what_cannot_be_sent() -> None:
+    with pytest.raises(RuntimeError, match=r"send tensor\.detach"):
+        mp._reduce(torch.ones(1, requires_grad=True) * 2)
+    with pytest.raises(NotImplementedError, match=r"send tensor\.cpu"):
+        mp._reduce(torch.ones(1, device="meta"))
+    with pytest.raises(NotImplementedError, match="file_system"):
+        mp.set_sharing_strategy("file_descriptor")
+    assert mp.get_sharing_strategy() in mp.get_all_sharing_strategies()
+
+
+def _add(index: int, total: torch.Tensor) -> None:
+    if index == 5:
+        raise ValueError("five")
+    total[index] += 1
+
+
+def test_spawn() -> None:
+    total = torch.zeros(3).share_memory_()
+    mp.spawn(_add, (total,), nprocs=3)
+    assert total.tolist() == [1, 1, 1]
+    with pytest.raises(RuntimeError, match=r"process 5 of(.|\n)*ValueError: five"):
+        mp.spawn(_add, (torch.zeros(9),), nprocs=6)
+    with pytest.raises(NotImplementedError, match="join"):
+        mp.spawn(_add, join=False)
