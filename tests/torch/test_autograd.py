@@ -7,14 +7,15 @@ import weakref
 from typing import Any
 
 import op_db
+import op_sample
 import pytest
 
 import torch
 from torch.autograd import Function
 
 
-def _has_elements(sample: op_db.Call) -> bool:
-    return all(0 not in value.shape for value in sample.args if isinstance(value, op_db.T))
+def _has_elements(sample: op_sample.Call) -> bool:
+    return all(0 not in value.shape for value in sample.args if isinstance(value, op_sample.T))
 
 
 # Where finite differences mean nothing, the gradient is only compared with PyTorch's (test_golden).
@@ -26,9 +27,9 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("row", "sample"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS])
-def test_gradcheck(row: op_db.Op, sample: op_db.Call) -> None:
-    args, kwargs, leaves = op_db.build(torch, sample, "float64", gradients=True)
-    function = op_db.function_of(torch, row.path)
+def test_gradcheck(row: op_sample.Op, sample: op_sample.Call) -> None:
+    args, kwargs, leaves = op_sample.build(torch, sample, "float64", gradients=True)
+    function = op_sample.function_of(torch, row.path)
 
     def of_leaves(*values: torch.Tensor) -> Any:
         replaced = iter(values)

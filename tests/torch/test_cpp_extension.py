@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,3 +51,34 @@ def test_options() -> None:
     with pytest.raises(ValueError, match="device_type"):
         cpp_extension.library_paths("tpu")
     assert isinstance(torch._C._cxx11_abi, bool)
+
+
+SOURCE = """
+#include <Python.h>
+#include <torch/torch.h>
+
+static PyObject* sum_of_ones(PyObject*, PyObject* count) {
+  return PyFloat_FromDouble(at::ones({PyLong_AsLong(count)}).sum().item<double>());
+}
+static PyMethodDef functions[] = {{"sum_of_ones", sum_of_ones, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
+static PyModuleDef module{PyModuleDef_HEAD_INIT, "TORCH_EXTENSION_NAME", nullptr, -1, functions};
+#define INIT_OF(name) PyInit_##name
+#define INIT(name) INIT_OF(name)
+PyMODINIT_FUNC INIT(TORCH_EXTENSION_NAME)() { return PyModule_Create(&module); }
+"""
+SETUP = """
+from setuptools import setup
+from torch.utils.cpp_extension import BuildExtension, CppExtension
+setup(name="mine", ext_modules=[CppExtension("mine", ["mine.cpp"])], cmdclass={"build_ext": BuildExtension})
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(not _installed(), reason="torch's headers are not installed")
+def test_an_extension_is_built_and_runs(tmp_path: Path) -> None:
+    (tmp_path / "mine.cpp").write_text(SOURCE)
+    (tmp_path / "setup.py").write_text(SETUP)
+    for arguments in (["setup.py", "build_ext", "--inplace"], ["-c", "import torch, mine; print(mine.sum_of_ones(7))"]):
+        result = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.strip() == "7.0"

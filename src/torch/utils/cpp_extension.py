@@ -21,21 +21,21 @@ _PACKAGE = Path(torch.__file__).resolve().parent
 _LIBRARIES = ("c10", "torch_cpu", "torch", "torch_python")
 
 
-def _prefixes() -> list[Path]:
-    """Where headers and libraries may be: in the package (a plain build), or in the environment (conda)."""
-    return [_PACKAGE, Path(sys.prefix)]
+def _folders(name: str) -> list[Path]:
+    """Where headers ("include") or libraries ("lib") may be: in the package (plain build) or in the prefix (conda)."""
+    in_package = _PACKAGE / "lib"
+    return [in_package if name == "lib" else in_package / name, Path(sys.prefix) / name]
 
 
 def include_paths(device_type: str = "cpu") -> list[str]:
     """The folders of torch's headers. Raises FileNotFoundError if they are not installed."""
     if device_type not in ("cpu", "cuda"):
         raise ValueError(f"include_paths: device_type must be 'cpu' or 'cuda', not {device_type!r}")
-    for prefix in _prefixes():
-        root = prefix / "include"
+    for root in _folders("include"):
         if (root / "torch" / "torch.h").is_file():
             return [str(root)]
     raise FileNotFoundError(
-        f"torch's headers (include/torch/torch.h) are in none of {[str(prefix) for prefix in _prefixes()]}: "
+        f"torch's headers (torch/torch.h) are in none of {[str(root) for root in _folders('include')]}: "
         "install the libtorch package"
     )
 
@@ -48,10 +48,10 @@ def library_paths(
         raise ValueError(f"library_paths: device_type must be 'cpu' or 'cuda', not {device_type!r}")
     if cross_target_platform is not None:
         raise NotImplementedError("library_paths(cross_target_platform=...) is not supported")
-    found = [prefix / "lib" for prefix in _prefixes() if any((prefix / "lib").glob("libtorch*.so"))]
+    found = [root for root in _folders("lib") if any(root.glob("libtorch*.so")) or any(root.glob("libc10.so"))]
     if not found:
         raise FileNotFoundError(
-            f"libtorch is in none of {[str(prefix / 'lib') for prefix in _prefixes()]}: install the libtorch package"
+            f"libtorch is in none of {[str(root) for root in _folders('lib')]}: install the libtorch package"
         )
     return [str(path) for path in found]
 

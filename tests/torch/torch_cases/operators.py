@@ -6,12 +6,13 @@ from functools import partial
 from typing import Any
 
 import op_db
+import op_sample
 from torch_golden import Case
 
 
-def _values(row: op_db.Op, sample: op_db.Call, dtype: str, torch: Any) -> Any:
-    args, kwargs, _ = op_db.build(torch, sample, dtype)
-    return op_db.function_of(torch, row.path)(*args, **kwargs)
+def _values(row: op_sample.Op, sample: op_sample.Call, dtype: str, torch: Any) -> Any:
+    args, kwargs, _ = op_sample.build(torch, sample, dtype)
+    return op_sample.function_of(torch, row.path)(*args, **kwargs)
 
 
 def _weighted_sum(torch: Any, outputs: Any) -> Any:
@@ -25,21 +26,21 @@ def _weighted_sum(torch: Any, outputs: Any) -> Any:
     return total
 
 
-def _gradients(row: op_db.Op, sample: op_db.Call, torch: Any) -> Any:
-    args, kwargs, leaves = op_db.build(torch, sample, "float64", gradients=True)
-    _weighted_sum(torch, op_db.function_of(torch, row.path)(*args, **kwargs)).backward()
+def _gradients(row: op_sample.Op, sample: op_sample.Call, torch: Any) -> Any:
+    args, kwargs, leaves = op_sample.build(torch, sample, "float64", gradients=True)
+    _weighted_sum(torch, op_sample.function_of(torch, row.path)(*args, **kwargs)).backward()
     return [leaf.grad for leaf in leaves]
 
 
-def _list_values(name: str, parts: tuple[op_db.T, ...], dim: int, torch: Any) -> Any:
-    tensors, _, _ = op_db.build(torch, op_db.call(*parts), "float32")
+def _list_values(name: str, parts: tuple[op_sample.T, ...], dim: int, torch: Any) -> Any:
+    tensors, _, _ = op_sample.build(torch, op_sample.call(*parts), "float32")
     arguments = (tensors,) if name in ("vstack", "hstack") else (tensors, dim)
     return getattr(torch, name)(*arguments)
 
 
 CASES: dict[str, Case] = {}
 for _key, _row, _sample, _dtype in op_db.samples():
-    _rtol, _atol = op_db.TOLERANCE.get(_dtype, op_db.TOLERANCE["float32"])
+    _rtol, _atol = op_sample.TOLERANCE.get(_dtype, op_sample.TOLERANCE["float32"])
     CASES[_key] = Case(partial(_values, _row, _sample, _dtype), _rtol * _row.scale, _atol * _row.scale)
 for _number, (_name, _parts, _dim) in enumerate(op_db.LISTS):
     CASES[f"torch.{_name}-list{_number}"] = Case(partial(_list_values, _name, _parts, _dim))
