@@ -35,7 +35,7 @@ TensorIteratorConfig& TensorIteratorConfig::fixed_input(const Tensor& tensor) {
 // ---------------------------------------------------------------- the usual shapes
 
 TensorIterator TensorIterator::nullary_op(Tensor& out) {
-  return TensorIterator(TensorIteratorConfig().output(out).compute_in(out.dtype()));
+  return TensorIterator(TensorIteratorConfig().output(out).compute_in(out.dtype()).allow_overlap());
 }
 TensorIterator TensorIterator::unary_op(Tensor& out, const Tensor& self) {
   return TensorIterator(TensorIteratorConfig().output(out).input(self));
@@ -268,9 +268,9 @@ void TensorIterator::compute_shape(const TensorIteratorConfig& config) {
     bool is_input = config.leave_dtypes_;  // copy_ writes into what is there
     for (int j = outputs_; j < count_; ++j) is_input |= operands_[j].input->is_same(given);
     if (is_input) {
-      const bool broadcasts_out = config.leave_dtypes_ && broadcast_shapes(shape_, given.sizes()) == DimVector(given.sizes());
-      TORCH_CHECK(broadcasts_out, "output with shape ", given.sizes(), " doesn't match the broadcast shape ",
-                  IntArrayRef(config.leave_dtypes_ ? broadcast_shapes(shape_, given.sizes()) : shape_));
+      const DimVector common = config.leave_dtypes_ ? broadcast_shapes(given.sizes(), shape_) : shape_;
+      TORCH_CHECK(config.leave_dtypes_ && IntArrayRef(common) == given.sizes(), "output with shape ", given.sizes(),
+                  " doesn't match the broadcast shape ", IntArrayRef(common));
       shape_ = given.sizes();
     } else {
       operand.resize = true;

@@ -72,6 +72,7 @@ class TORCH_API TensorIterator {
   explicit TensorIterator(const TensorIteratorConfig& config);
 
   // ---- the usual shapes of operators
+  // Writes without reading: elements that share memory get the same value, so overlap does no harm.
   static TensorIterator nullary_op(Tensor& out);
   static TensorIterator unary_op(Tensor& out, const Tensor& self);
   static TensorIterator unary_float_op(Tensor& out, const Tensor& self);

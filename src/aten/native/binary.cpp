@@ -1,5 +1,6 @@
 // Operators of two tensors: checks and promotion, then a kernel.
 
+#include <aten/Dispatch.h>
 #include <aten/Functions.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
@@ -15,6 +16,11 @@ void check_alpha(const TensorIterator& iter, const Scalar& alpha) {
   TORCH_CHECK(!alpha.is_boolean() || dtype == kBool, "Boolean alpha only supported for Boolean results.");
   TORCH_CHECK(c10::is_floating_type(dtype) || !alpha.is_floating_point(),
               "For integral input tensors, argument alpha must not be a floating point number.");
+}
+
+// Here and not in the kernel: empty and meta tensors are refused, too.
+void check_bits(const TensorIterator& iter, const char* name) {
+  if (c10::is_floating_type(iter.common_dtype())) detail::throw_dtype_not_implemented(name, iter.common_dtype());
 }
 
 }  // namespace
@@ -69,6 +75,7 @@ void pow(const Tensor& self, const Tensor& exponent, Tensor& out) {
 
 void pow_scalar(const Tensor& self, const Scalar& exponent, Tensor& out) {
   const ScalarType dtype = result_type(self, exponent);
+  TORCH_CHECK_NOT_IMPLEMENTED(dtype != kBool || exponent.equal(0) || exponent.equal(1), "\"pow\" not implemented for 'Bool'");
   TORCH_CHECK(c10::is_floating_type(dtype) || exponent.toLong() >= 0,
               "Integers to negative integer powers are not allowed.");
   TensorIterator(TensorIteratorConfig().output(out).input(self).compute_in(dtype)).run(pow_scalar_kernels, exponent);
@@ -87,15 +94,21 @@ void minimum(const Tensor& self, const Tensor& other, Tensor& out) {
 }
 
 void bitwise_and(const Tensor& self, const Tensor& other, Tensor& out) {
-  TensorIterator::binary_op(out, self, other).run(bitwise_and_kernels);
+  auto iter = TensorIterator::binary_op(out, self, other);
+  check_bits(iter, "bitwise_and");
+  iter.run(bitwise_and_kernels);
 }
 
 void bitwise_or(const Tensor& self, const Tensor& other, Tensor& out) {
-  TensorIterator::binary_op(out, self, other).run(bitwise_or_kernels);
+  auto iter = TensorIterator::binary_op(out, self, other);
+  check_bits(iter, "bitwise_or");
+  iter.run(bitwise_or_kernels);
 }
 
 void bitwise_xor(const Tensor& self, const Tensor& other, Tensor& out) {
-  TensorIterator::binary_op(out, self, other).run(bitwise_xor_kernels);
+  auto iter = TensorIterator::binary_op(out, self, other);
+  check_bits(iter, "bitwise_xor");
+  iter.run(bitwise_xor_kernels);
 }
 
 }  // namespace at::native

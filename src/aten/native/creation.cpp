@@ -37,7 +37,7 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step, 
     int64_t length = 0;
     TORCH_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &length), "invalid size, possible overflow?");
     const int64_t whole_step = step.toLong();
-    TORCH_CHECK(whole_step != 0, "step must be nonzero");
+    TORCH_CHECK_VALUE(whole_step != 0, "step must be nonzero");
     size = std::ceil(static_cast<double>(length) / static_cast<double>(whole_step));
   } else {
     size = std::ceil((last - first) / stride);

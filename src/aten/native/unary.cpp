@@ -1,19 +1,11 @@
 // Operators of one tensor, element by element.
 
+#include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
 
 namespace at::native {
-
-// Computed in the tensor's own dtype.
-#define AT_DEFINE_UNARY(name)                               \
-  void name(const Tensor& self, Tensor& out) {              \
-    TensorIterator::unary_op(out, self).run(name##_kernels); \
-  }
-AT_DEFINE_UNARY(sign)
-AT_DEFINE_UNARY(bitwise_not)
-#undef AT_DEFINE_UNARY
 
 // Computed in the default dtype for integers and bool.
 #define AT_DEFINE_UNARY_FLOAT(name)                               \
@@ -39,7 +31,7 @@ AT_DEFINE_UNARY_FLOAT(sigmoid)
 // Integers are already whole: the kernel copies them.
 #define AT_DEFINE_ROUNDING(name)                                                                       \
   void name(const Tensor& self, Tensor& out) {                                                         \
-    TORCH_CHECK_NOT_IMPLEMENTED(self.dtype() != kBool, "\"" #name "\" not implemented for 'Bool'");    \
+    if (self.dtype() == kBool) detail::throw_dtype_not_implemented(#name, kBool);                      \
     TensorIterator::unary_op(out, self).run(name##_kernels);                                           \
   }
 AT_DEFINE_ROUNDING(floor)
@@ -48,6 +40,13 @@ AT_DEFINE_ROUNDING(round)
 AT_DEFINE_ROUNDING(trunc)
 #undef AT_DEFINE_ROUNDING
 
+void sign(const Tensor& self, Tensor& out) { TensorIterator::unary_op(out, self).run(sign_kernels); }
+
+void bitwise_not(const Tensor& self, Tensor& out) {
+  if (self.is_floating_point()) detail::throw_dtype_not_implemented("bitwise_not", self.dtype());
+  TensorIterator::unary_op(out, self).run(bitwise_not_kernels);
+}
+
 void neg(const Tensor& self, Tensor& out) {
   TORCH_CHECK(self.dtype() != kBool,
               "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
@@ -55,7 +54,10 @@ void neg(const Tensor& self, Tensor& out) {
   TensorIterator::unary_op(out, self).run(neg_kernels);
 }
 
-void abs(const Tensor& self, Tensor& out) { TensorIterator::unary_op(out, self).run(abs_kernels); }
+void abs(const Tensor& self, Tensor& out) {
+  if (self.dtype() == kBool) detail::throw_dtype_not_implemented("abs", kBool);
+  TensorIterator::unary_op(out, self).run(abs_kernels);
+}
 
 void relu(const Tensor& self, Tensor& out) {
   TORCH_CHECK(self.dtype() != kBool, "Boolean inputs not supported for relu");

@@ -49,7 +49,7 @@ class Scalar {
         // The upper bound is not exact for int64 in double; >= on the next power of two is.
         TORCH_CHECK(value >= static_cast<double>(std::numeric_limits<T>::min()) &&
                         value < static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2.0,
-                    "value cannot be converted to type ", dtype_name(CppTypeToScalarType<T>::value), " without overflow");
+                    "value cannot be converted to type ", type_name<T>(), " without overflow");
         return static_cast<T>(value);
       }
       const int64_t value = value_.integer;
@@ -57,7 +57,7 @@ class Scalar {
       constexpr int64_t lowest = std::is_signed_v<T> ? static_cast<int64_t>(std::numeric_limits<T>::min())
                                                      : -static_cast<int64_t>(std::numeric_limits<T>::max());
       TORCH_CHECK(value >= lowest && value <= static_cast<int64_t>(std::numeric_limits<T>::max()),
-                  "value cannot be converted to type ", dtype_name(CppTypeToScalarType<T>::value), " without overflow");
+                  "value cannot be converted to type ", type_name<T>(), " without overflow");
       return static_cast<T>(value);
     }
   }
@@ -83,6 +83,14 @@ class Scalar {
   }
 
  private:
+  // As C++ writes it, which is how PyTorch's messages do.
+  template <typename T>
+  static constexpr const char* type_name() {
+    if constexpr (std::is_same_v<T, uint8_t>) return "uint8_t";
+    if constexpr (std::is_same_v<T, int32_t>) return "int";
+    return "int64_t";
+  }
+
   enum class Kind : int8_t { Float, Integer, Bool };
   union {
     double floating;

@@ -262,9 +262,24 @@ TORCH_BINARY_KERNEL(BitwiseOr, "bitwise_or", dispatch_integral_types_and_bool, B
 TORCH_BINARY_KERNEL(BitwiseXor, "bitwise_xor", dispatch_integral_types_and_bool, BitXor)
 #undef TORCH_BINARY_KERNEL
 
+template <typename T>
+struct One {
+  TORCH_SIMD T operator()(T) const { return T(1); }
+};
+template <typename T>
+struct Same {
+  TORCH_SIMD T operator()(T a) const { return a; }
+};
+
 void PowScalarImpl(TensorIterator& iter, const Scalar& exponent) {
+  if (iter.common_dtype() == kBool) {  // only these two come here
+    if (exponent.equal(0)) return run_unary<bool, bool>(iter, One<bool>());
+    return run_unary<bool, bool>(iter, Same<bool>());
+  }
   dispatch_numeric_types(iter.common_dtype(), "pow", [&](auto type) {
     using T = typename decltype(type)::type;
+    if (exponent.equal(0)) return run_unary<T, T>(iter, One<T>());
+    if (exponent.equal(1)) return run_unary<T, T>(iter, Same<T>());
     if (exponent.equal(2)) return run_unary<T, T>(iter, Square<T>());
     if (exponent.equal(3)) return run_unary<T, T>(iter, Cube<T>());
     if constexpr (std::is_floating_point_v<T>) {

@@ -36,7 +36,7 @@ TORCH_UNARY_KERNEL(Neg, "neg", dispatch_numeric_types, {
     return static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(x));
   }
 })
-TORCH_UNARY_KERNEL(Abs, "abs", dispatch_all_types, {
+TORCH_UNARY_KERNEL(Abs, "abs", dispatch_numeric_types, {
   if constexpr (std::is_floating_point_v<T>) {
     return std::fabs(x);
   } else if constexpr (std::is_unsigned_v<T>) {
