@@ -27,6 +27,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int64_t kRunBlock = 2048;
 // Columns that are reduced side by side; rows that make one partial result, in groups of groups.
 constexpr int64_t kColumnBlock = 256;
+constexpr int64_t kNarrow = 128;  // fewer columns than half of this are widened
 constexpr int64_t kRowGroup = 16;
 constexpr int64_t kRowSection = 256;
 constexpr int64_t kRowChunk = 4096;
@@ -184,7 +185,11 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
       }
     }
   });
-  for (int64_t chunk = 1; chunk < chunks; ++chunk) combine_columns<Op>(partial.data(), partial.data() + chunk * plan.outputs, plan.outputs);
+  for (int64_t step = 1; step < chunks; step *= 2) {
+    for (int64_t chunk = 0; chunk + step < chunks; chunk += 2 * step) {
+      combine_columns<Op>(partial.data() + chunk * plan.outputs, partial.data() + (chunk + step) * plan.outputs, plan.outputs);
+    }
+  }
   for (int64_t position = 0; position < outer; ++position) {
     int64_t out_offset;
     int64_t in_offset;
@@ -193,6 +198,35 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
       *reinterpret_cast<T*>(plan.out + out_offset + i * plan.kept_out_strides[0]) =
           Op::finish(partial[position * columns + i], plan.count);
     }
+  }
+}
+
+// The operation without its last step.
+template <typename Op, typename T>
+struct Unfinished : Op {
+  static T finish(T total, int64_t) { return total; }
+};
+
+// Few columns without gaps between the rows: several rows are taken as one, so that vectors are filled.
+template <typename Op, typename T>
+HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
+  const int64_t columns = plan.kept_sizes[0];
+  const int64_t fold = kNarrow / columns;
+  const int64_t width = columns * fold;
+  std::vector<T> sums(static_cast<size_t>(width));
+  ReducePlan wide(plan);
+  wide.out = reinterpret_cast<char*>(sums.data());
+  wide.outputs = wide.kept_sizes[0] = width;
+  wide.kept_out_strides[0] = sizeof(T);
+  wide.count = wide.reduced_sizes[0] = plan.count / fold;
+  wide.reduced_strides[0] = width * static_cast<int64_t>(sizeof(T));
+  reduce_columns<Unfinished<Op, T>, T>(wide);
+  const T* data = reinterpret_cast<const T*>(plan.in);
+  for (int64_t i = 0; i < columns; ++i) {
+    Cascade<Op, T> total;
+    for (int64_t j = i; j < width; j += columns) total.add(sums[j]);
+    for (int64_t j = wide.count * width + i; j < plan.count * columns; j += columns) total.add(data[j]);
+    *reinterpret_cast<T*>(plan.out + i * plan.kept_out_strides[0]) = Op::finish(total.result(), plan.count);
   }
 }
 
@@ -217,7 +251,13 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
   if (plan.count > 1 && plan.reduced_strides[0] == item) {
     reduce_rows<Op, T>(plan);
   } else if (plan.count > 1 && plan.outputs > 1 && plan.kept_strides[0] == item) {
-    reduce_columns<Op, T>(plan);
+    const int64_t columns = plan.kept_sizes[0];
+    if (columns == plan.outputs && 2 * columns <= kNarrow && plan.count >= kNarrow && plan.reduced_sizes.size() == 1 &&
+        plan.reduced_strides[0] == columns * item) {
+      reduce_narrow_columns<Op, T>(plan);
+    } else {
+      reduce_columns<Op, T>(plan);
+    }
   } else {
     reduce_strided<Op, T>(plan);
   }
