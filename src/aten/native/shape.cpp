@@ -14,7 +14,7 @@ Tensor view_as(const Tensor& self, const Tensor& other) { return self.view(other
 Tensor reshape(const Tensor& self, IntArrayRef shape) {
   const DimVector size = infer_size(shape, self.numel());
   if (compute_stride(self.sizes(), self.strides(), size)) return self.view(size);
-  return at::clone(self).contiguous().view(size);
+  return self.contiguous().view(size);
 }
 
 Tensor reshape_as(const Tensor& self, const Tensor& other) { return at::reshape(self, other.sizes()); }
@@ -223,6 +223,19 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
 Tensor flip(const Tensor& self, IntArrayRef dims) {
   if (dims.empty()) return at::clone(self);
   const DimMask flipped = dim_mask(dims, self.dim());
+  if (self.is_cpu()) {
+    // A view that is read backwards. Negative strides never leave this function: a copy takes its place.
+    DimVector strides(self.strides());
+    int64_t offset = self.storage_offset();
+    for (int64_t dim = 0; dim < self.dim(); ++dim) {
+      if (!flipped[dim] || self.numel() == 0) continue;
+      offset += (self.sizes()[dim] - 1) * strides[dim];
+      strides[dim] = -strides[dim];
+    }
+    const Tensor result = at::detail::empty(self.sizes(), self.dtype(), self.device());
+    at::detail::copy_into(result, alias_with_sizes_and_strides(self, self.sizes(), strides, offset));
+    return result;
+  }
   Tensor result = self;
   for (int64_t dim = 0; dim < self.dim(); ++dim) {
     const int64_t size = self.sizes()[dim];

@@ -24,13 +24,19 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending
 
 Tensor argsort(const Tensor& self, int64_t dim, bool descending) { return std::get<1>(at::sort(self, dim, descending)); }
 
-std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool /*sorted*/) {
+std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
   dim = wrap_dim(dim, self.dim());
   TORCH_CHECK(k >= 0 && k <= (self.dim() > 0 ? self.sizes()[dim] : 1), "selected index k out of range");
-  if (self.dim() == 0) return native::sort(self, dim, largest);
-  auto [values, indices] = native::sort(self, dim, largest);
-  // Copies, so that the part that was not asked for is given back.
-  return {at::clone(native::slice(values, dim, 0, k, 1)), at::clone(native::slice(indices, dim, 0, k, 1))};
+  DimVector shape(self.sizes());
+  if (self.dim() > 0) shape[dim] = k;
+  const Tensor values = at::detail::empty(shape, self.dtype(), self.device());
+  const Tensor indices = at::zeros(shape, TensorOptions(kLong).device(self.device()));
+  if (self.dim() == 0) {
+    if (k == 1) at::detail::copy_into(values, self);
+  } else if (values.numel() > 0) {
+    run_kernel(topk_kernels, self.device(), values, indices, self, dim, largest, sorted);
+  }
+  return {values, indices};
 }
 
 }  // namespace at::native

@@ -55,23 +55,31 @@ HWY_ATTR void extreme_along(T* values, int64_t* indices, const T* self, int64_t 
     });
     return;
   }
-  parallel_for(0, outer, std::max<int64_t>(1, kGrainSize / (size * inner)), [&](int64_t first, int64_t last) {
-    std::vector<T> best(static_cast<size_t>(inner));
-    for (int64_t i = first; i < last; ++i) {
-      const T* block = self + i * size * inner;
-      int64_t* place = indices + i * inner;
-      std::copy_n(block, inner, best.data());
-      std::fill_n(place, inner, int64_t{0});
+  // Blocks of columns, with places as wide as the values so that both fill the same vectors.
+  using Place = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  TORCH_CHECK(size <= std::numeric_limits<Place>::max(), "max, min: a dimension of ", size, " elements is too large for its dtype");
+  const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
+  const int64_t work = size * std::min(inner, kColumnBlock);
+  parallel_for(0, outer * blocks, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
+    T best[kColumnBlock];
+    Place place[kColumnBlock];
+    for (int64_t unit = first; unit < last; ++unit) {
+      const int64_t start = unit % blocks * kColumnBlock;
+      const int64_t width = std::min(kColumnBlock, inner - start);
+      const T* block = self + unit / blocks * size * inner + start;
+      std::copy_n(block, width, best);
+      std::fill_n(place, width, Place(0));
       for (int64_t row = 1; row < size; ++row) {
-        const T* candidates = block + row * inner;
-        for (int64_t j = 0; j < inner; ++j) {
-          // combine() keeps the first of equal values, and a NaN.
-          const bool better = !(Op::combine(best[j], candidates[j]) == best[j]) && best[j] == best[j];
+        const T* HWY_RESTRICT candidates = block + row * inner;
+        for (int64_t j = 0; j < width; ++j) {
+          const bool better = Op::beats(candidates[j], best[j]);
           best[j] = better ? candidates[j] : best[j];
-          place[j] = better ? row : place[j];
+          place[j] = better ? static_cast<Place>(row) : place[j];
         }
       }
-      if (values) std::copy_n(best.data(), inner, values + i * inner);
+      const int64_t target = unit / blocks * inner + start;
+      if (values) std::copy_n(best, width, values + target);
+      std::copy_n(place, width, indices + target);
     }
   });
 }

@@ -113,12 +113,20 @@ void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from
   const int64_t step_from = from_strides[0];
   const int64_t step_to = from_strides[1];
   parallel_for(0, static_cast<int64_t>(rows.indexed.size()), grain_of(rows), [&](int64_t first, int64_t last) {
+    if (rows.length == 1) {
+      const int64_t* source = (from_indexed ? rows.indexed : rows.dense).data();
+      const int64_t* target = (from_indexed ? rows.dense : rows.indexed).data();
+      for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
+        const Word* base = from + (from_indexed ? rows.indexed_outer : rows.dense_outer)[outer];
+        Word* out = to + (from_indexed ? rows.dense_outer : rows.indexed_outer)[outer];
+        for (int64_t i = first; i < last; ++i) out[target[i]] = base[source[i]];
+      }
+      return;
+    }
     for_each_row(rows, first, last, [&](int64_t indexed, int64_t dense) {
       const Word* source = from + (from_indexed ? indexed : dense);
       Word* target = to + (from_indexed ? dense : indexed);
-      if (rows.length == 1) {
-        *target = *source;
-      } else if (step_from == 1 && step_to == 1) {
+      if (step_from == 1 && step_to == 1) {
         std::memcpy(target, source, static_cast<size_t>(rows.length) * sizeof(Word));
       } else {
         for (int64_t i = 0; i < rows.length; ++i) target[i * step_to] = source[i * step_from];
@@ -183,28 +191,20 @@ void nonzero_kernel(Tensor& out, const Tensor& self) {
     const scalar_t* values = dense.data_ptr<scalar_t>();
     int64_t found = 0;
     for (int64_t i = 0; i < count; ++i) found += values[i] != scalar_t(0);
-    out = at::detail::empty({found, dims}, kLong, self.device());
-    int64_t* position = out.data_ptr<int64_t>();
-    if (dims == 1) {
-      for (int64_t i = 0; i < count && found > 0; ++i) {
-        if (values[i] != scalar_t(0)) *position++ = i;
-      }
-      return;
-    }
-    if (dims == 0) return;
-    const int64_t columns = self.sizes()[dims - 1];
-    for (int64_t row = 0; row * columns < count; ++row) {
+    // One row more than there are: every element writes its place, and only those that count move on.
+    const Tensor places = at::detail::empty({found + 1, dims}, kLong, self.device());
+    int64_t* place = places.data_ptr<int64_t>();
+    const int64_t columns = dims > 0 ? self.sizes()[dims - 1] : 1;
+    DimVector row(static_cast<size_t>(std::max<int64_t>(dims, 1)), 0);
+    for (int64_t start = 0; start < count && dims > 0; start += columns) {
       for (int64_t column = 0; column < columns; ++column) {
-        if (values[row * columns + column] == scalar_t(0)) continue;
-        position[dims - 1] = column;
-        int64_t rest = row;
-        for (int64_t dim = dims - 2; dim >= 0; --dim) {
-          position[dim] = rest % self.sizes()[dim];
-          rest /= self.sizes()[dim];
-        }
-        position += dims;
+        for (int64_t dim = 0; dim + 1 < dims; ++dim) place[dim] = row[dim];
+        place[dims - 1] = column;
+        place += values[start + column] != scalar_t(0) ? dims : 0;
       }
+      for (int64_t dim = dims - 2; dim >= 0 && ++row[dim] == self.sizes()[dim]; --dim) row[dim] = 0;
     }
+    out = at::detail::make_view(places, {found, dims}, places.strides(), 0);
   });
 }
 

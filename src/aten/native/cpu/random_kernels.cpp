@@ -5,6 +5,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/TensorIterator.h>
+#include <aten/native/cpu/box_muller.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,6 @@ namespace at::native::cpu {
 
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
 // Ranges from here on are drawn from 64 bits: from 32 they would be noticeably skewed.
 constexpr uint64_t kWideRange = uint64_t{1} << 28;
 
@@ -31,25 +31,14 @@ void fill_serially(const Tensor& self, Draw&& draw) {
       0, iter.numel());
 }
 
-// Box and Muller on 16 uniform numbers: the first 8 give radii, the last 8 angles.
-template <typename T>
-void normal_16(T* data, T mean, T std) {
-  for (int i = 0; i < 8; ++i) {
-    const T radius = std::sqrt(T(-2) * std::log(T(1) - data[i]));  // 1 - u is never 0
-    const T angle = T(2 * kPi) * data[i + 8];
-    data[i] = radius * std::cos(angle) * std + mean;
-    data[i + 8] = radius * std::sin(angle) * std + mean;
-  }
-}
-
 template <typename T>
 void normal_contiguous(T* data, int64_t count, T mean, T std, CPUGenerator& generator) {
   for (int64_t i = 0; i < count; ++i) data[i] = generator.uniform<T>();
-  for (int64_t i = 0; i + 16 <= count; i += 16) normal_16(data + i, mean, std);
+  box_muller(data, count / 16, mean, std);
   if (count % 16 != 0) {  // the last 16 once more, from new numbers
     T* last = data + count - 16;
     for (int i = 0; i < 16; ++i) last[i] = generator.uniform<T>();
-    normal_16(last, mean, std);
+    box_muller(last, 1, mean, std);
   }
 }
 

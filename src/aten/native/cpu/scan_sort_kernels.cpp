@@ -48,36 +48,74 @@ auto sort_key(T value) {
   }
 }
 
+// Key and index in one word where the key has 32 bits, side by side where it has 64.
+struct NarrowItem {
+  uint64_t word;
+  NarrowItem() = default;
+  NarrowItem(uint64_t key, int64_t index) : word(key << 32 | static_cast<uint64_t>(index)) {}
+  uint64_t key() const { return word >> 32; }
+  int64_t index() const { return static_cast<int64_t>(word & 0xffffffffu); }
+  friend bool operator<(const NarrowItem& a, const NarrowItem& b) { return a.word < b.word; }
+};
 struct WideItem {
-  uint64_t key;
-  int64_t index;
-  friend bool operator<(const WideItem& a, const WideItem& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; }
+  uint64_t word;
+  int64_t position;
+  WideItem() = default;
+  WideItem(uint64_t key, int64_t index) : word(key), position(index) {}
+  uint64_t key() const { return word; }
+  int64_t index() const { return position; }
+  friend bool operator<(const WideItem& a, const WideItem& b) { return a.word != b.word ? a.word < b.word : a.position < b.position; }
 };
 
-// Stable, because equal keys are ordered by their index; `row` elements are `stride` apart.
-template <typename T>
-void sort_row(T* values, int64_t* indices, const T* row, int64_t size, int64_t stride, bool descending) {
-  using Key = decltype(sort_key(T()));
-  const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
-  if (sizeof(Key) == 4 && size <= int64_t{1} << 32) {  // key and index in one word
-    std::vector<uint64_t> items(static_cast<size_t>(size));
-    for (int64_t i = 0; i < size; ++i) items[i] = static_cast<uint64_t>(sort_key(row[i * stride]) ^ flip) << 32 | static_cast<uint64_t>(i);
-    std::sort(items.begin(), items.end());
-    for (int64_t i = 0; i < size; ++i) {
-      const auto index = static_cast<int64_t>(items[i] & 0xffffffffu);
-      indices[i * stride] = index;
-      values[i * stride] = row[index * stride];
+// Sorts by one byte of the key after another, from the lowest; bytes that are the same in every key cost nothing.
+template <typename Item>
+void radix_sort(std::vector<Item>& items, std::vector<Item>& buffer) {
+  uint64_t all = ~uint64_t{0};
+  uint64_t any = 0;
+  for (const Item& item : items) {
+    all &= item.key();
+    any |= item.key();
+  }
+  buffer.resize(items.size());
+  for (int shift = 0; shift < 64; shift += 8) {
+    if (((all ^ any) >> shift & 0xff) == 0) continue;
+    size_t places[256] = {};
+    for (const Item& item : items) ++places[item.key() >> shift & 0xff];
+    size_t place = 0;
+    for (size_t& next : places) {
+      const size_t count = next;
+      next = place;
+      place += count;
     }
-  } else {
-    std::vector<WideItem> items(static_cast<size_t>(size));
-    for (int64_t i = 0; i < size; ++i) items[i] = {static_cast<uint64_t>(sort_key(row[i * stride]) ^ flip), i};
-    std::sort(items.begin(), items.end());
-    for (int64_t i = 0; i < size; ++i) {
-      indices[i * stride] = items[i].index;
-      values[i * stride] = row[items[i].index * stride];
-    }
+    for (const Item& item : items) buffer[places[item.key() >> shift & 0xff]++] = item;
+    items.swap(buffer);
   }
 }
+
+// Memory that the rows of one thread share.
+template <typename T>
+struct SortBuffers {
+  using Key = decltype(sort_key(T()));
+  using Item = std::conditional_t<sizeof(Key) == 4, NarrowItem, WideItem>;
+  std::vector<Item> items;
+  std::vector<Item> spare;
+
+  // Elements are `stride` apart. Equal keys keep their order, because items are ordered by index too.
+  void load(const T* row, int64_t size, int64_t stride, bool descending) {
+    const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
+    items.resize(static_cast<size_t>(size));
+    for (int64_t i = 0; i < size; ++i) items[i] = Item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
+  }
+  void store(T* values, int64_t* indices, const T* row, int64_t count, int64_t stride_in, int64_t stride_out) const {
+    for (int64_t i = 0; i < count; ++i) {
+      indices[i * stride_out] = items[i].index();
+      values[i * stride_out] = row[items[i].index() * stride_in];
+    }
+  }
+};
+
+constexpr int64_t kRadixSize = 200;                 // fewer elements are compared with each other
+constexpr int64_t kNarrowSize = int64_t{1} << 32;   // positions that a narrow item holds
 
 }  // namespace
 
@@ -92,6 +130,16 @@ void cumsum_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
     scalar_t* to = out.data_ptr<scalar_t>();
     const int64_t work = std::max<int64_t>(1, extents.size * extents.inner);
     parallel_for(0, extents.outer, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
+      if (extents.inner == 1) {
+        for (int64_t i = first; i < last; ++i) {
+          Total total = 0;
+          for (int64_t j = i * extents.size; j < (i + 1) * extents.size; ++j) {
+            total = static_cast<Total>(total + from[j]);
+            to[j] = static_cast<scalar_t>(total);
+          }
+        }
+        return;
+      }
       std::vector<Total> totals(static_cast<size_t>(extents.inner));
       for (int64_t i = first; i < last; ++i) {
         std::fill(totals.begin(), totals.end(), Total(0));
@@ -106,9 +154,15 @@ void cumsum_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
   });
 }
 
-void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool descending) {
+namespace {
+
+// order(buffers, size) puts the first elements of each row's items in place.
+template <typename Order>
+void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool descending, Order&& order) {
   const Tensor dense = at::detail::to_contiguous(self);
   const Extents extents(dense, dim);
+  const int64_t count = values.sizes()[dim];
+  TORCH_CHECK(extents.size < kNarrowSize, "sort: a dimension of 2^32 elements or more is not supported, got ", extents.size);
   dispatch_all_types(self.dtype(), "sort", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* from = dense.data_ptr<scalar_t>();
@@ -116,11 +170,38 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
     int64_t* places = indices.data_ptr<int64_t>();
     const int64_t grain = std::max<int64_t>(1, kGrainSize / 16 / std::max<int64_t>(1, extents.size));
     parallel_for(0, extents.outer * extents.inner, grain, [&](int64_t first, int64_t last) {
+      SortBuffers<scalar_t> buffers;
       for (int64_t row = first; row < last; ++row) {
-        const int64_t start = row / extents.inner * extents.size * extents.inner + row % extents.inner;
-        sort_row(sorted + start, places + start, from + start, extents.size, extents.inner, descending);
+        const int64_t outer = row / extents.inner;
+        const int64_t inner = row % extents.inner;
+        const scalar_t* data = from + outer * extents.size * extents.inner + inner;
+        const int64_t target = outer * count * extents.inner + inner;
+        buffers.load(data, extents.size, extents.inner, descending);
+        order(buffers, extents.size);
+        buffers.store(sorted + target, places + target, data, count, extents.inner, extents.inner);
       }
     });
+  });
+}
+
+}  // namespace
+
+void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool descending) {
+  for_each_sorted_row(values, indices, self, dim, descending, [](auto& buffers, int64_t size) {
+    if (size < kRadixSize) {
+      std::sort(buffers.items.begin(), buffers.items.end());
+    } else {
+      radix_sort(buffers.items, buffers.spare);
+    }
+  });
+}
+
+void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool largest, bool sorted) {
+  const int64_t count = values.sizes()[dim];
+  for_each_sorted_row(values, indices, self, dim, largest, [&](auto& buffers, int64_t size) {
+    auto& items = buffers.items;
+    if (count < size) std::nth_element(items.begin(), items.begin() + count, items.end());
+    if (sorted) std::sort(items.begin(), items.begin() + count);
   });
 }
 

@@ -24,6 +24,12 @@ namespace HWY_NAMESPACE {
 // Elements that are treated together; as many as keep three rows of them in the nearest cache.
 constexpr int64_t kBlock = 1024;
 
+// Highway's exp makes 0 of NaN.
+template <typename D, typename V>
+HWY_ATTR V exp_or_nan(D d, V x) {
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
+}
+
 // to[i] = exp(from[i] - shift[i * shift_step]) where shift_step is 0 or 1. `to` may be `from`.
 template <typename T, int kShiftStep>
 HWY_ATTR void exp_shifted(T* to, const T* from, const T* shift, int64_t count) {
@@ -32,14 +38,36 @@ HWY_ATTR void exp_shifted(T* to, const T* from, const T* shift, int64_t count) {
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
     const auto offset = kShiftStep ? hn::LoadU(d, shift + i) : hn::Set(d, *shift);
-    hn::StoreU(hn::Exp(d, hn::Sub(hn::LoadU(d, from + i), offset)), d, to + i);
+    hn::StoreU(exp_or_nan(d, hn::Sub(hn::LoadU(d, from + i), offset)), d, to + i);
   }
   if (i < count) {
     HWY_ALIGN T rest[HWY_MAX_BYTES / sizeof(T)] = {};
     for (int64_t j = i; j < count; ++j) rest[j - i] = from[j] - shift[j * kShiftStep];
-    hn::Store(hn::Exp(d, hn::Load(d, rest)), d, rest);
+    hn::Store(exp_or_nan(d, hn::Load(d, rest)), d, rest);
     for (int64_t j = i; j < count; ++j) to[j] = rest[j - i];
   }
+}
+
+// sum of a[i] * b[i], as accurate as reduce_run
+template <typename T>
+HWY_ATTR T dot_run(const T* a, const T* b, int64_t count) {
+  if (count > kRunBlock) {
+    const int64_t half = (count / 2 + kRunBlock - 1) / kRunBlock * kRunBlock;
+    return dot_run(a, b, half) + dot_run(a + half, b + half, count - half);
+  }
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto first = hn::Zero(d);
+  auto second = first;
+  int64_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    first = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), first);
+    second = hn::MulAdd(hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes), second);
+  }
+  for (; i + lanes <= count; i += lanes) first = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), first);
+  T total = hn::GetLane(hn::SumOfLanes(d, hn::Add(first, second)));
+  for (; i < count; ++i) total += a[i] * b[i];
+  return total;
 }
 
 // Rows whose elements lie next to each other.
@@ -155,8 +183,7 @@ HWY_ATTR void backward_rows(T* grad_input, const T* grad, const T* output, int64
         exp_shifted<T, 0>(to, y, &zero, size);
         for (int64_t j = 0; j < size; ++j) to[j] = g[j] - total * to[j];
       } else {
-        for (int64_t j = 0; j < size; ++j) to[j] = g[j] * y[j];
-        const T total = reduce_run<Sum<T>>(to, size);
+        const T total = dot_run(g, y, size);
         for (int64_t j = 0; j < size; ++j) to[j] = (g[j] - total) * y[j];
       }
     }
