@@ -41,6 +41,7 @@ Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_
 Tensor silu(const Tensor& self) { return at::mul(self, at::sigmoid(self)); }
 
 Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"leaky_relu_cpu\" not implemented for '", self.dtype(), "'");
   return at::where(at::gt(self, Scalar(0)), self, at::mul(self, negative_slope));
 }
 
@@ -74,8 +75,6 @@ Tensor isfinite(const Tensor& self) {
 bool equal(const Tensor& self, const Tensor& other) {
   TORCH_CHECK(self.device() == other.device(), "Expected all tensors to be on the same device, but found at least two devices, ",
               self.device(), " and ", other.device(), "!");
-  TORCH_CHECK(self.dtype() == other.dtype(), "Expected all tensors to have the same dtype, but found ", self.dtype(), " and ",
-              other.dtype(), " (torch.equal)");
   if (self.sizes() != other.sizes()) return false;
   if (self.numel() == 0) return true;
   return at::all(at::eq(self, other)).item<bool>();

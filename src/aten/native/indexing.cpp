@@ -7,6 +7,7 @@
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
+#include <aten/native/TypeNames.h>
 #include <aten/native/Views.h>
 
 #include <sstream>
@@ -206,7 +207,9 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   check_same_device(self, index, "index", "index_select");
   const Tensor source = at_least_1d(self);
   const Tensor positions = at_least_1d(at::detail::to_dtype(index, kLong));
-  TORCH_CHECK_INDEX(positions.numel() == 0 || source.sizes()[dim] > 0, "index_select(): index out of range for a dimension of size 0");
+  TORCH_CHECK(self.dim() > 0 || positions.numel() == 1, "index_select(): Index to scalar can have only 1 value, got ", positions.numel(),
+              " value(s)");
+  TORCH_CHECK(positions.numel() == 0 || self.dim() <= 1 || source.sizes()[dim] > 0, "index_select(): self indexing axis dim should be positive");
   if (positions.is_cpu()) {
     // Negative positions are refused here; the kernel would count them from the end.
     const int64_t* values = positions.data_ptr<int64_t>();
@@ -244,6 +247,16 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
                 " source.shape = ", source.sizes());
   }
   if (values.numel() == 0) return self;
+  if (positions.is_cpu()) {  // here too negative positions are none
+    const int64_t* places = positions.data_ptr<int64_t>();
+    const int64_t size = target.sizes()[dim];
+    for (int64_t i = 0; i < positions.numel(); ++i) {
+      const int64_t place = places[i * positions.strides()[0]];
+      if (place >= 0 && place < size) continue;
+      TORCH_CHECK_INDEX(self.dim() > 1, "index out of range in self");
+      TORCH_CHECK(false, "index ", place, " is out of bounds for dimension ", dim, " with size ", size);
+    }
+  }
   const Tensor scaled = alpha.equal(1) ? values : at::detail::to_dtype(at::mul(values, alpha), self.dtype());
   run_kernel(index_put_kernels, self.device(), native::movedim(target, dim, 0), TensorList(positions), native::movedim(scaled, dim, 0),
              /*accumulate=*/true);
@@ -288,7 +301,8 @@ Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tenso
 }
 
 Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
-  TORCH_CHECK(mask.dtype() == kBool, "masked_fill_ only supports boolean masks, but got mask with dtype ", mask.dtype());
+  TORCH_CHECK(mask.dtype() == kBool, "masked_fill_ only supports boolean masks, but got mask with dtype ",
+              cpp_type_name(mask.dtype()));
   const DimVector shape = broadcast_shapes(self.sizes(), mask.sizes());
   TORCH_CHECK(IntArrayRef(shape) == self.sizes(), "output with shape ", self.sizes(), " doesn't match the broadcast shape ", IntArrayRef(shape));
   const Tensor expanded = native::expand(mask, shape, /*implicit=*/true);
@@ -341,8 +355,8 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, int64_t dim) {
 Tensor embedding(const Tensor& weight, const Tensor& indices) {
   TORCH_CHECK(weight.dim() == 2, "'weight' must be 2-D");
   TORCH_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,
-              "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ", indices.dtype(),
-              " instead (while checking arguments for embedding)");
+              "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.", indices.dtype(),
+              "Tensor instead (while checking arguments for embedding)");
   if (indices.dim() == 1) return at::index_select(weight, 0, indices);
   DimVector shape(indices.sizes());
   shape.push_back(weight.sizes()[1]);

@@ -7,23 +7,11 @@
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
+#include <aten/native/TypeNames.h>
 
 namespace at::native {
 
 namespace {
-
-// "float", "double", "int64_t"...: how PyTorch's checks name element types.
-const char* cpp_type_name(ScalarType type) {
-  switch (type) {
-    case kByte: return "unsigned char";
-    case kInt: return "int";
-    case kLong: return "long";
-    case kFloat: return "float";
-    case kDouble: return "double";
-    case kBool: return "bool";
-    default: return "undefined";
-  }
-}
 
 void check_matrices(const Tensor& first, const Tensor& second, const char* function) {
   TORCH_CHECK(first.dim() == 2 && second.dim() == 2, "mat1 and mat2 must be matrices, got ", first.dim(), "-D and ", second.dim(),
@@ -77,6 +65,8 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
   TORCH_CHECK(self.dim() == 2 && vec.dim() == 1, "vector + matrix @ vector expected, got 1, ", self.dim(), ", ", vec.dim());
   TORCH_CHECK(self.sizes()[1] == vec.sizes()[0], "size mismatch, got input (", self.sizes()[0], "), mat (", self.sizes()[0], "x",
               self.sizes()[1], "), vec (", vec.sizes()[0], ")");
+  TORCH_CHECK(self.dtype() == vec.dtype(), "addmv input tensors must have the same dtype, but got ", vec.dtype(), ", ", self.dtype(),
+              ", and ", vec.dtype());
   return at::squeeze(at::mm(self, at::unsqueeze(vec, 1)), 1);
 }
 

@@ -48,7 +48,7 @@ Classification flatten_classification(const Tensor& self, const Tensor& target, 
     TORCH_CHECK(IntArrayRef(result.loss_shape) == target.sizes(), "Expected target size ", IntArrayRef(result.loss_shape), ", got ",
                 target.sizes());
   }
-  TORCH_CHECK(target.dtype() == kLong || target.dtype() == kByte, "expected scalar type Long but found ", target.dtype());
+  TORCH_CHECK(target.dtype() == kLong || target.dtype() == kByte, "expected target dtype to be Long or Byte, but got ", target.dtype());
   TORCH_CHECK(!weight.defined() || (weight.dim() == 1 && weight.numel() == classes),
               "weight tensor should be defined either for all ", classes, " classes or no classes but got weight tensor of shape: ",
               weight.sizes());
@@ -80,6 +80,7 @@ std::pair<Tensor, Tensor> sample_losses(const Classification& problem, const Ten
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   const Tensor difference = at::sub(self, target);
+  TORCH_CHECK_NOT_IMPLEMENTED(difference.is_floating_point(), "\"mse_cpu\" not implemented for '", difference.dtype(), "'");
   return reduce_loss(at::mul(difference, difference), reduction);
 }
 

@@ -6,6 +6,7 @@
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
+#include <aten/native/TypeNames.h>
 #include <aten/native/Views.h>
 
 #include <cmath>
@@ -49,9 +50,26 @@ std::pair<double, double> bounds(ScalarType dtype) {
 void check_bounds(const Tensor& self, int64_t from, int64_t last) {
   const auto [lowest, highest] = bounds(self.dtype());
   TORCH_CHECK(static_cast<double>(from) >= lowest && static_cast<double>(from) <= highest, "from is out of bounds for ",
-              c10::dtype_name(self.dtype()));
+              cpp_type_name(self.dtype()));
   TORCH_CHECK(static_cast<double>(last) >= lowest && static_cast<double>(last) <= highest, "to - 1 is out of bounds for ",
-              c10::dtype_name(self.dtype()));
+              cpp_type_name(self.dtype()));
+}
+
+// The part of [from, to) whose ends a floating dtype holds exactly.
+std::pair<int64_t, int64_t> representable_range(ScalarType dtype, int64_t from, int64_t to) {
+  const int digits = dtype == kFloat ? 24 : 53;
+  const auto rounded = [&](int64_t value) {
+    return dtype == kFloat ? static_cast<int64_t>(static_cast<float>(value)) : static_cast<int64_t>(static_cast<double>(value));
+  };
+  // The distance between neighbouring values of this size.
+  const auto step = [&](int64_t value) {
+    int bits = 0;
+    for (uint64_t rest = static_cast<uint64_t>(std::abs(value)); rest >>= 1;) ++bits;
+    return int64_t{1} << (bits - digits + 1);
+  };
+  const int64_t next = rounded(from + 1);
+  const int64_t last = rounded(to - 1);
+  return {next < from ? next + step(from + 1) : from, last >= to ? last - step(to - 1) : to};
 }
 
 Tensor& fill_random(Tensor& self, int64_t from, uint64_t range, const Generator& generator) {
@@ -94,6 +112,10 @@ Tensor& random_from_(Tensor& self, int64_t from, std::optional<int64_t> to, cons
   if (to) {
     TORCH_CHECK(from < *to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", *to);
     check_bounds(self, from, *to - 1);
+    if (self.is_floating_point()) {
+      std::tie(from, to) = representable_range(self.dtype(), from, *to);
+      TORCH_CHECK(from < *to, "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=", from, " >= to=", *to);
+    }
     return fill_random(self, from, static_cast<uint64_t>(*to) - static_cast<uint64_t>(from), generator);
   }
   check_bounds(self, from, from);
@@ -121,7 +143,6 @@ Tensor randint_low(int64_t low, int64_t high, IntArrayRef size, const Generator&
 }
 
 Tensor randperm(int64_t n, const Generator& generator, const TensorOptions& options) {
-  TORCH_CHECK(n >= 0, "n must be non-negative, got ", n);
   const Tensor result = at::detail::empty({n}, options.dtype(options.dtype_opt.value_or(kLong)));
   if (n > 0) run_kernel(randperm_kernels, result.device(), result, generator_for(result, generator));
   return result;

@@ -42,11 +42,11 @@ ScalarType mean_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
 // A maximum has no identity: refuses an empty tensor, or an empty dimension to be reduced.
 void check_not_empty(const Tensor& self, IntArrayRef dims, const char* name) {
   if (self.numel() > 0) return;
-  TORCH_CHECK_INDEX(!dims.empty(), name, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim ",
-                    "with the 'dim' argument.");
+  TORCH_CHECK(!dims.empty(), name, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the ",
+              "'dim' argument.");
   for (const int64_t given : dims) {
     const int64_t dim = wrap_dim(given, self.dim());
-    TORCH_CHECK_INDEX(self.dim() == 0 || self.sizes()[dim] != 0, name, "(): Expected reduction dim ", dim, " to have non-zero size.");
+    TORCH_CHECK_INDEX(self.dim() == 0 || self.sizes()[dim] != 0, name, "(): Expected reduction dim ", given, " to have non-zero size.");
   }
 }
 
@@ -70,8 +70,9 @@ std::tuple<Tensor, Tensor> extreme_along(const Table& kernels, const Tensor& sel
 
 template <typename Table>
 Tensor arg_extreme(const Table& kernels, const Tensor& self, std::optional<int64_t> dim, bool keepdim, const char* name) {
+  TORCH_CHECK(self.dtype() != kBool, name, "(): does not support bool input");
   if (dim) return std::get<1>(extreme_along(kernels, self, *dim, keepdim, /*with_values=*/false, name));
-  check_not_empty(self, {}, name);
+  TORCH_CHECK_INDEX(self.numel() > 0, name, "(): Expected reduction dim to be specified for input.numel() == 0.");
   const Tensor flat = native::view(at::detail::to_contiguous(self), {self.numel()});
   const Tensor index = std::get<1>(extreme_along(kernels, flat, 0, /*keepdim=*/false, /*with_values=*/false, name));
   return keepdim ? native::view(index, DimVector(self.dim(), 1)) : index;
@@ -213,6 +214,8 @@ Tensor norm(const Tensor& self, const Scalar& p) {
   const Tensor magnitude = at::abs(self);
   if (exponent == 1) return at::sum(magnitude);
   if (exponent == 0) return at::sum(at::ne(self, Scalar(0)), self.dtype());
+  TORCH_CHECK(self.numel() > 0 || (!std::isinf(exponent) && exponent > 0), "linalg.vector_norm cannot compute the ", exponent,
+              " norm on an empty tensor because the operation does not have an identity");
   if (std::isinf(exponent)) return exponent > 0 ? at::amax(magnitude) : at::amin(magnitude);
   return at::pow(at::sum(at::pow(magnitude, p)), Scalar(1 / exponent));
 }

@@ -67,7 +67,7 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   TORCH_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
   TORCH_CHECK(length >= 0, "narrow(): length must be non-negative.");
   const int64_t size = self.size(dim);
-  TORCH_CHECK_INDEX(start >= -size && start <= size, "Dimension out of range (expected to be in range of [", -size, ", ", size,
+  TORCH_CHECK_INDEX(start >= -size && start <= size, "start out of range (expected to be in range of [", -size, ", ", size,
                     "], but got ", start, ")");
   if (start < 0) start += size;
   TORCH_CHECK(start <= size - length, "start (", start, ") + length (", length, ") exceeds dimension size (", size, ").");
@@ -75,7 +75,8 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
 }
 
 std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
-  dim = wrap_dim(dim, self.dim(), /*wrap_scalar=*/false);
+  dim = wrap_dim(dim, self.dim());
+  TORCH_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", dim, " but tensor has no dimensions");
   std::vector<Tensor> result;
   result.reserve(self.sizes()[dim]);
   for (int64_t i = 0; i < self.sizes()[dim]; ++i) result.push_back(at::select(self, dim, i));
@@ -153,10 +154,7 @@ Tensor cat(TensorList tensors, int64_t dim) {
     }
   }
   const TensorOptions options = tensors[0].options().dtype(common_dtype(tensors));
-  if (!first) {
-    wrap_dim(dim, 1);
-    return at::detail::empty({0}, options);
-  }
+  if (!first) return at::detail::empty({0}, options);
   dim = wrap_dim(dim, first->dim());
   DimVector shape(first->sizes());
   shape[dim] = 0;

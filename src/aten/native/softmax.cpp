@@ -12,8 +12,8 @@ namespace at::native {
 
 Tensor _softmax(const Tensor& self, int64_t dim, bool log) {
   dim = wrap_dim(dim, self.dim());
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), log ? "\"log_softmax_lastdim_kernel_impl\"" : "\"softmax_lastdim_kernel_impl\"",
-                              " not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), '"', log ? "log_softmax" : "softmax", dim + 1 >= self.dim() ? "_lastdim" : "",
+                              "_kernel_impl\" not implemented for '", self.dtype(), "'");
   const Tensor out = at::detail::empty(self.sizes(), self.dtype(), self.device());
   if (out.numel() == 0) return out;
   if (self.dim() == 0) {

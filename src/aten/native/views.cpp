@@ -105,10 +105,20 @@ Tensor view(const Tensor& self, IntArrayRef size) {
   return alias_with_sizes_and_strides(self, shape, *strides);
 }
 
+namespace {
+
+// As PyTorch's messages name a tensor's type.
+std::string type_name(const Tensor& tensor) {
+  if (tensor.dtype() == kBool && tensor.is_cpu()) return "CPUBoolType";
+  return std::string(tensor.is_cuda() ? "torch.cuda." : "torch.") + c10::to_string(tensor.dtype()) + "Tensor";
+}
+
+}  // namespace
+
 Tensor expand(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
   const int64_t dims = self.dim();
   const int64_t result_dims = static_cast<int64_t>(size.size());
-  TORCH_CHECK(result_dims >= dims, "expand(", self.is_cuda() ? "torch.cuda." : "torch.", self.dtype(), "Tensor{", self.sizes(),
+  TORCH_CHECK(result_dims >= dims, "expand(", type_name(self), "{", self.sizes(),
               "}, size=", size, "): the number of sizes provided (", result_dims,
               ") must be greater or equal to the number of dimensions in the tensor (", dims, ")");
   DimVector sizes(result_dims);

@@ -94,7 +94,7 @@ TEST(masked_fill) {
   x.masked_fill_(expect::tensor({1, 0, 0}, kBool), 9);
   EXPECT_TENSOR(x, (Sizes{2, 3}), kFloat, 9, 1, 2, 9, 4, 5);
   EXPECT_TENSOR(ramp({3}).masked_fill(expect::tensor({1, 0}, {2, 1}, kBool), 7), (Sizes{2, 3}), kFloat, 7, 7, 7, 0, 1, 2);
-  CHECK_THROWS(c10::Error, x.masked_fill_(integers({1, 0, 0}), 9), "masked_fill_ only supports boolean masks, but got mask with dtype Long");
+  CHECK_THROWS(c10::Error, x.masked_fill_(integers({1, 0, 0}), 9), "masked_fill_ only supports boolean masks, but got mask with dtype long int");
 }
 
 TEST(nonzero) {

@@ -55,7 +55,7 @@ TEST(nll_loss) {
   EXPECT_TENSOR(at::nll_loss(image, at::ones({2, 2, 2}, at::kLong), {}, 0), (Sizes{2, 2, 2}), kFloat, -4, -5, -6, -7, -16, -17, -18, -19);
   CHECK_THROWS(c10::IndexError, at::nll_loss(x, integers({0, 3})), "Target 3 is out of bounds.");
   CHECK_THROWS(c10::ValueError, at::nll_loss(x, integers({0, 1, 2})), "Expected input batch_size (2) to match target batch_size (3).");
-  CHECK_THROWS(c10::Error, at::nll_loss(x, at::ones({2})), "expected scalar type Long but found Float");
+  CHECK_THROWS(c10::Error, at::nll_loss(x, at::ones({2})), "expected target dtype to be Long or Byte, but got Float");
   CHECK_THROWS(c10::Error, at::nll_loss(x, target, at::ones({2})), "weight tensor should be defined either for all 3 classes or no classes");
 }
 

@@ -151,7 +151,6 @@ TEST(places_of_extremes) {
   EXPECT_TENSOR(at::argmax(x.t()), ({}), kLong, 2);
   EXPECT_TENSOR(at::argmax(x, std::nullopt, true), (Sizes{1, 1}), kLong, 1);
   EXPECT_TENSOR(at::argmax(expect::tensor({-kInf, -kInf})), ({}), kLong, 0);
-  EXPECT_TENSOR(at::argmax(expect::tensor({0, 1, 1}, kBool)), ({}), kLong, 1);
 }
 
 TEST(variance) {
