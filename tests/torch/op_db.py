@@ -285,6 +285,52 @@ OPS: tuple[Op, ...] = (
     op("F.embedding", call(I((2, 3), 5), T((5, 4)))),
     op("F.embedding", call(I((2, 3), 5), T((5, 4)), padding_idx=1), differences=False),
     op("F.one_hot", call(I((2, 3), 5)), call(I((4,), 3), 6), gradient=False, dtypes=("float32",)),
+    # images and signals
+    op("F.conv1d", call(T((2, 3, 8)), T((4, 3, 3)), T((4,))), call(T((3, 8)), T((4, 3, 3)), None, 2, 1), scale=8),
+    op(
+        "F.conv2d",
+        call(T((2, 3, 6, 5)), T((4, 3, 3, 2)), T((4,))),
+        call(T((2, 4, 6, 6)), T((6, 2, 3, 3)), T((6,)), 2, 1, 1, 2),
+        call(T((1, 2, 7, 7)), T((2, 2, 3, 3)), None, 1, "same", 2),
+        call(T((2, 5, 5)), T((3, 2, 2, 2)), None, (1, 2), (1, 0)),
+        scale=8,
+    ),
+    op("F.conv3d", call(T((1, 2, 4, 4, 4)), T((2, 2, 2, 2, 2)), T((2,)), 2, 1), scale=8),
+    op(
+        "F.conv_transpose2d",
+        call(T((2, 3, 4, 4)), T((3, 2, 3, 3)), T((2,))),
+        call(T((1, 4, 3, 3)), T((4, 1, 3, 3)), None, 2, 1, 1, 2),
+        scale=8,
+    ),
+    op("F.max_pool1d", call(T((2, 3, 8)), 2), call(T((3, 8)), 3, 2, 1)),
+    op(
+        "F.max_pool2d", call(T((2, 3, 6, 6)), 2), call(T((1, 2, 7, 7)), 3, 2, 1), call(T((2, 7, 7)), (2, 3), dilation=2)
+    ),
+    op("F.avg_pool1d", call(T((2, 3, 8)), 2), call(T((2, 3, 8)), 3, 2, 1, count_include_pad=False)),
+    op(
+        "F.avg_pool2d",
+        call(T((2, 3, 6, 6)), 2),
+        call(T((1, 2, 7, 7)), 3, 2, 1),
+        call(T((1, 2, 7, 7)), 3, 2, 1, divisor_override=5),
+    ),
+    op("F.adaptive_avg_pool1d", call(T((2, 3, 8)), 3)),
+    op("F.adaptive_avg_pool2d", call(T((2, 3, 6, 5)), 1), call(T((2, 3, 6, 5)), (4, None))),
+    op("F.pad", call(X, (1, 2)), call(X, (0, 1, 2, -1), value=1.5), call(X, (1, 1))),
+    op("F.pad", *(call(T((2, 3, 4)), (2, 1), mode=mode) for mode in ("reflect", "replicate", "circular"))),
+    op(
+        "F.batch_norm",
+        call(T((5, 3)), None, None, T((3,)), T((3,)), True),
+        call(T((2, 3, 4)), None, None, training=True),
+        call(T((2, 3, 2, 2)), T((3,), gradient=False), T((3,), 0.5, gradient=False), T((3,)), T((3,))),
+        scale=8,
+    ),
+    op(
+        "F.scaled_dot_product_attention",
+        call(T((2, 3, 4)), T((2, 5, 4)), T((2, 5, 6))),
+        call(T((2, 3, 4)), T((2, 3, 4)), T((2, 3, 4)), is_causal=True),
+        call(T((3, 4)), T((5, 4)), T((5, 4)), T((3, 5), gradient=False), scale=0.3),
+        scale=8,
+    ),
     # softmax, normalisation, losses
     op("torch.softmax", call(X, 1), call(X, 0), call(T((2, 3, 4)), 1), dtypes=FLOATS, second_gradient=True),
     op("torch.log_softmax", call(X, 1), call(X, 0), call(T((2, 3, 4)), -2), dtypes=FLOATS),

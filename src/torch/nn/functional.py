@@ -6,6 +6,51 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C
+from torch.nn._spatial import (
+    adaptive_avg_pool1d as adaptive_avg_pool1d,
+)
+from torch.nn._spatial import (
+    adaptive_avg_pool2d as adaptive_avg_pool2d,
+)
+from torch.nn._spatial import (
+    avg_pool1d as avg_pool1d,
+)
+from torch.nn._spatial import (
+    avg_pool2d as avg_pool2d,
+)
+from torch.nn._spatial import (
+    batch_norm as batch_norm,
+)
+from torch.nn._spatial import (
+    conv1d as conv1d,
+)
+from torch.nn._spatial import (
+    conv2d as conv2d,
+)
+from torch.nn._spatial import (
+    conv3d as conv3d,
+)
+from torch.nn._spatial import (
+    conv_transpose2d as conv_transpose2d,
+)
+from torch.nn._spatial import (
+    dropout1d as dropout1d,
+)
+from torch.nn._spatial import (
+    dropout2d as dropout2d,
+)
+from torch.nn._spatial import (
+    max_pool1d as max_pool1d,
+)
+from torch.nn._spatial import (
+    max_pool2d as max_pool2d,
+)
+from torch.nn._spatial import (
+    pad as pad,
+)
+from torch.nn._spatial import (
+    scaled_dot_product_attention as scaled_dot_product_attention,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

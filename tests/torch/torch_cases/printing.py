@@ -100,6 +100,9 @@ MODULES = (
     "nn.Flatten(), nn.Unflatten(1, (2, 2)), nn.ELU(), nn.Softplus(), nn.Hardtanh(), nn.ReLU6(), nn.LogSigmoid()",
     "nn.MSELoss(), nn.L1Loss(), nn.CrossEntropyLoss(), nn.NLLLoss(), nn.BCELoss()",
     "nn.BCEWithLogitsLoss(), nn.SmoothL1Loss()",
+    "nn.Conv2d(1, 32, 3), nn.Conv2d(2, 4, (3, 2), 2, 1, 2, 2, bias=False), nn.Conv1d(1, 2, 3, padding='same')",
+    "nn.MaxPool2d(2), nn.MaxPool1d(3, 2, 1), nn.AvgPool2d(2), nn.AdaptiveAvgPool2d((1, 1)), nn.Dropout2d(0.25)",
+    "nn.BatchNorm2d(8), nn.BatchNorm1d(4, affine=False), nn.ConvTranspose2d(4, 2, 3, 2, 1, 1), nn.Conv3d(1, 1, 2)",
     "torch.optim.SGD([torch.zeros(1)], lr=0.1, momentum=0.9)",
 )
 

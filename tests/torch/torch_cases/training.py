@@ -14,6 +14,8 @@ MODELS = {
     "norm": "nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 3), nn.LogSoftmax(dim=1))",
     "silu": "nn.Sequential(nn.Linear(6, 8), nn.SiLU(), nn.LeakyReLU(0.1), nn.Linear(8, 3), nn.Softmax(dim=1))",
     "drop": "nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.4), nn.Linear(8, 3))",
+    "conv": "nn.Sequential(nn.Unflatten(1, (1, 2, 3)), nn.Conv2d(1, 4, 2), nn.BatchNorm2d(4), nn.ReLU(),"
+    " nn.MaxPool2d((1, 2)), nn.Dropout2d(0.25), nn.Flatten(), nn.Linear(4, 3))",
     "flat": "nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Flatten(), nn.Identity(), nn.Linear(6, 3))",
 }
 OPTIMIZERS = {
