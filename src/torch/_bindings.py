@@ -54,6 +54,31 @@ ALIASES = {
     "true_divide": "div",
 }
 
+# Functions and methods of torch._composites.
+COMPOSITES = (
+    "aminmax",
+    "bincount",
+    "count_nonzero",
+    "diag",
+    "diff",
+    "fliplr",
+    "flipud",
+    "index_add",
+    "index_put",
+    "inner",
+    "kron",
+    "median",
+    "nan_to_num",
+    "repeat_interleave",
+    "roll",
+    "scatter",
+    "scatter_add",
+    "tile",
+    "trace",
+    "unique",
+    "vdot",
+)
+
 LAZY_MODULES = frozenset(
     {
         "autograd",
@@ -82,6 +107,8 @@ LAZY_ATTRIBUTES = {
     **dict.fromkeys(
         [
             "atleast_1d",
+            "cdist",
+            "column_stack",
             "broadcast_shapes",
             "broadcast_tensors",
             "einsum",
@@ -89,6 +116,11 @@ LAZY_ATTRIBUTES = {
             "is_nonzero",
             "is_storage",
             "is_tensor",
+            "std_mean",
+            "tril_indices",
+            "triu_indices",
+            "typename",
+            "var_mean",
             "meshgrid",
             "norm",
             "set_default_device",
@@ -98,6 +130,7 @@ LAZY_ATTRIBUTES = {
         ],
         "torch.functional",
     ),
+    **dict.fromkeys(COMPOSITES, "torch._composites"),
     "set_printoptions": "torch._tensor_str",
     **dict.fromkeys(
         [
@@ -141,6 +174,8 @@ def export_functions(namespace: dict[str, object]) -> None:
             namespace.setdefault(name, getattr(functions, name))
             EXPORTED.append(name)
     tensor = namespace["Tensor"]
+    for name in COMPOSITES:
+        setattr(tensor, name, _composite_method(name))
     for alias, name in ALIASES.items():
         namespace.setdefault(alias, getattr(functions, name))
         EXPORTED.append(alias)
@@ -148,6 +183,18 @@ def export_functions(namespace: dict[str, object]) -> None:
             method = getattr(tensor, name + suffix, None)
             if method is not None and not hasattr(tensor, alias + suffix):
                 setattr(tensor, alias + suffix, method)
+
+
+def _composite_method(name: str) -> object:
+    """A method that imports its function when it is first called."""
+
+    def method(self: object, *args: object, **kwargs: object) -> object:
+        from torch import _composites
+
+        return getattr(_composites, name)(self, *args, **kwargs)
+
+    method.__name__ = name
+    return method
 
 
 def lazy_attribute(name: str, namespace: dict[str, object]) -> object:

@@ -223,6 +223,50 @@ def atleast_1d(*tensors: Tensor) -> Any:
     return result[0] if len(result) == 1 else result
 
 
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Concatenates along dimension 1; 1-d tensors are columns."""
+    return torch.cat([tensor.reshape(-1, 1) if tensor.dim() < 2 else tensor for tensor in tensors], 1)
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
+    """Distances between all rows: (..., P, M), (..., R, M) -> (..., P, R), by the norm of order `p`."""
+    return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+
+
+def var_mean(input: Tensor, dim: Any = None, *, correction: float = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """Variance and mean."""
+    mean = input.mean() if dim is None and not keepdim else input.mean(_all_dims(input, dim), keepdim)
+    return input.var(dim, correction=correction, keepdim=keepdim), mean
+
+
+def std_mean(input: Tensor, dim: Any = None, *, correction: float = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """Standard deviation and mean."""
+    variance, mean = var_mean(input, dim, correction=correction, keepdim=keepdim)
+    return variance.sqrt(), mean
+
+
+def _all_dims(input: Tensor, dim: Any) -> Any:
+    return list(range(input.dim())) if dim is None else dim
+
+
+def tril_indices(row: int, col: int, offset: int = 0) -> Tensor:
+    """Rows and columns (2, N) of a matrix's elements on and below its diagonal `offset`."""
+    return torch.ones(row, col).tril(offset).nonzero().t().contiguous()
+
+
+def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
+    """Rows and columns (2, N) of a matrix's elements on and above its diagonal `offset`."""
+    return torch.ones(row, col).triu(offset).nonzero().t().contiguous()
+
+
+def typename(obj: Any) -> str:
+    """The type's full name; torch.FloatTensor and the like for tensors."""
+    if isinstance(obj, torch.Tensor):
+        return obj.type()
+    kind = type(obj)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Concatenates along dimension 1, 1-d tensors along dimension 0."""
     flat = [atleast_1d(tensor) for tensor in tensors]

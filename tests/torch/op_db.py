@@ -285,6 +285,37 @@ OPS: tuple[Op, ...] = (
     op("F.embedding", call(I((2, 3), 5), T((5, 4)))),
     op("F.embedding", call(I((2, 3), 5), T((5, 4)), padding_idx=1), differences=False),
     op("F.one_hot", call(I((2, 3), 5)), call(I((4,), 3), 6), gradient=False, dtypes=("float32",)),
+    # composites
+    op("torch.roll", call(X, 1), call(X, -1, 0), call(T((2, 3, 4)), (1, 5), (0, 2))),
+    op("torch.tile", call(X, (2,)), call(T((3,)), (2, 2))),
+    op("torch.repeat_interleave", call(X, 2), call(X, 3, 1), call(X, T((3,), 0, 3, "int64", gradient=False), 0)),
+    op("torch.diag", call(T((3,))), call(T((3,)), -1), call(X), call(X, 1)),
+    op("torch.diff", call(X), call(X, 2), call(X, 1, 0), dtypes=("float64", "int64", "bool")),
+    op("torch.fliplr", call(X)),
+    op("torch.flipud", call(X)),
+    op("torch.scatter", call(X, 0, T((1, 4), 0, 3, "int64", gradient=False), T((1, 4)))),
+    op("torch.scatter_add", call(X, 1, I((3, 2), 4), T((3, 2)))),
+    op("torch.index_add", call(T((5, 4)), 0, I((3,), 5), X, alpha=2)),
+    op("Tensor.index_put", call(T((5,)), (I((3,), 5),), T((3,)), True)),
+    op("torch.trace", call(X), call(T((3, 3)))),
+    op(
+        "torch.count_nonzero",
+        call(T(M, 0, 2)),
+        call(T(M, 0, 2), 1),
+        dtypes=("int64", "bool", "float32"),
+        gradient=False,
+    ),
+    op("torch.aminmax", call(X), call(X, dim=1), call(X, dim=0, keepdim=True)),
+    op("torch.nan_to_num", call(X), dtypes=("float64", "int64")),
+    op("torch.bincount", call(I((9,), 5)), call(I((9,), 5), T((9,)), 8), gradient=False),
+    op("torch.unique", call(I((9,), 5)), call(I((3, 4), 5), return_inverse=True, return_counts=True), gradient=False),
+    op("torch.median", call(X), call(X, 1), call(X, 0, True)),
+    op("torch.vdot", call(T((4,)), T((4,))), scale=8),
+    op("torch.inner", call(X, T((2, 4))), call(T(()), X), scale=8),
+    op("torch.kron", call(X, T((2, 2))), call(T((2,)), X)),
+    op("torch.cdist", call(X, T((5, 4))), call(X, T((5, 4)), 1.0), scale=8),
+    op("torch.var_mean", call(X), call(X, 1, keepdim=True)),
+    op("torch.std_mean", call(X), call(X, 0, correction=0)),
     # images and signals
     op("F.conv1d", call(T((2, 3, 8)), T((4, 3, 3)), T((4,))), call(T((3, 8)), T((4, 3, 3)), None, 2, 1), scale=8),
     op(
@@ -421,6 +452,7 @@ LISTS: tuple[tuple[str, tuple[T, ...], int], ...] = (
     ("stack", (X, X, X), -1),
     ("vstack", (X, T((4,))), 0),
     ("hstack", (T((2,)), T((3,))), 0),
+    ("column_stack", (T((3,)), X), 0),
 )
 
 

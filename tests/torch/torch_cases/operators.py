@@ -34,7 +34,7 @@ def _gradients(row: op_sample.Op, sample: op_sample.Call, torch: Any) -> Any:
 
 def _list_values(name: str, parts: tuple[op_sample.T, ...], dim: int, torch: Any) -> Any:
     tensors, _, _ = op_sample.build(torch, op_sample.call(*parts), "float32")
-    arguments = (tensors,) if name in ("vstack", "hstack") else (tensors, dim)
+    arguments = (tensors,) if name in ("vstack", "hstack", "column_stack") else (tensors, dim)
     return getattr(torch, name)(*arguments)
 
 

@@ -135,6 +135,8 @@ class WorkerPool:
             context = torch.multiprocessing.get_context(context)
         self.timeout, self.prefetch = loader.timeout, loader.prefetch_factor
         self._owner = os.getpid()
+        # Starts this process's manager of shared memory, which forked workers use as well: what they send outlives them.
+        torch.empty(1).share_memory_()
         self._tasks = [context.SimpleQueue() for _ in range(loader.num_workers)]
         self._results: list[Any] = []  # the reading end of a pipe from each worker
         self._workers: list[Any] = []
@@ -219,6 +221,8 @@ class WorkerPool:
                         reader.recv()
                 except EOFError:
                     break
+                except RuntimeError:
+                    continue  # a batch that went with its worker; nobody wants it any more
             if worker.is_alive() and time.monotonic() >= deadline:
                 worker.terminate()
             worker.join()
