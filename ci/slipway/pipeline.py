@@ -23,7 +23,7 @@ from slipway.console import human_seconds, human_size
 from slipway.digest import output_digest
 from slipway.engines import BuildContext, Engine
 from slipway.environments import Solution, solve
-from slipway.errors import VerifyError
+from slipway.errors import ChannelError, VerifyError
 from slipway.model import Artifact, RenderedOutput
 from slipway.verify import Surroundings, format_findings, has_errors, shared_files, verify_package
 from slipway.verify.facts import list_libraries
@@ -50,6 +50,7 @@ class Pipeline:
     Attributes:
         channels: where build, host and test environments come from, beside this run's own packages.
         rebuild: build even what did not change.
+        only: keys of the outputs to build, the others being taken from the channel as they are; None builds all.
     """
 
     workspace: Workspace
@@ -59,6 +60,7 @@ class Pipeline:
     reporter: Reporter
     jobs: int
     rebuild: bool = False
+    only: frozenset[str] | None = None
     artifacts: list[Artifact] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
     files: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
@@ -91,6 +93,8 @@ class Pipeline:
 
     def _bring_up_to_date(self, output: RenderedOutput, own_names: set[str]) -> Artifact:
         started = time.monotonic()
+        if self.only is not None and output.key not in self.only:
+            return self._handed(output)
         digest = self._digest(output, own_names)
         self.digests[output.key] = digest
         filename = f"{output.key}{channel.PACKAGE_SUFFIX}"
@@ -118,6 +122,20 @@ class Pipeline:
         artifact = _artifact(output, kept, time.monotonic() - started, reused=False)
         self.reporter.line(f"built in {human_seconds(artifact.seconds)}, {human_size(artifact.size)}")
         return artifact
+
+    def _handed(self, output: RenderedOutput) -> Artifact:
+        """The package of an output that somebody else built, as it lies in the channel."""
+        path = self.workspace.channel / output.subdir / f"{output.key}{channel.PACKAGE_SUFFIX}"
+        digest = channel.read_package_digest(path) if path.is_file() else None
+        if digest is None:
+            raise ChannelError(
+                f"`{output.key}` is needed, and " + ("says not what it is made from" if path.exists() else "not there"),
+                where=str(path),
+                hint="build it first, with the same recipe and the same variant configuration",
+            )
+        self.digests[output.key] = digest
+        self.reporter.line("as handed on")
+        return _artifact(output, path, 0.0, reused=True)
 
     def _build_channels(self) -> tuple[str, ...]:
         own = (channel.channel_url(self.session), channel.channel_url(self.workspace.channel))

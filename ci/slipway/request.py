@@ -160,6 +160,14 @@ class Request:
             )
         return chosen
 
+    def matrix(self) -> Sequence[RenderedOutput]:
+        """Every output in every variant, in build order, whatever was asked for.
+
+        Raises:
+            RecipeError: the recipe cannot be rendered.
+        """
+        return self._render(versions=None)
+
     def finalized(self, outputs: Sequence[RenderedOutput], channels: Sequence[str]) -> list[RenderedOutput]:
         """`outputs` once more, their pins (`pin_compatible`, `pin_run_as_build`) made from what the solver picks.
 

@@ -1,0 +1,230 @@
+"""Write CI pipelines from the recipe's matrix, and run the same jobs on this machine.
+
+    slipway ci write             GitHub Actions and GitLab, one job for each output and variant
+    slipway ci write --check     say whether the pipelines in the checkout are fresh
+    slipway ci list              the jobs, and what each of them needs
+    slipway ci run               all jobs here, as many at once as memory and cores allow
+    slipway ci job IDENTIFIER    one job, as CI runs it
+    slipway ci recipe IDENTIFIER one output alone as a recipe, for real conda-build
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.errors import BuildError, UsageError
+
+if TYPE_CHECKING:
+    from slipway.log import Reporter
+
+# What `recipe` needs must not import more than the renderer does: it runs on Windows, in conda's own Python.
+CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommands and their options."""
+    commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    add = commands.add_parser
+
+    write = add("write", help="write the pipelines", description="Write GitHub Actions and GitLab pipelines.")
+    write.add_argument("recipe", nargs="?", type=Path, default=CHECKOUT / "recipe", metavar="DIR")
+    write.add_argument("--github", action="store_true", help="only GitHub's")
+    write.add_argument("--gitlab", action="store_true", help="only GitLab's")
+    write.add_argument("--check", action="store_true", help="write nothing; fail if a file is not fresh")
+    write.add_argument("--to", type=Path, default=CHECKOUT, metavar="DIR", help="the checkout (default: this one)")
+    write.add_argument("--settings", type=Path, metavar="FILE", help="platforms, runners and resources")
+
+    listing = add("list", help="list the jobs", description="The jobs of every platform, in order.")
+    listing.add_argument("recipe", nargs="?", type=Path, default=CHECKOUT / "recipe", metavar="DIR")
+    listing.add_argument("--settings", type=Path, metavar="FILE", help="platforms, runners and resources")
+    listing.add_argument("--json", action="store_true", help="a list of objects")
+
+    recipe = add("recipe", help="one output alone as a recipe", description="Write one output as a recipe.")
+    recipe.add_argument("identifier", metavar="IDENTIFIER")
+    recipe.add_argument("recipe", nargs="?", type=Path, default=CHECKOUT / "recipe", metavar="DIR")
+    recipe.add_argument("--platform", default="linux-64", metavar="SUBDIR")
+    recipe.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder that is written")
+
+    _add_building(add("job", help="run one job", description="Run one job, as CI does."), one=True)
+    _add_building(add("run", help="run all jobs here", description="Run all jobs on this machine."), one=False)
+
+
+def _add_building(parser: argparse.ArgumentParser, *, one: bool) -> None:
+    try:
+        from slipway.request import add_variant_arguments, usable_cpus
+    except ModuleNotFoundError:  # a system without fcntl: nothing is built there
+        return
+    if one:
+        parser.add_argument("identifier", metavar="IDENTIFIER", help="as `slipway ci list` prints it")
+        parser.add_argument("--handed", type=Path, required=True, metavar="DIR", help="packages of earlier jobs")
+        parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="compilers to run at once")
+    else:
+        parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="jobs to run at once, at most")
+        parser.add_argument("--memory", type=float, metavar="GB", help="memory to plan with (default: what is free)")
+    add_variant_arguments(parser)
+    parser.add_argument("--engine", default="rattler", metavar="NAME", help="rattler (default) or conda-build")
+    parser.add_argument("--rebuild", action="store_true", help="build even what did not change")
+
+
+def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    """Run one action; returns the exit code."""
+    actions = {"write": _write, "list": _list, "recipe": _recipe, "job": _job, "run": _run}
+    return actions[arguments.action](arguments, reporter)
+
+
+def _write(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from slipway.workflows import files
+    from slipway.workflows.pipeline import make_matrix
+    from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings
+
+    both = arguments.github == arguments.gitlab
+    settings = load_settings(arguments.settings or DEFAULT_SETTINGS)
+    matrix = make_matrix(arguments.recipe, arguments.to, settings, {})
+    wanted = files.texts(matrix, for_github=both or arguments.github, for_gitlab=both or arguments.gitlab)
+    if arguments.check:
+        old = files.stale(wanted, arguments.to)
+        for name in wanted:
+            reporter.line(f"{name}: {'not fresh' if name in old else 'fresh'}")
+        if old:
+            raise UsageError(
+                "the pipelines are not what the recipe and the settings say", where=", ".join(old),
+                hint="run `slipway ci write` and commit the result",
+            )  # fmt: skip
+        return 0
+    changed = files.write(wanted, arguments.to)
+    for name in wanted:
+        reporter.line(f"{name}: {'written' if name in changed else 'fresh already'}, {len(matrix.everything)} builds")
+    return 0
+
+
+def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from slipway.console import format_table
+    from slipway.workflows.graph import describe
+    from slipway.workflows.pipeline import make_matrix
+    from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings
+
+    matrix = make_matrix(arguments.recipe, CHECKOUT, load_settings(arguments.settings or DEFAULT_SETTINGS), {})
+    if arguments.json:
+        print(json.dumps(describe(matrix.everything), indent=1))
+        return 0
+    rows = [
+        (job.platform, job.identifier, ", ".join(other.identifier for other in job.direct) or "-")
+        for job in matrix.everything
+    ]
+    print(format_table(("platform", "job", "needs"), rows))
+    return 0
+
+
+def _recipe(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from slipway.errors import VariantError
+    from slipway.recipe import load_recipe, render
+    from slipway.recipe.choose import identifier
+    from slipway.workflows.single import write_recipe
+
+    outputs = render(load_recipe(arguments.recipe), platform=arguments.platform, environ={})
+    found = [output for output in outputs if identifier(output) == arguments.identifier]
+    if not found:
+        raise VariantError(
+            f"there is no job `{arguments.identifier}` on {arguments.platform}",
+            hint=f"there is {', '.join(map(identifier, outputs))}; if that changed, run `slipway ci write`",
+        )
+    reporter.line(str(write_recipe(found[0], arguments.to)))
+    return 0
+
+
+def _job(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from slipway.console import human_seconds, human_size
+    from slipway.engines import load_engine
+    from slipway.request import Request
+    from slipway.workflows.work import find_job, local_jobs, run_job
+
+    request = Request.of(arguments)
+    engine = load_engine(arguments.engine)
+    job = find_job(local_jobs(request, _asked(arguments)), arguments.identifier)
+    artifact = run_job(
+        request, job, arguments.handed.resolve(), engine, reporter, jobs=arguments.jobs, rebuild=arguments.rebuild
+    )
+    took = "up to date" if artifact.reused else human_seconds(artifact.seconds)
+    reporter.line(f"{job.file}  {human_size(artifact.size)}  {took}")
+    return 0
+
+
+def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from slipway.console import format_table, human_seconds, human_size
+    from slipway.paths import lock_folder
+    from slipway.request import Request, usable_cpus
+    from slipway.workflows import local
+    from slipway.workflows.settings import load_settings
+    from slipway.workflows.work import local_jobs
+
+    request = Request.of(arguments)
+    if arguments.jobs < 1:
+        raise UsageError("--jobs must be at least 1")
+    jobs = local_jobs(request, _asked(arguments))
+    memory = local.available_memory_gb() if arguments.memory is None else arguments.memory
+    folder = request.workspace.dist / "ci"
+    with lock_folder(folder):
+        run = local.LocalRun(
+            jobs=jobs,
+            folder=folder,
+            words=_shared_words(arguments, request.recipe),
+            machine=local.Machine(memory, usable_cpus(), arguments.jobs),
+            settings=load_settings(),
+            reporter=reporter,
+        )
+        results = run.run()
+    rows = [
+        (
+            result.job.identifier,
+            str(result.state),
+            human_seconds(result.seconds) if result.seconds else "-",
+            human_size(result.size) if result.size else "-",
+        )
+        for result in results
+    ]
+    reporter.line("")
+    reporter.line(format_table(("job", "state", "time", "size"), rows, right=(2, 3)))
+    failed = [result.job.identifier for result in results if result.state is local.State.FAILED]
+    if failed:
+        raise BuildError(
+            f"{len(failed)} of {len(results)} jobs failed: {', '.join(failed)}", where=str(folder / "logs"),
+            hint="nothing was published; run the same command again and it goes on from here",
+        )  # fmt: skip
+    return _publish(arguments, [run.handed / job.file for job in jobs], reporter)
+
+
+def _publish(arguments: argparse.Namespace, packages: list[Path], reporter: Reporter) -> int:
+    from slipway.commands import publish
+    from slipway.paths import Workspace
+
+    parser = argparse.ArgumentParser()
+    publish.add_arguments(parser)
+    target = Workspace.of_checkout(arguments.dist).channel
+    words = ["--to", str(target), *map(str, packages)] + (["--dist", arguments.dist] if arguments.dist else [])
+    return publish.execute(parser.parse_args(words), reporter)
+
+
+def _asked(arguments: argparse.Namespace):  # type: ignore[no-untyped-def]
+    from slipway.request import Selection
+
+    return Selection(arguments.python, arguments.blas, arguments.cuda)
+
+
+def _shared_words(arguments: argparse.Namespace, recipe: Path) -> list[str]:
+    """The options of `run` that each of its jobs gets, too."""
+    words = [str(recipe), "--engine", arguments.engine]
+    for name in ("python", "blas", "cuda"):
+        value = getattr(arguments, name)
+        words += [f"--{name}", value] if value is not None else []
+    for channel in arguments.channel or ():
+        words += ["--channel", channel]
+    for path in arguments.variant_config:
+        words += ["--variant-config", str(path.resolve())]
+    if arguments.exclusive_config:
+        words += ["--exclusive-config", str(arguments.exclusive_config.resolve())]
+    words += [word for word, given in (("--offline", arguments.offline), ("--rebuild", arguments.rebuild)) if given]
+    return words

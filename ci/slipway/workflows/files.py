@@ -1,0 +1,87 @@
+"""The pipelines as texts, and whether those in a checkout are what the matrix says."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from slipway.errors import UsageError
+from slipway.workflows import github, gitlab
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from slipway.workflows.pipeline import Matrix
+
+HEADER = """\
+# Written by `slipway ci write` from {recipe}/ and ci/slipway/workflows/settings.yaml: change those, and write again.
+"""
+UNTESTED = "# Nobody has seen these platforms' jobs run; nothing waits for them: {platforms}.\n"
+
+
+def texts(matrix: Matrix, *, for_github: bool, for_gitlab: bool) -> dict[str, str]:
+    """The files that were asked for: path in the checkout, and text."""
+    contents: dict[str, Mapping[str, Any]] = {}
+    if for_github:
+        contents[github.PATH] = github.workflow(matrix)
+    if for_gitlab:
+        contents[gitlab.PATH] = gitlab.pipeline(matrix)
+    untested = [platform.subdir for platform in matrix.settings.platforms.values() if not platform.tested]
+    header = HEADER.format(recipe=matrix.recipe)
+    header += UNTESTED.format(platforms=", ".join(untested)) if untested else ""
+    return {path: header + as_yaml(content) for path, content in contents.items()}
+
+
+def write(wanted: Mapping[str, str], checkout: Path) -> list[str]:
+    """Write the files that are not so already, each beside and then renamed; returns their paths."""
+    changed = stale(wanted, checkout)
+    for name in changed:
+        path = checkout / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            beside.write_text(wanted[name], encoding="utf-8")
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    return changed
+
+
+def stale(wanted: Mapping[str, str], checkout: Path) -> list[str]:
+    """The paths whose text is another one, or that do not exist."""
+    return [name for name, text in wanted.items() if _read(checkout / name) != text]
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the pipeline cannot be read: {error}", where=str(path)) from error
+
+
+class _Dumper(yaml.SafeDumper):
+    """Block style; a text of several lines as a literal block; nothing is written as a reference to something else."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        return super().increase_indent(flow, False)
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in value else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def as_yaml(content: Mapping[str, Any]) -> str:
+    """YAML as people write it."""
+    return str(yaml.dump(dict(content), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True))

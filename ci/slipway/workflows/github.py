@@ -1,0 +1,245 @@
+"""A GitHub Actions workflow, as plain data.
+
+Pull requests from forks get no write permission and no machine of our own: the jobs with a device run for branches of
+this repository only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from slipway.workflows.pipeline import (
+    HANDED,
+    Matrix,
+    build_command,
+    conda_build_commands,
+    gpu_commands,
+    gpu_job_id,
+    job_id,
+    publish_command,
+    with_needs,
+)
+
+if TYPE_CHECKING:
+    from slipway.workflows.graph import Job
+
+PATH = ".github/workflows/packages.yml"
+
+OWN_CODE = "github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository"
+TO_PUBLISH = (
+    "!failure() && !cancelled() && github.event_name != 'pull_request' && "
+    "(github.ref == 'refs/heads/main' || startsWith(github.ref, 'refs/tags/v'))"
+)
+
+Step = dict[str, Any]
+
+
+def workflow(matrix: Matrix) -> dict[str, Any]:
+    """The whole file."""
+    jobs: dict[str, Any] = {"check": _check(matrix)}
+    jobs |= {job_id(job): _build(job, matrix) for job in matrix.everything}
+    jobs |= {gpu_job_id(job): _on_gpu(job, matrix) for job in matrix.on_gpu}
+    jobs["publish"] = _publish(matrix)
+    jobs["release"] = _release(matrix)
+    return {
+        "name": "packages",
+        "on": {
+            "push": {"branches": ["main"], "tags": ["v*"]},
+            "pull_request": {},
+            "workflow_dispatch": {},
+        },
+        "permissions": {"contents": "read"},
+        "concurrency": {
+            "group": "packages-${{ github.ref }}",
+            "cancel-in-progress": "${{ github.event_name == 'pull_request' }}",
+        },
+        "defaults": {"run": {"shell": "bash"}},
+        "jobs": jobs,
+    }
+
+
+def _check(matrix: Matrix) -> dict[str, Any]:
+    platform = matrix.settings.platforms[matrix.settings.check_platform]
+    return {
+        "name": "check",
+        "runs-on": platform.runner,
+        "timeout-minutes": matrix.settings.resources_of("default").minutes,
+        "steps": [*_beginning(matrix), {"name": "lint and fast tests", "run": matrix.settings.check_command}],
+    }
+
+
+def _build(job: Job, matrix: Matrix) -> dict[str, Any]:
+    platform = matrix.settings.platforms[job.platform]
+    content: dict[str, Any] = {
+        "name": job.name,
+        "needs": ["check", *map(job_id, job.needs)],
+        "runs-on": platform.runner,
+        "timeout-minutes": matrix.settings.resources_of(job.output.name).minutes,
+    }
+    if not platform.tested:
+        content["continue-on-error"] = True
+    steps = _slipway_steps(job, matrix) if platform.engine == "slipway" else _conda_build_steps(job, matrix)
+    content["steps"] = [*steps, *_handing_on(job, matrix)]
+    return content
+
+
+def _slipway_steps(job: Job, matrix: Matrix) -> list[Step]:
+    """The last package of this variant comes back from the cache; slipway's digest says whether it is still right."""
+    prefix = f"package-{job_id(job)}-"
+    last = {
+        "name": "the last package of this variant",
+        "uses": matrix.settings.actions["cache"],
+        "with": {
+            "path": f"{HANDED}/{job.file}",
+            "key": prefix + "${{ github.run_id }}-${{ github.run_attempt }}",
+            "restore-keys": prefix,
+        },
+    }
+    build = {"name": "build, unless nothing changed", "run": build_command(job, matrix)}
+    return [*_beginning(matrix), last, *_handed(job.needs, matrix), build]
+
+
+def _conda_build_steps(job: Job, matrix: Matrix) -> list[Step]:
+    """The package comes back from the cache if no file that it is made from changed; else conda-build builds it."""
+    actions = matrix.settings.actions
+    sources = ", ".join(f"'{source}/**', '{source}'" for source in matrix.sources)
+    last = {
+        "name": "the package, if nothing changed",
+        "id": "last",
+        "uses": actions["cache"],
+        "with": {
+            "path": f"{HANDED}/{job.file}",
+            "key": f"package-{job_id(job)}-${{{{ hashFiles({sources}) }}}}",
+        },
+    }
+    missing = "steps.last.outputs.cache-hit != 'true'"
+    conda = {
+        "name": "conda",
+        "if": missing,
+        "uses": actions["setup-conda"],
+        "with": {"miniforge-version": "latest", "conda-remove-defaults": "true", "auto-activate-base": "true",
+                 "activate-environment": ""},
+    }  # fmt: skip
+    build = {
+        "name": "build",
+        "if": missing,
+        "shell": "bash -el {0}",
+        "env": {"PYTHONPATH": "ci"},
+        "run": _script(conda_build_commands(job, matrix)),
+    }
+    handed = [{**step, "if": missing} for step in _handed(job.needs, matrix)]
+    return [_checkout(matrix), last, *handed, conda, build]
+
+
+def _on_gpu(job: Job, matrix: Matrix) -> dict[str, Any]:
+    together = with_needs([job])
+    return {
+        "name": f"gpu/{job.identifier}",
+        "if": OWN_CODE,
+        "needs": list(map(job_id, together)),
+        "runs-on": list(matrix.settings.gpu.labels),
+        "timeout-minutes": matrix.settings.resources_of("default").minutes,
+        "steps": [
+            *_beginning(matrix),
+            *_handed(together, matrix),
+            {"name": "install and test on a device", "run": _script(gpu_commands(job, matrix))},
+        ],
+    }
+
+
+def _publish(matrix: Matrix) -> dict[str, Any]:
+    return {
+        "name": "publish",
+        "if": TO_PUBLISH,
+        "needs": ["check", *map(job_id, matrix.published), *map(gpu_job_id, matrix.on_gpu)],
+        "runs-on": matrix.settings.platforms[matrix.settings.check_platform].runner,
+        "timeout-minutes": matrix.settings.resources_of("default").minutes,
+        "steps": [
+            *_beginning(matrix),
+            *_handed(matrix.published, matrix),
+            {"name": "one channel of all packages", "run": publish_command()},
+            {
+                "name": "keep the channel",
+                "uses": matrix.settings.actions["upload"],
+                "with": {"name": "channel", "path": "dist/release", "if-no-files-found": "error",
+                         "compression-level": 0},
+            },
+        ],
+    }  # fmt: skip
+
+
+def _release(matrix: Matrix) -> dict[str, Any]:
+    """The only job that may write: a tag's packages become files of its release."""
+    return {
+        "name": "release",
+        "if": "startsWith(github.ref, 'refs/tags/v')",
+        "needs": ["publish"],
+        "runs-on": matrix.settings.platforms[matrix.settings.check_platform].runner,
+        "timeout-minutes": matrix.settings.resources_of("default").minutes,
+        "permissions": {"contents": "write"},
+        "steps": [
+            {
+                "name": "the channel",
+                "uses": matrix.settings.actions["download"],
+                "with": {"name": "channel", "path": "dist/release"},
+            },
+            {
+                "name": "attach the packages to the tag's release",
+                "env": {"GH_TOKEN": "${{ github.token }}"},
+                "run": 'gh release create "$GITHUB_REF_NAME" --repo "$GITHUB_REPOSITORY" --verify-tag --generate-notes '
+                "dist/release/*/*.conda",
+            },
+        ],
+    }
+
+
+def _checkout(matrix: Matrix) -> Step:
+    return {"uses": matrix.settings.actions["checkout"], "with": {"persist-credentials": False}}
+
+
+def _beginning(matrix: Matrix) -> list[Step]:
+    settings = matrix.settings
+    files = ", ".join(f"'{name}'" for name in settings.cache_key_files)
+    return [
+        _checkout(matrix),
+        {"uses": settings.actions["setup-python"], "with": {"python-version": settings.python}},
+        {
+            "name": "downloads of earlier runs",
+            "uses": settings.actions["cache"],
+            "with": {
+                "path": settings.cache_path,
+                "key": f"slipway-${{{{ runner.os }}}}-${{{{ runner.arch }}}}-${{{{ hashFiles({files}) }}}}",
+            },
+        },
+    ]
+
+
+def _handed(jobs: Sequence[Job], matrix: Matrix) -> list[Step]:
+    return [
+        {
+            "name": f"take {job.identifier}",
+            "uses": matrix.settings.actions["download"],
+            "with": {"name": job_id(job), "path": f"{HANDED}/{job.output.subdir}"},
+        }
+        for job in jobs
+    ]
+
+
+def _handing_on(job: Job, matrix: Matrix) -> list[Step]:
+    upload = matrix.settings.actions["upload"]
+    package: Mapping[str, Any] = {
+        "name": job_id(job),
+        "path": f"{HANDED}/{job.file}",
+        "if-no-files-found": "error",
+        "compression-level": 0,
+    }
+    steps: list[Step] = [{"name": "hand the package on", "uses": upload, "with": dict(package)}]
+    if matrix.settings.platforms[job.platform].engine == "slipway":
+        logs = {"name": f"logs-{job_id(job)}", "path": "dist/logs", "if-no-files-found": "ignore"}
+        steps.append({"name": "keep the logs of a failure", "if": "failure()", "uses": upload, "with": logs})
+    return steps
+
+
+def _script(commands: Sequence[str]) -> str:
+    return "\n".join(commands) + "\n"

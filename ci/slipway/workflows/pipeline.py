@@ -1,0 +1,136 @@
+"""What both CI systems are told: the jobs of every platform, and the words of their scripts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slipway.recipe import load_recipe, render
+from slipway.workflows.graph import Job, as_word, make_jobs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from slipway.workflows.settings import Settings
+
+HANDED = "dist/handed"
+"""Where packages lie that jobs hand on, below their subdir: this job's own, too."""
+
+ONE_RECIPE = "dist/one-recipe"
+"""Where a recipe of one output alone is written, on platforms that build with conda-build."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Everything that the pipelines are written from.
+
+    Attributes:
+        recipe: the recipe's folder, relative to the checkout, as pipelines name it.
+        sources: folders and files, relative to the checkout, that the packages are made from.
+        jobs: by platform, each after those that it needs.
+    """
+
+    settings: Settings
+    recipe: str
+    sources: tuple[str, ...]
+    jobs: Mapping[str, tuple[Job, ...]]
+
+    @property
+    def everything(self) -> tuple[Job, ...]:
+        """The jobs of all platforms."""
+        return tuple(job for jobs in self.jobs.values() for job in jobs)
+
+    @property
+    def published(self) -> tuple[Job, ...]:
+        """Those whose packages are published: of the tested platforms."""
+        return tuple(job for job in self.everything if self.settings.platforms[job.platform].tested)
+
+    @property
+    def on_gpu(self) -> tuple[Job, ...]:
+        """Those whose package is installed and tested where there is a device."""
+        gpu = self.settings.gpu
+        return tuple(job for job in self.jobs.get(gpu.platform, ()) if job.output.name == gpu.package)
+
+
+def make_matrix(recipe: Path, checkout: Path, settings: Settings, environ: Mapping[str, str]) -> Matrix:
+    """Render the recipe for every platform.
+
+    Raises:
+        RecipeError: it cannot be rendered.
+    """
+    loaded = load_recipe(recipe)
+    jobs = {
+        platform: make_jobs(render(loaded, platform=platform, environ=environ), platform)
+        for platform in settings.platforms
+    }
+    folder = _relative(recipe, checkout)
+    sources = {folder: None}
+    for job in (job for found in jobs.values() for job in found):
+        for source in job.output.sources:
+            sources |= {_relative(recipe / path, checkout): None for path in (source.path, *source.patches) if path}
+    return Matrix(settings, folder, tuple(sources), jobs)
+
+
+def _relative(path: Path, checkout: Path) -> str:
+    return os.path.relpath(path.resolve(), checkout.resolve()).replace(os.sep, "/")
+
+
+def job_id(job: Job) -> str:
+    """The job's name as both systems take it; also the name of its artifact."""
+    return as_word(f"{job.platform}-{job.identifier}")
+
+
+def gpu_job_id(job: Job) -> str:
+    """The same for the test on a device."""
+    return f"gpu-{job_id(job)}"
+
+
+def channel_words(settings: Settings) -> str:
+    """``--channel conda-forge``."""
+    return shlex.join([word for channel in settings.channels for word in ("--channel", channel)])
+
+
+def build_command(job: Job, matrix: Matrix) -> str:
+    """How slipway builds one job."""
+    recipe = "" if matrix.recipe == "recipe" else f" {shlex.quote(matrix.recipe)}"
+    return f"./slipway ci job {shlex.quote(job.identifier)}{recipe} --handed {HANDED} {channel_words(matrix.settings)}"
+
+
+def conda_build_commands(job: Job, matrix: Matrix) -> list[str]:
+    """How real conda-build builds one job, from a recipe of this output alone."""
+    target = job.platform
+    write = (
+        f"python -m slipway ci recipe {shlex.quote(job.identifier)} {shlex.quote(matrix.recipe)} "
+        f"--platform {target} --to {ONE_RECIPE}"
+    )
+    build = (
+        f"conda build {ONE_RECIPE} --output-folder {HANDED} --package-format conda --no-anaconda-upload "
+        f"--override-channels --channel ./{HANDED} {channel_words(matrix.settings)}"
+    )
+    return ["conda install --yes --name base conda-build conda-index", f"mkdir -p {HANDED}/{target} {HANDED}/noarch",
+            f"python -m conda_index {HANDED}", write, build]  # fmt: skip
+
+
+def gpu_commands(job: Job, matrix: Matrix) -> list[str]:
+    """Install the whole stack of one CUDA version and run the tests that need a device."""
+    gpu = matrix.settings.gpu
+    output = job.output
+    specs = shlex.join([f"{output.name} =={output.version} {output.build_string}", *gpu.requires])
+    return [
+        f"./slipway publish --to dist/channel {HANDED}/*/*.conda",
+        f"./slipway install {specs} {channel_words(matrix.settings)}",
+        *gpu.commands,
+    ]
+
+
+def publish_command() -> str:
+    """All packages into one channel, in one step, each judged once more."""
+    return f"./slipway publish --to dist/release {HANDED}/*/*.conda"
+
+
+def with_needs(jobs: Sequence[Job]) -> tuple[Job, ...]:
+    """`jobs` and everything that is handed to them, each once."""
+    return tuple(dict.fromkeys(other for job in jobs for other in (*job.needs, job)))
