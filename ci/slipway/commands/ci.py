@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from slipway.errors import BuildError, UsageError
 
 if TYPE_CHECKING:
     from slipway.log import Reporter
+    from slipway.request import Selection
 
 # What `recipe` needs must not import more than the renderer does: it runs on Windows, in conda's own Python.
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -208,7 +208,7 @@ def _publish(arguments: argparse.Namespace, packages: list[Path], reporter: Repo
     return publish.execute(parser.parse_args(words), reporter)
 
 
-def _asked(arguments: argparse.Namespace):  # type: ignore[no-untyped-def]
+def _asked(arguments: argparse.Namespace) -> Selection:
     from slipway.request import Selection
 
     return Selection(arguments.python, arguments.blas, arguments.cuda)

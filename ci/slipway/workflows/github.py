@@ -6,7 +6,6 @@ this repository only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from slipway.workflows.pipeline import (
@@ -22,6 +21,8 @@ from slipway.workflows.pipeline import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from slipway.workflows.graph import Job
 
 PATH = ".github/workflows/packages.yml"

@@ -9,7 +9,6 @@ the whole channel.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,8 @@ from slipway.recipe.hashes import name_of
 from slipway.specs import strict_spec
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from slipway.model import RenderedOutput
 
 

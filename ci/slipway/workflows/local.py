@@ -15,7 +15,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -26,6 +25,8 @@ from slipway.console import human_seconds
 from slipway.proc import GRACE_SECONDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from slipway.log import Reporter
     from slipway.workflows.graph import Job
     from slipway.workflows.settings import Resources, Settings
@@ -233,9 +234,8 @@ class LocalRun:
         return Result(job, State.UP_TO_DATE if facts["reused"] else State.BUILT, seconds, int(facts["size"]))
 
 
-async def _run(command: Sequence[str], log: Path, on_line: object) -> tuple[int, list[str]]:
+async def _run(command: Sequence[str], log: Path, on_line: Callable[[str], None]) -> tuple[int, list[str]]:
     """Run one program, its output kept; it ends when this process ends, however that comes about."""
-    assert callable(on_line)
     prctl = ctypes.CDLL(None).prctl
     process = await asyncio.create_subprocess_exec(
         *command,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from slipway.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DEFAULT_SETTINGS = Path(__file__).parent / "settings.yaml"
 

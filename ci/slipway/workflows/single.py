@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -17,6 +16,8 @@ import yaml
 from slipway.errors import RecipeError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from slipway.model import RenderedOutput, RunExports
 
 TOP_LEVEL_NAME = "one-output"

