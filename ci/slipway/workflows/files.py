@@ -27,6 +27,7 @@ def texts(matrix: Matrix, *, for_github: bool, for_gitlab: bool) -> dict[str, st
     contents: dict[str, Mapping[str, Any]] = {}
     if for_github:
         contents[github.PATH] = github.workflow(matrix)
+        contents[github.LINTER_PATH] = github.linter_settings(matrix)
     if for_gitlab:
         contents[gitlab.PATH] = gitlab.pipeline(matrix)
     untested = [platform.subdir for platform in matrix.settings.platforms.values() if not platform.tested]

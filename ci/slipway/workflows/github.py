@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 PATH = ".github/workflows/packages.yml"
 
+LINTER_PATH = ".github/actionlint.yaml"
+
 OWN_CODE = "github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository"
 TO_PUBLISH = (
     "!failure() && !cancelled() && github.event_name != 'pull_request' && "
@@ -58,6 +60,11 @@ def workflow(matrix: Matrix) -> dict[str, Any]:
         "defaults": {"run": {"shell": "bash"}},
         "jobs": jobs,
     }
+
+
+def linter_settings(matrix: Matrix) -> dict[str, Any]:
+    """What actionlint cannot know: the labels of our own machines."""
+    return {"self-hosted-runner": {"labels": list(matrix.settings.gpu.labels)}}
 
 
 def _check(matrix: Matrix) -> dict[str, Any]:

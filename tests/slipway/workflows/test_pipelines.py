@@ -136,7 +136,7 @@ def test_gitlab_hands_on_along_needs(pipeline: dict[str, Any], own_matrix: Matri
 
 def test_written_once_and_then_fresh(own_matrix: Matrix, tmp_path: Path) -> None:
     wanted = files.texts(own_matrix, for_github=True, for_gitlab=False)
-    assert files.write(wanted, tmp_path) == [github.PATH]
+    assert files.write(wanted, tmp_path) == [github.PATH, github.LINTER_PATH]
     before = (tmp_path / github.PATH).stat().st_mtime_ns
     assert files.write(wanted, tmp_path) == []
     assert (tmp_path / github.PATH).stat().st_mtime_ns == before
