@@ -228,6 +228,11 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   return alias_with_sizes_and_strides(self, sizes, strides, offset);
 }
 
+// The stride of every `step`th element. A step so large that this wraps leaves one element at most, and the stride unused.
+static int64_t stepped(int64_t stride, int64_t step) {
+  return static_cast<int64_t>(static_cast<uint64_t>(stride) * static_cast<uint64_t>(step));
+}
+
 Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
   TORCH_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   dim = wrap_dim(dim, self.dim());
@@ -243,7 +248,7 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std:
   const int64_t last = clip(end.value_or(size), first);
   sizes[dim] = (last - first) / step + ((last - first) % step != 0);  // no sum that could overflow with a huge step
   const int64_t offset = self.storage_offset() + first * strides[dim];
-  strides[dim] *= step;
+  strides[dim] = stepped(strides[dim], step);
   return alias_with_sizes_and_strides(self, sizes, strides, offset);
 }
 
@@ -282,7 +287,7 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
   strides.push_back(self.dim() == 0 ? 1 : strides[dim]);
   if (self.dim() > 0) {
     sizes[dim] = (own_size - size) / step + 1;
-    strides[dim] *= step;
+    strides[dim] = stepped(strides[dim], step);
   }
   return alias_with_sizes_and_strides(self, sizes, strides);
 }

@@ -199,7 +199,7 @@ TEST(integers_have_no_history) {
   const auto [values, indices] = x.max(0);
   CHECK(values.requires_grad());
   CHECK(!indices.requires_grad());
-  CHECK_THROWS(Error, at::ones({2}, at::kLong).requires_grad_(), "only Tensors of floating point");
+  CHECK_THROWS(Error, at::ones({2}, at::kLong).requires_grad_(), "Only Tensors of floating point");
 }
 
 TEST(copying_into_integers_ends_a_history) {
