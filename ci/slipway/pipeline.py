@@ -25,6 +25,7 @@ from slipway.engines import BuildContext, Engine
 from slipway.environments import Solution, solve
 from slipway.errors import ChannelError, VerifyError
 from slipway.model import Artifact, RenderedOutput
+from slipway.report.journal import Decided, Found, Journal, Packaged
 from slipway.verify import Surroundings, format_findings, has_errors, shared_files, verify_package
 from slipway.verify.facts import list_libraries
 
@@ -41,6 +42,7 @@ class Reason(StrEnum):
     NEW = "new"
     CHANGED = "changed"
     UP_TO_DATE = "up to date"
+    HANDED_ON = "as handed on"
 
 
 @dataclass
@@ -51,6 +53,7 @@ class Pipeline:
         channels: where build, host and test environments come from, beside this run's own packages.
         rebuild: build even what did not change.
         only: keys of the outputs to build, the others being taken from the channel as they are; None builds all.
+        journal: what this run does is written down there.
     """
 
     workspace: Workspace
@@ -61,6 +64,7 @@ class Pipeline:
     jobs: int
     rebuild: bool = False
     only: frozenset[str] | None = None
+    journal: Journal = field(default_factory=Journal)
     artifacts: list[Artifact] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
     files: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
@@ -86,6 +90,16 @@ class Pipeline:
             with self.reporter.step(f"[{index}/{len(outputs)}] {output.name} {output.version} {output.build_string}"):
                 artifact = self._bring_up_to_date(output, own_names)
             self.artifacts.append(artifact)
+            self.journal.add(
+                Packaged(
+                    output.key,
+                    f"{output.subdir}/{artifact.path.name}",
+                    artifact.size,
+                    artifact.sha256,
+                    artifact.seconds,
+                    artifact.reused,
+                )
+            )
             channel.publish(self.session, [(output.subdir, artifact.path)])
         if publish:
             self._publish()
@@ -102,9 +116,11 @@ class Pipeline:
             folders = (self.workspace.channel, self.workspace.proved)
             found = channel.find_package(folders, output.subdir, filename, digest)
             if found is not None:
+                self.journal.add(Decided(output.key, Reason.UP_TO_DATE))
                 self.reporter.line(f"{Reason.UP_TO_DATE}: made from the same sources, recipe and environments")
                 return _artifact(output, found, time.monotonic() - started, reused=True)
         known = (self.workspace.channel / output.subdir / filename).exists()
+        self.journal.add(Decided(output.key, Reason.CHANGED if known else Reason.NEW))
         self.reporter.line(f"{Reason.CHANGED if known else Reason.NEW}; log: {self.workspace.log(output.key)}")
         context = BuildContext(
             workspace=self.workspace,
@@ -112,6 +128,7 @@ class Pipeline:
             digest=digest,
             environ=self.environ,
             jobs=self.jobs,
+            journal=self.journal,
         )
         built = self.engine.build(output, context, self.reporter)
         built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
@@ -134,7 +151,8 @@ class Pipeline:
                 hint="build it first, with the same recipe and the same variant configuration",
             )
         self.digests[output.key] = digest
-        self.reporter.line("as handed on")
+        self.journal.add(Decided(output.key, Reason.HANDED_ON))
+        self.reporter.line(Reason.HANDED_ON)
         return _artifact(output, path, 0.0, reused=True)
 
     def _build_channels(self) -> tuple[str, ...]:
@@ -173,6 +191,8 @@ class Pipeline:
             others = {key: known for (name, key), known in self.files.items() if name != output.name}
             findings += shared_files(facts, others)
             self.files[output.name, path.name] = paths
+            for finding in findings:
+                self.journal.add(Found(**vars(finding)))
         if findings and not has_errors(findings):
             self.reporter.line(format_findings(findings))
         if has_errors(findings):

@@ -42,6 +42,7 @@ def run(
     cwd: Path | None = None,
     log: Path | None = None,
     on_line: Callable[[str], None] | None = None,
+    on_start: Callable[[int], None] | None = None,
     error: type[SlipwayError] = BuildError,
     check: bool = True,
 ) -> Completed:
@@ -51,6 +52,7 @@ def run(
         what: what the program does, for the error message: ``building libtorch``.
         log: file that receives the command and all its output; overwritten.
         on_line: called with each line, without its end.
+        on_start: called once with the number of the process, which is that of its session too.
         error: type to raise on a non-zero exit status, when `check` is true.
 
     Raises:
@@ -81,6 +83,8 @@ def run(
             raise HostError(f"`{words[0]}` is not installed", hint=f"it is needed for {what}") from missing
         assert process.stdout is not None
         try:
+            if on_start is not None:
+                on_start(process.pid)
             for raw in process.stdout:
                 text = raw.rstrip("\n")
                 stream.write(f"{text}\n")

@@ -29,10 +29,14 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Build; returns the exit code."""
     from slipway.engines import load_engine
     from slipway.pipeline import Pipeline
+    from slipway.report.run import journaled
 
     request = Request.of(arguments)
     engine = load_engine(arguments.engine)
-    with request.workspace.lock():
+    with (
+        request.workspace.lock(),
+        journaled(request.workspace, "build", arguments.jobs, reporter) as (journal, reporter),
+    ):
         outputs = request.outputs()
         channels = request.build_channels(reporter)
         outputs = request.finalized(outputs, channels)
@@ -44,6 +48,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             reporter=reporter,
             jobs=arguments.jobs,
             rebuild=arguments.rebuild,
+            journal=journal,
         )
         artifacts = pipeline.run(outputs, publish=False)
     if arguments.json:

@@ -35,11 +35,15 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.engines import load_engine
     from slipway.greeting import greet
     from slipway.pipeline import Pipeline
+    from slipway.report.run import journaled
 
     started = time.monotonic()
     request = Request.of(arguments)
     engine = load_engine(arguments.engine)
-    with request.workspace.lock():
+    with (
+        request.workspace.lock(),
+        journaled(request.workspace, "ship", arguments.jobs, reporter) as (journal, reporter),
+    ):
         with reporter.step("render the recipe"):
             outputs = request.outputs()
         with reporter.step("channel with compilers and libraries"):
@@ -53,6 +57,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             reporter=reporter,
             jobs=arguments.jobs,
             rebuild=arguments.rebuild,
+            journal=journal,
         )
         artifacts = pipeline.run(outputs)
         installed = None

@@ -7,10 +7,11 @@ they hold.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from slipway.errors import UsageError
+from slipway.report.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +38,7 @@ class BuildContext:
         digest: identifies everything that goes into the package; stored inside it.
         environ: the environment slipway was started in; engines pass on what they must (proxies, CONDA_OVERRIDE_*).
         jobs: how many compilers may run at once.
+        journal: what is told of the build as it goes.
     """
 
     workspace: Workspace
@@ -44,6 +46,7 @@ class BuildContext:
     digest: str
     environ: Mapping[str, str]
     jobs: int
+    journal: Journal = field(default_factory=Journal)
 
 
 class Engine(Protocol):

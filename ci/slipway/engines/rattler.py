@@ -20,6 +20,7 @@ from slipway.engines.rattler_worker import PHASE_MARK
 from slipway.engines.v1 import SCRIPT_NAME, build_script, to_v1_recipe
 from slipway.errors import BuildError, RecipeError, SolveError
 from slipway.paths import CHECKOUT, cache_folder
+from slipway.report.observe import BuildObserver
 from slipway.sources import read_tree
 
 if TYPE_CHECKING:
@@ -87,13 +88,16 @@ class RattlerEngine:
         answer_path.unlink(missing_ok=True)
         log = context.workspace.log(output.key)
         with ExitStack() as stack:
-            progress = _Progress(output, stack, reporter)
+            observer = BuildObserver(output.key, output.name, context.jobs, context.journal)
+            stack.callback(observer.finish, job.parent / "output", log.parent)
+            progress = _Progress(output, stack, reporter, observer)
             completed = proc.run(
                 [sys.executable, "-P", "-s", "-m", "slipway.engines.rattler_worker", job],
                 env=_environment(context),
                 what=f"building `{output.name}`",
                 log=log,
                 on_line=progress.on_line,
+                on_start=observer.started,
                 check=False,
             )
         answer = json.loads(answer_path.read_text(encoding="utf-8")) if answer_path.exists() else {}
@@ -114,8 +118,9 @@ class RattlerEngine:
 class _Progress:
     """Follows the worker's lines: which phase, which of Ninja's steps."""
 
-    def __init__(self, output: RenderedOutput, stack: ExitStack, reporter: Reporter) -> None:
+    def __init__(self, output: RenderedOutput, stack: ExitStack, reporter: Reporter, observer: BuildObserver) -> None:
         self.phase = ""
+        self.observer = observer
         self.task: Task = stack.enter_context(reporter.task(output.name))
         self.task.update(text="starting")
 
@@ -126,7 +131,7 @@ class _Progress:
             if name in PHASES:
                 self.phase = PHASES[name]
                 self.task.update(text=self.phase)
-            return
+        self.observer.line(line, self.phase)
         match = NINJA_COUNT.match(line)
         if match:
             done, total, text = match.groups()

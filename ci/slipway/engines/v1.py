@@ -15,6 +15,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 
 from slipway.engines import DIGEST_KEY
 from slipway.errors import RecipeError
+from slipway.report.observe import KEEP_NINJA_FILES
 from slipway.specs import strict_spec
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ FINISH = """\
 slipway_finish() {
   status=$?
   set +x
-  [ "$status" = 0 ] || exit "$status"
+@KEEP@  [ "$status" = 0 ] || exit "$status"
   new() { find "$PREFIX" -newer "$SRC_DIR/build_env.sh" -type f "$@"; }
   # pip notes where it installed from: a folder of this build that nobody else has.
   new -path '*.dist-info/direct_url.json' | while read -r note; do
@@ -38,7 +39,7 @@ slipway_finish() {
   done
 @COMPILE@
 }
-trap slipway_finish EXIT"""
+trap slipway_finish EXIT""".replace("@KEEP@", KEEP_NINJA_FILES)
 """What is put right after the recipe's script, however it ends well."""
 
 COMPILE = """\

@@ -1,0 +1,5 @@
+"""What a run did, kept as it runs (`journal`, `observe`), and shown afterwards (`page`, `text`).
+
+The journal and the logs are data; a report is a function of them and of the channel, so that a run that was killed
+still has its part, and any report can be made again: ``slipway report``.
+"""

@@ -1,0 +1,27 @@
+"""What commands that build wrap themselves in: a journal of the run, and the report at its end."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from slipway.report.journal import Journal, JournalingReporter, RunStarted, keep_journal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from slipway.log import Reporter
+    from slipway.paths import Workspace
+
+RUNS = "logs/runs"
+"""Where journals are kept, relative to dist."""
+
+
+@contextmanager
+def journaled(workspace: Workspace, command: str, jobs: int, reporter: Reporter) -> Iterator[tuple[Journal, Reporter]]:
+    """The journal of this run, and a reporter whose steps become its stages."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    started = RunStarted(command, jobs, len(os.sched_getaffinity(0)), memory)
+    with keep_journal(workspace.dist / RUNS, started) as journal:
+        yield journal, JournalingReporter(reporter, journal)
