@@ -212,7 +212,8 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     """Sums products over the last dimensions of both."""
     if input.dim() == 0 or other.dim() == 0:
         return input * other
-    return torch.tensordot(input, other, ([-1], [-1]))
+    result: Tensor = torch.tensordot(input, other, ([-1], [-1]))
+    return result
 
 
 def kron(input: Tensor, other: Tensor) -> Tensor:

@@ -316,6 +316,24 @@ OPS: tuple[Op, ...] = (
     op("torch.cdist", call(X, T((5, 4))), call(X, T((5, 4)), 1.0), scale=8),
     op("torch.var_mean", call(X), call(X, 1, keepdim=True)),
     op("torch.std_mean", call(X), call(X, 0, correction=0)),
+    # more of torch.nn.functional
+    *(op(f"F.{name}", call(X)) for name in ("hardswish", "mish", "selu", "softsign", "tanhshrink")),
+    op("F.hardsigmoid", call(X), gradient_scale=1e4),  # PyTorch multiplies by 1 / 6 in float32
+    op("F.softmin", call(X, 1)),
+    op("F.glu", call(X), call(T((4, 3)), 0)),
+    op("F.prelu", call(X, T((1,))), call(T((2, 3, 4)), T((3,)))),
+    op("F.group_norm", call(T((2, 6, 5)), 3, T((6,)), T((6,))), call(T((2, 4)), 2), scale=8),
+    op("F.rms_norm", call(X, (4,)), call(T((2, 3, 4)), (3, 4), T((3, 4)), 1e-3)),
+    op("F.cosine_similarity", call(X, X), call(T((3, 1, 4)), X, -1), scale=4),
+    op("F.pairwise_distance", call(X, X), call(X, X, 1.0, keepdim=True)),
+    op("F.huber_loss", call(X, X), call(X, X, reduction="none", delta=0.5)),
+    op("F.kl_div", *(call(X, T(M, 0.1, 1.0), reduction=r) for r in ("none", "batchmean", "sum"))),
+    op("F.kl_div", call(X, X, reduction="sum", log_target=True)),
+    op("F.margin_ranking_loss", call(X, X, T(M, 1, 2, gradient=False), margin=0.5)),
+    op("F.triplet_margin_loss", call(X, X, X), call(X, X, X, margin=3.0, reduction="none")),
+    op("F.unfold", call(T((2, 3, 5, 5)), 2), call(T((1, 2, 5, 6)), (2, 3), 1, (1, 0), 2)),
+    op("F.fold", call(T((2, 12, 16)), 5, 2), call(T((1, 12, 6)), (5, 6), (2, 3), 1, (1, 0), 2)),
+    op("F.pixel_shuffle", call(T((1, 8, 2, 3)), 2)),
     # images and signals
     op("F.conv1d", call(T((2, 3, 8)), T((4, 3, 3)), T((4,))), call(T((3, 8)), T((4, 3, 3)), None, 2, 1), scale=8),
     op(

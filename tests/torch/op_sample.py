@@ -69,6 +69,7 @@ class Op:
     gradient: bool = True
     second_gradient: bool = False
     scale: float = 1.0  # of the tolerances
+    gradient_scale: float = 1.0  # of the tolerance of gradients
     differences: bool = True  # finite differences tell the gradient: not where a function jumps
 
     @property

@@ -46,7 +46,7 @@ for _number, (_name, _parts, _dim) in enumerate(op_db.LISTS):
     CASES[f"torch.{_name}-list{_number}"] = Case(partial(_list_values, _name, _parts, _dim))
 
 GRADIENTS = {
-    key: Case(partial(_gradients, row, sample), 1e-11, 1e-12)
+    key: Case(partial(_gradients, row, sample), 1e-11 * row.gradient_scale, 1e-12 * row.gradient_scale)
     for key, row, sample, dtype in op_db.samples("float64")
     if row.gradient
 }

@@ -103,6 +103,9 @@ MODULES = (
     "nn.Conv2d(1, 32, 3), nn.Conv2d(2, 4, (3, 2), 2, 1, 2, 2, bias=False), nn.Conv1d(1, 2, 3, padding='same')",
     "nn.MaxPool2d(2), nn.MaxPool1d(3, 2, 1), nn.AvgPool2d(2), nn.AdaptiveAvgPool2d((1, 1)), nn.Dropout2d(0.25)",
     "nn.BatchNorm2d(8), nn.BatchNorm1d(4, affine=False), nn.ConvTranspose2d(4, 2, 3, 2, 1, 1), nn.Conv3d(1, 1, 2)",
+    "nn.GroupNorm(2, 4), nn.PReLU(3), nn.GLU(), nn.Mish(), nn.Hardswish(), nn.SELU(inplace=True), nn.PixelShuffle(2)",
+    "nn.KLDivLoss(), nn.HuberLoss(), nn.RMSNorm(4), nn.Unfold(3), nn.CosineSimilarity(), nn.Softsign()",
+    "nn.TripletMarginLoss(), nn.MarginRankingLoss(), nn.Tanhshrink(), nn.Hardsigmoid()",
     "torch.optim.SGD([torch.zeros(1)], lr=0.1, momentum=0.9)",
 )
 

@@ -16,6 +16,7 @@ MODELS = {
     "drop": "nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.4), nn.Linear(8, 3))",
     "conv": "nn.Sequential(nn.Unflatten(1, (1, 2, 3)), nn.Conv2d(1, 4, 2), nn.BatchNorm2d(4), nn.ReLU(),"
     " nn.MaxPool2d((1, 2)), nn.Dropout2d(0.25), nn.Flatten(), nn.Linear(4, 3))",
+    "more": "nn.Sequential(nn.Linear(6, 8), nn.GroupNorm(2, 8), nn.PReLU(8), nn.Mish(), nn.Linear(8, 6), nn.GLU())",
     "flat": "nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Flatten(), nn.Identity(), nn.Linear(6, 3))",
 }
 OPTIMIZERS = {
@@ -37,6 +38,14 @@ SCHEDULES = {
     "multistep": "s.MultiStepLR(o, [2, 5, 5, 9], 0.5)",
     "exponential": "s.ExponentialLR(o, 0.9)",
     "cosine": "s.CosineAnnealingLR(o, 4, 0.01)",
+    "constant": "s.ConstantLR(o, 0.25, 4)",
+    "linear": "s.LinearLR(o, 0.1, 0.9, 6)",
+    "polynomial": "s.PolynomialLR(o, 6, 2.0)",
+    "restarts": "s.CosineAnnealingWarmRestarts(o, 3, 2, 0.01)",
+    "one cycle": "s.OneCycleLR(o, 0.5, 20, cycle_momentum=False)",
+    "one cycle linear": "s.OneCycleLR(o, 0.5, epochs=5, steps_per_epoch=4, pct_start=0.5, anneal_strategy='linear',"
+    " cycle_momentum=False)",
+    "sequential": "s.SequentialLR(o, [s.LinearLR(o, 0.1, 1.0, 4), s.CosineAnnealingLR(o, 6)], [4])",
     "lambda": "s.LambdaLR(o, lambda epoch: 0.95 ** epoch)",
     "lambdas": "s.LambdaLR(o, [lambda epoch: 1 / (epoch + 1)])",
 }

@@ -135,7 +135,7 @@ class WorkerPool:
             context = torch.multiprocessing.get_context(context)
         self.timeout, self.prefetch = loader.timeout, loader.prefetch_factor
         self._owner = os.getpid()
-        # Starts this process's manager of shared memory, which forked workers use as well: what they send outlives them.
+        # Starts this process's manager of shared memory: forked workers use it, too, and what they send outlives them.
         torch.empty(1).share_memory_()
         self._tasks = [context.SimpleQueue() for _ in range(loader.num_workers)]
         self._results: list[Any] = []  # the reading end of a pipe from each worker
