@@ -26,10 +26,10 @@ bool has_openmp() { return true; }
 bool has_lapack() { return true; }
 
 std::string show_config() {
-  return c10::detail::concatenate("torch ", TORCH_VERSION_TEXT, " built with:\n  - ", TORCH_BUILD_COMPILER, "\n  - C++ version: ",
-                                  __cplusplus, "\n  - OpenMP ", TORCH_BUILD_OPENMP, "\n  - BLAS: ", TORCH_BUILD_BLAS,
-                                  "\n  - CPU kernels for ", TORCH_BUILD_ISA, "; here ", cpu_capability(), "\n  - Build type: ",
-                                  TORCH_BUILD_TYPE, "\n  - Threads: ", get_num_threads(), "\n");
+  return c10::detail::concatenate(
+      "torch ", TORCH_VERSION_TEXT, " built with:\n  - ", TORCH_BUILD_COMPILER, "\n  - C++ version: ", __cplusplus,
+      "\n  - OpenMP ", TORCH_BUILD_OPENMP, "\n  - BLAS: ", TORCH_BUILD_BLAS, "\n  - CPU kernels for ", TORCH_BUILD_ISA,
+      "; here ", cpu_capability(), "\n  - Build type: ", TORCH_BUILD_TYPE, "\n  - Threads: ", get_num_threads(), "\n");
 }
 
 }  // namespace at

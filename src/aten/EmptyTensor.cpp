@@ -47,11 +47,13 @@ int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
   int64_t span = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     TORCH_CHECK(sizes[i] >= 0, "Trying to create tensor with negative dimension ", sizes[i], ": ", sizes);
-    TORCH_CHECK(strides[i] >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
+    TORCH_CHECK(strides[i] >= 0,
+                "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
     if (sizes[i] == 0) return 0;
     int64_t reach = 0;
-    TORCH_CHECK(!__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) && !__builtin_add_overflow(span, reach, &span),
-                "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
+    TORCH_CHECK(
+        !__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) && !__builtin_add_overflow(span, reach, &span),
+        "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
   }
   return span;
 }
@@ -66,8 +68,8 @@ Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device) {
 }
 
 Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
-  TORCH_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape: ", strides.size(), " strides for ",
-              sizes.size(), " dimensions");
+  TORCH_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape: ", strides.size(),
+              " strides for ", sizes.size(), " dimensions");
   device = with_index(device);
   auto impl = c10::make_intrusive<TensorImpl>(new_storage(span_of(sizes, strides), dtype, device), dtype, device);
   impl->set_sizes_and_strides(sizes, strides, 0);
@@ -89,8 +91,10 @@ void resize_output(const Tensor& tensor, IntArrayRef sizes) {
   if (numel > 0 && needed > impl->storage().nbytes()) {
     Storage larger = new_storage(impl->storage_offset() + numel, impl->dtype(), impl->device());
     if (StorageImpl* storage = impl->storage().impl()) {
-      TORCH_CHECK(storage->allocator() != nullptr, "Trying to resize storage that is not resizable: its memory came from "
-                  "elsewhere (NumPy or a file). Give an output of the right shape, ", sizes);
+      TORCH_CHECK(storage->allocator() != nullptr,
+                  "Trying to resize storage that is not resizable: its memory came from "
+                  "elsewhere (NumPy or a file). Give an output of the right shape, ",
+                  sizes);
       // In place, so that other tensors on this storage stay with it.
       storage->set_data(larger.impl()->take_data(), needed);
     } else {

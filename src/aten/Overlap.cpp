@@ -10,9 +10,10 @@ void assert_no_internal_overlap(const Tensor& tensor) {
   const IntArrayRef strides = tensor.strides();
   bool overlaps = false;
   for (size_t i = 0; i < sizes.size(); ++i) overlaps |= strides[i] == 0 && sizes[i] > 1;
-  TORCH_CHECK(!overlaps || tensor.numel() == 0,
-              "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-              "Please clone() the tensor before performing the operation.");
+  TORCH_CHECK(
+      !overlaps || tensor.numel() == 0,
+      "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+      "Please clone() the tensor before performing the operation.");
 }
 
 void assert_no_partial_overlap(const Tensor& written, const Tensor& read) {
@@ -23,9 +24,10 @@ void assert_no_partial_overlap(const Tensor& written, const Tensor& read) {
   const auto first = [](const Tensor& t) { return t.storage_offset() * static_cast<int64_t>(t.element_size()); };
   const auto last = [&](const Tensor& t) { return first(t) + static_cast<int64_t>(t.nbytes()); };
   if (first(written) == first(read) && last(written) == last(read) && written.strides() == read.strides()) return;
-  TORCH_CHECK(last(written) <= first(read) || last(read) <= first(written),
-              "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-              "location. Please clone() the tensor before performing the operation.");
+  TORCH_CHECK(
+      last(written) <= first(read) || last(read) <= first(written),
+      "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+      "location. Please clone() the tensor before performing the operation.");
 }
 
 }  // namespace at

@@ -26,12 +26,14 @@ bool in_parallel_region() { return omp_in_parallel() != 0; }
 
 namespace detail {
 
-void parallel_run(int64_t begin, int64_t end, int64_t grain_size, void (*body)(void*, int64_t, int64_t), void* context) {
+void parallel_run(int64_t begin, int64_t end, int64_t grain_size, void (*body)(void*, int64_t, int64_t),
+                  void* context) {
   const int64_t total = end - begin;
-  const int64_t parts = std::min<int64_t>(get_num_threads(), (total + grain_size - 1) / std::max<int64_t>(grain_size, 1));
+  const int64_t parts =
+      std::min<int64_t>(get_num_threads(), (total + grain_size - 1) / std::max<int64_t>(grain_size, 1));
   std::exception_ptr failure;
   std::atomic_flag failed = ATOMIC_FLAG_INIT;
-#pragma omp parallel num_threads(static_cast <int>(parts))
+#pragma omp parallel num_threads(static_cast<int>(parts))
   {
     // The runtime may give fewer threads than asked for.
     const int64_t threads = omp_get_num_threads();

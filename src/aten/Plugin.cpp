@@ -62,7 +62,8 @@ PluginState open_plugin(const std::string& file) {
   if (info == nullptr || info->abi_tag == nullptr) return refuse("the plug-in " + file + " says nothing about itself");
   if (abi_tag() != info->abi_tag) {
     return refuse("the plug-in " + file + " was built for another libtorch: its ABI tag is " + info->abi_tag +
-                  ", this libtorch has " + std::string(abi_tag()) + ". Install the libtorch-cuda of the same version and build.");
+                  ", this libtorch has " + std::string(abi_tag()) +
+                  ". Install the libtorch-cuda of the same version and build.");
   }
   state.info = info;
   const char* problem = info->initialize();

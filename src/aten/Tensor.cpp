@@ -9,8 +9,8 @@ namespace {
 
 int64_t wrap_dim(int64_t dim, int64_t ndim) {
   const int64_t range = std::max<int64_t>(ndim, 1);
-  TORCH_CHECK_INDEX(dim >= -range && dim < range && ndim > 0, "Dimension out of range (expected to be in range of [", -range,
-                    ", ", range - 1, "], but got ", dim, ")");
+  TORCH_CHECK_INDEX(dim >= -range && dim < range && ndim > 0, "Dimension out of range (expected to be in range of [",
+                    -range, ", ", range - 1, "], but got ", dim, ")");
   return dim < 0 ? dim + ndim : dim;
 }
 

@@ -174,15 +174,15 @@ class TORCH_API TensorIterator {
   struct Operand {
     char* data = nullptr;
     DimVector strides;
-    Tensor* output = nullptr;        // the caller's
-    const Tensor* input = nullptr;   // the caller's
-    Tensor temporary;                // stands for it in the kernel, when defined
+    Tensor* output = nullptr;       // the caller's
+    const Tensor* input = nullptr;  // the caller's
+    Tensor temporary;               // stands for it in the kernel, when defined
     ScalarType dtype = ScalarType::Undefined;
     bool fixed = false;
     bool is_inline = false;
     bool is_cpu_scalar = false;
-    bool allocate = false;           // the output is new
-    bool resize = false;             // the output is given, with another shape
+    bool allocate = false;  // the output is new
+    bool resize = false;    // the output is given, with another shape
     const Tensor& source() const { return output ? *output : *input; }
   };
   union InlineScalar {

@@ -58,8 +58,7 @@ bool TensorIterator::is_contiguous() const {
 
 void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) const {
   if (numel_ <= grain_size) return serial_loop(loop, context, 0, numel_);
-  parallel_for(0, numel_, grain_size,
-               [&](int64_t first, int64_t last) { serial_loop(loop, context, first, last); });
+  parallel_for(0, numel_, grain_size, [&](int64_t first, int64_t last) { serial_loop(loop, context, first, last); });
 }
 
 void TensorIterator::serial_loop(Loop loop, void* context, int64_t begin, int64_t end) const {

@@ -35,9 +35,10 @@ void sub(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& o
   TORCH_CHECK(self.dtype() != kBool || other.dtype() != kBool,
               "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
               "operator instead.");
-  TORCH_CHECK(self.dtype() != kBool && other.dtype() != kBool,
-              "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
-              "the `~` or `logical_not()` operator instead.");
+  TORCH_CHECK(
+      self.dtype() != kBool && other.dtype() != kBool,
+      "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+      "the `~` or `logical_not()` operator instead.");
   auto iter = TensorIterator::binary_op(out, self, other);
   check_alpha(iter, alpha);
   iter.run(add_kernels, -alpha);
@@ -75,7 +76,8 @@ void pow(const Tensor& self, const Tensor& exponent, Tensor& out) {
 
 void pow_scalar(const Tensor& self, const Scalar& exponent, Tensor& out) {
   const ScalarType dtype = result_type(self, exponent);
-  TORCH_CHECK_NOT_IMPLEMENTED(dtype != kBool || exponent.equal(0) || exponent.equal(1), "\"pow\" not implemented for 'Bool'");
+  TORCH_CHECK_NOT_IMPLEMENTED(dtype != kBool || exponent.equal(0) || exponent.equal(1),
+                              "\"pow\" not implemented for 'Bool'");
   TORCH_CHECK(c10::is_floating_type(dtype) || exponent.toLong() >= 0,
               "Integers to negative integer powers are not allowed.");
   TensorIterator(TensorIteratorConfig().output(out).input(self).compute_in(dtype)).run(pow_scalar_kernels, exponent);

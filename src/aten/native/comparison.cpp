@@ -7,9 +7,9 @@
 
 namespace at::native {
 
-#define AT_DEFINE_COMPARISON(name)                                        \
-  void name(const Tensor& self, const Tensor& other, Tensor& out) {       \
-    TensorIterator::comparison_op(out, self, other).run(name##_kernels);  \
+#define AT_DEFINE_COMPARISON(name)                                       \
+  void name(const Tensor& self, const Tensor& other, Tensor& out) {      \
+    TensorIterator::comparison_op(out, self, other).run(name##_kernels); \
   }
 AT_DEFINE_COMPARISON(eq)
 AT_DEFINE_COMPARISON(ne)

@@ -13,9 +13,7 @@ namespace at::native {
 
 namespace {
 
-ScalarType dtype_of(const Scalar& value) {
-  return value.is_floating_point() ? c10::get_default_dtype() : value.type();
-}
+ScalarType dtype_of(const Scalar& value) { return value.is_floating_point() ? c10::get_default_dtype() : value.type(); }
 
 TensorOptions options_like(const Tensor& self, const TensorOptions& options) {
   return options.dtype(options.dtype_opt.value_or(self.dtype())).device(options.device_opt.value_or(self.device()));
@@ -87,7 +85,9 @@ Tensor zeros_like(const Tensor& self, const TensorOptions& options) {
 
 Tensor ones(IntArrayRef size, const TensorOptions& options) { return filled(detail::empty(size, options), 1); }
 
-Tensor ones_like(const Tensor& self, const TensorOptions& options) { return filled(native::empty_like(self, options), 1); }
+Tensor ones_like(const Tensor& self, const TensorOptions& options) {
+  return filled(native::empty_like(self, options), 1);
+}
 
 Tensor scalar_tensor(const Scalar& s, const TensorOptions& options) { return filled(detail::empty({}, options), s); }
 

@@ -11,9 +11,10 @@ void addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, c
 }
 
 void addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value, Tensor& out) {
-  TORCH_CHECK(!c10::is_integral_type(tensor1.dtype(), true) || !c10::is_integral_type(tensor2.dtype(), true),
-              "Integer division with addcdiv is no longer supported. Use (input + value * torch.trunc(tensor1 / tensor2))"
-              ".to(input.dtype) for integer inputs, or make tensor1 or tensor2 a float tensor.");
+  TORCH_CHECK(
+      !c10::is_integral_type(tensor1.dtype(), true) || !c10::is_integral_type(tensor2.dtype(), true),
+      "Integer division with addcdiv is no longer supported. Use (input + value * torch.trunc(tensor1 / tensor2))"
+      ".to(input.dtype) for integer inputs, or make tensor1 or tensor2 a float tensor.");
   TensorIterator::ternary_op(out, self, tensor1, tensor2).run(addcdiv_kernels, value);
 }
 

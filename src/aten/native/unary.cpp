@@ -8,10 +8,8 @@
 namespace at::native {
 
 // Computed in the default dtype for integers and bool.
-#define AT_DEFINE_UNARY_FLOAT(name)                               \
-  void name(const Tensor& self, Tensor& out) {                    \
-    TensorIterator::unary_float_op(out, self).run(name##_kernels); \
-  }
+#define AT_DEFINE_UNARY_FLOAT(name) \
+  void name(const Tensor& self, Tensor& out) { TensorIterator::unary_float_op(out, self).run(name##_kernels); }
 AT_DEFINE_UNARY_FLOAT(reciprocal)
 AT_DEFINE_UNARY_FLOAT(exp)
 AT_DEFINE_UNARY_FLOAT(expm1)
@@ -29,10 +27,10 @@ AT_DEFINE_UNARY_FLOAT(sigmoid)
 #undef AT_DEFINE_UNARY_FLOAT
 
 // Integers are already whole: the kernel copies them.
-#define AT_DEFINE_ROUNDING(name)                                                                       \
-  void name(const Tensor& self, Tensor& out) {                                                         \
-    if (self.dtype() == kBool) detail::throw_dtype_not_implemented(#name, kBool);                      \
-    TensorIterator::unary_op(out, self).run(name##_kernels);                                           \
+#define AT_DEFINE_ROUNDING(name)                                                  \
+  void name(const Tensor& self, Tensor& out) {                                    \
+    if (self.dtype() == kBool) detail::throw_dtype_not_implemented(#name, kBool); \
+    TensorIterator::unary_op(out, self).run(name##_kernels);                      \
   }
 AT_DEFINE_ROUNDING(floor)
 AT_DEFINE_ROUNDING(ceil)
@@ -48,9 +46,10 @@ void bitwise_not(const Tensor& self, Tensor& out) {
 }
 
 void neg(const Tensor& self, Tensor& out) {
-  TORCH_CHECK(self.dtype() != kBool,
-              "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
-              "`~` or `logical_not()` operator instead.");
+  TORCH_CHECK(
+      self.dtype() != kBool,
+      "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+      "`~` or `logical_not()` operator instead.");
   TensorIterator::unary_op(out, self).run(neg_kernels);
 }
 

@@ -104,8 +104,8 @@ struct TernaryLoop {
     const char* b = data[2];
     const char* c = data[3];
     for (int64_t i = 0; i < count; ++i, out += strides[0], a += strides[1], b += strides[2], c += strides[3]) {
-      *reinterpret_cast<Out*>(out) = op(*reinterpret_cast<const A*>(a), *reinterpret_cast<const B*>(b),
-                                        *reinterpret_cast<const B*>(c));
+      *reinterpret_cast<Out*>(out) =
+          op(*reinterpret_cast<const A*>(a), *reinterpret_cast<const B*>(b), *reinterpret_cast<const B*>(c));
     }
   }
 };

@@ -105,8 +105,8 @@ HWY_INLINE HWY_ATTR V erf_vector(D d, V x) {
   if constexpr (sizeof(T) == 4) {
     constexpr T near_zero[] = {8.377591245e-05f, -8.145078072e-04f, 5.201304797e-03f, -2.685953911e-02f,
                                1.128369873e-01f, -3.761263400e-01f, 1.283791671e-01f};
-    constexpr T tail[] = {4.561424368e-07f,  1.521687287e-05f, -4.020367760e-04f, 4.071010548e-03f, -2.493044823e-02f,
-                          1.080562001e-01f,  6.335095005e-01f, 1.129448700e+00f,  -1.630896363e-04f};
+    constexpr T tail[] = {4.561424368e-07f, 1.521687287e-05f, -4.020367760e-04f, 4.071010548e-03f, -2.493044823e-02f,
+                          1.080562001e-01f, 6.335095005e-01f, 1.129448700e+00f,  -1.630896363e-04f};
     const V magnitude = hn::Abs(x);
     const V small = hn::MulAdd(polynomial(d, hn::Mul(x, x), near_zero), x, x);
     const V bounded = hn::Min(magnitude, hn::Set(d, T(4)));  // erf(4) rounds to 1

@@ -35,11 +35,15 @@ using wrapping_t = typename Wrapping<T>::type;
 
 template <typename T>
 struct Add {
-  TORCH_SIMD T operator()(T a, T b) const { return static_cast<T>(static_cast<wrapping_t<T>>(a) + static_cast<wrapping_t<T>>(b)); }
+  TORCH_SIMD T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<wrapping_t<T>>(a) + static_cast<wrapping_t<T>>(b));
+  }
 };
 template <typename T>
 struct Subtract {
-  TORCH_SIMD T operator()(T a, T b) const { return static_cast<T>(static_cast<wrapping_t<T>>(a) - static_cast<wrapping_t<T>>(b)); }
+  TORCH_SIMD T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<wrapping_t<T>>(a) - static_cast<wrapping_t<T>>(b));
+  }
 };
 template <typename T>
 struct AddScaled {
@@ -51,7 +55,9 @@ struct AddScaled {
 };
 template <typename T>
 struct Multiply {
-  TORCH_SIMD T operator()(T a, T b) const { return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b)); }
+  TORCH_SIMD T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
+  }
 };
 struct And {
   TORCH_SIMD bool operator()(bool a, bool b) const { return a && b; }
@@ -74,7 +80,8 @@ struct DivideTruncating {
     } else {
       if (HWY_UNLIKELY(b == 0)) throw_zero_division();
       if constexpr (std::is_signed_v<T>) {
-        if (b == -1) return static_cast<T>(wrapping_t<T>{0} - static_cast<wrapping_t<T>>(a));  // the lowest number traps
+        if (b == -1)
+          return static_cast<T>(wrapping_t<T>{0} - static_cast<wrapping_t<T>>(a));  // the lowest number traps
       }
       return static_cast<T>(a / b);
     }
@@ -244,12 +251,12 @@ void DivImpl(TensorIterator& iter) {
   });
 }
 
-#define TORCH_BINARY_KERNEL(Name, name, dispatch, Op)           \
-  void Name##Impl(TensorIterator& iter) {                       \
-    dispatch(iter.common_dtype(), name, [&](auto type) {        \
-      using T = typename decltype(type)::type;                  \
-      run_binary<T, T>(iter, Op<T>());                          \
-    });                                                         \
+#define TORCH_BINARY_KERNEL(Name, name, dispatch, Op)    \
+  void Name##Impl(TensorIterator& iter) {                \
+    dispatch(iter.common_dtype(), name, [&](auto type) { \
+      using T = typename decltype(type)::type;           \
+      run_binary<T, T>(iter, Op<T>());                   \
+    });                                                  \
   }
 TORCH_BINARY_KERNEL(DivTrunc, "div_trunc", dispatch_numeric_types, DivideTruncating)
 TORCH_BINARY_KERNEL(DivFloor, "div_floor", dispatch_numeric_types, DivideFlooring)

@@ -13,16 +13,16 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-#define TORCH_COMPARISON(Name, name, expression)                           \
-  template <typename T>                                                    \
-  struct Name {                                                            \
-    TORCH_SIMD bool operator()(T a, T b) const { return expression; }      \
-  };                                                                       \
-  void Name##Impl(TensorIterator& iter) {                                  \
-    dispatch_all_types(iter.common_dtype(), #name, [&](auto type) {        \
-      using T = typename decltype(type)::type;                             \
-      run_binary<bool, T>(iter, Name<T>());                                \
-    });                                                                    \
+#define TORCH_COMPARISON(Name, name, expression)                      \
+  template <typename T>                                               \
+  struct Name {                                                       \
+    TORCH_SIMD bool operator()(T a, T b) const { return expression; } \
+  };                                                                  \
+  void Name##Impl(TensorIterator& iter) {                             \
+    dispatch_all_types(iter.common_dtype(), #name, [&](auto type) {   \
+      using T = typename decltype(type)::type;                        \
+      run_binary<bool, T>(iter, Name<T>());                           \
+    });                                                               \
   }
 TORCH_COMPARISON(Equal, eq, a == b)
 TORCH_COMPARISON(NotEqual, ne, a != b)

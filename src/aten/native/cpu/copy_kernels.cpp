@@ -38,7 +38,8 @@ constexpr int64_t kBlock = 32;  // rows and columns of a transposed block: it fi
 
 // A matrix whose fast dimension is the other's slow one: block by block, so that whole cache lines are used on both sides.
 template <typename T>
-void copy_transposed(char* out, const char* in, int64_t rows, int64_t columns, int64_t out_row_step, int64_t in_column_step) {
+void copy_transposed(char* out, const char* in, int64_t rows, int64_t columns, int64_t out_row_step,
+                     int64_t in_column_step) {
   // out[r][c] with c contiguous, in[c][r] with r contiguous.
   const int64_t block_rows = (rows + kBlock - 1) / kBlock;
   parallel_for(0, block_rows, std::max<int64_t>(1, kGrainSize / (kBlock * std::max<int64_t>(columns, 1))),
@@ -52,7 +53,8 @@ void copy_transposed(char* out, const char* in, int64_t rows, int64_t columns, i
                    for (int64_t column = 0; column < columns; column += kBlock) {
                      const int64_t width = std::min(columns - column, kBlock);
                      for (int64_t c = 0; c < width; ++c) {
-                       const char* source = in + (column + c) * in_column_step + row_begin * static_cast<int64_t>(sizeof(T));
+                       const char* source =
+                           in + (column + c) * in_column_step + row_begin * static_cast<int64_t>(sizeof(T));
                        std::memcpy(buffer + c * kBlock, source, static_cast<size_t>(height) * sizeof(T));
                      }
                      for (int64_t r = 0; r < height; ++r) {
@@ -70,7 +72,8 @@ void copy_bits(TensorIterator& iter) {
   const IntArrayRef out_strides = iter.strides(0);
   const IntArrayRef in_strides = iter.strides(1);
   if (iter.ndim() == 2 && out_strides[0] == size && in_strides[1] == size && in_strides[0] != size) {
-    return copy_transposed<T>(iter.data(0), iter.data(1), iter.shape()[1], iter.shape()[0], out_strides[1], in_strides[0]);
+    return copy_transposed<T>(iter.data(0), iter.data(1), iter.shape()[1], iter.shape()[0], out_strides[1],
+                              in_strides[0]);
   }
   run_unary<T, T>(iter, Move<T>());
 }
@@ -82,7 +85,8 @@ void CopyImpl(TensorIterator& iter) {
     if (iter.is_contiguous()) {
       const int64_t size = iter.element_size(0);
       parallel_for(0, iter.numel(), kGrainSize, [&](int64_t first, int64_t last) {
-        std::memcpy(iter.data(0) + first * size, iter.data(1) + first * size, static_cast<size_t>((last - first) * size));
+        std::memcpy(iter.data(0) + first * size, iter.data(1) + first * size,
+                    static_cast<size_t>((last - first) * size));
       });
       return;
     }

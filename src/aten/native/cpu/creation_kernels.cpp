@@ -16,31 +16,32 @@ void triangle_kernel(const Tensor& out, const Tensor& self, int64_t diagonal, bo
   const auto* in_data = static_cast<const char*>(self.data_ptr());
   auto* out_data = static_cast<char*>(out.data_ptr());  // contiguous
   const int64_t all_rows = self.numel() / std::max<int64_t>(columns, 1);
-  parallel_for(0, all_rows, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(columns, 1)), [&](int64_t first, int64_t last) {
-    for (int64_t index = first; index < last; ++index) {
-      const int64_t row = index % rows;
-      int64_t offset = row * row_step;
-      int64_t rest = index / rows;
-      for (int64_t dim = ndim - 3; dim >= 0; --dim) {
-        offset += rest % self.sizes()[dim] * self.strides()[dim] * size;
-        rest /= self.sizes()[dim];
-      }
-      // Columns [begin, end) are kept.
-      const int64_t border = std::clamp<int64_t>(row + diagonal + (upper ? 0 : 1), 0, columns);
-      const int64_t begin = upper ? border : 0;
-      const int64_t end = upper ? columns : border;
-      char* out_row = out_data + index * columns * size;
-      std::memset(out_row, 0, static_cast<size_t>(columns * size));
-      const char* in_row = in_data + offset;
-      if (column_step == size) {
-        std::memcpy(out_row + begin * size, in_row + begin * size, static_cast<size_t>((end - begin) * size));
-      } else {
-        for (int64_t column = begin; column < end; ++column) {
-          std::memcpy(out_row + column * size, in_row + column * column_step, static_cast<size_t>(size));
+  parallel_for(
+      0, all_rows, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(columns, 1)), [&](int64_t first, int64_t last) {
+        for (int64_t index = first; index < last; ++index) {
+          const int64_t row = index % rows;
+          int64_t offset = row * row_step;
+          int64_t rest = index / rows;
+          for (int64_t dim = ndim - 3; dim >= 0; --dim) {
+            offset += rest % self.sizes()[dim] * self.strides()[dim] * size;
+            rest /= self.sizes()[dim];
+          }
+          // Columns [begin, end) are kept.
+          const int64_t border = std::clamp<int64_t>(row + diagonal + (upper ? 0 : 1), 0, columns);
+          const int64_t begin = upper ? border : 0;
+          const int64_t end = upper ? columns : border;
+          char* out_row = out_data + index * columns * size;
+          std::memset(out_row, 0, static_cast<size_t>(columns * size));
+          const char* in_row = in_data + offset;
+          if (column_step == size) {
+            std::memcpy(out_row + begin * size, in_row + begin * size, static_cast<size_t>((end - begin) * size));
+          } else {
+            for (int64_t column = begin; column < end; ++column) {
+              std::memcpy(out_row + column * size, in_row + column * column_step, static_cast<size_t>(size));
+            }
+          }
         }
-      }
-    }
-  });
+      });
 }
 
 }  // namespace at::native::cpu

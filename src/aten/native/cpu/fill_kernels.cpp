@@ -62,7 +62,8 @@ void LinspaceImpl(TensorIterator& iter, const Scalar& start, const Scalar& end, 
     using Step = std::conditional_t<std::is_floating_point_v<T>, T, double>;
     const T first = start.to<T>();
     const T last = end.to<T>();
-    const Step stride = steps > 1 ? (static_cast<Step>(last) - static_cast<Step>(first)) / static_cast<Step>(steps - 1) : Step(0);
+    const Step stride =
+        steps > 1 ? (static_cast<Step>(last) - static_cast<Step>(first)) / static_cast<Step>(steps - 1) : Step(0);
     // From both ends, so that the last element is `end` exactly.
     generate_range<T>(iter, [=](int64_t i) HWY_ATTR {
       if (i < steps / 2 || steps == 1) return static_cast<T>(static_cast<Step>(first) + stride * static_cast<Step>(i));

@@ -105,7 +105,8 @@ struct MaskedFillLoop {
   T value;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
     for (int64_t i = 0; i < count; ++i) {
-      if (*reinterpret_cast<const bool*>(data[1] + i * strides[1])) *reinterpret_cast<T*>(data[0] + i * strides[0]) = value;
+      if (*reinterpret_cast<const bool*>(data[1] + i * strides[1]))
+        *reinterpret_cast<T*>(data[0] + i * strides[0]) = value;
     }
   }
 };
@@ -163,7 +164,9 @@ void lerp_kernel(TensorIterator& iter, const Scalar& weight) { HWY_DYNAMIC_DISPA
 HWY_EXPORT(WhereImpl);
 void where_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(WhereImpl)(iter); }
 HWY_EXPORT(MaskedFillImpl);
-void masked_fill_kernel(TensorIterator& iter, const Scalar& value) { HWY_DYNAMIC_DISPATCH(MaskedFillImpl)(iter, value); }
+void masked_fill_kernel(TensorIterator& iter, const Scalar& value) {
+  HWY_DYNAMIC_DISPATCH(MaskedFillImpl)(iter, value);
+}
 HWY_EXPORT(ClampImpl);
 void clamp_kernel(TensorIterator& iter, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
   HWY_DYNAMIC_DISPATCH(ClampImpl)(iter, min, max);

@@ -24,14 +24,14 @@ template <typename T>
 constexpr T kLargest = std::numeric_limits<T>::max();
 
 // Highway's `Name` in [low, high], the C library's `name` elsewhere.
-#define TORCH_MATH_FUNCTION(Name, name, low, high)                            \
-  struct Name##Function {                                                     \
-    template <typename D, typename V>                                         \
-    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                        \
-      using T = hn::TFromD<D>;                                                \
-      T (*scalar)(T) = [](T value) -> T { return std::name(value); };         \
-      return patch_outside(d, x, hn::Name(d, x), T(low), T(high), scalar);    \
-    }                                                                         \
+#define TORCH_MATH_FUNCTION(Name, name, low, high)                         \
+  struct Name##Function {                                                  \
+    template <typename D, typename V>                                      \
+    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                     \
+      using T = hn::TFromD<D>;                                             \
+      T (*scalar)(T) = [](T value) -> T { return std::name(value); };      \
+      return patch_outside(d, x, hn::Name(d, x), T(low), T(high), scalar); \
+    }                                                                      \
   };
 TORCH_MATH_FUNCTION(Exp, exp, -kInfinity<T>, sizeof(T) == 4 ? 88 : 706)
 TORCH_MATH_FUNCTION(Expm1, expm1, -kInfinity<T>, sizeof(T) == 4 ? 88 : 706)
@@ -67,12 +67,12 @@ struct SigmoidFunction {
   }
 };
 
-#define TORCH_MATH_KERNEL(Name, name)                                             \
-  void Name##Impl(TensorIterator& iter) {                                         \
-    dispatch_floating_types(iter.common_dtype(), name, [&](auto type) {           \
-      using T = typename decltype(type)::type;                                    \
-      iter.for_each(UnaryVectorLoop<T, Name##Function>{{}}, kMathGrain);          \
-    });                                                                           \
+#define TORCH_MATH_KERNEL(Name, name)                                    \
+  void Name##Impl(TensorIterator& iter) {                                \
+    dispatch_floating_types(iter.common_dtype(), name, [&](auto type) {  \
+      using T = typename decltype(type)::type;                           \
+      iter.for_each(UnaryVectorLoop<T, Name##Function>{{}}, kMathGrain); \
+    });                                                                  \
   }
 TORCH_MATH_KERNEL(Exp, "exp")
 TORCH_MATH_KERNEL(Expm1, "expm1")
@@ -86,16 +86,16 @@ TORCH_MATH_KERNEL(Sigmoid, "sigmoid")
 #undef TORCH_MATH_KERNEL
 
 // Powers of two and ten must come out whole, which a scaled natural logarithm does not give: the C library's.
-#define TORCH_LIBRARY_KERNEL(Name, name)                                \
-  template <typename T>                                                 \
-  struct Name {                                                         \
-    TORCH_SIMD T operator()(T x) const { return std::name(x); }         \
-  };                                                                    \
-  void Name##Impl(TensorIterator& iter) {                               \
+#define TORCH_LIBRARY_KERNEL(Name, name)                                 \
+  template <typename T>                                                  \
+  struct Name {                                                          \
+    TORCH_SIMD T operator()(T x) const { return std::name(x); }          \
+  };                                                                     \
+  void Name##Impl(TensorIterator& iter) {                                \
     dispatch_floating_types(iter.common_dtype(), #name, [&](auto type) { \
-      using T = typename decltype(type)::type;                          \
-      run_unary<T, T>(iter, Name<T>(), kMathGrain);                     \
-    });                                                                 \
+      using T = typename decltype(type)::type;                           \
+      run_unary<T, T>(iter, Name<T>(), kMathGrain);                      \
+    });                                                                  \
   }
 TORCH_LIBRARY_KERNEL(Log2, log2)
 TORCH_LIBRARY_KERNEL(Log10, log10)
