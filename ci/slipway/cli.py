@@ -73,7 +73,7 @@ def main(argv: list[str] | None = None) -> int:
         parser = argparse.ArgumentParser(
             prog=f"slipway {words[0]}",
             description=summary,
-            epilog=details.strip() or None,
+            epilog=details.strip("\n") or None,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(parser)

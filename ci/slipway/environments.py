@@ -55,8 +55,13 @@ def virtual_packages() -> list[GenericVirtualPackage]:
     return [package.into_generic() for package in VirtualPackage.detect(VirtualPackageOverrides.from_env())]
 
 
-def solve(specs: Sequence[str], channels: Sequence[str]) -> Solution:
+def solve(
+    specs: Sequence[str], channels: Sequence[str], virtual: Sequence[GenericVirtualPackage] | None = None
+) -> Solution:
     """Pick packages that satisfy `specs`, from channels of which the earlier ones win.
+
+    Args:
+        virtual: what the machine offers; None for this machine.
 
     Raises:
         SolveError: there is no solution; the message is the solver's.
@@ -73,7 +78,7 @@ def solve(specs: Sequence[str], channels: Sequence[str]) -> Solution:
                 sources=list(channels),
                 specs=[strict_spec(spec) for spec in specs],
                 platforms=["linux-64", "noarch"],
-                virtual_packages=virtual_packages(),
+                virtual_packages=virtual_packages() if virtual is None else virtual,
                 gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata"),
             )
         )

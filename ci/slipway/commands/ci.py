@@ -6,6 +6,7 @@
     slipway ci run               all jobs here, as many at once as memory and cores allow
     slipway ci job IDENTIFIER    one job, as CI runs it
     slipway ci recipe IDENTIFIER one output alone as a recipe, for real conda-build
+    slipway ci truth             docs/solver-truth.md, from the table that tests ask the solver
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING
 from slipway.errors import BuildError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from slipway.log import Reporter
     from slipway.request import Selection
 
@@ -49,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     recipe.add_argument("--platform", default="linux-64", metavar="SUBDIR")
     recipe.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder that is written")
 
+    truth = add("truth", help="write the solver's truth table", description="Write docs/solver-truth.md.")
+    truth.add_argument("--check", action="store_true", help="write nothing; fail if the page is not fresh")
+
     _add_building(add("job", help="run one job", description="Run one job, as CI does."), one=True)
     _add_building(add("run", help="run all jobs here", description="Run all jobs on this machine."), one=False)
 
@@ -72,7 +78,7 @@ def _add_building(parser: argparse.ArgumentParser, *, one: bool) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Run one action; returns the exit code."""
-    actions = {"write": _write, "list": _list, "recipe": _recipe, "job": _job, "run": _run}
+    actions = {"write": _write, "list": _list, "recipe": _recipe, "truth": _truth, "job": _job, "run": _run}
     return actions[arguments.action](arguments, reporter)
 
 
@@ -85,20 +91,32 @@ def _write(arguments: argparse.Namespace, reporter: Reporter) -> int:
     settings = load_settings(arguments.settings or DEFAULT_SETTINGS)
     matrix = make_matrix(arguments.recipe, arguments.to, settings, {})
     wanted = files.texts(matrix, for_github=both or arguments.github, for_gitlab=both or arguments.gitlab)
-    if arguments.check:
-        old = files.stale(wanted, arguments.to)
-        for name in wanted:
-            reporter.line(f"{name}: {'not fresh' if name in old else 'fresh'}")
-        if old:
-            raise UsageError(
-                "the pipelines are not what the recipe and the settings say", where=", ".join(old),
-                hint="run `slipway ci write` and commit the result",
-            )  # fmt: skip
-        return 0
-    changed = files.write(wanted, arguments.to)
+    return _write_or_check(wanted, arguments.to, reporter, check=arguments.check, command="slipway ci write")
+
+
+def _write_or_check(
+    wanted: Mapping[str, str], checkout: Path, reporter: Reporter, *, check: bool, command: str
+) -> int:
+    from slipway.workflows import files
+
+    old = files.stale(wanted, checkout)
+    if not check:
+        files.write(wanted, checkout)
     for name in wanted:
-        reporter.line(f"{name}: {'written' if name in changed else 'fresh already'}, {len(matrix.everything)} builds")
+        reporter.line(f"{name}: {('not fresh' if check else 'written') if name in old else 'fresh'}")
+    if check and old:
+        raise UsageError(
+            "not what its sources say", where=", ".join(old), hint=f"run `{command}` and commit the result"
+        )
     return 0
+
+
+def _truth(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from slipway.truth import as_markdown, read_table
+
+    source = "tests/integration/solver_truth.yaml"
+    wanted = {"docs/solver-truth.md": as_markdown(read_table(CHECKOUT / source), source=source)}
+    return _write_or_check(wanted, CHECKOUT, reporter, check=arguments.check, command="slipway ci truth")
 
 
 def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:

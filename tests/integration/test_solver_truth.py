@@ -1,0 +1,109 @@
+"""The same truth table, asked of the packages that were really built and of the embedded channel below them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from slipway.channel import channel_url
+from slipway.log import NullReporter
+from slipway.request import Selection, embedded_channel
+from slipway.truth import Case, Row, judge, read_table
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+
+ROWS = read_table(CHECKOUT / "tests/integration/solver_truth.yaml").rows
+
+
+class Shipped:
+    """The channel of this checkout: what it holds, and which machines it is for."""
+
+    def __init__(self, folder: Path, embedded: str) -> None:
+        index = json.loads((folder / "linux-64/repodata.json").read_text(encoding="utf-8"))
+        self.records = [record for record in index["packages.conda"].values() if record["version"] == _version()]
+        self.channels = (channel_url(folder), embedded)
+
+    def builds(self, name: str) -> list[str]:
+        """The build strings of an output of ours."""
+        return [record["build"] for record in self.records if record["name"] == name]
+
+    @property
+    def pythons(self) -> list[str]:
+        """``py311``, in order."""
+        return sorted(build.partition("_")[0] for build in self.builds("pytorch"))
+
+    @property
+    def glibc(self) -> str:
+        """What libtorch was built for."""
+        found = {
+            match[1] for record in self.records for spec in record["depends"]
+            if (match := re.match(r"__glibc >=([\d.]+)", spec))
+        }  # fmt: skip
+        return max(found, key=lambda version: [int(part) for part in version.split(".")])
+
+    def here(self, row: Row) -> Row | None:
+        """What `row` asks of this channel: of hosts that it is for, with the newest Python that there is.
+
+        None where the row is about a variant that was not built.
+        """
+        python = {"pytorch": f"{self.pythons[-1]}_*"} if "pytorch" in row.picks else {}
+        picks = {**row.picks, **python}
+        for name in ("libtorch", "libtorch-cuda", "pytorch-gpu"):
+            wanted = picks.get(name, "*").removesuffix("*")
+            if name in picks and not any(build.startswith(wanted) for build in self.builds(name)):
+                return None
+        cases = tuple(case for case in row.cases if case.host.glibc == self.glibc and self.asked_for_what_is_here(case))
+        return replace(row, picks=picks, cases=cases) if cases else None
+
+    def asked_for_what_is_here(self, case: Case) -> bool:
+        """Whether each of our packages that it names is there in the variant that it names."""
+        own = [spec.split() for spec in case.specs]
+        named = [words for words in own if words[0] in ("libtorch", "libtorch-cuda", "pytorch", "pytorch-gpu")]
+        return all(
+            any(len(words) < 3 or build.startswith(words[2].rstrip("*")) for build in self.builds(words[0]))
+            for words in named
+        )
+
+
+def _version() -> str:
+    return (CHECKOUT / "src/version.txt").read_text(encoding="utf-8").strip()
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Shipped:
+    """The packages of `slipway ship`, which takes a moment if nothing changed."""
+    dist = Path(os.environ.get("SLIPWAY_TEST_DIST", CHECKOUT / "dist"))
+    answer = subprocess.run([str(CHECKOUT / "slipway"), "ship", "--no-install", "--dist", str(dist)],
+                            capture_output=True, text=True, check=False)  # fmt: skip
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    index = json.loads((dist / "channel/linux-64/repodata.json").read_text(encoding="utf-8"))
+    cuda = "13.0" if any(record["name"] == "libtorch-cuda" for record in index["packages.conda"].values()) else None
+    embedded = embedded_channel(Selection("3.11", "mkl", cuda), NullReporter(), offline=False)
+    return Shipped(dist / "channel", embedded.url)
+
+
+def test_solver_chooses_as_the_table_says(shipped: Shipped) -> None:
+    asked = [row for row in map(shipped.here, ROWS) if row is not None]
+    wrong = [text for row in asked for case in row.cases for text in judge(row, case, shipped.channels)]
+    assert wrong == []
+    requests = {case.request for row in asked for case in row.cases if row.refused is None}
+    assert {"pytorch", "libtorch", "pytorch and NumPy"} <= requests
+    if shipped.builds("pytorch-gpu"):
+        assert "pytorch-gpu" in requests
+
+
+def test_older_machines_are_refused(shipped: Shipped) -> None:
+    for row in ROWS:
+        refused = replace(row, refused="__glibc", picks={})
+        for case in row.cases:
+            older = float(case.host.glibc) < float(shipped.glibc)
+            if older and case.host.driver is None and shipped.asked_for_what_is_here(case):
+                assert judge(refused, case, shipped.channels) == []
