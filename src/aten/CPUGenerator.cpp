@@ -57,7 +57,8 @@ void CPUGenerator::twist() {
     return (joined >> 1) ^ ((lower & 1u) ? 0x9908b0dfu : 0u);
   };
   for (int i = 0; i < kWords - kShift; ++i) words_[i] = words_[i + kShift] ^ mix(words_[i], words_[i + 1]);
-  for (int i = kWords - kShift; i < kWords - 1; ++i) words_[i] = words_[i + kShift - kWords] ^ mix(words_[i], words_[i + 1]);
+  for (int i = kWords - kShift; i < kWords - 1; ++i)
+    words_[i] = words_[i + kShift - kWords] ^ mix(words_[i], words_[i + 1]);
   words_[kWords - 1] = words_[kShift - 1] ^ mix(words_[kWords - 1], words_[0]);
   left_ = kWords;
   next_ = 0;
@@ -84,7 +85,8 @@ std::vector<uint8_t> CPUGenerator::state() const {
   saved.next = next_;
   for (int i = 0; i < kWords; ++i) saved.words[i] = words_[i];
   if (next_normal_) {
-    // Torch7 kept the numbers that the pair is made of: y = radius * sin. Here radius is the number and sin is 1.
+    // Torch7 kept the numbers that the pair is made of: y = radius * sin. Here radius is the number and sin
+    // is 1.
     saved.normal_y = *next_normal_;
     saved.normal_is_valid = 1;
   }
@@ -94,11 +96,12 @@ std::vector<uint8_t> CPUGenerator::state() const {
 }
 
 void CPUGenerator::set_state(const std::vector<uint8_t>& state) {
-  TORCH_CHECK(state.size() == sizeof(SavedState), "Expected a CPUGeneratorImplState of size ", sizeof(SavedState),
-              " but found the input RNG state size to be ", state.size());
+  TORCH_CHECK(state.size() == sizeof(SavedState), "Expected a CPUGeneratorImplState of size ",
+              sizeof(SavedState), " but found the input RNG state size to be ", state.size());
   SavedState saved;
   std::memcpy(&saved, state.data(), sizeof(saved));
-  const bool valid = saved.seeded == 1 && saved.left >= 1 && saved.left <= kWords && saved.next <= static_cast<uint64_t>(kWords);
+  const bool valid = saved.seeded == 1 && saved.left >= 1 && saved.left <= kWords &&
+                     saved.next <= static_cast<uint64_t>(kWords);
   TORCH_CHECK(valid, "Invalid mt19937 state");
   seed_ = saved.seed;
   left_ = saved.left;

@@ -42,7 +42,8 @@ class TORCH_API CPUGenerator final : public c10::GeneratorImpl {
     if constexpr (sizeof(T) == 4) {
       return static_cast<T>(random() & ((uint32_t{1} << 24) - 1)) * static_cast<T>(1.0 / (uint32_t{1} << 24));
     } else {
-      return static_cast<T>(random64() & ((uint64_t{1} << 53) - 1)) * static_cast<T>(1.0 / (uint64_t{1} << 53));
+      return static_cast<T>(random64() & ((uint64_t{1} << 53) - 1)) *
+             static_cast<T>(1.0 / (uint64_t{1} << 53));
     }
   }
   // Standard normal; they are made in pairs and the second one is kept for the next call.

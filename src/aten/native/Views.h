@@ -7,8 +7,10 @@
 
 namespace at::native {
 
-// A view with this shape; strides and `storage_offset` count elements. It shares storage and version counter with `self`.
-inline Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset) {
+// A view with this shape; strides and `storage_offset` count elements. It shares storage and version counter
+// with `self`.
+inline Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
+                                           int64_t storage_offset) {
   auto impl = self.impl()->shallow_copy(/*share_version=*/true);
   impl->set_wrapped_number(false);
   impl->set_sizes_and_strides(sizes, strides, storage_offset);
@@ -22,8 +24,8 @@ inline Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes
 // `shape` with its one -1 replaced so that it holds `numel` elements. Throws Error when that is impossible.
 DimVector infer_size(IntArrayRef shape, int64_t numel);
 
-// The strides that let `shape` (of as many elements) be read from memory laid out as `sizes` and `strides`; nothing when
-// that takes a copy.
+// The strides that let `shape` (of as many elements) be read from memory laid out as `sizes` and `strides`;
+// nothing when that takes a copy.
 std::optional<DimVector> compute_stride(IntArrayRef sizes, IntArrayRef strides, IntArrayRef shape);
 
 }  // namespace at::native

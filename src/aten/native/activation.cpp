@@ -1,4 +1,5 @@
-// Activations that are more than one arithmetic step, small composites of element-wise operators, and closeness.
+// Activations that are more than one arithmetic step, small composites of element-wise operators, and
+// closeness.
 
 #include <aten/ATen.h>
 #include <aten/EmptyTensor.h>
@@ -13,7 +14,8 @@ namespace at::native {
 namespace {
 
 bool is_tanh_approximation(std::string_view approximate) {
-  TORCH_CHECK(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.");
+  TORCH_CHECK(approximate == "none" || approximate == "tanh",
+              "approximate argument must be either none or tanh.");
   return approximate == "tanh";
 }
 
@@ -23,7 +25,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Tensor gelu(const Tensor& self, std::string_view approximate) {
   const bool tanh_approximation = is_tanh_approximation(approximate);
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"GeluKernelImpl\" not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"GeluKernelImpl\" not implemented for '",
+                              self.dtype(), "'");
   Tensor out;
   auto iter = TensorIterator::unary_op(out, self);
   iter.run(gelu_kernels, tanh_approximation);
@@ -41,7 +44,8 @@ Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_
 Tensor silu(const Tensor& self) { return at::mul(self, at::sigmoid(self)); }
 
 Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope) {
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"leaky_relu_cpu\" not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"leaky_relu_cpu\" not implemented for '",
+                              self.dtype(), "'");
   return at::where(at::gt(self, Scalar(0)), self, at::mul(self, negative_slope));
 }
 
@@ -73,7 +77,8 @@ Tensor isfinite(const Tensor& self) {
 }
 
 bool equal(const Tensor& self, const Tensor& other) {
-  TORCH_CHECK(self.device() == other.device(), "Expected all tensors to be on the same device, but found at least two devices, ",
+  TORCH_CHECK(self.device() == other.device(),
+              "Expected all tensors to be on the same device, but found at least two devices, ",
               self.device(), " and ", other.device(), "!");
   if (self.sizes() != other.sizes()) return false;
   if (self.numel() == 0) return true;
@@ -92,7 +97,8 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   if (rtol == 0 && atol == 0) return close;
   Tensor left = self;
   Tensor right = other;
-  if (!self.is_floating_point()) {  // integers are compared as floating-point numbers, so that nothing wraps around
+  if (!self.is_floating_point()) {  // integers are compared as floating-point numbers, so that nothing wraps
+                                    // around
     left = self.to(kDouble, false);
     right = other.to(kDouble, false);
   }

@@ -16,8 +16,8 @@ namespace at::native {
 
 namespace {
 
-// What x[indices] comes down to: `self` with its indexed dimensions in front, int64 indices of one shape, and where the
-// dimensions of that shape stand in the result.
+// What x[indices] comes down to: `self` with its indexed dimensions in front, int64 indices of one shape, and
+// where the dimensions of that shape stand in the result.
 struct AdvancedIndex {
   Tensor self;
   std::vector<Tensor> indices;
@@ -37,7 +37,8 @@ std::vector<Tensor> expand_masks(const Tensor& self, TensorList indices) {
     const ScalarType type = index.dtype();
     TORCH_CHECK_INDEX(type == kLong || type == kInt || type == kByte || type == kBool,
                       "tensors used as indices must be long, int, byte or bool tensors");
-    TORCH_CHECK(index.device() == self.device() || index.is_cpu(), "indices should be either on cpu or on the same device as the indexed tensor (",
+    TORCH_CHECK(index.device() == self.device() || index.is_cpu(),
+                "indices should be either on cpu or on the same device as the indexed tensor (",
                 self.device(), ")");
     const Tensor local = index.device() == self.device() ? index : index.to(self.device());
     if (type != kBool && type != kByte) {
@@ -46,14 +47,16 @@ std::vector<Tensor> expand_masks(const Tensor& self, TensorList indices) {
     }
     for (int64_t j = 0; j < index.dim(); ++j) {
       const int64_t dim = static_cast<int64_t>(result.size()) + j;
-      TORCH_CHECK_INDEX(dim < self.dim() && index.sizes()[j] == self.sizes()[dim], "The shape of the mask ", index.sizes(), " at index ", j,
-                        " does not match the shape of the indexed tensor ", self.sizes(), " at index ", dim);
+      TORCH_CHECK_INDEX(dim < self.dim() && index.sizes()[j] == self.sizes()[dim], "The shape of the mask ",
+                        index.sizes(), " at index ", j, " does not match the shape of the indexed tensor ",
+                        self.sizes(), " at index ", dim);
     }
     const Tensor positions = at::nonzero(local);
     for (int64_t j = 0; j < index.dim(); ++j) result.push_back(native::select(positions, 1, j));
     TORCH_CHECK_INDEX(index.dim() > 0, "a mask without dimensions must be expanded before it can index");
   }
-  TORCH_CHECK_INDEX(static_cast<int64_t>(result.size()) <= self.dim(), "too many indices for tensor of dimension ", self.dim());
+  TORCH_CHECK_INDEX(static_cast<int64_t>(result.size()) <= self.dim(),
+                    "too many indices for tensor of dimension ", self.dim());
   return result;
 }
 
@@ -75,7 +78,9 @@ DimVector broadcast_index_shapes(const std::vector<Tensor>& indices) {
       for (const Tensor& each : indices) {
         if (each.defined()) shapes << (shapes.tellp() > 0 ? ", " : "") << each.sizes();
       }
-      TORCH_CHECK_INDEX(false, "shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes.str());
+      TORCH_CHECK_INDEX(false,
+                        "shape mismatch: indexing tensors could not be broadcast together with shapes ",
+                        shapes.str());
     }
     shape = merged;
   }
@@ -132,7 +137,8 @@ DimVector indexed_shape(const AdvancedIndex& index) {
 void check_indexable(const AdvancedIndex& index) {
   if (product(index.index_shape) == 0) return;
   for (size_t i = 0; i < index.indices.size(); ++i) {
-    TORCH_CHECK_INDEX(index.self.sizes()[i] != 0 || index.self.numel() != 0, "index is out of bounds for dimension with size 0");
+    TORCH_CHECK_INDEX(index.self.sizes()[i] != 0 || index.self.numel() != 0,
+                      "index is out of bounds for dimension with size 0");
   }
 }
 
@@ -151,7 +157,8 @@ bool fits_apart_from(const Tensor& index, const Tensor& limit, int64_t dim) {
 // 0-dim tensors as vectors of one element.
 Tensor at_least_1d(const Tensor& tensor) { return tensor.dim() > 0 ? tensor : native::unsqueeze(tensor, 0); }
 
-void check_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const char* name) {
+void check_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                   const char* name) {
   check_index_dtype(index, name);
   check_same_device(self, index, "index", name);
   check_same_device(self, src, "src", name);
@@ -161,8 +168,9 @@ void check_scatter(const Tensor& self, int64_t dim, const Tensor& index, const T
               "Index tensor must have the same number of dimensions as self tensor");
   TORCH_CHECK(std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(src.dim(), 1),
               "Index tensor must have the same number of dimensions as src tensor");
-  TORCH_CHECK(fits_apart_from(index, self, dim) && fits_apart_from(index, src, /*dim=*/-1), "Expected index ", index.sizes(),
-              " to be no larger than self ", self.sizes(), " apart from dimension ", dim, " and to be no larger size than src ", src.sizes());
+  TORCH_CHECK(fits_apart_from(index, self, dim) && fits_apart_from(index, src, /*dim=*/-1), "Expected index ",
+              index.sizes(), " to be no larger than self ", self.sizes(), " apart from dimension ", dim,
+              " and to be no larger size than src ", src.sizes());
 }
 
 }  // namespace
@@ -171,45 +179,52 @@ Tensor index(const Tensor& self, TensorList indices) {
   const AdvancedIndex plan = make_advanced_index(self, indices);
   check_indexable(plan);
   const Tensor out = at::detail::empty(indexed_shape(plan), self.dtype(), self.device());
-  if (out.numel() > 0) run_kernel(index_kernels, self.device(), index_dims_to_front(out, plan), plan.self, TensorList(plan.indices));
+  if (out.numel() > 0)
+    run_kernel(index_kernels, self.device(), index_dims_to_front(out, plan), plan.self,
+               TensorList(plan.indices));
   return out;
 }
 
 Tensor& index_put_(Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
   const AdvancedIndex plan = make_advanced_index(self, indices);
   check_indexable(plan);
-  TORCH_CHECK(values.dtype() == self.dtype(), "Index put requires the source and destination dtypes match, got ", self.dtype(),
+  TORCH_CHECK(values.dtype() == self.dtype(),
+              "Index put requires the source and destination dtypes match, got ", self.dtype(),
               " for the destination and ", values.dtype(), " for the source.");
   assert_no_internal_overlap(self);
   const Tensor local = values.device() == self.device() ? values : values.to(self.device());
   const DimVector shape = indexed_shape(plan);
   // Leading dimensions of size 1 may be more than the result has.
   Tensor source = local;
-  while (source.dim() > static_cast<int64_t>(shape.size()) && source.sizes()[0] == 1) source = native::squeeze_dim(source, 0);
+  while (source.dim() > static_cast<int64_t>(shape.size()) && source.sizes()[0] == 1)
+    source = native::squeeze_dim(source, 0);
   bool fits = source.dim() <= static_cast<int64_t>(shape.size());
   for (int64_t i = 0; fits && i < source.dim(); ++i) {
     const int64_t size = source.sizes()[source.dim() - 1 - i];
     fits = size == 1 || size == shape[shape.size() - 1 - i];
   }
-  TORCH_CHECK(fits, "shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ",
-              IntArrayRef(shape));
+  TORCH_CHECK(fits, "shape mismatch: value tensor of shape ", values.sizes(),
+              " cannot be broadcast to indexing result of shape ", IntArrayRef(shape));
   if (product(shape) == 0) return self;
   if (source.is_alias_of(self)) source = at::clone(source);
   const Tensor expanded = native::expand(source, shape, true);
-  run_kernel(index_put_kernels, self.device(), plan.self, TensorList(plan.indices), index_dims_to_front(expanded, plan), accumulate);
+  run_kernel(index_put_kernels, self.device(), plan.self, TensorList(plan.indices),
+             index_dims_to_front(expanded, plan), accumulate);
   return self;
 }
 
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   dim = wrap_dim(dim, self.dim());
   TORCH_CHECK_INDEX(index.dim() <= 1, "index_select(): Index is supposed to be a vector");
-  TORCH_CHECK(index.dtype() == kLong || index.dtype() == kInt, "index_select(): Expected dtype int32 or int64 for index");
+  TORCH_CHECK(index.dtype() == kLong || index.dtype() == kInt,
+              "index_select(): Expected dtype int32 or int64 for index");
   check_same_device(self, index, "index", "index_select");
   const Tensor source = at_least_1d(self);
   const Tensor positions = at_least_1d(at::detail::to_dtype(index, kLong));
-  TORCH_CHECK(self.dim() > 0 || positions.numel() == 1, "index_select(): Index to scalar can have only 1 value, got ", positions.numel(),
-              " value(s)");
-  TORCH_CHECK(positions.numel() == 0 || self.dim() <= 1 || source.sizes()[dim] > 0, "index_select(): self indexing axis dim should be positive");
+  TORCH_CHECK(self.dim() > 0 || positions.numel() == 1,
+              "index_select(): Index to scalar can have only 1 value, got ", positions.numel(), " value(s)");
+  TORCH_CHECK(positions.numel() == 0 || self.dim() <= 1 || source.sizes()[dim] > 0,
+              "index_select(): self indexing axis dim should be positive");
   if (positions.is_cpu()) {
     // Negative positions are refused here; the kernel would count them from the end.
     const int64_t* values = positions.data_ptr<int64_t>();
@@ -222,29 +237,36 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   shape[dim] = positions.numel();
   const Tensor out = at::detail::empty(shape, self.dtype(), self.device());
   if (out.numel() > 0) {
-    run_kernel(index_kernels, self.device(), native::movedim(out, dim, 0), native::movedim(source, dim, 0), TensorList(positions));
+    run_kernel(index_kernels, self.device(), native::movedim(out, dim, 0), native::movedim(source, dim, 0),
+               TensorList(positions));
   }
   return self.dim() == 0 ? native::view(out, {}) : out;
 }
 
-Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                   const Scalar& alpha) {
   dim = wrap_dim(dim, self.dim());
-  TORCH_CHECK_INDEX(index.dim() <= 1, "index_add_(): Index is supposed to be a vector, but got dim: ", index.dim(), " with type: ", index.dtype(),
-                    " and size: ", index.sizes());
-  TORCH_CHECK(index.dtype() == kLong || index.dtype() == kInt, "index_add_(): Expected dtype int32/int64 for index but got: ", index.dtype());
-  TORCH_CHECK(self.dtype() == source.dtype(), "index_add_(): self (", self.dtype(), ") and source (", source.dtype(),
-              ") must have the same scalar type");
+  TORCH_CHECK_INDEX(index.dim() <= 1,
+                    "index_add_(): Index is supposed to be a vector, but got dim: ", index.dim(),
+                    " with type: ", index.dtype(), " and size: ", index.sizes());
+  TORCH_CHECK(index.dtype() == kLong || index.dtype() == kInt,
+              "index_add_(): Expected dtype int32/int64 for index but got: ", index.dtype());
+  TORCH_CHECK(self.dtype() == source.dtype(), "index_add_(): self (", self.dtype(), ") and source (",
+              source.dtype(), ") must have the same scalar type");
   check_same_device(self, index, "index", "index_add_");
   check_same_device(self, source, "source", "index_add_");
   const Tensor target = at_least_1d(self);
   const Tensor values = at_least_1d(source);
   const Tensor positions = at_least_1d(at::detail::to_dtype(index, kLong));
-  TORCH_CHECK(values.dim() == target.dim() && values.sizes()[dim] == positions.numel(), "index_add_(): Number of indices (", positions.numel(),
-              ") should be equal to source.size(dim): (", values.dim() == target.dim() ? values.sizes()[dim] : 0, "), for dim: ", dim);
+  TORCH_CHECK(values.dim() == target.dim() && values.sizes()[dim] == positions.numel(),
+              "index_add_(): Number of indices (", positions.numel(),
+              ") should be equal to source.size(dim): (",
+              values.dim() == target.dim() ? values.sizes()[dim] : 0, "), for dim: ", dim);
   for (int64_t i = 0; i < target.dim(); ++i) {
     TORCH_CHECK(i == dim || values.sizes()[i] == target.sizes()[i],
-                "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ", self.sizes(),
-                " source.shape = ", source.sizes());
+                "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                "self.shape = ",
+                self.sizes(), " source.shape = ", source.sizes());
   }
   if (values.numel() == 0) return self;
   if (positions.is_cpu()) {  // here too negative positions are none
@@ -258,7 +280,8 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
     }
   }
   const Tensor scaled = alpha.equal(1) ? values : at::detail::to_dtype(at::mul(values, alpha), self.dtype());
-  run_kernel(index_put_kernels, self.device(), native::movedim(target, dim, 0), TensorList(positions), native::movedim(scaled, dim, 0),
+  run_kernel(index_put_kernels, self.device(), native::movedim(target, dim, 0), TensorList(positions),
+             native::movedim(scaled, dim, 0),
              /*accumulate=*/true);
   return self;
 }
@@ -272,8 +295,9 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
   TORCH_CHECK(std::max<int64_t>(self.dim(), 1) == std::max<int64_t>(index.dim(), 1),
               "Index tensor must have the same number of dimensions as input tensor");
   for (int64_t i = 0; i < index.dim() && self.dim() > 0; ++i) {
-    TORCH_CHECK(i == dim || index.sizes()[i] <= self.sizes()[i], "Size does not match at dimension ", i, " expected index ", index.sizes(),
-                " to be no larger than self ", self.sizes(), " apart from dimension ", dim);
+    TORCH_CHECK(i == dim || index.sizes()[i] <= self.sizes()[i], "Size does not match at dimension ", i,
+                " expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
+                " apart from dimension ", dim);
   }
   run_kernel(gather_kernels, self.device(), at_least_1d(out), at_least_1d(self), dim, at_least_1d(index));
   return out;
@@ -296,7 +320,8 @@ Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tenso
   dim = wrap_dim(dim, self.dim());
   check_scatter(self, dim, index, src, "scatter");
   if (index.numel() == 0) return self;
-  run_kernel(scatter_add_kernels, self.device(), at_least_1d(self), dim, at_least_1d(index), at_least_1d(src));
+  run_kernel(scatter_add_kernels, self.device(), at_least_1d(self), dim, at_least_1d(index),
+             at_least_1d(src));
   return self;
 }
 
@@ -304,9 +329,11 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
   TORCH_CHECK(mask.dtype() == kBool, "masked_fill_ only supports boolean masks, but got mask with dtype ",
               cpp_type_name(mask.dtype()));
   const DimVector shape = broadcast_shapes(self.sizes(), mask.sizes());
-  TORCH_CHECK(IntArrayRef(shape) == self.sizes(), "output with shape ", self.sizes(), " doesn't match the broadcast shape ", IntArrayRef(shape));
+  TORCH_CHECK(IntArrayRef(shape) == self.sizes(), "output with shape ", self.sizes(),
+              " doesn't match the broadcast shape ", IntArrayRef(shape));
   const Tensor expanded = native::expand(mask, shape, /*implicit=*/true);
-  auto iter = TensorIterator(TensorIteratorConfig().output(self).fixed_input(expanded).compute_in(self.dtype()));
+  auto iter =
+      TensorIterator(TensorIteratorConfig().output(self).fixed_input(expanded).compute_in(self.dtype()));
   iter.run(masked_fill_kernels, value);
   return self;
 }
@@ -326,7 +353,8 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 }
 
 Tensor nonzero(const Tensor& self) {
-  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_meta(), "nonzero: the size of the result depends on values, and a tensor on Meta has none");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      !self.is_meta(), "nonzero: the size of the result depends on values, and a tensor on Meta has none");
   Tensor out = at::detail::empty({0, self.dim()}, kLong, self.device());
   if (self.numel() > 0) run_kernel(nonzero_kernels, self.device(), out, self);
   return out;
@@ -338,12 +366,15 @@ std::vector<Tensor> where_nonzero(const Tensor& condition) {
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, int64_t dim) {
-  TORCH_CHECK(self.dim() == indices.dim(), "torch.take_along_dim(): input and indices should have the same number of dimensions, but got ",
+  TORCH_CHECK(self.dim() == indices.dim(),
+              "torch.take_along_dim(): input and indices should have the same number of dimensions, but got ",
               self.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");
-  TORCH_CHECK(indices.dtype() == kLong, "torch.take_along_dim(): dtype of indices should be Long but got ", indices.dtype());
+  TORCH_CHECK(indices.dtype() == kLong, "torch.take_along_dim(): dtype of indices should be Long but got ",
+              indices.dtype());
   dim = wrap_dim(dim, self.dim());
-  DimVector shape = broadcast_shapes(self.dim() == 0 ? self.sizes() : native::select(self, dim, 0).sizes(),
-                                     self.dim() == 0 ? indices.sizes() : native::select(indices, dim, 0).sizes());
+  DimVector shape =
+      broadcast_shapes(self.dim() == 0 ? self.sizes() : native::select(self, dim, 0).sizes(),
+                       self.dim() == 0 ? indices.sizes() : native::select(indices, dim, 0).sizes());
   if (self.dim() == 0) return at::gather(self, dim, indices);
   DimVector self_shape(shape);
   self_shape.insert(dim, self.sizes()[dim]);
@@ -355,8 +386,9 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, int64_t dim) {
 Tensor embedding(const Tensor& weight, const Tensor& indices) {
   TORCH_CHECK(weight.dim() == 2, "'weight' must be 2-D");
   TORCH_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,
-              "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.", indices.dtype(),
-              "Tensor instead (while checking arguments for embedding)");
+              "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
+              "Int; but got torch.",
+              indices.dtype(), "Tensor instead (while checking arguments for embedding)");
   if (indices.dim() == 1) return at::index_select(weight, 0, indices);
   DimVector shape(indices.sizes());
   shape.push_back(weight.sizes()[1]);

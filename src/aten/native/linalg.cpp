@@ -14,12 +14,14 @@ namespace at::native {
 namespace {
 
 void check_matrices(const Tensor& first, const Tensor& second, const char* function) {
-  TORCH_CHECK(first.dim() == 2 && second.dim() == 2, "mat1 and mat2 must be matrices, got ", first.dim(), "-D and ", second.dim(),
-              "-D tensors (", function, ")");
+  TORCH_CHECK(first.dim() == 2 && second.dim() == 2, "mat1 and mat2 must be matrices, got ", first.dim(),
+              "-D and ", second.dim(), "-D tensors (", function, ")");
   check_same_device(first, second, "mat2", function);
-  TORCH_CHECK(first.sizes()[1] == second.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (", first.sizes()[0], "x",
-              first.sizes()[1], " and ", second.sizes()[0], "x", second.sizes()[1], ")");
-  TORCH_CHECK(first.dtype() == second.dtype(), "expected m1 and m2 to have the same dtype, but got: ", cpp_type_name(first.dtype()),
+  TORCH_CHECK(first.sizes()[1] == second.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (",
+              first.sizes()[0], "x", first.sizes()[1], " and ", second.sizes()[0], "x", second.sizes()[1],
+              ")");
+  TORCH_CHECK(first.dtype() == second.dtype(),
+              "expected m1 and m2 to have the same dtype, but got: ", cpp_type_name(first.dtype()),
               " != ", cpp_type_name(second.dtype()));
 }
 
@@ -34,10 +36,12 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   return out;
 }
 
-Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
+Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+             const Scalar& alpha) {
   check_matrices(mat1, mat2, "addmm");
   check_same_device(mat1, self, "self", "addmm");
-  TORCH_CHECK(self.dtype() == mat2.dtype(), "self and mat2 must have the same dtype, but got ", self.dtype(), " and ", mat2.dtype());
+  TORCH_CHECK(self.dtype() == mat2.dtype(), "self and mat2 must have the same dtype, but got ", self.dtype(),
+              " and ", mat2.dtype());
   const DimVector shape{mat1.sizes()[0], mat2.sizes()[1]};
   const Tensor bias = native::expand(self, shape, /*implicit=*/true);
   const Tensor out = at::detail::empty(shape, self.dtype(), self.device());
@@ -53,30 +57,34 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
   check_same_device(self, mat2, "mat2", "bmm");
   const IntArrayRef a = self.sizes();
   const IntArrayRef b = mat2.sizes();
-  TORCH_CHECK(b[0] == a[0] && b[1] == a[2], "Expected size for first two dimensions of batch2 tensor to be: [", a[0], ", ", a[2],
+  TORCH_CHECK(b[0] == a[0] && b[1] == a[2],
+              "Expected size for first two dimensions of batch2 tensor to be: [", a[0], ", ", a[2],
               "] but got: [", b[0], ", ", b[1], "].");
-  TORCH_CHECK(self.dtype() == mat2.dtype(), "expected scalar type ", self.dtype(), " but found ", mat2.dtype());
+  TORCH_CHECK(self.dtype() == mat2.dtype(), "expected scalar type ", self.dtype(), " but found ",
+              mat2.dtype());
   const Tensor out = at::detail::empty({a[0], a[1], b[2]}, self.dtype(), self.device());
   if (out.numel() > 0) run_kernel(bmm_kernels, self.device(), out, self, mat2);
   return out;
 }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
-  TORCH_CHECK(self.dim() == 2 && vec.dim() == 1, "vector + matrix @ vector expected, got 1, ", self.dim(), ", ", vec.dim());
-  TORCH_CHECK(self.sizes()[1] == vec.sizes()[0], "size mismatch, got input (", self.sizes()[0], "), mat (", self.sizes()[0], "x",
-              self.sizes()[1], "), vec (", vec.sizes()[0], ")");
-  TORCH_CHECK(self.dtype() == vec.dtype(), "addmv input tensors must have the same dtype, but got ", vec.dtype(), ", ", self.dtype(),
-              ", and ", vec.dtype());
+  TORCH_CHECK(self.dim() == 2 && vec.dim() == 1, "vector + matrix @ vector expected, got 1, ", self.dim(),
+              ", ", vec.dim());
+  TORCH_CHECK(self.sizes()[1] == vec.sizes()[0], "size mismatch, got input (", self.sizes()[0], "), mat (",
+              self.sizes()[0], "x", self.sizes()[1], "), vec (", vec.sizes()[0], ")");
+  TORCH_CHECK(self.dtype() == vec.dtype(), "addmv input tensors must have the same dtype, but got ",
+              vec.dtype(), ", ", self.dtype(), ", and ", vec.dtype());
   return at::squeeze(at::mm(self, at::unsqueeze(vec, 1)), 1);
 }
 
 Tensor dot(const Tensor& self, const Tensor& tensor) {
-  TORCH_CHECK(self.dim() == 1 && tensor.dim() == 1, "1D tensors expected, but got ", self.dim(), "D and ", tensor.dim(), "D tensors");
-  TORCH_CHECK(self.dtype() == tensor.dtype(), "dot : expected both vectors to have same dtype, but found ", self.dtype(), " and ",
-              tensor.dtype());
-  TORCH_CHECK(self.numel() == tensor.numel(), "inconsistent tensor size, expected tensor ", self.sizes(), " and src ",
-              tensor.sizes(), " to have the same number of elements, but got ", self.numel(), " and ", tensor.numel(),
-              " elements respectively");
+  TORCH_CHECK(self.dim() == 1 && tensor.dim() == 1, "1D tensors expected, but got ", self.dim(), "D and ",
+              tensor.dim(), "D tensors");
+  TORCH_CHECK(self.dtype() == tensor.dtype(), "dot : expected both vectors to have same dtype, but found ",
+              self.dtype(), " and ", tensor.dtype());
+  TORCH_CHECK(self.numel() == tensor.numel(), "inconsistent tensor size, expected tensor ", self.sizes(),
+              " and src ", tensor.sizes(), " to have the same number of elements, but got ", self.numel(),
+              " and ", tensor.numel(), " elements respectively");
   return at::squeeze(at::mm(at::unsqueeze(self, 0), at::unsqueeze(tensor, 1)));
 }
 
@@ -89,7 +97,8 @@ Tensor outer(const Tensor& self, const Tensor& vec2) {
 Tensor matmul(const Tensor& self, const Tensor& other) {
   const int64_t dims1 = self.dim();
   const int64_t dims2 = other.dim();
-  TORCH_CHECK(dims1 > 0 && dims2 > 0, "both arguments to matmul need to be at least 1D, but they are ", dims1, "D and ", dims2, "D");
+  TORCH_CHECK(dims1 > 0 && dims2 > 0, "both arguments to matmul need to be at least 1D, but they are ", dims1,
+              "D and ", dims2, "D");
   if (dims1 == 1 && dims2 == 1) return at::dot(self, other);
   if (dims1 == 2 && dims2 == 1) return at::mv(self, other);
   if (dims1 == 1 && dims2 == 2) return at::squeeze(at::mm(at::unsqueeze(self, 0), other), 0);
@@ -110,7 +119,8 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
   const int64_t inner = left.sizes()[left_dims - 1];
   const int64_t right_inner = right.sizes()[dims2 - 2];
   const int64_t columns = right.sizes()[dims2 - 1];
-  const DimVector batch = broadcast_shapes(left.sizes().slice(0, left_dims - 2), right.sizes().slice(0, dims2 - 2));
+  const DimVector batch =
+      broadcast_shapes(left.sizes().slice(0, left_dims - 2), right.sizes().slice(0, dims2 - 2));
   const int64_t batches = native::product(batch);
   DimVector left_shape(batch);
   left_shape.push_back(rows);
@@ -128,8 +138,8 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   const int64_t dims = input.dim();
-  TORCH_CHECK(dims > 0 && weight.dim() > 0, "both arguments to linear need to be at least 1D, but they are ", dims, "D and ",
-              weight.dim(), "D");
+  TORCH_CHECK(dims > 0 && weight.dim() > 0, "both arguments to linear need to be at least 1D, but they are ",
+              dims, "D and ", weight.dim(), "D");
   const Tensor transposed = at::t(weight);
   if (bias.defined() && weight.dim() == 2) {
     if (dims == 2) return at::addmm(bias, input, transposed);

@@ -38,24 +38,27 @@ Classification flatten_classification(const Tensor& self, const Tensor& target, 
     if (i != class_dim) result.loss_shape.push_back(self.sizes()[i]);
   }
   if (self.dim() > 1) {
-    TORCH_CHECK_VALUE(target.dim() > 0 && self.sizes()[0] == target.sizes()[0], "Expected input batch_size (", self.sizes()[0],
-                      ") to match target batch_size (", target.dim() > 0 ? target.sizes()[0] : 1, ").");
+    TORCH_CHECK_VALUE(target.dim() > 0 && self.sizes()[0] == target.sizes()[0], "Expected input batch_size (",
+                      self.sizes()[0], ") to match target batch_size (",
+                      target.dim() > 0 ? target.sizes()[0] : 1, ").");
   }
   if (self.dim() <= 2) {
     TORCH_CHECK(target.dim() == self.dim() - 1 || (self.dim() == 1 && target.numel() == 1),
                 "0D or 1D target tensor expected, multi-target not supported");
   } else {
-    TORCH_CHECK(IntArrayRef(result.loss_shape) == target.sizes(), "Expected target size ", IntArrayRef(result.loss_shape), ", got ",
-                target.sizes());
+    TORCH_CHECK(IntArrayRef(result.loss_shape) == target.sizes(), "Expected target size ",
+                IntArrayRef(result.loss_shape), ", got ", target.sizes());
   }
-  TORCH_CHECK(target.dtype() == kLong || target.dtype() == kByte, "expected target dtype to be Long or Byte, but got ", target.dtype());
+  TORCH_CHECK(target.dtype() == kLong || target.dtype() == kByte,
+              "expected target dtype to be Long or Byte, but got ", target.dtype());
   TORCH_CHECK(!weight.defined() || (weight.dim() == 1 && weight.numel() == classes),
-              "weight tensor should be defined either for all ", classes, " classes or no classes but got weight tensor of shape: ",
-              weight.sizes());
+              "weight tensor should be defined either for all ", classes,
+              " classes or no classes but got weight tensor of shape: ", weight.sizes());
   check_same_device(self, target, "target", "nll_loss");
   if (weight.defined()) {
     check_same_device(self, weight, "weight", "nll_loss");
-    TORCH_CHECK(weight.dtype() == self.dtype(), "expected scalar type ", self.dtype(), " but found ", weight.dtype());
+    TORCH_CHECK(weight.dtype() == self.dtype(), "expected scalar type ", self.dtype(), " but found ",
+                weight.dtype());
   }
   const int64_t samples = product(result.loss_shape);
   const Tensor last = self.dim() > 2 ? native::movedim(self, class_dim, -1) : self;
@@ -65,13 +68,15 @@ Classification flatten_classification(const Tensor& self, const Tensor& target, 
 }
 
 // [N] losses and [N] the weights that counted.
-std::pair<Tensor, Tensor> sample_losses(const Classification& problem, const Tensor& weight, int64_t ignore_index) {
+std::pair<Tensor, Tensor> sample_losses(const Classification& problem, const Tensor& weight,
+                                        int64_t ignore_index) {
   const Tensor& scores = problem.scores;
   Tensor losses = at::detail::empty(problem.targets.sizes(), scores.dtype(), scores.device());
   Tensor weights = at::detail::empty(problem.targets.sizes(), scores.dtype(), scores.device());
   if (losses.numel() > 0) {
     const Tensor dense_weight = weight.defined() ? at::detail::to_contiguous(weight) : weight;
-    run_kernel(nll_loss_kernels, scores.device(), losses, weights, scores, problem.targets, dense_weight, ignore_index);
+    run_kernel(nll_loss_kernels, scores.device(), losses, weights, scores, problem.targets, dense_weight,
+               ignore_index);
   }
   return {std::move(losses), std::move(weights)};
 }
@@ -80,7 +85,8 @@ std::pair<Tensor, Tensor> sample_losses(const Classification& problem, const Ten
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   const Tensor difference = at::sub(self, target);
-  TORCH_CHECK_NOT_IMPLEMENTED(difference.is_floating_point(), "\"mse_cpu\" not implemented for '", difference.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(difference.is_floating_point(), "\"mse_cpu\" not implemented for '",
+                              difference.dtype(), "'");
   return reduce_loss(at::mul(difference, difference), reduction);
 }
 
@@ -88,7 +94,8 @@ Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   return reduce_loss(at::abs(at::sub(self, target)), reduction);
 }
 
-Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction, int64_t ignore_index) {
+Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
+                int64_t ignore_index) {
   const Classification problem = flatten_classification(self, target, weight);
   const auto [losses, weights] = sample_losses(problem, weight, ignore_index);
   if (reduction == kNone) return native::view(losses, problem.loss_shape);
@@ -96,18 +103,20 @@ Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, 
   return reduction == kMean ? at::div(total, at::sum(weights)) : total;
 }
 
-Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
-                         int64_t ignore_index) {
+Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                         const Tensor& weight, int64_t reduction, int64_t ignore_index) {
   const Classification problem = flatten_classification(self, target, weight);
   const int64_t samples = problem.targets.numel();
   Tensor grad_losses = grad_output;
-  if (reduction == kMean) grad_losses = at::div(grad_output, at::sum(sample_losses(problem, weight, ignore_index).second));
-  grad_losses = reduction == kNone ? at::reshape(grad_losses, {samples}) : native::expand(grad_losses, {samples}, true);
+  if (reduction == kMean)
+    grad_losses = at::div(grad_output, at::sum(sample_losses(problem, weight, ignore_index).second));
+  grad_losses =
+      reduction == kNone ? at::reshape(grad_losses, {samples}) : native::expand(grad_losses, {samples}, true);
   const Tensor grad_scores = at::zeros(problem.scores.sizes(), problem.scores.options());
   if (grad_scores.numel() > 0) {
     const Tensor dense_weight = weight.defined() ? at::detail::to_contiguous(weight) : weight;
-    run_kernel(nll_loss_backward_kernels, self.device(), grad_scores, at::detail::to_contiguous(grad_losses), problem.targets, dense_weight,
-               ignore_index);
+    run_kernel(nll_loss_backward_kernels, self.device(), grad_scores, at::detail::to_contiguous(grad_losses),
+               problem.targets, dense_weight, ignore_index);
   }
   if (self.dim() <= 2) return native::view(grad_scores, self.sizes());
   DimVector shape(problem.loss_shape);
@@ -115,9 +124,10 @@ Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Te
   return at::detail::to_contiguous(native::movedim(native::view(grad_scores, shape), -1, 1));
 }
 
-Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction, int64_t ignore_index,
-                          double label_smoothing) {
-  TORCH_CHECK(label_smoothing >= 0 && label_smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
+Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
+                          int64_t ignore_index, double label_smoothing) {
+  TORCH_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
+              "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   const int64_t class_dim = self.dim() == 1 ? 0 : 1;
   const Tensor log_probabilities = at::log_softmax(self, class_dim, std::nullopt);
   const bool target_is_probabilities = self.sizes() == target.sizes() && target.is_floating_point();
@@ -128,8 +138,8 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor
   Tensor class_weight = weight;
   if (weight.defined()) {
     TORCH_CHECK(weight.dim() == 1 && weight.numel() == classes,
-                "cross_entropy: weight tensor should be defined either for all ", classes, " classes or no classes but got weight tensor of shape: ",
-                weight.sizes());
+                "cross_entropy: weight tensor should be defined either for all ", classes,
+                " classes or no classes but got weight tensor of shape: ", weight.sizes());
     DimVector shape(self.dim(), 1);
     shape[class_dim] = classes;
     class_weight = weight.view(shape);
@@ -139,7 +149,8 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor
     TORCH_CHECK(ignore_index < 0, "ignore_index is not supported for floating point target");
     Tensor probabilities = target;
     if (label_smoothing > 0) {
-      probabilities = at::add(at::mul(target, Scalar(1 - label_smoothing)), Scalar(label_smoothing / static_cast<double>(classes)));
+      probabilities = at::add(at::mul(target, Scalar(1 - label_smoothing)),
+                              Scalar(label_smoothing / static_cast<double>(classes)));
     }
     const Tensor terms = at::mul(weighted, probabilities);
     if (reduction == kNone) return at::neg(at::sum(terms, {class_dim}, false));
@@ -158,19 +169,24 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor
     Tensor total_weight = at::sum(at::logical_not(ignored), self.dtype());
     if (weight.defined()) {
       const Tensor safe_target = target.masked_fill(ignored, Scalar(0));
-      const Tensor weights = at::reshape(at::index_select(weight, 0, at::reshape(safe_target, {-1})), target.sizes());
+      const Tensor weights =
+          at::reshape(at::index_select(weight, 0, at::reshape(safe_target, {-1})), target.sizes());
       total_weight = at::sum(weights.masked_fill(ignored, Scalar(0)));
     }
     smooth_loss = at::div(at::sum(smooth_loss), total_weight);
   }
-  return at::add(at::mul(target_loss, Scalar(1 - label_smoothing)), at::mul(smooth_loss, Scalar(label_smoothing / static_cast<double>(classes))));
+  return at::add(at::mul(target_loss, Scalar(1 - label_smoothing)),
+                 at::mul(smooth_loss, Scalar(label_smoothing / static_cast<double>(classes))));
 }
 
-Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction) {
-  TORCH_CHECK_VALUE(self.sizes() == target.sizes(), "Using a target size (", target.sizes(), ") that is different to the input size (",
-                    self.sizes(), ") is deprecated. Please ensure they have the same size.");
+Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight,
+                            int64_t reduction) {
+  TORCH_CHECK_VALUE(self.sizes() == target.sizes(), "Using a target size (", target.sizes(),
+                    ") that is different to the input size (", self.sizes(),
+                    ") is deprecated. Please ensure they have the same size.");
   if (self.is_cpu() && self.numel() > 0) {
-    const bool in_range = at::all(at::logical_and(at::ge(self, Scalar(0)), at::le(self, Scalar(1)))).item<bool>();
+    const bool in_range =
+        at::all(at::logical_and(at::ge(self, Scalar(0)), at::le(self, Scalar(1)))).item<bool>();
     TORCH_CHECK(in_range, "all elements of input should be between 0 and 1");
   }
   // Logarithms are cut at -100, so that no probability of exactly 0 or 1 gives an infinite loss.
@@ -181,11 +197,13 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tens
   return reduce_loss(loss, reduction);
 }
 
-Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const Tensor& weight, const Tensor& pos_weight,
-                                        int64_t reduction) {
-  TORCH_CHECK_VALUE(self.sizes() == target.sizes(), "Target size (", target.sizes(), ") must be the same as input size (", self.sizes(), ")");
+Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const Tensor& weight,
+                                        const Tensor& pos_weight, int64_t reduction) {
+  TORCH_CHECK_VALUE(self.sizes() == target.sizes(), "Target size (", target.sizes(),
+                    ") must be the same as input size (", self.sizes(), ")");
   // log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|)), which stays finite for every finite x.
-  const Tensor log_sigmoid = at::sub(at::clamp(self, std::nullopt, Scalar(0)), at::log1p(at::exp(at::neg(at::abs(self)))));
+  const Tensor log_sigmoid =
+      at::sub(at::clamp(self, std::nullopt, Scalar(0)), at::log1p(at::exp(at::neg(at::abs(self)))));
   const Tensor rest = at::mul(at::rsub(target, Scalar(1)), self);
   Tensor loss;
   if (pos_weight.defined()) {
@@ -203,7 +221,9 @@ Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reductio
   if (beta == 0) return at::l1_loss(self, target, reduction);
   const Tensor difference = at::abs(at::sub(self, target));
   const Tensor quadratic = at::mul(at::mul(difference, difference), Scalar(0.5 / beta));
-  return reduce_loss(at::where(at::lt(difference, Scalar(beta)), quadratic, at::sub(difference, Scalar(0.5 * beta))), reduction);
+  return reduce_loss(
+      at::where(at::lt(difference, Scalar(beta)), quadratic, at::sub(difference, Scalar(0.5 * beta))),
+      reduction);
 }
 
 }  // namespace at::native

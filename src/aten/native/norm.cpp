@@ -6,23 +6,29 @@
 
 namespace at::native {
 
-Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias, double eps) {
+Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias,
+                  double eps) {
   const int64_t count = static_cast<int64_t>(normalized_shape.size());
-  TORCH_CHECK(count >= 1, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = ",
+  TORCH_CHECK(count >= 1,
+              "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+              "element, but got normalized_shape = ",
               normalized_shape);
   TORCH_CHECK(!weight.defined() || weight.sizes() == normalized_shape,
-              "Expected weight to be of same shape as normalized_shape, but got weight of shape ", weight.sizes(), " and normalized_shape = ",
-              normalized_shape);
+              "Expected weight to be of same shape as normalized_shape, but got weight of shape ",
+              weight.sizes(), " and normalized_shape = ", normalized_shape);
   TORCH_CHECK(!bias.defined() || bias.sizes() == normalized_shape,
-              "Expected bias to be of same shape as normalized_shape, but got bias of shape ", bias.sizes(), " and normalized_shape = ",
-              normalized_shape);
+              "Expected bias to be of same shape as normalized_shape, but got bias of shape ", bias.sizes(),
+              " and normalized_shape = ", normalized_shape);
   const int64_t leading = input.dim() - count;
-  TORCH_CHECK(leading >= 0 && input.sizes().slice(leading, count) == normalized_shape, "Given normalized_shape=", normalized_shape,
-              ", expected input with shape [*", [&] {
-                std::string text;
-                for (const int64_t size : normalized_shape) text += ", " + std::to_string(size);
-                return text;
-              }(), "], but got input of size", input.sizes());
+  TORCH_CHECK(
+      leading >= 0 && input.sizes().slice(leading, count) == normalized_shape,
+      "Given normalized_shape=", normalized_shape, ", expected input with shape [*",
+      [&] {
+        std::string text;
+        for (const int64_t size : normalized_shape) text += ", " + std::to_string(size);
+        return text;
+      }(),
+      "], but got input of size", input.sizes());
   DimVector dims;
   for (int64_t dim = leading; dim < input.dim(); ++dim) dims.push_back(dim);
   const Tensor centered = at::sub(input, at::mean(input, IntArrayRef(dims), /*keepdim=*/true));

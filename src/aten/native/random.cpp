@@ -18,8 +18,9 @@ namespace {
 
 Generator generator_for(const Tensor& tensor, const Generator& generator) {
   if (!generator.defined()) return tensor.is_meta() ? generator : default_generator(tensor.device());
-  TORCH_CHECK(generator->device().type() == tensor.device_type() || tensor.is_meta(), "Expected a '", tensor.device_type(),
-              "' device type for generator but found '", generator->device().type(), "'");
+  TORCH_CHECK(generator->device().type() == tensor.device_type() || tensor.is_meta(), "Expected a '",
+              tensor.device_type(), "' device type for generator but found '", generator->device().type(),
+              "'");
   return generator;
 }
 
@@ -49,17 +50,18 @@ std::pair<double, double> bounds(ScalarType dtype) {
 
 void check_bounds(const Tensor& self, int64_t from, int64_t last) {
   const auto [lowest, highest] = bounds(self.dtype());
-  TORCH_CHECK(static_cast<double>(from) >= lowest && static_cast<double>(from) <= highest, "from is out of bounds for ",
-              cpp_type_name(self.dtype()));
-  TORCH_CHECK(static_cast<double>(last) >= lowest && static_cast<double>(last) <= highest, "to - 1 is out of bounds for ",
-              cpp_type_name(self.dtype()));
+  TORCH_CHECK(static_cast<double>(from) >= lowest && static_cast<double>(from) <= highest,
+              "from is out of bounds for ", cpp_type_name(self.dtype()));
+  TORCH_CHECK(static_cast<double>(last) >= lowest && static_cast<double>(last) <= highest,
+              "to - 1 is out of bounds for ", cpp_type_name(self.dtype()));
 }
 
 // The part of [from, to) whose ends a floating dtype holds exactly.
 std::pair<int64_t, int64_t> representable_range(ScalarType dtype, int64_t from, int64_t to) {
   const int digits = dtype == kFloat ? 24 : 53;
   const auto rounded = [&](int64_t value) {
-    return dtype == kFloat ? static_cast<int64_t>(static_cast<float>(value)) : static_cast<int64_t>(static_cast<double>(value));
+    return dtype == kFloat ? static_cast<int64_t>(static_cast<float>(value))
+                           : static_cast<int64_t>(static_cast<double>(value));
   };
   // The distance between neighbouring values of this size.
   const auto step = [&](int64_t value) {
@@ -73,53 +75,69 @@ std::pair<int64_t, int64_t> representable_range(ScalarType dtype, int64_t from, 
 }
 
 Tensor& fill_random(Tensor& self, int64_t from, uint64_t range, const Generator& generator) {
-  if (self.numel() > 0) run_kernel(random_kernels, self.device(), self, from, range, generator_for(self, generator));
+  if (self.numel() > 0)
+    run_kernel(random_kernels, self.device(), self, from, range, generator_for(self, generator));
   return self;
 }
 
 void check_floating(const Tensor& self, const char* name) {
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"", name, "\" not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"", name, "\" not implemented for '", self.dtype(),
+                              "'");
 }
 
 TensorOptions like(const Tensor& self, const TensorOptions& options) {
-  return options.dtype(options.dtype_opt.value_or(self.dtype())).device(options.device_opt.value_or(self.device()));
+  return options.dtype(options.dtype_opt.value_or(self.dtype()))
+      .device(options.device_opt.value_or(self.device()));
 }
 
 }  // namespace
 
 Tensor& uniform_(Tensor& self, double from, double to, const Generator& generator) {
   check_floating(self, "check_uniform_bounds");
-  TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+  TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
+              " > to=", to);
   const double highest = bounds(self.dtype()).second;
-  TORCH_CHECK(to - from <= highest, "uniform_ expects to-from <= std::numeric_limits<", self.dtype(), ">::max(), but found to=", to,
-              " and from=", from, " which result in to-from to exceed the limit");
-  if (self.numel() > 0) run_kernel(uniform_kernels, self.device(), self, from, to, generator_for(self, generator));
+  TORCH_CHECK(to - from <= highest, "uniform_ expects to-from <= std::numeric_limits<", self.dtype(),
+              ">::max(), but found to=", to, " and from=", from,
+              " which result in to-from to exceed the limit");
+  if (self.numel() > 0)
+    run_kernel(uniform_kernels, self.device(), self, from, to, generator_for(self, generator));
   return self;
 }
 
 Tensor& normal_(Tensor& self, double mean, double std, const Generator& generator) {
   TORCH_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
   check_floating(self, "normal_kernel_cpu");
-  if (self.numel() > 0) run_kernel(normal_kernels, self.device(), self, mean, std, generator_for(self, generator));
+  if (self.numel() > 0)
+    run_kernel(normal_kernels, self.device(), self, mean, std, generator_for(self, generator));
   return self;
 }
 
-Tensor& random_(Tensor& self, const Generator& generator) { return fill_random(self, 0, full_range(self.dtype()), generator); }
+Tensor& random_(Tensor& self, const Generator& generator) {
+  return fill_random(self, 0, full_range(self.dtype()), generator);
+}
 
-Tensor& random_to_(Tensor& self, int64_t to, const Generator& generator) { return native::random_from_(self, 0, to, generator); }
+Tensor& random_to_(Tensor& self, int64_t to, const Generator& generator) {
+  return native::random_from_(self, 0, to, generator);
+}
 
 Tensor& random_from_(Tensor& self, int64_t from, std::optional<int64_t> to, const Generator& generator) {
   if (to) {
-    TORCH_CHECK(from < *to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", *to);
+    TORCH_CHECK(from < *to, "random_ expects 'from' to be less than 'to', but got from=", from,
+                " >= to=", *to);
     check_bounds(self, from, *to - 1);
     if (self.is_floating_point()) {
       std::tie(from, to) = representable_range(self.dtype(), from, *to);
-      TORCH_CHECK(from < *to, "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=", from, " >= to=", *to);
+      TORCH_CHECK(
+          from < *to,
+          "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=", from,
+          " >= to=", *to);
     }
     return fill_random(self, from, static_cast<uint64_t>(*to) - static_cast<uint64_t>(from), generator);
   }
   check_bounds(self, from, from);
-  // Up to the largest value that the dtype holds; from the lowest int64 that is every one (2^64, which is said as 0).
+  // Up to the largest value that the dtype holds; from the lowest int64 that is every one (2^64, which is
+  // said as 0).
   return fill_random(self, from, full_range(self.dtype()) - static_cast<uint64_t>(from), generator);
 }
 
@@ -137,7 +155,8 @@ Tensor randint(int64_t high, IntArrayRef size, const Generator& generator, const
   return native::randint_low(0, high, size, generator, options);
 }
 
-Tensor randint_low(int64_t low, int64_t high, IntArrayRef size, const Generator& generator, const TensorOptions& options) {
+Tensor randint_low(int64_t low, int64_t high, IntArrayRef size, const Generator& generator,
+                   const TensorOptions& options) {
   Tensor result = at::detail::empty(size, options.dtype(options.dtype_opt.value_or(kLong)));
   return native::random_from_(result, low, high, generator);
 }
@@ -161,22 +180,26 @@ Tensor randn_like(const Tensor& self, const TensorOptions& options) {
 Tensor bernoulli(const Tensor& self, const Generator& generator) {
   check_floating(self, "bernoulli_tensor_cpu_p_");
   const Tensor result = at::detail::empty(self.sizes(), self.dtype(), self.device());
-  if (self.numel() > 0) run_kernel(bernoulli_kernels, self.device(), result, self, 0.0, generator_for(self, generator));
+  if (self.numel() > 0)
+    run_kernel(bernoulli_kernels, self.device(), result, self, 0.0, generator_for(self, generator));
   return result;
 }
 
 Tensor& bernoulli_float_(Tensor& self, double p, const Generator& generator) {
   TORCH_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
-  if (self.numel() > 0) run_kernel(bernoulli_kernels, self.device(), self, Tensor(), p, generator_for(self, generator));
+  if (self.numel() > 0)
+    run_kernel(bernoulli_kernels, self.device(), self, Tensor(), p, generator_for(self, generator));
   return self;
 }
 
 Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, const Generator& generator) {
   TORCH_CHECK(self.dim() == 1 || self.dim() == 2, "prob_dist must be 1 or 2 dim");
-  TORCH_CHECK(self.is_floating_point(), "multinomial only supports floating-point dtypes for input, got: ", self.dtype());
+  TORCH_CHECK(self.is_floating_point(),
+              "multinomial only supports floating-point dtypes for input, got: ", self.dtype());
   TORCH_CHECK(num_samples > 0, "cannot sample n_sample <= 0 samples");
   const int64_t categories = self.sizes()[self.dim() - 1];
-  TORCH_CHECK(replacement || num_samples <= categories, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  TORCH_CHECK(replacement || num_samples <= categories,
+              "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
   DimVector shape(self.sizes());
   shape[self.dim() - 1] = num_samples;
   const Tensor result = at::detail::empty(shape, kLong, self.device());

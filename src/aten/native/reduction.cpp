@@ -34,7 +34,8 @@ ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
 
 ScalarType mean_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
   const ScalarType result = dtype.value_or(self.dtype());
-  TORCH_CHECK(c10::is_floating_type(result), "mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
+  TORCH_CHECK(c10::is_floating_type(result), "mean(): could not infer output dtype. ",
+              dtype ? "Optional" : "Input",
               " dtype must be either a floating point or complex dtype. Got: ", result);
   return result;
 }
@@ -42,18 +43,22 @@ ScalarType mean_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
 // A maximum has no identity: refuses an empty tensor, or an empty dimension to be reduced.
 void check_not_empty(const Tensor& self, IntArrayRef dims, const char* name) {
   if (self.numel() > 0) return;
-  TORCH_CHECK(!dims.empty(), name, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the ",
+  TORCH_CHECK(!dims.empty(), name,
+              "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+              "with the ",
               "'dim' argument.");
   for (const int64_t given : dims) {
     const int64_t dim = wrap_dim(given, self.dim());
-    TORCH_CHECK_INDEX(self.dim() == 0 || self.sizes()[dim] != 0, name, "(): Expected reduction dim ", given, " to have non-zero size.");
+    TORCH_CHECK_INDEX(self.dim() == 0 || self.sizes()[dim] != 0, name, "(): Expected reduction dim ", given,
+                      " to have non-zero size.");
   }
 }
 
-// Calls a kernel of the max_dim kind and gives (values, indices); `with_values` false leaves the values undefined.
+// Calls a kernel of the max_dim kind and gives (values, indices); `with_values` false leaves the values
+// undefined.
 template <typename Table>
-std::tuple<Tensor, Tensor> extreme_along(const Table& kernels, const Tensor& self, int64_t dim, bool keepdim, bool with_values,
-                                         const char* name) {
+std::tuple<Tensor, Tensor> extreme_along(const Table& kernels, const Tensor& self, int64_t dim, bool keepdim,
+                                         bool with_values, const char* name) {
   dim = wrap_dim(dim, self.dim());
   check_not_empty(self, {dim}, name);
   DimVector shape(self.sizes());
@@ -69,19 +74,23 @@ std::tuple<Tensor, Tensor> extreme_along(const Table& kernels, const Tensor& sel
 }
 
 template <typename Table>
-Tensor arg_extreme(const Table& kernels, const Tensor& self, std::optional<int64_t> dim, bool keepdim, const char* name) {
+Tensor arg_extreme(const Table& kernels, const Tensor& self, std::optional<int64_t> dim, bool keepdim,
+                   const char* name) {
   TORCH_CHECK(self.dtype() != kBool, name, "(): does not support bool input");
   if (dim) return std::get<1>(extreme_along(kernels, self, *dim, keepdim, /*with_values=*/false, name));
-  TORCH_CHECK_INDEX(self.numel() > 0, name, "(): Expected reduction dim to be specified for input.numel() == 0.");
+  TORCH_CHECK_INDEX(self.numel() > 0, name,
+                    "(): Expected reduction dim to be specified for input.numel() == 0.");
   const Tensor flat = native::view(at::detail::to_contiguous(self), {self.numel()});
-  const Tensor index = std::get<1>(extreme_along(kernels, flat, 0, /*keepdim=*/false, /*with_values=*/false, name));
+  const Tensor index =
+      std::get<1>(extreme_along(kernels, flat, 0, /*keepdim=*/false, /*with_values=*/false, name));
   return keepdim ? native::view(index, DimVector(self.dim(), 1)) : index;
 }
 
 template <typename Table>
 Tensor reduce_truth(const Table& kernels, const Tensor& self, IntArrayRef dims, bool keepdim) {
   const Tensor result = reduce(kernels, self, dims, keepdim, kBool);
-  return self.dtype() == kByte ? at::detail::to_dtype(result, kByte) : result;  // as PyTorch: uint8 stays uint8
+  return self.dtype() == kByte ? at::detail::to_dtype(result, kByte)
+                               : result;  // as PyTorch: uint8 stays uint8
 }
 
 }  // namespace
@@ -90,7 +99,8 @@ Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
   return reduce(sum_kernels, self, {}, /*keepdim=*/false, sum_dtype(self, dtype));
 }
 
-Tensor sum_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor sum_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim,
+               std::optional<ScalarType> dtype) {
   return reduce(sum_kernels, self, value_or_empty(dim), keepdim, sum_dtype(self, dtype));
 }
 
@@ -98,7 +108,8 @@ Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
   return reduce(mean_kernels, self, {}, /*keepdim=*/false, mean_dtype(self, dtype));
 }
 
-Tensor mean_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor mean_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim,
+                std::optional<ScalarType> dtype) {
   return reduce(mean_kernels, self, value_or_empty(dim), keepdim, mean_dtype(self, dtype));
 }
 
@@ -110,7 +121,8 @@ Tensor prod_dim(const Tensor& self, int64_t dim, bool keepdim, std::optional<Sca
   return reduce(prod_kernels, self, {dim}, keepdim, sum_dtype(self, dtype));
 }
 
-Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction, bool keepdim) {
+Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction,
+           bool keepdim) {
   TORCH_CHECK(self.is_floating_point(), "std and var only support floating point and complex dtypes");
   const IntArrayRef dims = value_or_empty(dim);
   const DimMask mask = dim_mask(dims, self.dim());
@@ -124,7 +136,8 @@ Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::option
   const Tensor centered = at::sub(self, at::mean(self, IntArrayRef(reduced), /*keepdim=*/true));
   const Tensor squares = at::sum(at::mul(centered, centered), IntArrayRef(reduced), keepdim);
   // No degrees of freedom left: 0 / 0 is NaN and x / 0 infinite, as PyTorch answers.
-  return at::div(squares, Scalar(std::max(0.0, static_cast<double>(count) - correction.value_or(Scalar(1)).toDouble())));
+  return at::div(
+      squares, Scalar(std::max(0.0, static_cast<double>(count) - correction.value_or(Scalar(1)).toDouble())));
 }
 
 Tensor var_unbiased(const Tensor& self, bool unbiased) {
@@ -135,7 +148,8 @@ Tensor var_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased
   return at::var(self, dim, std::optional<Scalar>(unbiased ? 1 : 0), keepdim);
 }
 
-Tensor std(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction, bool keepdim) {
+Tensor std(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction,
+           bool keepdim) {
   return at::sqrt(at::var(self, dim, correction, keepdim));
 }
 
@@ -156,14 +170,18 @@ Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim) {
 }
 
 Tensor max_all(const Tensor& self) {
-  TORCH_CHECK(self.numel() > 0, "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim ",
-              "with the 'dim' argument.");
+  TORCH_CHECK(
+      self.numel() > 0,
+      "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim ",
+      "with the 'dim' argument.");
   return reduce(amax_kernels, self, {}, /*keepdim=*/false, self.dtype());
 }
 
 Tensor min_all(const Tensor& self) {
-  TORCH_CHECK(self.numel() > 0, "min(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim ",
-              "with the 'dim' argument.");
+  TORCH_CHECK(
+      self.numel() > 0,
+      "min(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim ",
+      "with the 'dim' argument.");
   return reduce(amin_kernels, self, {}, /*keepdim=*/false, self.dtype());
 }
 
@@ -187,9 +205,13 @@ Tensor argmin(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
 }
 
 Tensor any_all(const Tensor& self) { return reduce_truth(any_kernels, self, {}, /*keepdim=*/false); }
-Tensor any_dim(const Tensor& self, int64_t dim, bool keepdim) { return reduce_truth(any_kernels, self, {dim}, keepdim); }
+Tensor any_dim(const Tensor& self, int64_t dim, bool keepdim) {
+  return reduce_truth(any_kernels, self, {dim}, keepdim);
+}
 Tensor all_all(const Tensor& self) { return reduce_truth(all_kernels, self, {}, /*keepdim=*/false); }
-Tensor all_dim(const Tensor& self, int64_t dim, bool keepdim) { return reduce_truth(all_kernels, self, {dim}, keepdim); }
+Tensor all_dim(const Tensor& self, int64_t dim, bool keepdim) {
+  return reduce_truth(all_kernels, self, {dim}, keepdim);
+}
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   const Tensor values = self.is_floating_point() ? self : self.to(c10::get_default_dtype(), false);
@@ -197,7 +219,8 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   // Shifting by the maximum keeps exp in range; where that is infinite, nothing can be shifted.
   const Tensor maximum = at::detach(at::amax(values, dim, /*keepdim=*/true));
   const Tensor shift = at::where(at::isfinite(maximum), maximum, at::zeros_like(maximum));
-  const Tensor result = at::add(at::log(at::sum(at::exp(at::sub(values, shift)), dim, /*keepdim=*/true)), shift);
+  const Tensor result =
+      at::add(at::log(at::sum(at::exp(at::sub(values, shift)), dim, /*keepdim=*/true)), shift);
   if (keepdim) return result;
   const DimMask mask = dim_mask(dim, self.dim());
   DimVector shape;
@@ -208,13 +231,15 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
 }
 
 Tensor norm(const Tensor& self, const Scalar& p) {
-  TORCH_CHECK(self.is_floating_point(), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", self.dtype());
+  TORCH_CHECK(self.is_floating_point(),
+              "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", self.dtype());
   const double exponent = p.toDouble();
   if (exponent == 2) return at::sqrt(at::sum(at::mul(self, self)));
   const Tensor magnitude = at::abs(self);
   if (exponent == 1) return at::sum(magnitude);
   if (exponent == 0) return at::sum(at::ne(self, Scalar(0)), self.dtype());
-  TORCH_CHECK(self.numel() > 0 || (!std::isinf(exponent) && exponent > 0), "linalg.vector_norm cannot compute the ", exponent,
+  TORCH_CHECK(self.numel() > 0 || (!std::isinf(exponent) && exponent > 0),
+              "linalg.vector_norm cannot compute the ", exponent,
               " norm on an empty tensor because the operation does not have an identity");
   if (std::isinf(exponent)) return exponent > 0 ? at::amax(magnitude) : at::amin(magnitude);
   return at::pow(at::sum(at::pow(magnitude, p)), Scalar(1 / exponent));

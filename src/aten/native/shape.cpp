@@ -67,10 +67,11 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   TORCH_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
   TORCH_CHECK(length >= 0, "narrow(): length must be non-negative.");
   const int64_t size = self.size(dim);
-  TORCH_CHECK_INDEX(start >= -size && start <= size, "start out of range (expected to be in range of [", -size, ", ", size,
-                    "], but got ", start, ")");
+  TORCH_CHECK_INDEX(start >= -size && start <= size, "start out of range (expected to be in range of [",
+                    -size, ", ", size, "], but got ", start, ")");
   if (start < 0) start += size;
-  TORCH_CHECK(start <= size - length, "start (", start, ") + length (", length, ") exceeds dimension size (", size, ").");
+  TORCH_CHECK(start <= size - length, "start (", start, ") + length (", length, ") exceeds dimension size (",
+              size, ").");
   return at::slice(self, dim, start, start + length, 1);
 }
 
@@ -88,8 +89,10 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   TORCH_CHECK(split_size >= 0, "split expects split_size be non-negative, but got split_size=", split_size);
   dim = wrap_dim(dim, self.dim());
   const int64_t size = self.sizes()[dim];
-  TORCH_CHECK(split_size > 0 || size == 0, "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
-  if (size == 0) return {at::narrow(self, dim, 0, 0)};  // one empty part, as for any size that is smaller than a part
+  TORCH_CHECK(split_size > 0 || size == 0,
+              "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
+  if (size == 0)
+    return {at::narrow(self, dim, 0, 0)};  // one empty part, as for any size that is smaller than a part
   std::vector<Tensor> result;
   for (int64_t start = 0; start < size; start += split_size) {
     result.push_back(at::narrow(self, dim, start, std::min(split_size, size - start)));
@@ -102,11 +105,14 @@ std::vector<Tensor> split_sizes(const Tensor& self, IntArrayRef split_size, int6
   dim = wrap_dim(dim, self.dim());
   int64_t total = 0;
   for (const int64_t length : split_size) {
-    TORCH_CHECK(length >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", split_size);
+    TORCH_CHECK(length >= 0,
+                "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
+                split_size);
     total += length;
   }
-  TORCH_CHECK(total == self.sizes()[dim], "split_with_sizes expects split_sizes to sum exactly to ", self.sizes()[dim],
-              " (input tensor's size at dimension ", dim, "), but got split_sizes=", split_size);
+  TORCH_CHECK(total == self.sizes()[dim], "split_with_sizes expects split_sizes to sum exactly to ",
+              self.sizes()[dim], " (input tensor's size at dimension ", dim,
+              "), but got split_sizes=", split_size);
   std::vector<Tensor> result;
   result.reserve(split_size.size());
   int64_t start = 0;
@@ -123,7 +129,8 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   dim = wrap_dim(dim, self.dim());
   const int64_t size = self.sizes()[dim];
   const int64_t split_size = (size + chunks - 1) / chunks;
-  if (size == 0) return at::split(self, std::vector<int64_t>(chunks, 0), dim);  // as many empty parts as were asked for
+  if (size == 0)
+    return at::split(self, std::vector<int64_t>(chunks, 0), dim);  // as many empty parts as were asked for
   return at::split(self, split_size, dim);
 }
 
@@ -132,7 +139,8 @@ namespace {
 // One-dimensional tensors without elements may stand in any list to be joined; they add nothing.
 bool is_skipped_in_cat(const Tensor& tensor) { return tensor.dim() == 1 && tensor.sizes()[0] == 0; }
 
-// Plain numbers and 0-dim tensors have less say in the result's type than others have, but cat takes none of either.
+// Plain numbers and 0-dim tensors have less say in the result's type than others have, but cat takes none of
+// either.
 ScalarType common_dtype(TensorList tensors) {
   ScalarType result = tensors[0].dtype();
   for (const Tensor& tensor : tensors) result = c10::promote_types(result, tensor.dtype());
@@ -161,10 +169,12 @@ Tensor cat(TensorList tensors, int64_t dim) {
   for (size_t i = first_position; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
     if (is_skipped_in_cat(tensor)) continue;
-    TORCH_CHECK(tensor.dim() == first->dim(), "Tensors must have same number of dimensions: got ", first->dim(), " and ", tensor.dim());
+    TORCH_CHECK(tensor.dim() == first->dim(), "Tensors must have same number of dimensions: got ",
+                first->dim(), " and ", tensor.dim());
     for (int64_t j = 0; j < tensor.dim(); ++j) {
-      TORCH_CHECK(j == dim || tensor.sizes()[j] == shape[j], "Sizes of tensors must match except in dimension ", dim,
-                  ". Expected size ", shape[j], " but got size ", tensor.sizes()[j], " for tensor number ", i, " in the list.");
+      TORCH_CHECK(j == dim || tensor.sizes()[j] == shape[j],
+                  "Sizes of tensors must match except in dimension ", dim, ". Expected size ", shape[j],
+                  " but got size ", tensor.sizes()[j], " for tensor number ", i, " in the list.");
     }
     shape[dim] += tensor.sizes()[dim];
   }
@@ -176,7 +186,9 @@ Tensor cat(TensorList tensors, int64_t dim) {
     if (tensor.numel() > 0) {
       DimVector part(shape);
       part[dim] = length;
-      at::detail::copy_into(alias_with_sizes_and_strides(result, part, result.strides(), start * result.strides()[dim]), tensor);
+      at::detail::copy_into(
+          alias_with_sizes_and_strides(result, part, result.strides(), start * result.strides()[dim]),
+          tensor);
     }
     start += length;
   }
@@ -189,8 +201,9 @@ Tensor stack(TensorList tensors, int64_t dim) {
   std::vector<Tensor> parts;
   parts.reserve(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
-    TORCH_CHECK(tensors[i].sizes() == tensors[0].sizes(), "stack expects each tensor to be equal size, but got ",
-                tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
+    TORCH_CHECK(tensors[i].sizes() == tensors[0].sizes(),
+                "stack expects each tensor to be equal size, but got ", tensors[0].sizes(),
+                " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
     parts.push_back(at::unsqueeze(tensors[i], dim));
   }
   return at::cat(parts, dim);
@@ -198,7 +211,8 @@ Tensor stack(TensorList tensors, int64_t dim) {
 
 Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   const int64_t dims = static_cast<int64_t>(repeats.size());
-  TORCH_CHECK(dims >= self.dim(), "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+  TORCH_CHECK(dims >= self.dim(),
+              "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
   // [a, b] repeated (r, s) is [1, a, 1, b] expanded to [r, a, s, b] and folded.
   DimVector unfolded;
   DimVector expanded;

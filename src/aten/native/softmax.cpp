@@ -12,8 +12,9 @@ namespace at::native {
 
 Tensor _softmax(const Tensor& self, int64_t dim, bool log) {
   dim = wrap_dim(dim, self.dim());
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), '"', log ? "log_softmax" : "softmax", dim + 1 >= self.dim() ? "_lastdim" : "",
-                              "_kernel_impl\" not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), '"', log ? "log_softmax" : "softmax",
+                              dim + 1 >= self.dim() ? "_lastdim" : "", "_kernel_impl\" not implemented for '",
+                              self.dtype(), "'");
   const Tensor out = at::detail::empty(self.sizes(), self.dtype(), self.device());
   if (out.numel() == 0) return out;
   if (self.dim() == 0) {
@@ -26,13 +27,13 @@ Tensor _softmax(const Tensor& self, int64_t dim, bool log) {
 
 Tensor _softmax_backward(const Tensor& grad_output, const Tensor& output, int64_t dim, bool log) {
   dim = wrap_dim(dim, output.dim());
-  TORCH_CHECK(grad_output.sizes() == output.sizes(), "_softmax_backward: grad_output has shape ", grad_output.sizes(), ", but output has ",
-              output.sizes());
+  TORCH_CHECK(grad_output.sizes() == output.sizes(), "_softmax_backward: grad_output has shape ",
+              grad_output.sizes(), ", but output has ", output.sizes());
   const Tensor grad_input = at::detail::empty(output.sizes(), output.dtype(), output.device());
   if (grad_input.numel() == 0) return grad_input;
   if (output.dim() == 0) {
-    run_kernel(softmax_backward_kernels, output.device(), native::view(grad_input, {1}), native::unsqueeze(grad_output, 0),
-               native::unsqueeze(output, 0), dim, log);
+    run_kernel(softmax_backward_kernels, output.device(), native::view(grad_input, {1}),
+               native::unsqueeze(grad_output, 0), native::unsqueeze(output, 0), dim, log);
   } else {
     run_kernel(softmax_backward_kernels, output.device(), grad_input, grad_output, output, dim, log);
   }

@@ -22,11 +22,14 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending
   return {std::move(values), std::move(indices)};
 }
 
-Tensor argsort(const Tensor& self, int64_t dim, bool descending) { return std::get<1>(at::sort(self, dim, descending)); }
+Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
+  return std::get<1>(at::sort(self, dim, descending));
+}
 
 std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
   dim = wrap_dim(dim, self.dim());
-  TORCH_CHECK(self.dtype() != kBool, "topk does not support bool dtypes on ", c10::device_type_name(self.device_type(), true));
+  TORCH_CHECK(self.dtype() != kBool, "topk does not support bool dtypes on ",
+              c10::device_type_name(self.device_type(), true));
   TORCH_CHECK(k >= 0 && k <= (self.dim() > 0 ? self.sizes()[dim] : 1), "selected index k out of range");
   DimVector shape(self.sizes());
   if (self.dim() > 0) shape[dim] = k;

@@ -51,8 +51,8 @@ std::optional<DimVector> compute_stride(IntArrayRef sizes, IntArrayRef strides, 
     }
     return result;
   }
-  // From the last dimension, collect runs of old dimensions that lie in memory as one; each must be filled exactly by
-  // some new dimensions.
+  // From the last dimension, collect runs of old dimensions that lie in memory as one; each must be filled
+  // exactly by some new dimensions.
   int64_t view_dim = static_cast<int64_t>(shape.size()) - 1;
   int64_t run_stride = strides.back();
   int64_t run_numel = 1;
@@ -77,31 +77,36 @@ std::optional<DimVector> compute_stride(IntArrayRef sizes, IntArrayRef strides, 
   return result;
 }
 
-Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
+Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                  std::optional<int64_t> storage_offset) {
   TORCH_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape");
   const int64_t offset = storage_offset.value_or(self.storage_offset());
   TORCH_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
   int64_t last = offset;
   bool is_empty = false;
   for (size_t i = 0; i < size.size(); ++i) {
-    TORCH_CHECK(stride[i] >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
+    TORCH_CHECK(stride[i] >= 0,
+                "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
     TORCH_CHECK(size[i] >= 0, "Trying to create tensor with negative dimension ", size[i], ": ", size);
     is_empty |= size[i] == 0;
     last += (size[i] - 1) * stride[i];
   }
   const int64_t item = static_cast<int64_t>(self.element_size());
   const int64_t needed = is_empty ? 0 : (last + 1) * item;
-  TORCH_CHECK(self.is_meta() || needed <= static_cast<int64_t>(self.storage().nbytes()), "setStorage: sizes ", size, ", strides ",
-              stride, ", storage offset ", offset, ", and itemsize ", item, " requiring a storage size of ", needed,
-              " are out of bounds for storage of size ", self.storage().nbytes());
+  TORCH_CHECK(self.is_meta() || needed <= static_cast<int64_t>(self.storage().nbytes()), "setStorage: sizes ",
+              size, ", strides ", stride, ", storage offset ", offset, ", and itemsize ", item,
+              " requiring a storage size of ", needed, " are out of bounds for storage of size ",
+              self.storage().nbytes());
   return alias_with_sizes_and_strides(self, size, stride, offset);
 }
 
 Tensor view(const Tensor& self, IntArrayRef size) {
   const DimVector shape = infer_size(size, self.numel());
   const auto strides = compute_stride(self.sizes(), self.strides(), shape);
-  TORCH_CHECK(strides, "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-                       "contiguous subspaces). Use .reshape(...) instead.");
+  TORCH_CHECK(strides,
+              "view size is not compatible with input tensor's size and stride (at least one dimension spans "
+              "across two "
+              "contiguous subspaces). Use .reshape(...) instead.");
   return alias_with_sizes_and_strides(self, shape, *strides);
 }
 
@@ -118,26 +123,27 @@ std::string type_name(const Tensor& tensor) {
 Tensor expand(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
   const int64_t dims = self.dim();
   const int64_t result_dims = static_cast<int64_t>(size.size());
-  TORCH_CHECK(result_dims >= dims, "expand(", type_name(self), "{", self.sizes(),
-              "}, size=", size, "): the number of sizes provided (", result_dims,
+  TORCH_CHECK(result_dims >= dims, "expand(", type_name(self), "{", self.sizes(), "}, size=", size,
+              "): the number of sizes provided (", result_dims,
               ") must be greater or equal to the number of dimensions in the tensor (", dims, ")");
   DimVector sizes(result_dims);
   DimVector strides(result_dims);
   for (int64_t i = result_dims - 1; i >= 0; --i) {
     const int64_t dim = i - (result_dims - dims);
     const int64_t own_size = dim >= 0 ? self.sizes()[dim] : 1;
-    int64_t stride = dim >= 0                ? self.strides()[dim]
-                     : i + 1 < result_dims ? sizes[i + 1] * strides[i + 1]
-                                           : 1;
+    int64_t stride = dim >= 0 ? self.strides()[dim] : i + 1 < result_dims ? sizes[i + 1] * strides[i + 1] : 1;
     int64_t target = size[i];
     if (target == -1) {
-      TORCH_CHECK(dim >= 0, "The expanded size of the tensor (", target, ") isn't allowed in a leading, non-existing dimension ", i);
+      TORCH_CHECK(dim >= 0, "The expanded size of the tensor (", target,
+                  ") isn't allowed in a leading, non-existing dimension ", i);
       target = own_size;
     }
-    TORCH_CHECK(target >= 0, "The expanded size of the tensor (", target, ") must be non-negative in dimension ", i);
+    TORCH_CHECK(target >= 0, "The expanded size of the tensor (", target,
+                ") must be non-negative in dimension ", i);
     if (own_size != target) {
-      TORCH_CHECK(own_size == 1, "The expanded size of the tensor (", target, ") must match the existing size (", own_size,
-                  ") at non-singleton dimension ", i, ".  Target sizes: ", size, ".  Tensor sizes: ", self.sizes());
+      TORCH_CHECK(own_size == 1, "The expanded size of the tensor (", target,
+                  ") must match the existing size (", own_size, ") at non-singleton dimension ", i,
+                  ".  Target sizes: ", size, ".  Tensor sizes: ", self.sizes());
       stride = 0;
     }
     sizes[i] = target;
@@ -148,7 +154,8 @@ Tensor expand(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
 
 Tensor permute(const Tensor& self, IntArrayRef dims) {
   TORCH_CHECK(static_cast<int64_t>(dims.size()) == self.dim(),
-              "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
+              "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
+              "the desired ordering of "
               "dimensions i.e. input.dim() = ",
               self.dim(), " is not equal to len(dims) = ", dims.size());
   DimVector sizes;
@@ -217,8 +224,8 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   TORCH_CHECK_INDEX(self.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
   dim = wrap_dim(dim, self.dim());
   const int64_t size = self.sizes()[dim];
-  TORCH_CHECK_INDEX(index >= -size && index < size, "select(): index ", index, " out of range for tensor of size ", self.sizes(),
-                    " at dimension ", dim);
+  TORCH_CHECK_INDEX(index >= -size && index < size, "select(): index ", index,
+                    " out of range for tensor of size ", self.sizes(), " at dimension ", dim);
   if (index < 0) index += size;
   DimVector sizes(self.sizes());
   DimVector strides(self.strides());
@@ -228,12 +235,14 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   return alias_with_sizes_and_strides(self, sizes, strides, offset);
 }
 
-// The stride of every `step`th element. A step so large that this wraps leaves one element at most, and the stride unused.
+// The stride of every `step`th element. A step so large that this wraps leaves one element at most, and the
+// stride unused.
 static int64_t stepped(int64_t stride, int64_t step) {
   return static_cast<int64_t>(static_cast<uint64_t>(stride) * static_cast<uint64_t>(step));
 }
 
-Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+             int64_t step) {
   TORCH_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   dim = wrap_dim(dim, self.dim());
   TORCH_CHECK(step > 0, "slice step must be positive");
@@ -246,7 +255,8 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std:
   };
   const int64_t first = clip(start.value_or(0), 0);
   const int64_t last = clip(end.value_or(size), first);
-  sizes[dim] = (last - first) / step + ((last - first) % step != 0);  // no sum that could overflow with a huge step
+  sizes[dim] =
+      (last - first) / step + ((last - first) % step != 0);  // no sum that could overflow with a huge step
   const int64_t offset = self.storage_offset() + first * strides[dim];
   strides[dim] = stepped(strides[dim], step);
   return alias_with_sizes_and_strides(self, sizes, strides, offset);
@@ -258,7 +268,8 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
   TORCH_CHECK(first != second, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   const int64_t rows = self.sizes()[first];
   const int64_t columns = self.sizes()[second];
-  const int64_t length = std::max<int64_t>(offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns), 0);
+  const int64_t length =
+      std::max<int64_t>(offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns), 0);
   int64_t storage_offset = self.storage_offset();
   if (length > 0) {
     storage_offset += offset >= 0 ? offset * self.strides()[second] : -offset * self.strides()[first];
@@ -279,7 +290,8 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
   const int64_t dim = wrap_dim(dimension, self.dim());
   const int64_t own_size = self.dim() == 0 ? 1 : self.sizes()[dim];
   TORCH_CHECK(size >= 0, "size is ", size, " but must be >= 0");
-  TORCH_CHECK(size <= own_size, "maximum size for tensor at dimension ", dim, " is ", own_size, " but size is ", size);
+  TORCH_CHECK(size <= own_size, "maximum size for tensor at dimension ", dim, " is ", own_size,
+              " but size is ", size);
   TORCH_CHECK(step > 0, "step is ", step, " but must be > 0");
   DimVector sizes(self.sizes());
   DimVector strides(self.strides());

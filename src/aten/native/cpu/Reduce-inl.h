@@ -1,8 +1,9 @@
-// The three ways through a reduction, included once per instruction set (by files that use hwy/foreach_target.h).
+// The three ways through a reduction, included once per instruction set (by files that use
+// hwy/foreach_target.h).
 //
-// An operation has: `identity()`, `combine(T, T)`, `step(d, accumulator, values)` on Highway vectors where kVectorised,
-// and `finish(T, count)`. Partial results are combined as a tree of fixed shape, so that sums of floats stay accurate and
-// do not depend on the number of threads.
+// An operation has: `identity()`, `combine(T, T)`, `step(d, accumulator, values)` on Highway vectors where
+// kVectorised, and `finish(T, count)`. Partial results are combined as a tree of fixed shape, so that sums of
+// floats stay accurate and do not depend on the number of threads.
 
 #if defined(TORCH_REDUCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TORCH_REDUCE_INL_H_
@@ -24,7 +25,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // One accumulator per this many elements of a row before the tree begins.
-constexpr int64_t kRunBlock = 2048;
+constexpr int64_t kRunBlock = 1024;
 // Columns that are reduced side by side; rows that make one partial result, in groups of groups.
 constexpr int64_t kColumnBlock = 256;
 constexpr int64_t kNarrow = 128;  // fewer columns than half of this are widened
@@ -62,7 +63,8 @@ HWY_ATTR T reduce_run(const T* data, int64_t count) {
       HWY_ALIGN T parts[HWY_MAX_BYTES / sizeof(T)];
       hn::Store(first, d, parts);
       for (int64_t width = lanes / 2; width > 0; width /= 2) {
-        for (int64_t lane = 0; lane < width; ++lane) parts[lane] = Op::combine(parts[lane], parts[lane + width]);
+        for (int64_t lane = 0; lane < width; ++lane)
+          parts[lane] = Op::combine(parts[lane], parts[lane + width]);
       }
       result = parts[0];
     }
@@ -71,7 +73,8 @@ HWY_ATTR T reduce_run(const T* data, int64_t count) {
   return result;
 }
 
-// Values that come one after another, combined as a tree: a level passes its result on after kRowGroup values.
+// Values that come one after another, combined as a tree: a level passes its result on after kRowGroup
+// values.
 template <typename Op, typename T>
 class Cascade {
  public:
@@ -114,24 +117,26 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
     *reinterpret_cast<T*>(plan.out) = Op::finish(reduce_run<Op>(partial.data(), runs * chunks), plan.count);
     return;
   }
-  parallel_for(0, plan.outputs, std::max<int64_t>(1, kGrainSize / plan.count), [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      int64_t out_offset;
-      int64_t in_offset;
-      plan.kept_offsets(i, 0, out_offset, in_offset);
-      T total;
-      if (runs == 1) {
-        total = reduce_run<Op>(reinterpret_cast<const T*>(plan.in + in_offset), length);
-      } else {
-        Cascade<Op, T> cascade;
-        for (int64_t run = 0; run < runs; ++run) {
-          cascade.add(reduce_run<Op>(reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(run, 1)), length));
+  parallel_for(
+      0, plan.outputs, std::max<int64_t>(1, kGrainSize / plan.count), [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          int64_t out_offset;
+          int64_t in_offset;
+          plan.kept_offsets(i, 0, out_offset, in_offset);
+          T total;
+          if (runs == 1) {
+            total = reduce_run<Op>(reinterpret_cast<const T*>(plan.in + in_offset), length);
+          } else {
+            Cascade<Op, T> cascade;
+            for (int64_t run = 0; run < runs; ++run) {
+              cascade.add(reduce_run<Op>(
+                  reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(run, 1)), length));
+            }
+            total = cascade.result();
+          }
+          *reinterpret_cast<T*>(plan.out + out_offset) = Op::finish(total, plan.count);
         }
-        total = cascade.result();
-      }
-      *reinterpret_cast<T*>(plan.out + out_offset) = Op::finish(total, plan.count);
-    }
-  });
+      });
 }
 
 // into[i] = combine(into[i], from[i])
@@ -141,7 +146,8 @@ HWY_ATTR void combine_columns(T* HWY_RESTRICT into, const T* HWY_RESTRICT from, 
   if constexpr (Op::kVectorised) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    for (; i + lanes <= columns; i += lanes) hn::StoreU(Op::step(d, hn::LoadU(d, into + i), hn::LoadU(d, from + i)), d, into + i);
+    for (; i + lanes <= columns; i += lanes)
+      hn::StoreU(Op::step(d, hn::LoadU(d, into + i), hn::LoadU(d, from + i)), d, into + i);
   }
   for (; i < columns; ++i) into[i] = Op::combine(into[i], from[i]);
 }
@@ -155,39 +161,42 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
   const int64_t chunks = (plan.count + kRowChunk - 1) / kRowChunk;
   std::vector<T> partial(static_cast<size_t>(chunks * plan.outputs));
   const int64_t unit_work = std::min(columns, kColumnBlock) * std::min(plan.count, kRowChunk);
-  parallel_for(0, outer * blocks * chunks, std::max<int64_t>(1, kGrainSize / unit_work), [&](int64_t first, int64_t last) {
-    HWY_ALIGN T group[kColumnBlock];
-    HWY_ALIGN T section[kColumnBlock];
-    for (int64_t unit = first; unit < last; ++unit) {
-      const int64_t chunk = unit % chunks;
-      const int64_t block = unit / chunks % blocks;
-      const int64_t position = unit / chunks / blocks;
-      const int64_t width = std::min(kColumnBlock, columns - block * kColumnBlock);
-      int64_t out_offset;
-      int64_t in_offset;
-      plan.kept_offsets(position, 1, out_offset, in_offset);
-      const char* data = plan.in + in_offset + block * kColumnBlock * static_cast<int64_t>(sizeof(T));
-      T* total = partial.data() + chunk * plan.outputs + position * columns + block * kColumnBlock;
-      std::fill_n(total, width, Op::identity());
-      const int64_t end = std::min(plan.count, (chunk + 1) * kRowChunk);
-      for (int64_t start = chunk * kRowChunk; start < end; start += kRowSection) {
-        const int64_t section_end = std::min(end, start + kRowSection);
-        std::fill_n(section, width, Op::identity());
-        for (int64_t row = start; row < section_end; row += kRowGroup) {
-          const int64_t group_end = std::min(section_end, row + kRowGroup);
-          std::fill_n(group, width, Op::identity());
-          for (int64_t i = row; i < group_end; ++i) {
-            combine_columns<Op>(group, reinterpret_cast<const T*>(data + plan.reduced_offset(i)), width);
+  parallel_for(
+      0, outer * blocks * chunks, std::max<int64_t>(1, kGrainSize / unit_work),
+      [&](int64_t first, int64_t last) {
+        HWY_ALIGN T group[kColumnBlock];
+        HWY_ALIGN T section[kColumnBlock];
+        for (int64_t unit = first; unit < last; ++unit) {
+          const int64_t chunk = unit % chunks;
+          const int64_t block = unit / chunks % blocks;
+          const int64_t position = unit / chunks / blocks;
+          const int64_t width = std::min(kColumnBlock, columns - block * kColumnBlock);
+          int64_t out_offset;
+          int64_t in_offset;
+          plan.kept_offsets(position, 1, out_offset, in_offset);
+          const char* data = plan.in + in_offset + block * kColumnBlock * static_cast<int64_t>(sizeof(T));
+          T* total = partial.data() + chunk * plan.outputs + position * columns + block * kColumnBlock;
+          std::fill_n(total, width, Op::identity());
+          const int64_t end = std::min(plan.count, (chunk + 1) * kRowChunk);
+          for (int64_t start = chunk * kRowChunk; start < end; start += kRowSection) {
+            const int64_t section_end = std::min(end, start + kRowSection);
+            std::fill_n(section, width, Op::identity());
+            for (int64_t row = start; row < section_end; row += kRowGroup) {
+              const int64_t group_end = std::min(section_end, row + kRowGroup);
+              std::fill_n(group, width, Op::identity());
+              for (int64_t i = row; i < group_end; ++i) {
+                combine_columns<Op>(group, reinterpret_cast<const T*>(data + plan.reduced_offset(i)), width);
+              }
+              combine_columns<Op>(section, group, width);
+            }
+            combine_columns<Op>(total, section, width);
           }
-          combine_columns<Op>(section, group, width);
         }
-        combine_columns<Op>(total, section, width);
-      }
-    }
-  });
+      });
   for (int64_t step = 1; step < chunks; step *= 2) {
     for (int64_t chunk = 0; chunk + step < chunks; chunk += 2 * step) {
-      combine_columns<Op>(partial.data() + chunk * plan.outputs, partial.data() + (chunk + step) * plan.outputs, plan.outputs);
+      combine_columns<Op>(partial.data() + chunk * plan.outputs,
+                          partial.data() + (chunk + step) * plan.outputs, plan.outputs);
     }
   }
   for (int64_t position = 0; position < outer; ++position) {
@@ -233,16 +242,18 @@ HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
 // Any strides.
 template <typename Op, typename T>
 HWY_ATTR void reduce_strided(const ReducePlan& plan) {
-  parallel_for(0, plan.outputs, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, plan.count)), [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      int64_t out_offset;
-      int64_t in_offset;
-      plan.kept_offsets(i, 0, out_offset, in_offset);
-      Cascade<Op, T> cascade;
-      for (int64_t j = 0; j < plan.count; ++j) cascade.add(*reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(j)));
-      *reinterpret_cast<T*>(plan.out + out_offset) = Op::finish(cascade.result(), plan.count);
-    }
-  });
+  parallel_for(0, plan.outputs, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, plan.count)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i) {
+                   int64_t out_offset;
+                   int64_t in_offset;
+                   plan.kept_offsets(i, 0, out_offset, in_offset);
+                   Cascade<Op, T> cascade;
+                   for (int64_t j = 0; j < plan.count; ++j)
+                     cascade.add(*reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(j)));
+                   *reinterpret_cast<T*>(plan.out + out_offset) = Op::finish(cascade.result(), plan.count);
+                 }
+               });
 }
 
 template <typename Op, typename T>
@@ -252,8 +263,8 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
     reduce_rows<Op, T>(plan);
   } else if (plan.count > 1 && plan.outputs > 1 && plan.kept_strides[0] == item) {
     const int64_t columns = plan.kept_sizes[0];
-    if (columns == plan.outputs && 2 * columns <= kNarrow && plan.count >= kNarrow && plan.reduced_sizes.size() == 1 &&
-        plan.reduced_strides[0] == columns * item) {
+    if (columns == plan.outputs && 2 * columns <= kNarrow && plan.count >= kNarrow &&
+        plan.reduced_sizes.size() == 1 && plan.reduced_strides[0] == columns * item) {
       reduce_narrow_columns<Op, T>(plan);
     } else {
       reduce_columns<Op, T>(plan);

@@ -52,11 +52,14 @@ template <typename T>
 struct Maximum {
   static constexpr bool kVectorised = true;
   static constexpr T identity() {
-    return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
+                                       : std::numeric_limits<T>::lowest();
   }
   static T combine(T a, T b) { return a >= b || a != a ? a : b; }
   // Whether `value` takes the place of `best`: the first of equals stays, and so does a NaN.
-  static bool beats(T value, T best) { return bool(value > best) | (bool(value != value) & bool(best == best)); }
+  static bool beats(T value, T best) {
+    return bool(value > best) | (bool(value != value) & bool(best == best));
+  }
   template <typename D, typename V>
   static HWY_ATTR V step(D, V accumulator, V values) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -75,7 +78,9 @@ struct Minimum {
     return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   }
   static T combine(T a, T b) { return a <= b || a != a ? a : b; }
-  static bool beats(T value, T best) { return bool(value < best) | (bool(value != value) & bool(best == best)); }
+  static bool beats(T value, T best) {
+    return bool(value < best) | (bool(value != value) & bool(best == best));
+  }
   template <typename D, typename V>
   static HWY_ATTR V step(D, V accumulator, V values) {
     if constexpr (std::is_floating_point_v<T>) {

@@ -33,7 +33,8 @@ struct ReducePlan {
     }
     return offset;
   }
-  // Byte offsets of kept position `index`, counting from dimension `first` on, in the output and in the input.
+  // Byte offsets of kept position `index`, counting from dimension `first` on, in the output and in the
+  // input.
   void kept_offsets(int64_t index, size_t first, int64_t& out_offset, int64_t& in_offset) const {
     out_offset = 0;
     in_offset = 0;

@@ -1,4 +1,5 @@
-// gemm by the BLAS that is linked (MKL's LP64 interface and OpenBLAS have the same), and by own loops for integers.
+// gemm by the BLAS that is linked (MKL's LP64 interface and OpenBLAS have the same), and by own loops for
+// integers.
 
 #include <aten/native/cpu/blas.h>
 
@@ -10,14 +11,16 @@
 #include <vector>
 
 extern "C" {
-void sgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k, const float* alpha, const float* a,
-            const int* lda, const float* b, const int* ldb, const float* beta, float* c, const int* ldc);
-void dgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k, const double* alpha, const double* a,
-            const int* lda, const double* b, const int* ldb, const double* beta, double* c, const int* ldc);
-void sgemv_(const char* trans, const int* m, const int* n, const float* alpha, const float* a, const int* lda, const float* x,
-            const int* incx, const float* beta, float* y, const int* incy);
-void dgemv_(const char* trans, const int* m, const int* n, const double* alpha, const double* a, const int* lda, const double* x,
-            const int* incx, const double* beta, double* y, const int* incy);
+void sgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
+            const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
+            const float* beta, float* c, const int* ldc);
+void dgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
+            const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
+            const double* beta, double* c, const int* ldc);
+void sgemv_(const char* trans, const int* m, const int* n, const float* alpha, const float* a, const int* lda,
+            const float* x, const int* incx, const float* beta, float* y, const int* incy);
+void dgemv_(const char* trans, const int* m, const int* n, const double* alpha, const double* a,
+            const int* lda, const double* x, const int* incx, const double* beta, double* y, const int* incy);
 }
 
 namespace at::native::cpu {
@@ -42,11 +45,11 @@ void scale_rows(int64_t m, int64_t n, T beta, T* out, int64_t out_leading) {
   }
 }
 
-// BLAS counts columns first, so it is asked for the transpose: out^T = b^T a^T, and a matrix with its rows next to each
-// other is what it calls a transposed one. `Gemm` and `Gemv` are its routines for T.
+// BLAS counts columns first, so it is asked for the transpose: out^T = b^T a^T, and a matrix with its rows
+// next to each other is what it calls a transposed one. `Gemm` and `Gemv` are its routines for T.
 template <typename T, typename Gemm, typename Gemv>
-void blas_gemm(Gemm&& call_gemm, Gemv&& call_gemv, int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b,
-               T beta, T* out, int64_t out_leading) {
+void blas_gemm(Gemm&& call_gemm, Gemv&& call_gemv, int64_t m, int64_t n, int64_t k, T alpha,
+               MatrixOperand<T> a, MatrixOperand<T> b, T beta, T* out, int64_t out_leading) {
   if (m == 0 || n == 0) return;
   if (k == 0) return scale_rows(m, n, beta, out, out_leading);
   const int one = 1;
@@ -76,9 +79,11 @@ void blas_gemm(Gemm&& call_gemm, Gemv&& call_gemv, int64_t m, int64_t n, int64_t
   call_gemm(&mode_b, &mode_a, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, out, &ldc);
 }
 
-// A block of b stays in cache while rows of a pass over it; the innermost loop runs along rows and is vectorised.
+// A block of b stays in cache while rows of a pass over it; the innermost loop runs along rows and is
+// vectorised.
 template <typename T>
-void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta, T* out, int64_t out_leading) {
+void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta,
+                  T* out, int64_t out_leading) {
   constexpr int64_t kInnerBlock = 64;
   constexpr int64_t kColumnBlock = 512;
   // Unsigned arithmetic wraps around where signed overflow would be undefined.
@@ -119,28 +124,28 @@ void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, 
 
 }  // namespace
 
-void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<float> a, MatrixOperand<float> b, float beta, float* out,
-          int64_t out_leading) {
+void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<float> a, MatrixOperand<float> b,
+          float beta, float* out, int64_t out_leading) {
   blas_gemm(sgemm_, sgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
-void gemm(int64_t m, int64_t n, int64_t k, double alpha, MatrixOperand<double> a, MatrixOperand<double> b, double beta, double* out,
-          int64_t out_leading) {
+void gemm(int64_t m, int64_t n, int64_t k, double alpha, MatrixOperand<double> a, MatrixOperand<double> b,
+          double beta, double* out, int64_t out_leading) {
   blas_gemm(dgemm_, dgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
-void gemm(int64_t m, int64_t n, int64_t k, uint8_t alpha, MatrixOperand<uint8_t> a, MatrixOperand<uint8_t> b, uint8_t beta,
-          uint8_t* out, int64_t out_leading) {
+void gemm(int64_t m, int64_t n, int64_t k, uint8_t alpha, MatrixOperand<uint8_t> a, MatrixOperand<uint8_t> b,
+          uint8_t beta, uint8_t* out, int64_t out_leading) {
   integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
-void gemm(int64_t m, int64_t n, int64_t k, int32_t alpha, MatrixOperand<int32_t> a, MatrixOperand<int32_t> b, int32_t beta,
-          int32_t* out, int64_t out_leading) {
+void gemm(int64_t m, int64_t n, int64_t k, int32_t alpha, MatrixOperand<int32_t> a, MatrixOperand<int32_t> b,
+          int32_t beta, int32_t* out, int64_t out_leading) {
   integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
-void gemm(int64_t m, int64_t n, int64_t k, int64_t alpha, MatrixOperand<int64_t> a, MatrixOperand<int64_t> b, int64_t beta,
-          int64_t* out, int64_t out_leading) {
+void gemm(int64_t m, int64_t n, int64_t k, int64_t alpha, MatrixOperand<int64_t> a, MatrixOperand<int64_t> b,
+          int64_t beta, int64_t* out, int64_t out_leading) {
   integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
 }
 

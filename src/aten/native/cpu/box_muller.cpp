@@ -34,8 +34,12 @@ HWY_ATTR void box_muller_blocks(T* data, int64_t blocks, T mean, T std) {
   }
 }
 
-void box_muller_float(float* data, int64_t blocks, float mean, float std) { box_muller_blocks(data, blocks, mean, std); }
-void box_muller_double(double* data, int64_t blocks, double mean, double std) { box_muller_blocks(data, blocks, mean, std); }
+void box_muller_float(float* data, int64_t blocks, float mean, float std) {
+  box_muller_blocks(data, blocks, mean, std);
+}
+void box_muller_double(double* data, int64_t blocks, double mean, double std) {
+  box_muller_blocks(data, blocks, mean, std);
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu

@@ -43,7 +43,8 @@ HWY_ATTR int64_t first_place(const T* row, int64_t size, T value) {
 
 // [outer, size, inner] to [outer, inner]; `values` may be null.
 template <typename Op, typename T>
-HWY_ATTR void extreme_along(T* values, int64_t* indices, const T* self, int64_t outer, int64_t size, int64_t inner) {
+HWY_ATTR void extreme_along(T* values, int64_t* indices, const T* self, int64_t outer, int64_t size,
+                            int64_t inner) {
   if (inner == 1) {
     parallel_for(0, outer, std::max<int64_t>(1, kGrainSize / size), [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
@@ -57,7 +58,8 @@ HWY_ATTR void extreme_along(T* values, int64_t* indices, const T* self, int64_t 
   }
   // Blocks of columns, with places as wide as the values so that both fill the same vectors.
   using Place = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-  TORCH_CHECK(size <= std::numeric_limits<Place>::max(), "max, min: a dimension of ", size, " elements is too large for its dtype");
+  TORCH_CHECK(size <= std::numeric_limits<Place>::max(), "max, min: a dimension of ", size,
+              " elements is too large for its dtype");
   const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
   const int64_t work = size * std::min(inner, kColumnBlock);
   parallel_for(0, outer * blocks, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
@@ -85,7 +87,8 @@ HWY_ATTR void extreme_along(T* values, int64_t* indices, const T* self, int64_t 
 }
 
 template <template <typename> typename Op>
-void extreme_dim(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, const char* name) {
+void extreme_dim(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
+                 const char* name) {
   const Tensor dense = at::detail::to_contiguous(self);
   int64_t outer = 1;
   int64_t inner = 1;
@@ -95,12 +98,14 @@ void extreme_dim(const Tensor& values, const Tensor& indices, const Tensor& self
   int64_t* places = indices.data_ptr<int64_t>();
   void* best = values.defined() ? values.data_ptr() : nullptr;
   if (self.dtype() == kBool) {  // bytes 0 and 1
-    extreme_along<Op<uint8_t>>(static_cast<uint8_t*>(best), places, static_cast<const uint8_t*>(dense.data_ptr()), outer, size, inner);
+    extreme_along<Op<uint8_t>>(static_cast<uint8_t*>(best), places,
+                               static_cast<const uint8_t*>(dense.data_ptr()), outer, size, inner);
     return;
   }
   dispatch_numeric_types(self.dtype(), name, [&](auto type) {
     using T = typename decltype(type)::type;
-    extreme_along<Op<T>>(static_cast<T*>(best), places, static_cast<const T*>(dense.data_ptr()), outer, size, inner);
+    extreme_along<Op<T>>(static_cast<T*>(best), places, static_cast<const T*>(dense.data_ptr()), outer, size,
+                         inner);
   });
 }
 

@@ -23,7 +23,8 @@ std::vector<int64_t> indexed_offsets(const Tensor& self, TensorList indices) {
     const int64_t stride = self.strides()[dim];
     for (int64_t i = 0; i < count; ++i) {
       const int64_t position = index[i];
-      TORCH_CHECK_INDEX(position >= -size && position < size, "index ", position, " is out of bounds for dimension ", dim, " with size ", size);
+      TORCH_CHECK_INDEX(position >= -size && position < size, "index ", position,
+                        " is out of bounds for dimension ", dim, " with size ", size);
       offsets[i] += (position < 0 ? position + size : position) * stride;
     }
   }
@@ -44,11 +45,11 @@ std::vector<int64_t> dense_offsets(const Tensor& tensor, int64_t dims) {
   return offsets;
 }
 
-// Two tensors that have the same last dimensions, seen as positions (by index) times rows (the last dimensions, merged
-// where both allow it).
+// Two tensors that have the same last dimensions, seen as positions (by index) times rows (the last
+// dimensions, merged where both allow it).
 struct Rows {
-  std::vector<int64_t> indexed;  // offsets of positions in the indexed tensor
-  std::vector<int64_t> dense;    // and in the other one
+  std::vector<int64_t> indexed;        // offsets of positions in the indexed tensor
+  std::vector<int64_t> dense;          // and in the other one
   std::vector<int64_t> indexed_outer;  // offsets of rows within a position, but for their innermost run
   std::vector<int64_t> dense_outer;
   int64_t length = 1;  // of the innermost run
@@ -72,7 +73,8 @@ Rows make_rows(const Tensor& self, TensorList indices, const Tensor& other) {
     if (rows.length == 1) {
       rows.indexed_stride = indexed_stride;
       rows.dense_stride = dense_stride;
-    } else if (indexed_stride != rows.length * rows.indexed_stride || dense_stride != rows.length * rows.dense_stride) {
+    } else if (indexed_stride != rows.length * rows.indexed_stride ||
+               dense_stride != rows.length * rows.dense_stride) {
       break;
     }
     rows.length *= size;
@@ -98,7 +100,8 @@ Rows make_rows(const Tensor& self, TensorList indices, const Tensor& other) {
 template <typename Body>
 void for_each_row(const Rows& rows, int64_t first, int64_t last, Body&& body) {
   for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
-    for (int64_t i = first; i < last; ++i) body(rows.indexed[i] + rows.indexed_outer[outer], rows.dense[i] + rows.dense_outer[outer]);
+    for (int64_t i = first; i < last; ++i)
+      body(rows.indexed[i] + rows.indexed_outer[outer], rows.dense[i] + rows.dense_outer[outer]);
   }
 }
 
@@ -112,27 +115,28 @@ template <typename Word>
 void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from_strides, bool from_indexed) {
   const int64_t step_from = from_strides[0];
   const int64_t step_to = from_strides[1];
-  parallel_for(0, static_cast<int64_t>(rows.indexed.size()), grain_of(rows), [&](int64_t first, int64_t last) {
-    if (rows.length == 1) {
-      const int64_t* source = (from_indexed ? rows.indexed : rows.dense).data();
-      const int64_t* target = (from_indexed ? rows.dense : rows.indexed).data();
-      for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
-        const Word* base = from + (from_indexed ? rows.indexed_outer : rows.dense_outer)[outer];
-        Word* out = to + (from_indexed ? rows.dense_outer : rows.indexed_outer)[outer];
-        for (int64_t i = first; i < last; ++i) out[target[i]] = base[source[i]];
-      }
-      return;
-    }
-    for_each_row(rows, first, last, [&](int64_t indexed, int64_t dense) {
-      const Word* source = from + (from_indexed ? indexed : dense);
-      Word* target = to + (from_indexed ? dense : indexed);
-      if (step_from == 1 && step_to == 1) {
-        std::memcpy(target, source, static_cast<size_t>(rows.length) * sizeof(Word));
-      } else {
-        for (int64_t i = 0; i < rows.length; ++i) target[i * step_to] = source[i * step_from];
-      }
-    });
-  });
+  parallel_for(0, static_cast<int64_t>(rows.indexed.size()), grain_of(rows),
+               [&](int64_t first, int64_t last) {
+                 if (rows.length == 1) {
+                   const int64_t* source = (from_indexed ? rows.indexed : rows.dense).data();
+                   const int64_t* target = (from_indexed ? rows.dense : rows.indexed).data();
+                   for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
+                     const Word* base = from + (from_indexed ? rows.indexed_outer : rows.dense_outer)[outer];
+                     Word* out = to + (from_indexed ? rows.dense_outer : rows.indexed_outer)[outer];
+                     for (int64_t i = first; i < last; ++i) out[target[i]] = base[source[i]];
+                   }
+                   return;
+                 }
+                 for_each_row(rows, first, last, [&](int64_t indexed, int64_t dense) {
+                   const Word* source = from + (from_indexed ? indexed : dense);
+                   Word* target = to + (from_indexed ? dense : indexed);
+                   if (step_from == 1 && step_to == 1) {
+                     std::memcpy(target, source, static_cast<size_t>(rows.length) * sizeof(Word));
+                   } else {
+                     for (int64_t i = 0; i < rows.length; ++i) target[i * step_to] = source[i * step_from];
+                   }
+                 });
+               });
 }
 
 template <typename Body>
@@ -151,7 +155,8 @@ void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
   const int64_t strides[2] = {rows.indexed_stride, rows.dense_stride};
   with_word(out.element_size(), [&](auto word) {
     using Word = decltype(word);
-    copy_rows(rows, static_cast<const Word*>(self.data_ptr()), static_cast<Word*>(out.data_ptr()), strides, /*from_indexed=*/true);
+    copy_rows(rows, static_cast<const Word*>(self.data_ptr()), static_cast<Word*>(out.data_ptr()), strides,
+              /*from_indexed=*/true);
   });
 }
 
@@ -162,7 +167,8 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
     const int64_t strides[2] = {rows.dense_stride, rows.indexed_stride};
     with_word(self.element_size(), [&](auto word) {
       using Word = decltype(word);
-      copy_rows(rows, static_cast<const Word*>(values.data_ptr()), static_cast<Word*>(self.data_ptr()), strides, /*from_indexed=*/false);
+      copy_rows(rows, static_cast<const Word*>(values.data_ptr()), static_cast<Word*>(self.data_ptr()),
+                strides, /*from_indexed=*/false);
     });
     return;
   }
@@ -171,14 +177,15 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
     scalar_t* target = self.data_ptr<scalar_t>();
     const scalar_t* source = values.data_ptr<scalar_t>();
     // Positions may repeat, so threads share out the elements of a row instead.
-    parallel_for(0, rows.length, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, positions)), [&](int64_t first, int64_t last) {
-      for_each_row(rows, 0, positions, [&](int64_t indexed, int64_t dense) {
-        for (int64_t i = first; i < last; ++i) {
-          scalar_t& element = target[indexed + i * rows.indexed_stride];
-          element = static_cast<scalar_t>(element + source[dense + i * rows.dense_stride]);
-        }
-      });
-    });
+    parallel_for(0, rows.length, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, positions)),
+                 [&](int64_t first, int64_t last) {
+                   for_each_row(rows, 0, positions, [&](int64_t indexed, int64_t dense) {
+                     for (int64_t i = first; i < last; ++i) {
+                       scalar_t& element = target[indexed + i * rows.indexed_stride];
+                       element = static_cast<scalar_t>(element + source[dense + i * rows.dense_stride]);
+                     }
+                   });
+                 });
   });
 }
 

@@ -20,7 +20,8 @@ struct Reading {
 };
 
 Reading find_reading(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
-  // A stride is never used in a dimension of size 1, and a leading dimension must not be less than what it spans.
+  // A stride is never used in a dimension of size 1, and a leading dimension must not be less than what it
+  // spans.
   if ((column_stride == 1 || columns == 1) && (row_stride >= std::max<int64_t>(columns, 1) || rows == 1)) {
     return {true, false, std::max({row_stride, columns, int64_t{1}})};
   }
@@ -32,7 +33,8 @@ Reading find_reading(int64_t rows, int64_t columns, int64_t row_stride, int64_t 
 
 Reading find_reading(const Tensor& stack) {
   const int64_t dims = stack.dim();
-  return find_reading(stack.sizes()[dims - 2], stack.sizes()[dims - 1], stack.strides()[dims - 2], stack.strides()[dims - 1]);
+  return find_reading(stack.sizes()[dims - 2], stack.sizes()[dims - 1], stack.strides()[dims - 2],
+                      stack.strides()[dims - 1]);
 }
 
 // The tensor, or a copy that BLAS can read.
@@ -47,7 +49,8 @@ Tensor readable(const Tensor& tensor, Reading& reading) {
 
 }  // namespace
 
-void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta,
+                 const Scalar& alpha) {
   const int64_t m = a.sizes()[0];
   const int64_t k = a.sizes()[1];
   const int64_t n = b.sizes()[1];
@@ -65,8 +68,8 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
     const auto keep = beta.to<scalar_t>();
     scalar_t* result = target.data_ptr<scalar_t>();
     if (reading_out.transposed) {  // out^T = b^T a^T
-      gemm(n, m, k, factor, {second.data, second.leading, !second.transposed}, {first.data, first.leading, !first.transposed}, keep,
-           result, reading_out.leading);
+      gemm(n, m, k, factor, {second.data, second.leading, !second.transposed},
+           {first.data, first.leading, !first.transposed}, keep, result, reading_out.leading);
     } else {
       gemm(m, n, k, factor, first, second, keep, result, reading_out.leading);
     }
@@ -92,12 +95,14 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
     scalar_t* result = target.data_ptr<scalar_t>();
     auto multiply = [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const MatrixOperand<scalar_t> x{first + i * left.strides()[0], reading_a.leading, reading_a.transposed};
-        const MatrixOperand<scalar_t> y{second + i * right.strides()[0], reading_b.leading, reading_b.transposed};
+        const MatrixOperand<scalar_t> x{first + i * left.strides()[0], reading_a.leading,
+                                        reading_a.transposed};
+        const MatrixOperand<scalar_t> y{second + i * right.strides()[0], reading_b.leading,
+                                        reading_b.transposed};
         scalar_t* z = result + i * target.strides()[0];
         if (reading_out.transposed) {
-          gemm(n, m, k, scalar_t(1), {y.data, y.leading, !y.transposed}, {x.data, x.leading, !x.transposed}, scalar_t(0), z,
-               reading_out.leading);
+          gemm(n, m, k, scalar_t(1), {y.data, y.leading, !y.transposed}, {x.data, x.leading, !x.transposed},
+               scalar_t(0), z, reading_out.leading);
         } else {
           gemm(m, n, k, scalar_t(1), x, y, scalar_t(0), z, reading_out.leading);
         }

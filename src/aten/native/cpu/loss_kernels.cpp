@@ -17,8 +17,8 @@ T sample_weight(int64_t target, const T* weight, int64_t classes, int64_t ignore
 
 }  // namespace
 
-void nll_loss_kernel(const Tensor& losses, const Tensor& weights, const Tensor& self, const Tensor& target, const Tensor& weight,
-                     int64_t ignore_index) {
+void nll_loss_kernel(const Tensor& losses, const Tensor& weights, const Tensor& self, const Tensor& target,
+                     const Tensor& weight, int64_t ignore_index) {
   const int64_t classes = self.sizes()[1];
   const int64_t* targets = target.data_ptr<int64_t>();
   dispatch_floating_types(self.dtype(), "nll_loss_out_frame", [&](auto type) {
@@ -30,13 +30,15 @@ void nll_loss_kernel(const Tensor& losses, const Tensor& weights, const Tensor& 
     for (int64_t i = 0; i < target.numel(); ++i) {
       counted[i] = sample_weight(targets[i], class_weights, classes, ignore_index);
       // An ignored target may be no class at all, and its score infinite.
-      loss[i] = targets[i] == ignore_index ? scalar_t(0) : -scores[i * self.strides()[0] + targets[i] * self.strides()[1]] * counted[i];
+      loss[i] = targets[i] == ignore_index
+                    ? scalar_t(0)
+                    : -scores[i * self.strides()[0] + targets[i] * self.strides()[1]] * counted[i];
     }
   });
 }
 
-void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_losses, const Tensor& target, const Tensor& weight,
-                              int64_t ignore_index) {
+void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_losses, const Tensor& target,
+                              const Tensor& weight, int64_t ignore_index) {
   const int64_t classes = grad_input.sizes()[1];
   const int64_t* targets = target.data_ptr<int64_t>();
   dispatch_floating_types(grad_input.dtype(), "nll_loss_backward_out_frame", [&](auto type) {
@@ -46,7 +48,8 @@ void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_losse
     scalar_t* result = grad_input.data_ptr<scalar_t>();
     for (int64_t i = 0; i < target.numel(); ++i) {
       if (targets[i] == ignore_index) continue;
-      result[i * classes + targets[i]] = -grad[i] * sample_weight(targets[i], class_weights, classes, ignore_index);
+      result[i * classes + targets[i]] =
+          -grad[i] * sample_weight(targets[i], class_weights, classes, ignore_index);
     }
   });
 }

@@ -26,7 +26,8 @@ void fill_serially(const Tensor& self, Draw&& draw) {
   const auto iter = TensorIterator::nullary_op(out);
   iter.serial_for_each(
       [&](char** data, const int64_t* strides, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) *reinterpret_cast<T*>(data[0] + i * strides[0]) = static_cast<T>(draw());
+        for (int64_t i = 0; i < count; ++i)
+          *reinterpret_cast<T*>(data[0] + i * strides[0]) = static_cast<T>(draw());
       },
       0, iter.numel());
 }
@@ -62,7 +63,8 @@ void normal_kernel(const Tensor& self, double mean, double std, const Generator&
   dispatch_floating_types(self.dtype(), "normal_", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     if (self.numel() >= 16 && self.is_contiguous()) {
-      normal_contiguous(self.data_ptr<scalar_t>(), self.numel(), static_cast<scalar_t>(mean), static_cast<scalar_t>(std), generator);
+      normal_contiguous(self.data_ptr<scalar_t>(), self.numel(), static_cast<scalar_t>(mean),
+                        static_cast<scalar_t>(std), generator);
     } else {
       fill_serially<scalar_t>(self, [&] { return generator.normal() * std + mean; });
     }
@@ -74,14 +76,17 @@ void random_kernel(const Tensor& self, int64_t from, uint64_t range, const Gener
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
   // The whole of int32 from 0 up is 31 bits of one draw, not a remainder of two.
-  const bool narrow = range != 0 && (range < kWideRange || (self.dtype() == kInt && from == 0 && range == uint64_t{1} << 31));
+  const bool narrow =
+      range != 0 && (range < kWideRange || (self.dtype() == kInt && from == 0 && range == uint64_t{1} << 31));
   dispatch_all_types(self.dtype(), "random_", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const auto offset = static_cast<uint64_t>(from);
     if (narrow) {
-      fill_serially<scalar_t>(self, [&] { return static_cast<int64_t>(generator.random() % range + offset); });
+      fill_serially<scalar_t>(self,
+                              [&] { return static_cast<int64_t>(generator.random() % range + offset); });
     } else if (range != 0) {
-      fill_serially<scalar_t>(self, [&] { return static_cast<int64_t>(generator.random64() % range + offset); });
+      fill_serially<scalar_t>(self,
+                              [&] { return static_cast<int64_t>(generator.random64() % range + offset); });
     } else {
       fill_serially<scalar_t>(self, [&] { return static_cast<int64_t>(generator.random64()); });
     }
@@ -106,9 +111,11 @@ void bernoulli_kernel(const Tensor& self, const Tensor& probabilities, double p,
         [&](char** data, const int64_t* strides, int64_t count) {
           for (int64_t i = 0; i < count; ++i) {
             const probability_t chance = *reinterpret_cast<const probability_t*>(data[1] + i * strides[1]);
-            TORCH_CHECK(chance >= 0 && chance <= 1, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error ",
+            TORCH_CHECK(chance >= 0 && chance <= 1,
+                        "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error ",
                         "message be improved?  If so, please report an enhancement request to PyTorch.)");
-            *reinterpret_cast<probability_t*>(data[0] + i * strides[0]) = generator.uniform<probability_t>() < chance;
+            *reinterpret_cast<probability_t*>(data[0] + i * strides[0]) =
+                generator.uniform<probability_t>() < chance;
           }
         },
         0, iter.numel());
@@ -165,7 +172,8 @@ void multinomial_kernel(const Tensor& out, const Tensor& self, bool replacement,
       row.back() = 1;  // whatever rounding says
       for (int64_t j = 0; j < samples; ++j) {
         const double drawn = generator.uniform<double>();
-        const auto place = std::lower_bound(row.begin(), row.end(), drawn, [](scalar_t sum, double value) { return sum < value; });
+        const auto place = std::lower_bound(row.begin(), row.end(), drawn,
+                                            [](scalar_t sum, double value) { return sum < value; });
         result[i * samples + j] = std::min<int64_t>(place - row.begin(), categories - 1);
       }
     }

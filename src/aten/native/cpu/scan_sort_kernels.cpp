@@ -42,7 +42,7 @@ auto sort_key(T value) {
   } else if constexpr (std::is_same_v<T, int32_t>) {
     return static_cast<uint32_t>(value) ^ 0x80000000u;
   } else if constexpr (std::is_same_v<T, int64_t>) {
-    return static_cast<uint64_t>(value) ^ uint64_t{1} << 63;
+    return static_cast<uint64_t>(value) ^ uint64_t { 1 } << 63;
   } else {
     return static_cast<uint32_t>(value);
   }
@@ -64,10 +64,13 @@ struct WideItem {
   WideItem(uint64_t key, int64_t index) : word(key), position(index) {}
   uint64_t key() const { return word; }
   int64_t index() const { return position; }
-  friend bool operator<(const WideItem& a, const WideItem& b) { return a.word != b.word ? a.word < b.word : a.position < b.position; }
+  friend bool operator<(const WideItem& a, const WideItem& b) {
+    return a.word != b.word ? a.word < b.word : a.position < b.position;
+  }
 };
 
-// Sorts by one byte of the key after another, from the lowest; bytes that are the same in every key cost nothing.
+// Sorts by one byte of the key after another, from the lowest; bytes that are the same in every key cost
+// nothing.
 template <typename Item>
 void radix_sort(std::vector<Item>& items, std::vector<Item>& buffer) {
   uint64_t all = ~uint64_t{0};
@@ -106,7 +109,8 @@ struct SortBuffers {
     items.resize(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) items[i] = Item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
   }
-  void store(T* values, int64_t* indices, const T* row, int64_t count, int64_t stride_in, int64_t stride_out) const {
+  void store(T* values, int64_t* indices, const T* row, int64_t count, int64_t stride_in,
+             int64_t stride_out) const {
     for (int64_t i = 0; i < count; ++i) {
       indices[i * stride_out] = items[i].index();
       values[i * stride_out] = row[items[i].index() * stride_in];
@@ -114,8 +118,8 @@ struct SortBuffers {
   }
 };
 
-constexpr int64_t kRadixSize = 200;                 // fewer elements are compared with each other
-constexpr int64_t kNarrowSize = int64_t{1} << 32;   // positions that a narrow item holds
+constexpr int64_t kRadixSize = 200;                // fewer elements are compared with each other
+constexpr int64_t kNarrowSize = int64_t{1} << 32;  // positions that a narrow item holds
 
 }  // namespace
 
@@ -158,11 +162,13 @@ namespace {
 
 // order(buffers, size) puts the first elements of each row's items in place.
 template <typename Order>
-void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool descending, Order&& order) {
+void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
+                         bool descending, Order&& order) {
   const Tensor dense = at::detail::to_contiguous(self);
   const Extents extents(dense, dim);
   const int64_t count = values.sizes()[dim];
-  TORCH_CHECK(extents.size < kNarrowSize, "sort: a dimension of 2^32 elements or more is not supported, got ", extents.size);
+  TORCH_CHECK(extents.size < kNarrowSize, "sort: a dimension of 2^32 elements or more is not supported, got ",
+              extents.size);
   dispatch_all_types(self.dtype(), "sort", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* from = dense.data_ptr<scalar_t>();
@@ -186,7 +192,8 @@ void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tens
 
 }  // namespace
 
-void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool descending) {
+void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
+                 bool descending) {
   for_each_sorted_row(values, indices, self, dim, descending, [](auto& buffers, int64_t size) {
     if (size < kRadixSize) {
       std::sort(buffers.items.begin(), buffers.items.end());
@@ -196,7 +203,8 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
   });
 }
 
-void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool largest, bool sorted) {
+void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool largest,
+                 bool sorted) {
   const int64_t count = values.sizes()[dim];
   for_each_sorted_row(values, indices, self, dim, largest, [&](auto& buffers, int64_t size) {
     auto& items = buffers.items;

@@ -12,7 +12,8 @@ namespace {
 
 // What one call works on: `indexed` is addressed through `index` along `dim`, `dense` at index's own places.
 struct Plan {
-  Plan(const Tensor& indexed, const Tensor& dense, const Tensor& index, int64_t dim) : dim(dim), size(indexed.sizes()[dim]) {
+  Plan(const Tensor& indexed, const Tensor& dense, const Tensor& index, int64_t dim)
+      : dim(dim), size(indexed.sizes()[dim]) {
     const int64_t last = index.dim() - 1;
     columns = index.sizes()[last];
     indexed_column = dim == last ? 0 : indexed.strides()[last];
@@ -47,8 +48,10 @@ struct Plan {
 
 // body(indexed element, dense element) for every index.
 template <typename T, typename Body>
-void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index, bool parallel, Body&& body) {
-  const int64_t grain = parallel ? std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, plan.columns)) : plan.rows;
+void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index, bool parallel,
+                    Body&& body) {
+  const int64_t grain =
+      parallel ? std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, plan.columns)) : plan.rows;
   parallel_for(0, plan.rows, grain, [&](int64_t first, int64_t last) {
     for (int64_t row = first; row < last; ++row) {
       int64_t rest = row;
@@ -64,8 +67,10 @@ void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index
       }
       for (int64_t column = 0; column < plan.columns; ++column) {
         const int64_t place = index_row[column * plan.index_column];
-        TORCH_CHECK(place >= 0 && place < plan.size, "index ", place, " is out of bounds for dimension ", plan.dim, " with size ", plan.size);
-        body(indexed_row[column * plan.indexed_column + place * plan.step], dense_row[column * plan.dense_column]);
+        TORCH_CHECK(place >= 0 && place < plan.size, "index ", place, " is out of bounds for dimension ",
+                    plan.dim, " with size ", plan.size);
+        body(indexed_row[column * plan.indexed_column + place * plan.step],
+             dense_row[column * plan.dense_column]);
       }
     }
   });
@@ -77,8 +82,8 @@ void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Ten
   const Plan plan(self, out, index, dim);
   dispatch_all_types(self.dtype(), "gather", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
-    for_each_index(plan, self.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), index.data_ptr<int64_t>(), /*parallel=*/true,
-                   [](scalar_t from, scalar_t& to) { to = from; });
+    for_each_index(plan, self.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
+                   /*parallel=*/true, [](scalar_t from, scalar_t& to) { to = from; });
   });
 }
 
@@ -86,8 +91,8 @@ void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const 
   const Plan plan(self, src, index, dim);
   dispatch_all_types(self.dtype(), "scatter", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
-    for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(), plan.rows_are_independent,
-                   [](scalar_t& to, scalar_t from) { to = from; });
+    for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
+                   plan.rows_are_independent, [](scalar_t& to, scalar_t from) { to = from; });
   });
 }
 
@@ -95,7 +100,8 @@ void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, co
   const Plan plan(self, src, index, dim);
   dispatch_all_types(self.dtype(), "scatter_add", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
-    for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(), plan.rows_are_independent,
+    for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
+                   plan.rows_are_independent,
                    [](scalar_t& to, scalar_t from) { to = static_cast<scalar_t>(to + from); });
   });
 }

@@ -102,76 +102,85 @@ template <typename T>
 HWY_ATTR void softmax_columns(T* out, const T* self, int64_t outer, int64_t size, int64_t inner, bool log) {
   const int64_t blocks = (inner + kBlock - 1) / kBlock;
   const int64_t work = std::max<int64_t>(1, size * std::min(inner, kBlock));
-  parallel_for(0, outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work), [&](int64_t first, int64_t last) {
-    T maximum[kBlock];
-    T total[kBlock];
-    T exponentials[kBlock];
-    for (int64_t unit = first; unit < last; ++unit) {
-      const int64_t start = unit % blocks * kBlock;
-      const int64_t width = std::min(kBlock, inner - start);
-      const T* from = self + unit / blocks * size * inner + start;
-      T* to = out + unit / blocks * size * inner + start;
-      std::copy_n(from, width, maximum);
-      for (int64_t row = 1; row < size; ++row) combine_columns<Maximum<T>>(maximum, from + row * inner, width);
-      std::fill_n(total, width, T(0));
-      for (int64_t row = 0; row < size; ++row) {
-        T* target = log ? exponentials : to + row * inner;
-        exp_shifted<T, 1>(target, from + row * inner, maximum, width);
-        combine_columns<Sum<T>>(total, target, width);
-      }
-      if (log) {
-        for (int64_t j = 0; j < width; ++j) total[j] = std::log(total[j]);
-        for (int64_t row = 0; row < size; ++row) {
-          for (int64_t j = 0; j < width; ++j) to[row * inner + j] = from[row * inner + j] - maximum[j] - total[j];
-        }
-      } else {
-        for (int64_t j = 0; j < width; ++j) total[j] = T(1) / total[j];
-        for (int64_t row = 0; row < size; ++row) {
-          for (int64_t j = 0; j < width; ++j) to[row * inner + j] *= total[j];
-        }
-      }
-    }
-  });
+  parallel_for(0, outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work),
+               [&](int64_t first, int64_t last) {
+                 T maximum[kBlock];
+                 T total[kBlock];
+                 T exponentials[kBlock];
+                 for (int64_t unit = first; unit < last; ++unit) {
+                   const int64_t start = unit % blocks * kBlock;
+                   const int64_t width = std::min(kBlock, inner - start);
+                   const T* from = self + unit / blocks * size * inner + start;
+                   T* to = out + unit / blocks * size * inner + start;
+                   std::copy_n(from, width, maximum);
+                   for (int64_t row = 1; row < size; ++row)
+                     combine_columns<Maximum<T>>(maximum, from + row * inner, width);
+                   std::fill_n(total, width, T(0));
+                   for (int64_t row = 0; row < size; ++row) {
+                     T* target = log ? exponentials : to + row * inner;
+                     exp_shifted<T, 1>(target, from + row * inner, maximum, width);
+                     combine_columns<Sum<T>>(total, target, width);
+                   }
+                   if (log) {
+                     for (int64_t j = 0; j < width; ++j) total[j] = std::log(total[j]);
+                     for (int64_t row = 0; row < size; ++row) {
+                       for (int64_t j = 0; j < width; ++j)
+                         to[row * inner + j] = from[row * inner + j] - maximum[j] - total[j];
+                     }
+                   } else {
+                     for (int64_t j = 0; j < width; ++j) total[j] = T(1) / total[j];
+                     for (int64_t row = 0; row < size; ++row) {
+                       for (int64_t j = 0; j < width; ++j) to[row * inner + j] *= total[j];
+                     }
+                   }
+                 }
+               });
 }
 
-// softmax: (g - sum(g * y)) * y; log_softmax: g - sum(g) * exp(y). [outer, size, inner], in blocks of columns.
+// softmax: (g - sum(g * y)) * y; log_softmax: g - sum(g) * exp(y). [outer, size, inner], in blocks of
+// columns.
 template <typename T>
-HWY_ATTR void backward_columns(T* grad_input, const T* grad, const T* output, int64_t outer, int64_t size, int64_t inner, bool log) {
+HWY_ATTR void backward_columns(T* grad_input, const T* grad, const T* output, int64_t outer, int64_t size,
+                               int64_t inner, bool log) {
   const int64_t blocks = (inner + kBlock - 1) / kBlock;
   const int64_t work = std::max<int64_t>(1, size * std::min(inner, kBlock));
-  parallel_for(0, outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work), [&](int64_t first, int64_t last) {
-    T total[kBlock];
-    T exponentials[kBlock];
-    const T zero = 0;
-    for (int64_t unit = first; unit < last; ++unit) {
-      const int64_t start = unit % blocks * kBlock;
-      const int64_t width = std::min(kBlock, inner - start);
-      const int64_t base = unit / blocks * size * inner + start;
-      std::fill_n(total, width, T(0));
-      for (int64_t row = 0; row < size; ++row) {
-        const T* g = grad + base + row * inner;
-        const T* y = output + base + row * inner;
-        if (log) {
-          combine_columns<Sum<T>>(total, g, width);
-        } else {
-          for (int64_t j = 0; j < width; ++j) total[j] += g[j] * y[j];
-        }
-      }
-      for (int64_t row = 0; row < size; ++row) {
-        const int64_t offset = base + row * inner;
-        if (log) {
-          exp_shifted<T, 0>(exponentials, output + offset, &zero, width);
-          for (int64_t j = 0; j < width; ++j) grad_input[offset + j] = grad[offset + j] - total[j] * exponentials[j];
-        } else {
-          for (int64_t j = 0; j < width; ++j) grad_input[offset + j] = (grad[offset + j] - total[j]) * output[offset + j];
-        }
-      }
-    }
-  });
+  parallel_for(0, outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work),
+               [&](int64_t first, int64_t last) {
+                 T total[kBlock];
+                 T exponentials[kBlock];
+                 const T zero = 0;
+                 for (int64_t unit = first; unit < last; ++unit) {
+                   const int64_t start = unit % blocks * kBlock;
+                   const int64_t width = std::min(kBlock, inner - start);
+                   const int64_t base = unit / blocks * size * inner + start;
+                   std::fill_n(total, width, T(0));
+                   for (int64_t row = 0; row < size; ++row) {
+                     const T* g = grad + base + row * inner;
+                     const T* y = output + base + row * inner;
+                     if (log) {
+                       combine_columns<Sum<T>>(total, g, width);
+                     } else {
+                       for (int64_t j = 0; j < width; ++j) total[j] += g[j] * y[j];
+                     }
+                   }
+                   for (int64_t row = 0; row < size; ++row) {
+                     const int64_t offset = base + row * inner;
+                     if (log) {
+                       exp_shifted<T, 0>(exponentials, output + offset, &zero, width);
+                       for (int64_t j = 0; j < width; ++j)
+                         grad_input[offset + j] = grad[offset + j] - total[j] * exponentials[j];
+                     } else {
+                       for (int64_t j = 0; j < width; ++j)
+                         grad_input[offset + j] = (grad[offset + j] - total[j]) * output[offset + j];
+                     }
+                   }
+                 }
+               });
 }
 
 template <typename T>
-HWY_ATTR void backward_rows(T* grad_input, const T* grad, const T* output, int64_t rows, int64_t size, bool log) {
+HWY_ATTR void backward_rows(T* grad_input, const T* grad, const T* output, int64_t rows, int64_t size,
+                            bool log) {
   parallel_for(0, rows, std::max<int64_t>(1, kGrainSize / 8 / size), [&](int64_t first, int64_t last) {
     const T zero = 0;
     for (int64_t i = first; i < last; ++i) {
@@ -208,12 +217,14 @@ void softmax_forward(const Tensor& out, const Tensor& self, int64_t dim, bool lo
     if (shape.inner == 1) {
       softmax_rows(out.data_ptr<T>(), static_cast<const T*>(dense.data_ptr()), shape.outer, shape.size, log);
     } else {
-      softmax_columns(out.data_ptr<T>(), static_cast<const T*>(dense.data_ptr()), shape.outer, shape.size, shape.inner, log);
+      softmax_columns(out.data_ptr<T>(), static_cast<const T*>(dense.data_ptr()), shape.outer, shape.size,
+                      shape.inner, log);
     }
   });
 }
 
-void softmax_grad(const Tensor& grad_input, const Tensor& grad_output, const Tensor& output, int64_t dim, bool log) {
+void softmax_grad(const Tensor& grad_input, const Tensor& grad_output, const Tensor& output, int64_t dim,
+                  bool log) {
   const Shape shape(output, dim);
   const Tensor grad = at::detail::to_contiguous(grad_output);
   const Tensor dense = at::detail::to_contiguous(output);
@@ -243,7 +254,8 @@ void softmax_kernel(const Tensor& out, const Tensor& self, int64_t dim, bool log
   HWY_DYNAMIC_DISPATCH(softmax_forward)(out, self, dim, log);
 }
 
-void softmax_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const Tensor& output, int64_t dim, bool log) {
+void softmax_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const Tensor& output,
+                             int64_t dim, bool log) {
   HWY_DYNAMIC_DISPATCH(softmax_grad)(grad_input, grad_output, output, dim, log);
 }
 

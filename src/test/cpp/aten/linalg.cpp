@@ -27,7 +27,8 @@ Tensor reference(const Tensor& a, const Tensor& b) {
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       double total = 0;
-      for (int64_t p = 0; p < k; ++p) total += x.data_ptr<double>()[i * k + p] * y.data_ptr<double>()[p * n + j];
+      for (int64_t p = 0; p < k; ++p)
+        total += x.data_ptr<double>()[i * k + p] * y.data_ptr<double>()[p * n + j];
       result.data_ptr<double>()[i * n + j] = total;
     }
   }
@@ -51,7 +52,8 @@ std::vector<Tensor> layouts(const Tensor& matrix) {
 }  // namespace
 
 TEST(mm_of_every_layout) {
-  const std::vector<Sizes> shapes{{3, 4, 5}, {1, 4, 5}, {3, 4, 1}, {1, 4, 1}, {3, 1, 5}, {1, 1, 1}, {70, 65, 130}};
+  const std::vector<Sizes> shapes{{3, 4, 5}, {1, 4, 5}, {3, 4, 1},    {1, 4, 1},
+                                  {3, 1, 5}, {1, 1, 1}, {70, 65, 130}};
   for (const auto dtype : {kFloat, kDouble, kInt, kLong, at::kByte}) {
     for (const Sizes& shape : shapes) {
       const Tensor a = numbers({shape[0], shape[1]}, dtype);
@@ -67,18 +69,24 @@ TEST(mm_of_every_layout) {
 TEST(mm_of_nothing) {
   EXPECT_TENSOR(at::mm(at::empty({2, 0}), at::empty({0, 2})), (Sizes{2, 2}), kFloat, 0, 0, 0, 0);
   CHECK_EQ(at::mm(at::empty({0, 3}), at::empty({3, 2})).sizes(), at::IntArrayRef({0, 2}));
-  EXPECT_TENSOR(at::addmm(expect::ramp({2}), at::empty({2, 0}), at::empty({0, 2}), 3), (Sizes{2, 2}), kFloat, 0, 3, 0, 3);
+  EXPECT_TENSOR(at::addmm(expect::ramp({2}), at::empty({2, 0}), at::empty({0, 2}), 3), (Sizes{2, 2}), kFloat,
+                0, 3, 0, 3);
 }
 
 TEST(mm_errors) {
-  CHECK_THROWS(c10::Error, at::mm(ramp({2, 3}), ramp({4, 5})), "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)");
+  CHECK_THROWS(c10::Error, at::mm(ramp({2, 3}), ramp({4, 5})),
+               "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)");
   CHECK_THROWS(c10::Error, at::mm(ramp({2}), ramp({4, 5})), "self must be a matrix");
-  CHECK_THROWS(c10::Error, at::mm(ramp({2, 3}), ramp({3, 2}, kDouble)), "expected m1 and m2 to have the same dtype, but got: float != double");
-  CHECK_THROWS(c10::NotImplementedError, at::mm(at::ones({1, 1}, kBool), at::ones({1, 1}, kBool)), "\"addmm_impl_cpu_\" not implemented for 'Bool'");
-  CHECK_THROWS(c10::Error, at::bmm(ramp({1, 2, 3}), ramp({1, 2, 3})), "Expected size for first two dimensions of batch2 tensor to be: [1, 3] but got: "
-                                                                     "[1, 2].");
+  CHECK_THROWS(c10::Error, at::mm(ramp({2, 3}), ramp({3, 2}, kDouble)),
+               "expected m1 and m2 to have the same dtype, but got: float != double");
+  CHECK_THROWS(c10::NotImplementedError, at::mm(at::ones({1, 1}, kBool), at::ones({1, 1}, kBool)),
+               "\"addmm_impl_cpu_\" not implemented for 'Bool'");
+  CHECK_THROWS(c10::Error, at::bmm(ramp({1, 2, 3}), ramp({1, 2, 3})),
+               "Expected size for first two dimensions of batch2 tensor to be: [1, 3] but got: "
+               "[1, 2].");
   CHECK_THROWS(c10::Error, at::dot(ramp({2}), ramp({3})), "inconsistent tensor size");
-  CHECK_THROWS(c10::Error, at::matmul(ramp({}), ramp({3})), "both arguments to matmul need to be at least 1D, but they are 0D and 1D");
+  CHECK_THROWS(c10::Error, at::matmul(ramp({}), ramp({3})),
+               "both arguments to matmul need to be at least 1D, but they are 0D and 1D");
 }
 
 TEST(addmm) {
@@ -106,7 +114,8 @@ TEST(bmm_and_matmul) {
   CHECK_EQ(at::matmul(ramp({2, 5, 3, 4}), ramp({4})).sizes(), at::IntArrayRef({2, 5, 3}));
   CHECK_EQ(at::matmul(ramp({4}), ramp({2, 4, 3})).sizes(), at::IntArrayRef({2, 3}));
   CHECK_EQ(at::matmul(ramp({2, 1, 3, 4}), ramp({5, 4, 6})).sizes(), at::IntArrayRef({2, 5, 3, 6}));
-  EXPECT_TENSOR(at::matmul(ramp({4}), at::stack({ramp({4, 1}), ramp({4, 1}) * 2})), (Sizes{2, 1}), kFloat, 14, 28);
+  EXPECT_TENSOR(at::matmul(ramp({4}), at::stack({ramp({4, 1}), ramp({4, 1}) * 2})), (Sizes{2, 1}), kFloat, 14,
+                28);
 }
 
 TEST(vectors) {

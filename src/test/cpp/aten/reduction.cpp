@@ -84,8 +84,10 @@ TEST(sum_and_max_of_many_shapes) {
       const double tolerance = dtype == kFloat ? 1e-5 : 1e-12;
       const at::IntArrayRef dims(cases[i].dims);
       const std::string name = "case " + std::to_string(i);
-      if (!close(at::sum(x, dims, true), reference(x, cases[i].dims, 0, add), tolerance)) check::fail(__FILE__, __LINE__, "sum, " + name);
-      if (!close(at::amax(x, dims, true), reference(x, cases[i].dims, -9, larger), 0)) check::fail(__FILE__, __LINE__, "amax, " + name);
+      if (!close(at::sum(x, dims, true), reference(x, cases[i].dims, 0, add), tolerance))
+        check::fail(__FILE__, __LINE__, "sum, " + name);
+      if (!close(at::amax(x, dims, true), reference(x, cases[i].dims, -9, larger), 0))
+        check::fail(__FILE__, __LINE__, "amax, " + name);
     }
   }
 }
@@ -107,7 +109,8 @@ TEST(dtypes_of_results) {
   EXPECT_TENSOR(at::all(expect::tensor({0, kNaN})), ({}), kBool, 0);
   EXPECT_TENSOR(at::any(expect::tensor({0, kNaN})), ({}), kBool, 1);
   CHECK_THROWS(c10::Error, at::mean(ramp({4}, kLong)),
-               "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long");
+               "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
+               "dtype. Got: Long");
 }
 
 TEST(nothing_to_reduce) {
@@ -119,10 +122,14 @@ TEST(nothing_to_reduce) {
   EXPECT_TENSOR(at::all(none), ({}), kBool, 1);
   EXPECT_TENSOR(at::sum(at::empty({2, 0}), 1), ({2}), kFloat, 0, 0);
   CHECK_EQ(at::amax(at::empty({2, 0}), 0).sizes(), at::IntArrayRef({0}));
-  CHECK_THROWS(c10::Error, at::max(none), "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
-                                          "the 'dim' argument.");
-  CHECK_THROWS(c10::IndexError, at::amax(at::empty({2, 0}), 1), "amax(): Expected reduction dim 1 to have non-zero size.");
-  CHECK_THROWS(c10::IndexError, at::argmax(none, 0), "argmax(): Expected reduction dim 0 to have non-zero size.");
+  CHECK_THROWS(
+      c10::Error, at::max(none),
+      "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+      "the 'dim' argument.");
+  CHECK_THROWS(c10::IndexError, at::amax(at::empty({2, 0}), 1),
+               "amax(): Expected reduction dim 1 to have non-zero size.");
+  CHECK_THROWS(c10::IndexError, at::argmax(none, 0),
+               "argmax(): Expected reduction dim 0 to have non-zero size.");
 }
 
 TEST(not_a_number_wins) {
@@ -157,9 +164,11 @@ TEST(variance) {
   const Tensor x = expect::tensor({1, 2, 4, 8}, {2, 2});
   EXPECT_TENSOR(at::var(x), ({}), kFloat, 9.583333);
   EXPECT_TENSOR(at::var(x, /*unbiased=*/false), ({}), kFloat, 7.1875);
-  EXPECT_TENSOR(at::std(x, at::IntArrayRef(1), at::Scalar(1), true), (Sizes{2, 1}), kFloat, 0.70710678, 2.82842712);
+  EXPECT_TENSOR(at::std(x, at::IntArrayRef(1), at::Scalar(1), true), (Sizes{2, 1}), kFloat, 0.70710678,
+                2.82842712);
   EXPECT_TENSOR(at::var(expect::tensor({3})), ({}), kFloat, kNaN);
-  CHECK_THROWS(c10::Error, at::var(ramp({3}, kLong)), "std and var only support floating point and complex dtypes");
+  CHECK_THROWS(c10::Error, at::var(ramp({3}, kLong)),
+               "std and var only support floating point and complex dtypes");
 }
 
 TEST(logsumexp_norm) {
@@ -191,9 +200,40 @@ TEST(sort_topk) {
   CHECK_THROWS(c10::Error, at::topk(ramp({3}), 4), "selected index k out of range");
 }
 
+// Long rows are sorted by their bytes, short ones by comparing: both stable, in any dtype and along any
+// dimension.
+TEST(sort_of_every_length) {
+  for (const auto dtype : {kFloat, kDouble, kInt, kLong, kByte, kBool}) {
+    for (const int64_t size : {1, 2, 199, 200, 3000}) {
+      const Tensor x = at::round(wave({size, 3}) * 50).to(dtype, false);
+      for (const bool descending : {false, true}) {
+        const auto [values, indices] = at::sort(x, 0, descending);
+        CHECK(at::equal(at::gather(x, 0, indices), values));
+        const auto keys = values.to(kDouble, false);
+        for (int64_t i = 0; i + 1 < size; ++i) {
+          for (int64_t column = 0; column < 3; ++column) {
+            const double before = keys[i][column].item<double>();
+            const double after = keys[i + 1][column].item<double>();
+            CHECK(descending ? before >= after : before <= after);
+            if (before == after)
+              CHECK(indices[i][column].item<int64_t>() < indices[i + 1][column].item<int64_t>());
+          }
+        }
+        if (dtype == kBool) continue;
+        const int64_t count = std::min<int64_t>(size, 17);
+        const auto top = at::topk(x, count, 0, descending);
+        CHECK(at::equal(std::get<0>(top), at::slice(values, 0, 0, count)));
+        CHECK(at::equal(at::gather(x, 0, std::get<1>(top)), std::get<0>(top)));
+      }
+    }
+  }
+}
+
 TEST(dimensions_are_checked) {
-  CHECK_THROWS(c10::IndexError, at::sum(ramp({2, 2}), 2), "Dimension out of range (expected to be in range of [-2, 1], but got 2)");
-  CHECK_THROWS(c10::Error, at::sum(ramp({2, 2}), {0, -2}), "dim 0 appears multiple times in the list of dims");
+  CHECK_THROWS(c10::IndexError, at::sum(ramp({2, 2}), 2),
+               "Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+  CHECK_THROWS(c10::Error, at::sum(ramp({2, 2}), {0, -2}),
+               "dim 0 appears multiple times in the list of dims");
   CHECK_THROWS(c10::IndexError, at::max(ramp({2, 2}), 5), "Dimension out of range");
 }
 
