@@ -27,6 +27,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,9 @@ from setuptools.dist import Distribution
 try:
     from setuptools.command.bdist_wheel import bdist_wheel  # setuptools 70.1 and later
 except ImportError:
-    from wheel.bdist_wheel import bdist_wheel
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # it says that setuptools has it; this one has not
+        from wheel.bdist_wheel import bdist_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,9 +115,11 @@ def find_missing(environment: Mapping[str, str]) -> Iterator[Missing]:
     if not (Path(sysconfig.get_paths()["include"]) / "Python.h").is_file():
         yield Missing(f"the headers of {sys.executable} are not installed", "your system's package `python3-dev`")
     compiler = shlex.split(environment.get("CXX", "c++"))
-    if shutil.which(compiler[0], path=path) is None:
+    program = shutil.which(compiler[0], path=path)
+    if program is None:
         yield Missing(f"the C++ compiler `{compiler[0]}` is not on PATH", "your system's package `g++`, or set CXX")
         return
+    compiler[0] = program
     folders = [Path(entry) / "include" for entry in environment.get("CMAKE_PREFIX_PATH", "").split(os.pathsep) if entry]
     folders += [Path(sys.prefix) / "include"]
     blas = {"MKL": ["mkl.h"], "OpenBLAS": ["cblas.h"], "Generic": ["cblas.h"]}.get(

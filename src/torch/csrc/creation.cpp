@@ -202,9 +202,9 @@ PyMethodDef creation_functions[] = {
     by_table<frombuffer_callable>("frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor\n"
                                   "A one-dimensional tensor that shares the memory of an object with a buffer."),
     by_table<numel_callable>(TORCH_SIGNATURE("numel($module, input)") "How many elements there are."),
-    by_table<is_floating_point_callable>(TORCH_SIGNATURE("is_floating_point($module, input)")),
-    by_table<is_complex_callable>(TORCH_SIGNATURE("is_complex($module, input)")),
-    by_table<is_signed_callable>(TORCH_SIGNATURE("is_signed($module, input)")),
+    by_table<is_floating_point_callable>(TORCH_SIGNATURE("is_floating_point($module, input)") "Whether input's dtype holds fractions."),
+    by_table<is_complex_callable>(TORCH_SIGNATURE("is_complex($module, input)") "False: there are no complex dtypes yet."),
+    by_table<is_signed_callable>(TORCH_SIGNATURE("is_signed($module, input)") "Whether input's dtype holds negative numbers."),
     by_table<promote_types_callable>(TORCH_SIGNATURE("promote_types($module, type1, type2)")
                                      "The smallest dtype that both convert to."),
     by_table<can_cast_callable>(TORCH_SIGNATURE("can_cast($module, from_, to)")

@@ -383,7 +383,7 @@ PyMethodDef tensor_methods[] = {
     by_table<clone_callable>(TORCH_SIGNATURE("clone($self)") "A copy; gradients flow through it."),
     by_table<numpy_callable>(
         TORCH_SIGNATURE("numpy($self, *, force=False)") "A numpy.ndarray of the same memory; force copies if it must."),
-    by_table<requires_grad__callable>(TORCH_SIGNATURE("requires_grad_($self, requires_grad=True)")),
+    by_table<requires_grad__callable>(TORCH_SIGNATURE("requires_grad_($self, requires_grad=True)") "Sets requires_grad; returns itself."),
     by_table<cuda_callable>(TORCH_SIGNATURE("cuda($self, device=None, non_blocking=False)") "A copy on a CUDA device."),
     by_table<type_callable>(TORCH_SIGNATURE("type($self, dtype=None)") "Its type's name, or a conversion."),
     by_table<view_callable>("view(*size) or view(dtype): the same memory in another shape or as another dtype."),

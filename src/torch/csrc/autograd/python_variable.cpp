@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <torch/csrc/autograd/python_hooks.h>
+#include <torch/csrc/autograd/variable.h>
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/utils/argument_parser.h>
 
@@ -39,6 +40,23 @@ bool try_revive(PyObject* self) {
   return true;
 }
 
+// What a dying tensor was, in a new one: memory, shape, version and everything of autograd.
+at::Tensor rescue(at::TensorImpl& dying) {
+  at::Tensor rescued(dying.shallow_copy(/*share_version=*/true));
+  if (auto* from = static_cast<autograd::AutogradMeta*>(dying.autograd_meta())) {
+    autograd::AutogradMeta& to = autograd::meta_of(rescued);
+    to.leaf_requires_grad = from->leaf_requires_grad;
+    to.output_nr = from->output_nr;
+    to.grad_fn = std::move(from->grad_fn);
+    to.grad = std::move(from->grad);
+    to.retained_grad = std::move(from->retained_grad);
+    to.hooks = std::move(from->hooks);
+    to.post_accumulate_hooks = std::move(from->post_accumulate_hooks);
+    to.view = std::move(from->view);
+  }
+  return rescued;
+}
+
 // The TensorImpl that owns `object` is being destroyed.
 void release_object(void* pointer) {
   // After the interpreter's end its memory is not ours to touch.
@@ -46,9 +64,13 @@ void release_object(void* pointer) {
   AcquireGil gil;
   auto* self = static_cast<PyObject*>(pointer);
   TensorObject* object = as_object(self);
-  // Someone may have turned a weak reference into a strong one: such an object goes on without a tensor.
-  object->tensor.release_impl();
+  at::TensorImpl* dying = object->tensor.release_impl();
   object->is_borrowed = false;
+  if (Py_REFCNT(self) > 1) {
+    // Someone has made a strong reference of a weak one, of which the tensor could not know.
+    object->tensor = rescue(*dying);
+    object->tensor.impl()->set_pyobj(self, false);
+  }
   Py_DECREF(self);
 }
 

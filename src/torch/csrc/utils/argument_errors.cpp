@@ -110,7 +110,7 @@ std::string explain_one(const char* name, const Overload& overload, bool is_meth
   }
   for (size_t index = first; index < overload.count; ++index) {
     const Parameter& parameter = overload.parameters[index];
-    if (!bound[index] || value_fits(parameter, bound[index])) continue;
+    if (!bound[index] || (is_varargs && index == first) || value_fits(parameter, bound[index])) continue;
     std::string text = call + ": argument '" + parameter.name + "'";
     const size_t position = index - first + 1;
     if (position <= static_cast<size_t>(count)) text += " (position " + std::to_string(position) + ")";

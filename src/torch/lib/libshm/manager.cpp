@@ -26,6 +26,8 @@ using libshm::Request;
 
 // How often each name is used by all clients together, holds included.
 std::map<std::string, int> uses;
+// How many of them are on the way from one process to another.
+std::map<std::string, int> holds;
 // How often each client uses it.
 std::map<int, std::map<std::string, int>> clients;
 
@@ -35,6 +37,7 @@ void drop(const std::string& name, int count) {
   entry->second -= count;
   if (entry->second > 0) return;
   uses.erase(entry);
+  holds.erase(name);
   ::shm_unlink(name.c_str());
 }
 
@@ -64,9 +67,15 @@ char answer_to(int client, const Message& message) {
     case Request::Hold:
       if (!is_known) return libshm::kUnknownName;
       ++uses[name];
+      ++holds[name];
       return libshm::kDone;
-    case Request::Take:  // the hold becomes the client's use
+    case Request::Take:  // the hold becomes the client's use; a message that is read twice is a use of its own
       if (!is_known) return libshm::kUnknownName;
+      if (holds[name] > 0) {
+        --holds[name];
+      } else {
+        ++uses[name];
+      }
       ++clients[client][name];
       return libshm::kDone;
   }

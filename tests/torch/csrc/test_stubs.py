@@ -1,0 +1,62 @@
+"""The type stubs say what torch._C holds, and mypy accepts them and programs that use them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import torch
+
+STUBS = Path(torch.__file__).parent / "_C"
+
+PROGRAM = """
+import torch
+
+x = torch.ones(2, 3)
+total: torch.Tensor = x.sum(0, keepdim=True)
+best = torch.max(x, 1)
+reveal_type(best.indices)
+reveal_type(x.size())
+reveal_type(x.size(0))
+x.view(3, 2).view([6])
+torch.add(x, "text")
+"""
+
+
+def stub_names(text: str, indent: str) -> set[str]:
+    return set(re.findall(rf"^{indent}(?:def |class |)(\w+)(?=[\(:])", text, re.MULTILINE))
+
+
+def test_every_name_has_a_stub() -> None:
+    text = (STUBS / "__init__.pyi").read_text(encoding="utf-8")
+    missing = {name for name in dir(torch._C) if not name.startswith("__")} - stub_names(text, "")
+    assert missing - {"_VariableFunctions", "_TensorMemory"} == set()
+    body = text[text.index("class TensorBase") :]
+    methods = {name for name in vars(torch._C.TensorBase) if not name.startswith("__")}
+    assert methods - stub_names(body, "    ") - {"_grad"} == set()
+
+
+def test_every_function_has_a_stub() -> None:
+    text = (STUBS / "_VariableFunctions.pyi").read_text(encoding="utf-8")
+    names = {name for name in dir(torch._C._VariableFunctions) if not name.startswith("__")}
+    assert names == stub_names(text, "") - {"_bool", "_float", "_int"}
+
+
+def test_mypy_reads_them(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent", str(program)]
+    environment = {"MYPYPATH": str(STUBS.parent.parent), "PATH": ""}
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+    lines = [line.split(": ", 1)[1] for line in answer.stdout.splitlines() if line.startswith(str(program.name))]
+    assert any('Revealed type is "torch._tensor.Tensor"' in line for line in lines), answer.stdout + answer.stderr
+    assert any('Revealed type is "torch._C.Size"' in line for line in lines), answer.stdout
+    assert any('Revealed type is "' in line and line.endswith('int"') for line in lines), answer.stdout
+    errors = [line for line in lines if line.startswith("error")]
+    assert len(errors) == 1, answer.stdout
+    assert 'incompatible type "str"' in errors[0]
