@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rattler import GenericVirtualPackage
 
 NO_DRIVER = "none"
-ROW_KEYS = frozenset(["request", "driver", "glibc", "blas", "picks", "never", "refused", "why"])
+ROW_KEYS = frozenset(["request", "driver", "glibc", "blas", "picks", "never", "just_one", "refused", "why"])
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,14 @@ class Row:
     Attributes:
         picks: package name to a pattern that its build string or its version matches.
         never: packages that must not be there.
+        just_one: packages of which exactly one must be there.
         refused: a word of the solver's reasons, or None where there is a solution.
     """
 
     cases: tuple[Case, ...]
     picks: Mapping[str, str]
     never: tuple[str, ...]
+    just_one: tuple[str, ...]
     refused: str | None
     why: str
 
@@ -136,6 +138,7 @@ def _row(
         cases=tuple(cases),
         picks={str(name): str(pattern) for name, pattern in entry.get("picks", {}).items()},
         never=tuple(entry.get("never", ())),
+        just_one=tuple(entry.get("just_one", ())),
         refused=entry.get("refused"),
         why=str(entry["why"]),
     )
@@ -166,6 +169,9 @@ def judge(row: Row, case: Case, channels: Sequence[str]) -> list[str]:
         elif not any(fnmatchcase(text, pattern) for text in chosen[name]):
             wrong.append(f"{case}: {name} {' '.join(chosen[name])} is not {pattern}")
     wrong += [f"{case}: {name} {' '.join(chosen[name])} must not be there" for name in row.never if name in chosen]
+    found = [name for name in row.just_one if name in chosen]
+    if row.just_one and len(found) != 1:
+        wrong.append(f"{case}: one of {', '.join(row.just_one)} must be there, not {' and '.join(found) or 'none'}")
     return wrong
 
 
@@ -189,8 +195,8 @@ def as_markdown(table: Table, *, source: str) -> str:
             _values(row, lambda case: case.blas, table),
             _values(row, lambda case: case.host.driver or "none", table),
             _values(row, lambda case: case.host.glibc, table),
-            f"**refused** (`{row.refused}`)" if row.refused else _picks(row.picks),
-            ", ".join(row.never) or "",
+            f"**refused** (`{row.refused}`)" if row.refused else _picks(row),
+            ", ".join(row.never),
             row.why,
         ]
         lines.append("| " + " | ".join(columns) + " |")
@@ -204,5 +210,7 @@ def _values(row: Row, value: Callable[[Case], str], table: Table) -> str:
     return "any" if len(own) == len(everything) else ", ".join(own)
 
 
-def _picks(picks: Mapping[str, str]) -> str:
-    return "<br>".join(f"{name} `{pattern}`" for name, pattern in picks.items())
+def _picks(row: Row) -> str:
+    lines = [f"{name} `{pattern}`" for name, pattern in row.picks.items()]
+    lines += [f"one of {', '.join(row.just_one)}"] if row.just_one else []
+    return "<br>".join(lines)
