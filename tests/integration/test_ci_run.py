@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from slipway.paths import lock_folder
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 ADDITIVE = CHECKOUT / "tests/golden/conda-build/additive"
 Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -83,6 +85,8 @@ def test_golden_matrix_and_then_nothing(slipway: Slipway, tmp_path: Path) -> Non
     again = slipway(*words)
     assert again.returncode == 0, again.stdout + again.stderr
     assert set(states(again).values()) == {"up to date"}
+    shipped = slipway("ship", ADDITIVE, "--cuda", "13.0", "--dist", tmp_path / "dist")
+    assert shipped.stdout.count("up to date: made from the same") == 3, "a job makes what `slipway ship` makes"
 
 
 def test_own_variant_is_handed_on(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
@@ -151,6 +155,14 @@ def _sleepers(folder: Path) -> list[int]:
             except OSError:
                 continue
     return found
+
+
+def test_second_run_in_the_same_folder_is_told(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    with lock_folder(tmp_path / "dist/ci"):
+        answer = slipway("ci", "run", recipe, "--dist", tmp_path / "dist")
+    assert answer.returncode == 13
+    assert "another slipway is at work" in answer.stderr
+    assert slipway("ci", "run", recipe, "--dist", tmp_path / "dist").returncode == 0
 
 
 def test_job_without_what_it_needs(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
