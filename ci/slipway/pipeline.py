@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
 
 from slipway import channel
 from slipway.console import human_seconds, human_size
@@ -26,8 +25,7 @@ from slipway.environments import Solution, solve
 from slipway.errors import ChannelError, VerifyError
 from slipway.model import Artifact, RenderedOutput
 from slipway.report.journal import Decided, Found, Journal, Packaged
-from slipway.verify import Surroundings, format_findings, has_errors, shared_files, verify_package
-from slipway.verify.facts import list_libraries
+from slipway.verify import Verifier, format_findings, has_errors, shared_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -185,7 +183,11 @@ class Pipeline:
 
     def _judge(self, output: RenderedOutput, path: Path) -> None:
         with self.reporter.step("verify"):
-            facts, findings = verify_package(path, self._surroundings(output, path))
+            verifier = Verifier(environ=self.environ)
+            facts = verifier.facts(path)
+            environment = self._environment(output, path)
+            around = verifier.surroundings(environment.packages, facts, previous_in=self.workspace.channel)
+            findings = verifier.judge(facts, around)
             paths = frozenset(entry.path for entry in facts.files)
             # Variants of one output replace each other and may share files; different outputs are installed together.
             others = {key: known for (name, key), known in self.files.items() if name != output.name}
@@ -203,20 +205,15 @@ class Pipeline:
                 detail=format_findings(findings),
             )
 
-    def _surroundings(self, output: RenderedOutput, path: Path) -> Surroundings:
-        """The shared libraries that the package's dependencies bring, from the packages that the solver picks."""
+    def _environment(self, output: RenderedOutput, path: Path) -> Solution:
+        """What the solver picks around the package that was just built."""
         trial = self.workspace.work / "trial"
         shutil.rmtree(trial, ignore_errors=True)
         channel.publish(trial, [(output.subdir, path)])
         channels = (channel.channel_url(trial), *self._build_channels())
         solution = solve([f"{output.name} {output.version} {output.build_string}"], channels)
         shutil.rmtree(trial)
-        libraries: dict[str, str] = {}
-        for package in solution.packages:
-            if package.name != output.name and package.url.startswith("file://"):
-                for library in list_libraries(Path(unquote(urlsplit(package.url).path))):
-                    libraries.setdefault(library, package.name)
-        return Surroundings(libraries)
+        return solution
 
     def _publish(self) -> None:
         known = [

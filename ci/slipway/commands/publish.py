@@ -30,21 +30,21 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Publish; returns the exit code."""
     from slipway import channel
     from slipway.paths import Workspace, lock_folder
-    from slipway.verify import format_findings
-    from slipway.verify.facts import read_package
-    from slipway.verify.policies import ERROR, judge_alone
+    from slipway.verify import Verifier, format_findings
+    from slipway.verify.policies import ERROR
 
     folder = Workspace.of_checkout(arguments.dist).channel
     paths: list[Path] = arguments.packages or sorted(folder.glob("*/*.conda"))
     if not paths:
         raise ChannelError("there is nothing to publish", where=str(folder), hint="`slipway ship` fills that channel")
+    verifier = Verifier()
     packages = []
     for path in paths:
         if not path.is_file():
             raise ChannelError("there is no such package", where=str(path))
         with reporter.step(f"verify {path.name}"):
-            facts = read_package(path)
-        errors = [finding for finding in judge_alone(facts) if finding.severity == ERROR]
+            facts = verifier.facts(path)
+        errors = [finding for finding in verifier.judge(facts, None) if finding.severity == ERROR]
         if errors:
             raise VerifyError(
                 "the package breaks a policy, so nothing was published",

@@ -1,14 +1,18 @@
-"""Open packages and judge them: hashes, build paths, licences, linking, shared files.
+"""Open packages and judge them by the policies of ci/policies.
 
     slipway verify                 every package of dist/channel
     slipway verify FILE.conda ...  these
 
-Libraries are looked for in the packages given and in those of `--beside` channels. Errors make the exit code 9.
+Each package is looked at in the environment that the solver picks for it: from the packages given, dist/channel, the
+folders of --beside, and the embedded channel, or the --channel that is named instead. Errors make the exit code 9;
+a damaged or hostile package is never unpacked and makes it 6.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +21,13 @@ from slipway.errors import ChannelError, VerifyError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
+    from slipway.environments import Solution
     from slipway.log import Reporter
+    from slipway.request import Selection
+    from slipway.verify import Finding
+    from slipway.verify.facts import PackageFacts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,45 +36,98 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beside", action="append", type=Path, default=[], metavar="DIR", help="local channel with the dependencies"
     )
+    parser.add_argument("--channel", action="append", metavar="URL", help="take dependencies from here (repeatable)")
+    parser.add_argument("--alone", action="store_true", help="leave out what needs the package's environment")
+    parser.add_argument("--policies", type=Path, metavar="DIR", help="judge by these policies (default: ci/policies)")
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
+    parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Judge; returns the exit code."""
     from slipway.paths import Workspace
-    from slipway.verify import Surroundings, format_findings, has_errors, shared_files, verify_package
-    from slipway.verify.facts import list_libraries
+    from slipway.verify import Verifier, format_findings, has_errors, shared_files, sort_findings
+    from slipway.verify.indexed import check_index, read_index
+    from slipway.verify.policies import load_policies
 
     folder = Workspace.of_checkout(arguments.dist).channel
     paths: list[Path] = arguments.packages or sorted(folder.glob("*/*.conda"))
-    for path in paths:
-        if not path.is_file():
-            raise ChannelError("there is no such package", where=str(path))
     if not paths:
         raise ChannelError("the channel is empty", where=str(folder), hint="`slipway ship` fills it")
-    neighbours = [*paths, *(found for channel in arguments.beside for found in sorted(channel.glob("*/*.conda")))]
-    surroundings = Surroundings(
-        {library: _package_name(path) for path in neighbours for library in list_libraries(path)}
-    )
-    findings = []
-    known: dict[str, frozenset[str]] = {}
-    names: dict[str, str] = {}
+    verifier = Verifier(load_policies(arguments.policies) if arguments.policies else None)
+    everything: list[PackageFacts] = []
     for path in paths:
-        with reporter.step(f"verify {path.name}"):
-            facts, found = verify_package(path, surroundings)
-            name = str(facts.index.get("name"))
-            others = {other: files for other, files in known.items() if names[other] != name}
-            findings += [*found, *shared_files(facts, others)]
-            known[path.name] = frozenset(entry.path for entry in facts.files)
-            names[path.name] = name
+        with reporter.step(f"read {path.name}"):
+            facts = verifier.facts(path)
+            index = read_index(path.parent)
+            if index is not None:
+                check_index(path, facts, index)
+            everything.append(facts)
+    findings: list[Finding] = []
+    with tempfile.TemporaryDirectory(prefix="slipway-verify-") as scratch:
+        channels = None if arguments.alone else _Channels(arguments, folder, Path(scratch), everything, paths)
+        for facts in everything:
+            with reporter.step(f"verify {facts.name}"):
+                around = None
+                if channels is not None:
+                    environment = channels.environment(facts, reporter)
+                    around = verifier.surroundings(environment.packages, facts, previous_in=folder)
+                others = {
+                    other.name: frozenset(entry.path for entry in other.files)
+                    for other in everything
+                    if other.package != facts.package
+                }
+                findings += [*verifier.judge(facts, around), *shared_files(facts, others)]
     if arguments.json:
-        print(json.dumps([asdict(finding) for finding in findings], indent=1))
+        print(json.dumps([asdict(finding) for finding in sort_findings(findings)], indent=1))
     elif findings:
         reporter.line(format_findings(findings))
     reporter.line(f"{len(paths)} package(s), {len(findings)} finding(s)")
     return VerifyError.exit_code if has_errors(findings) else 0
 
 
-def _package_name(path: Path) -> str:
-    return path.stem.rsplit("-", 2)[0]
+class _Channels:
+    """Where the environments of the judged packages come from; the embedded channel is made when it is needed."""
+
+    def __init__(
+        self,
+        arguments: argparse.Namespace,
+        folder: Path,
+        scratch: Path,
+        everything: Sequence[PackageFacts],
+        paths: Sequence[Path],
+    ) -> None:
+        from slipway import channel
+        from slipway.request import channel_address
+
+        given = scratch / "given"
+        subdirs = [str(facts.index.get("subdir") or "noarch") for facts in everything]
+        channel.publish(given, list(zip(subdirs, paths, strict=True)))
+        locals_ = [given, *([folder] if folder.is_dir() else []), *arguments.beside]
+        self.own = [channel.channel_url(path) for path in locals_]
+        self.named = [channel_address(url) for url in arguments.channel] if arguments.channel else None
+        self.offline = bool(arguments.offline)
+
+    def environment(self, facts: PackageFacts, reporter: Reporter) -> Solution:
+        """What the solver picks around one package."""
+        from slipway.environments import solve
+        from slipway.request import embedded_channel
+
+        others = self.named
+        if others is None:
+            others = [embedded_channel(selection_of(facts), reporter, offline=self.offline).url]
+        spec = f"{facts.package} =={facts.index['version']} {facts.index['build']}"
+        return solve([spec], (*self.own, *others))
+
+
+def selection_of(facts: PackageFacts) -> Selection:
+    """The part of the embedded channel that a package's dependencies ask for."""
+    from slipway.request import Selection
+
+    text = "\n".join(facts.depends)
+    python = re.search(r"^python(?:_abi)? [^\d\n]*(\d+\.\d+)", text, re.MULTILINE)
+    cuda = re.search(r"^cuda-version [^\d\n]*(\d+)\.(\d+)", text, re.MULTILINE)
+    cuda = cuda or re.search(r" cuda(\d+)(\d)_", text)  # in a pin on a build string: 130 is 13.0
+    blas = "openblas" if re.search(r"^(lib)?openblas\b", text, re.MULTILINE) else None
+    return Selection(python[1] if python else None, blas, f"{cuda[1]}.{cuda[2]}" if cuda else None)

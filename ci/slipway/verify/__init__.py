@@ -1,43 +1,81 @@
-"""Proof before publication: opens a package, collects facts (`facts`, `elf`), then judges them (`policies`)."""
+"""Proof before publication: a package's facts are read first, then policies, which are data, judge them.
+
+`archive` reads the package as a stream; `elf`, `fatbin` and `traces` read its files; `facts` puts it together;
+`surroundings` looks at what is around it; `policies` loads ``ci/policies``; `rules` judges; `findings` prints.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from slipway.console import format_table
 from slipway.verify.facts import PackageFacts, read_package
-from slipway.verify.policies import ERROR, Finding, Surroundings, judge
+from slipway.verify.findings import Finding, format_findings, has_errors, sort_findings
+from slipway.verify.policies import ERROR, Policies, load_policies
+from slipway.verify.rules import Case, judge
+from slipway.verify.surroundings import Surroundings, find_previous, read_surroundings
+from slipway.verify.traces import Tracer, machine_patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["Finding", "Surroundings", "format_findings", "has_errors", "shared_files", "verify_package"]
+    from slipway.environments import SolvedPackage
+
+__all__ = [
+    "Finding",
+    "Surroundings",
+    "Verifier",
+    "format_findings",
+    "has_errors",
+    "shared_files",
+    "sort_findings",
+    "verify_package",
+]
 
 
-def verify_package(path: Path, surroundings: Surroundings) -> tuple[PackageFacts, list[Finding]]:
-    """Open the package at `path` and judge it, beside the libraries that its dependencies bring."""
-    facts = read_package(path)
-    return facts, list(judge(facts, surroundings))
+class Verifier:
+    """Judges packages by one set of policies, on one machine.
+
+    Args:
+        policies: None for those of ``ci/policies``.
+        environ: what is looked for in files, beside the policies' patterns: its home folder and its secrets.
+    """
+
+    def __init__(self, policies: Policies | None = None, environ: Mapping[str, str] = os.environ) -> None:
+        self.policies = policies or load_policies()
+        self._tracer = Tracer((*self.policies.traces.patterns, *machine_patterns(environ)))
+
+    def facts(self, path: Path) -> PackageFacts:
+        """Everything about one package file. Raises IntegrityError: it is damaged or hostile."""
+        return read_package(path, self.policies.archive, self._tracer)
+
+    def surroundings(
+        self, packages: Iterable[SolvedPackage], facts: PackageFacts, previous_in: Path | None = None
+    ) -> Surroundings:
+        """What is around a package, from a solution; the last release is looked for in the channel `previous_in`."""
+        found = find_previous(previous_in, facts) if previous_in is not None else None
+        previous = self.facts(found) if found is not None else None
+        return read_surroundings(packages, facts.package, self.policies.archive, previous=previous)
+
+    def judge(self, facts: PackageFacts, surroundings: Surroundings | None) -> list[Finding]:
+        """What is to be said about one package; without surroundings only what it shows by itself."""
+        return list(judge(Case(facts, surroundings, self.policies)))
 
 
-def shared_files(facts: PackageFacts, others: Mapping[str, frozenset[str]]) -> list[Finding]:
+def verify_package(path: Path, surroundings: Surroundings | None) -> tuple[PackageFacts, list[Finding]]:
+    """Open the package at `path` and judge it by the policies of ``ci/policies``."""
+    verifier = Verifier()
+    facts = verifier.facts(path)
+    return facts, verifier.judge(facts, surroundings)
+
+
+def shared_files(facts: PackageFacts, others: Mapping[str, Sequence[str] | frozenset[str]]) -> list[Finding]:
     """Files that another output (package file name -> its paths) installs too: conda would overwrite one of them."""
     paths = {entry.path for entry in facts.files}
+    cure = "let one output install it, and the other depend on that"
     return [
-        Finding(ERROR, facts.name, "shared-file", path, f"{other} installs it too")
+        Finding(ERROR, facts.name, "shared-file", path, f"{other} installs it too", cure)
         for other, other_paths in others.items()
-        for path in sorted(paths & other_paths)
+        for path in sorted(paths.intersection(other_paths))
     ]
-
-
-def has_errors(findings: Sequence[Finding]) -> bool:
-    """Whether the channel must not take the package."""
-    return any(finding.severity == ERROR for finding in findings)
-
-
-def format_findings(findings: Sequence[Finding]) -> str:
-    """A table of findings, errors first."""
-    ordered = sorted(findings, key=lambda finding: (finding.severity != ERROR, finding.rule, finding.where))
-    rows = [(finding.severity, finding.rule, finding.where, finding.message) for finding in ordered]
-    return format_table(("severity", "rule", "where", "finding"), rows)

@@ -1,40 +1,94 @@
-"""Facts about an ELF file: what it needs, where it looks, what it is called."""
+"""Facts about an ELF file: what it needs and from which version on, where it looks, what it is called and exports."""
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerNeedSection
+from elftools.elf.sections import SymbolTableSection
+
+from slipway.verify.fatbin import DeviceCode, read_device_code
 
 if TYPE_CHECKING:
-    from pathlib import Path
-from typing import Any
+    from collections.abc import Iterator
+
+MAGIC = b"\x7fELF"
+
+FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
+"""Where nvcc puts device code into a host file."""
+
+_KINDS = {"STT_FUNC": "function", "STT_OBJECT": "object", "STT_TLS": "thread-local", "STT_LOOS": "indirect function"}
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """An exported symbol, by its mangled name; `size` in bytes is part of the contract for objects only."""
+
+    kind: str
+    size: int
 
 
 @dataclass(frozen=True)
 class ElfFacts:
-    """What the dynamic section of a library or program says; `dynamic` is false for static and object files."""
+    """What the headers and the dynamic section of a library or program say.
+
+    Attributes:
+        dynamic: false for static programs and object files.
+        versions: library -> version names that are needed from it (``libc.so.6`` -> ``GLIBC_2.34``, ...).
+        exports: name -> symbol.
+        device_code: CUDA code for GPUs, by architecture.
+    """
 
     machine: str
     dynamic: bool
     needed: tuple[str, ...]
     soname: str | None
     run_paths: tuple[str, ...]
+    versions: dict[str, tuple[str, ...]]
+    exports: dict[str, Symbol]
+    device_code: tuple[DeviceCode, ...]
 
 
-def read_elf(path: Path) -> ElfFacts | None:
-    """The facts of one file; None for a file that starts like ELF and is not."""
-    with path.open("rb") as stream:
-        try:
-            elf = ELFFile(stream)
-            section = next((found for found in elf.iter_sections() if isinstance(found, DynamicSection)), None)
-            # pyelftools gives each tag an attribute named after its kind, which its type does not say.
-            tags: list[Any] = list(section.iter_tags()) if section is not None else []
-        except ELFError:
-            return None
+class BrokenElfError(Exception):
+    """A file begins like ELF and cannot be read to the end."""
+
+
+def read_elf(content: bytes) -> ElfFacts:
+    """The facts of one file.
+
+    Raises:
+        BrokenElfError: it is no ELF file, or a damaged one.
+    """
+    try:
+        return _read(ELFFile(io.BytesIO(content)))
+    except (MemoryError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        # Over damaged files pyelftools raises whatever comes first: its own errors, construct's, struct's, KeyError...
+        raise BrokenElfError(str(error) or type(error).__name__) from error
+
+
+def _read(elf: ELFFile) -> ElfFacts:
+    dynamic: DynamicSection | None = None
+    versions: dict[str, tuple[str, ...]] = {}
+    exports: dict[str, Symbol] = {}
+    code: list[DeviceCode] = []
+    for section in elf.iter_sections():
+        if isinstance(section, DynamicSection):
+            dynamic = section
+        elif isinstance(section, GNUVerNeedSection):
+            for need, names in section.iter_versions():
+                versions[need.name] = tuple(name.name for name in names)
+        elif isinstance(section, SymbolTableSection) and section.name == ".dynsym":
+            exports = dict(_exports(section))
+        elif section.name in FATBIN_SECTIONS:
+            code.extend(read_device_code(section.data()))
+    # pyelftools gives each tag an attribute named after its kind, which its type does not say.
+    tags: list[Any] = list(dynamic.iter_tags()) if dynamic is not None else []
     run_paths = [
         part
         for tag in tags
@@ -43,8 +97,24 @@ def read_elf(path: Path) -> ElfFacts | None:
     ]
     return ElfFacts(
         machine=str(elf.header.e_machine),
-        dynamic=section is not None,
+        dynamic=dynamic is not None,
         needed=tuple(tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"),
         soname=next((tag.soname for tag in tags if tag.entry.d_tag == "DT_SONAME"), None),
         run_paths=tuple(part for part in run_paths if part),
+        versions=versions,
+        exports=exports,
+        device_code=tuple(sorted(set(code))),
     )
+
+
+def _exports(section: SymbolTableSection) -> Iterator[tuple[str, Symbol]]:
+    for symbol in section.iter_symbols():
+        entry: Any = symbol.entry
+        if (
+            entry.st_shndx != "SHN_UNDEF"
+            and entry.st_info.bind != "STB_LOCAL"
+            and entry.st_other.visibility in ("STV_DEFAULT", "STV_PROTECTED")
+            and entry.st_info.type in _KINDS
+        ):
+            kind = _KINDS[entry.st_info.type]
+            yield symbol.name, Symbol(kind, 0 if "function" in kind else int(entry.st_size))

@@ -1,41 +1,78 @@
-"""Facts about a package file: what it says, what it holds. Reads, never judges."""
+"""Facts about a package file: what it says, what it holds. Reads, never judges.
+
+The archive is read once, as a stream (see `slipway.verify.archive`). What counts as a trace of the build or as a secret
+is told by the caller (`slipway.verify.traces`).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
-import os
-import re
-import tempfile
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from slipway.errors import IntegrityError
-from slipway.verify.elf import ElfFacts, read_elf
+from slipway.verify.archive import Kind, Limits, Member, read_members
+from slipway.verify.elf import MAGIC, BrokenElfError, ElfFacts, read_elf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-BUILD_PATH = re.compile(rb"(?:/[\w.+-]+)+/bld/rattler-build_[\w.+-]+/(?:work|build_env|host_env)[\w./+-]*")
-"""Where rattler-build builds: what no installed file may mention."""
+    from slipway.verify.traces import Trace, Tracer
 
-PLACEHOLDER = b"_placehold_placehold"
-"""Part of every prefix that a package is built in."""
+_TEXT_SUFFIXES = (
+    ".dist-info/METADATA",
+    ".dist-info/INSTALLER",
+    ".dist-info/RECORD",
+    ".dist-info/WHEEL",
+    ".dist-info/entry_points.txt",
+)
+"""Python's metadata: small files whose text is a fact of its own."""
+
+_BESIDES = ("share/doc/", "share/licenses/", "share/man/", "lib/pkgconfig/", "lib/cmake/")
+"""What lies beside libraries and is no use of its own."""
+
+_SCRIPT_BYTES = 4096
+"""How much of a program is kept when it is a text: the first lines of a script say who runs it and what it imports."""
 
 
 @dataclass(frozen=True)
 class FileFacts:
-    """One file of a package: what paths.json promises and what is there."""
+    """One file of a package: what paths.json promises and what is there.
+
+    Attributes:
+        present: False when paths.json names it and the archive does not hold it.
+        promised_sha256, promised_size: None when paths.json does not say.
+        actual_sha256: of the content; None for links and what is not there.
+        size: in bytes.
+        mode: permission bits.
+        target: where a symbolic link leads, else "".
+        prefix_mode: "text" or "binary" when paths.json declares a prefix in it.
+        traces: what it lets slip of the build, see `slipway.verify.traces`.
+        elf, broken_elf: its ELF facts, or why they cannot be read; both None for other files.
+        text: content of Python's metadata files and the beginning of scripts, else "".
+    """
 
     path: str
-    promised_sha256: str | None
-    actual_sha256: str | None
-    prefix_mode: str | None
-    leaked_path: str | None
-    elf: ElfFacts | None
+    present: bool = True
+    promised_sha256: str | None = None
+    promised_size: int | None = None
+    actual_sha256: str | None = None
+    size: int = 0
+    mode: int = 0o644
+    target: str = ""
+    prefix_mode: str | None = None
+    traces: tuple[Trace, ...] = ()
+    elf: ElfFacts | None = None
+    broken_elf: str | None = None
+    text: str = ""
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
@@ -43,101 +80,205 @@ class PackageFacts:
     """A package file, opened.
 
     Attributes:
+        name: the package's file name.
+        sha256, size: of the package file, in bytes.
+        files: what paths.json names.
         unlisted: files of the archive that paths.json does not name.
+        info: the files below ``info/``.
         licence_files: names below ``info/licenses``.
+        run_exports: info/run_exports.json.
+        links: info/link.json: entry points of a noarch package.
     """
 
     name: str
     index: Mapping[str, Any]
     about: Mapping[str, Any]
     files: tuple[FileFacts, ...]
-    unlisted: tuple[str, ...]
-    licence_files: tuple[str, ...]
+    unlisted: tuple[str, ...] = ()
+    licence_files: tuple[str, ...] = ()
+    sha256: str = ""
+    size: int = 0
+    info: tuple[FileFacts, ...] = ()
+    run_exports: Mapping[str, Any] = field(default_factory=dict)
+    links: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def package(self) -> str:
+        """The package's name without version and build."""
+        return str(self.index.get("name", ""))
+
+    @property
+    def depends(self) -> tuple[str, ...]:
+        """The run dependencies, as match specs."""
+        return tuple(map(str, self.index.get("depends") or ()))
+
+    @property
+    def dependency_names(self) -> frozenset[str]:
+        """Names of the run dependencies."""
+        return frozenset(spec.split()[0].lower() for spec in self.depends if spec.split())
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[Path]:
-    """The package at `path`, unpacked in a scratch folder.
+def read_package(path: Path, limits: Limits, tracer: Tracer) -> PackageFacts:
+    """Every fact the judgement needs, from one package file.
 
     Raises:
-        IntegrityError: it is not a readable package.
+        IntegrityError: it is damaged, hostile, or says nonsense about itself.
+        ChannelError: there is no such package.
     """
-    from rattler import package_streaming
-
-    with tempfile.TemporaryDirectory(prefix="slipway-verify-") as folder:
-        try:
-            package_streaming.extract(path, Path(folder))
-        except Exception as error:
-            # py-rattler wraps whatever went wrong; only a real system error, such as a full disk, has a number.
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise IntegrityError(f"the package is damaged: {error}", where=str(path)) from error
-        yield Path(folder)
-
-
-def read_package(path: Path) -> PackageFacts:
-    """Every fact the judgement needs, from one package file."""
-    with opened(path) as folder:
-        index = _json(folder / "info/index.json")
-        listed = _json(folder / "info/paths.json").get("paths", [])
-        present = {os.path.relpath(f"{base}/{name}", folder) for base, _, names in os.walk(folder) for name in names}
-        content = {name for name in present if not name.startswith("info/")}
-        licences = sorted(name.removeprefix("info/licenses/") for name in present if name.startswith("info/licenses/"))
-        return PackageFacts(
-            name=path.name,
-            index=index,
-            about=_json(folder / "info/about.json"),
-            files=tuple(_file_facts(folder, entry) for entry in listed),
-            unlisted=tuple(sorted(content.difference(entry["_path"] for entry in listed))),
-            licence_files=tuple(licences),
-        )
-
-
-def _json(path: Path) -> dict[str, Any]:
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
-
-
-def _file_facts(folder: Path, entry: Mapping[str, Any]) -> FileFacts:
-    path = folder / entry["_path"]
-    actual: str | None = None
-    leak: str | None = None
-    elf: ElfFacts | None = None
-    if path.is_symlink():
-        actual = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else entry.get("sha256")
-    elif path.is_file():
-        content = path.read_bytes()
-        actual = hashlib.sha256(content).hexdigest()
-        leak = _leak(content, declared=entry.get("prefix_placeholder"))
-        elf = read_elf(path) if content.startswith(b"\x7fELF") else None
-    return FileFacts(
-        path=str(entry["_path"]),
-        promised_sha256=entry.get("sha256"),
-        actual_sha256=actual,
-        prefix_mode=entry.get("file_mode") if entry.get("prefix_placeholder") else None,
-        leaked_path=leak,
-        elf=elf,
+    documents: dict[str, dict[str, Any]] = {}
+    wanted = {f"info/{name}.json" for name in ("index", "paths", "about", "run_exports", "link")}
+    info: list[FileFacts] = []
+    found: dict[str, FileFacts] = {}
+    placeholders: dict[str, str] = {}
+    for member in read_members(path, limits):
+        if member.path.startswith("info/"):
+            if member.path in wanted:
+                documents[member.path] = _json(member.content, f"{path}: {member.path}")
+                if member.path == "info/paths.json":
+                    placeholders = _placeholders(documents[member.path], path)
+            info.append(_file_facts(member, None, tracer, found))
+        else:
+            found[member.path] = _file_facts(member, placeholders.get(member.path), tracer, found)
+    for name in ("info/index.json", "info/paths.json"):
+        if name not in documents:
+            raise IntegrityError(f"the package is damaged: it has no {name}", where=str(path))
+    promises = {str(entry["_path"]): entry for entry in documents["info/paths.json"].get("paths", ())}
+    content = path.read_bytes()
+    licences = sorted(entry.path.removeprefix("info/licenses/") for entry in info if "/licenses/" in entry.path)
+    return PackageFacts(
+        name=path.name,
+        index=documents["info/index.json"],
+        about=documents.get("info/about.json", {}),
+        files=tuple(_with_promise(name, entry, found.get(name)) for name, entry in promises.items()),
+        unlisted=tuple(sorted(found.keys() - promises.keys())),
+        licence_files=tuple(licences),
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        info=tuple(info),
+        run_exports=documents.get("info/run_exports.json", {}),
+        links=documents.get("info/link.json", {}),
     )
 
 
-def _leak(content: bytes, *, declared: str | None) -> str | None:
-    """The first build path in `content` that installation will not replace."""
-    if declared:
-        content = content.replace(declared.encode(), b"")
-    found = BUILD_PATH.search(content)
-    if found:
-        return found.group(0).decode(errors="replace")
-    if PLACEHOLDER in content:
-        return PLACEHOLDER.decode()
-    return None
+def _json(content: bytes, where: str) -> dict[str, Any]:
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise IntegrityError(f"the package is damaged: no valid JSON: {error}", where=where) from error
+    if not isinstance(value, dict):
+        raise IntegrityError("the package is damaged: an object was expected", where=where)
+    return value
+
+
+def _placeholders(paths: Mapping[str, Any], where: Path) -> dict[str, str]:
+    entries = paths.get("paths")
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) and isinstance(entry.get("_path"), str) for entry in entries
+    ):
+        raise IntegrityError("the package is damaged: not a list of paths", where=f"{where}: info/paths.json")
+    return {entry["_path"]: str(entry["prefix_placeholder"]) for entry in entries if entry.get("prefix_placeholder")}
+
+
+def _file_facts(
+    member: Member, placeholder: str | None, tracer: Tracer, found: Mapping[str, FileFacts]
+) -> FileFacts:
+    if member.kind == Kind.HARD_LINK and member.target in found:
+        return replace(found[member.target], path=member.path)
+    if member.kind != Kind.FILE:
+        return FileFacts(member.path, mode=member.mode, target=member.target)
+    content = member.content
+    elf: ElfFacts | None = None
+    broken: str | None = None
+    if content.startswith(MAGIC):
+        try:
+            elf = read_elf(content)
+        except BrokenElfError as error:
+            broken = str(error)
+    kept = content if member.path.endswith(_TEXT_SUFFIXES) else content[: _SCRIPT_BYTES if content[:2] == b"#!" else 0]
+    return FileFacts(
+        path=member.path,
+        actual_sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        mode=member.mode & 0o7777,
+        traces=tracer.traces(content, placeholder),
+        elf=elf,
+        broken_elf=broken,
+        text=kept.decode("utf-8", "replace"),
+    )
+
+
+def _with_promise(path: str, entry: Mapping[str, Any], actual: FileFacts | None) -> FileFacts:
+    return replace(
+        actual or FileFacts(path, present=False),
+        promised_sha256=entry.get("sha256"),
+        promised_size=entry.get("size_in_bytes"),
+        prefix_mode=str(entry.get("file_mode", "text")) if entry.get("prefix_placeholder") else None,
+    )
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What a package would bring into an environment, from its metadata alone.
+
+    Attributes:
+        links: path -> whether it is a symbolic link.
+        exported: names of packages in its run_exports.
+        targets: where links lead, for packages whose content was read for it.
+    """
+
+    links: Mapping[str, bool]
+    exported: frozenset[str]
+    targets: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def libraries(self) -> frozenset[str]:
+        """File names of its shared libraries."""
+        return frozenset(name for path in self.links if ".so" in (name := path.rpartition("/")[2]))
+
+    @property
+    def has_other_uses(self) -> bool:
+        """Whether it brings programs, headers, Python modules or data beside libraries."""
+        return any(
+            ".so" not in path.rpartition("/")[2] and not path.startswith(_BESIDES) for path in self.links
+        )
+
+
+def read_inventory(location: Path | str) -> Inventory:
+    """The inventory of a package in a file, or at an address (where only its metadata is fetched).
+
+    Raises:
+        IntegrityError: it cannot be read.
+    """
+    from rattler import Client
+    from rattler.package_streaming import PackageArchive
+
+    async def read() -> Mapping[str, bytes]:
+        if isinstance(location, str):
+            archive = await PackageArchive.from_url(Client(), location)
+        else:
+            archive = await PackageArchive.from_path(location)
+        return {
+            name: content
+            for name in ("info/paths.json", "info/run_exports.json")
+            if (content := await archive.read_file(name)) is not None
+        }
+
+    try:
+        documents = asyncio.run(read())
+    except Exception as error:  # py-rattler wraps whatever went wrong
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise IntegrityError(f"the package is damaged: {error}", where=str(location)) from error
+    where = str(location)
+    paths = _json(documents.get("info/paths.json", b"{}"), where).get("paths", [])
+    exports = _json(documents.get("info/run_exports.json", b"{}"), where)
+    specs: Sequence[str] = [spec for values in exports.values() if isinstance(values, list) for spec in values]
+    return Inventory(
+        links={str(entry["_path"]): entry.get("path_type") == "softlink" for entry in paths},
+        exported=frozenset(str(spec).split()[0] for spec in specs),
+    )
 
 
 def list_libraries(path: Path) -> frozenset[str]:
     """File names of the shared libraries that the package at `path` installs, from its paths.json alone."""
-    from rattler.package_streaming import PackageArchive
-
-    async def read() -> bytes | None:
-        return await (await PackageArchive.from_path(path)).read_file("info/paths.json")
-
-    listed = json.loads(asyncio.run(read()) or b"{}").get("paths", [])
-    names = (str(entry["_path"]).rpartition("/")[2] for entry in listed)
-    return frozenset(name for name in names if ".so" in name)
+    return read_inventory(path).libraries

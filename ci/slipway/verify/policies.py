@@ -1,117 +1,271 @@
-"""Judgement: what facts about a package mean. The lists are data; each rule is one function."""
+"""The policies: what a package has to keep to, as data files in ``ci/policies``, each checked when it is loaded.
+
+One dataclass per file says which keys it has; a key too many, one missing, or a value of another type is an error that
+names the file and the key.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+import yaml
 
-    from slipway.verify.facts import PackageFacts
+from slipway.errors import SlipwayError
+from slipway.verify.archive import Limits
+from slipway.verify.traces import Pattern
 
-SYSTEM_LIBRARIES = frozenset(
-    [
-        "libc.so.6",
-        "libm.so.6",
-        "libdl.so.2",
-        "libpthread.so.0",
-        "librt.so.1",
-        "libutil.so.1",
-        "libresolv.so.2",
-        "libanl.so.1",
-        "libmvec.so.1",
-        "ld-linux-x86-64.so.2",
-        "ld-linux-aarch64.so.1",
-    ]
-)
-"""glibc's own, promised by the ``__glibc`` virtual package."""
+POLICY_FOLDER = Path(__file__).parents[2] / "policies"
+"""``ci/policies`` of this checkout."""
 
-DRIVER_LIBRARIES = frozenset(("libcuda.so.1", "libnvidia-ml.so.1"))
-"""The NVIDIA driver's: never packaged, there or not there at run time."""
+Severity = Literal["error", "warning", "note"]
+ERROR: Severity = "error"
+WARNING: Severity = "warning"
+NOTE: Severity = "note"
+SEVERITIES = (ERROR, WARNING, NOTE)
 
-ERROR, WARNING = "error", "warning"
+_T = TypeVar("_T")
+
+
+class PolicyError(SlipwayError):
+    """A policy file cannot be read."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One verdict. An ``error`` keeps a package out of the channel."""
+class Implied:
+    """A library whose package may stay undeclared, because a declared one `by` this name promises it."""
 
-    severity: str
+    library: str
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Unused:
+    """A dependency that may stay although nothing links to its libraries. Names are patterns."""
+
     package: str
-    rule: str
-    where: str
-    message: str
+    dependency: str
+    reason: str
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What is around a package when it runs: library file name -> name of the package that brings it."""
+class Linking:
+    """linking.yaml. Attributes: system and driver: library pattern -> why it needs no package."""
 
-    libraries: Mapping[str, str]
-
-
-def judge(facts: PackageFacts, surroundings: Surroundings) -> Iterator[Finding]:
-    """Every finding about one package."""
-    yield from judge_alone(facts)
-    yield from _linking(facts, surroundings)
+    system: Mapping[str, str]
+    driver: Mapping[str, str]
+    implied: tuple[Implied, ...]
+    unused: tuple[Unused, ...]
 
 
-def judge_alone(facts: PackageFacts) -> Iterator[Finding]:
-    """What can be said without knowing the package's dependencies."""
-    for rule in (_paths, _build_paths, _licences):
-        yield from rule(facts)
+@dataclass(frozen=True)
+class Floor:
+    """A family of symbol versions, and which release of which package brings each of them.
+
+    Attributes:
+        prefix: ``GLIBCXX_`` and the like.
+        package: whose lower bound in the dependencies must be high enough.
+        releases: version of the symbol -> first release that has it; None: they are the same.
+        unless_declared: what is promised where the package is not among the dependencies at all.
+    """
+
+    prefix: str
+    package: str
+    releases: Mapping[str, str] | None = None
+    unless_declared: str | None = None
 
 
-def _finding(severity: str, facts: PackageFacts, rule: str, where: str, message: str) -> Finding:
-    return Finding(severity, facts.name, rule, where, message)
+@dataclass(frozen=True)
+class Floors:
+    """floors.yaml."""
+
+    floors: tuple[Floor, ...]
 
 
-def _paths(facts: PackageFacts) -> Iterator[Finding]:
-    for entry in facts.files:
-        if entry.actual_sha256 is None:
-            yield _finding(ERROR, facts, "paths", entry.path, "paths.json names it, but it is not in the package")
-        elif entry.promised_sha256 is not None and entry.promised_sha256 != entry.actual_sha256:
-            yield _finding(ERROR, facts, "paths", entry.path, "its content is not what paths.json promises")
-    for path in facts.unlisted:
-        yield _finding(ERROR, facts, "paths", path, "it is in the package, but paths.json does not name it")
+@dataclass(frozen=True)
+class OpenMP:
+    """openmp.yaml: file names by which the loader finds an OpenMP runtime."""
+
+    runtimes: tuple[str, ...]
 
 
-def _build_paths(facts: PackageFacts) -> Iterator[Finding]:
-    for entry in facts.files:
-        if entry.leaked_path is not None:
-            yield _finding(ERROR, facts, "build-path", entry.path, f"holds a path of the build: {entry.leaked_path}")
-        elif entry.prefix_mode == "binary":
-            message = "a binary with the prefix in it, patched on installation"
-            yield _finding(WARNING, facts, "build-path", entry.path, message)
+@dataclass(frozen=True)
+class Traces:
+    """traces.yaml. Attributes: severities: how bad a trace of a sort is, in the files and below ``info/``."""
+
+    patterns: tuple[Pattern, ...]
+    files: Mapping[str, Severity]
+    info: Mapping[str, Severity]
 
 
-def _licences(facts: PackageFacts) -> Iterator[Finding]:
-    if not facts.files:
-        return  # a metapackage: nothing to license
-    if not facts.about.get("license"):
-        yield _finding(WARNING, facts, "licence", "info/about.json", "no licence is named (`about/license`)")
-    if not facts.licence_files:
-        yield _finding(WARNING, facts, "licence", "info/licenses", "no licence text (`about/license_file`)")
+@dataclass(frozen=True)
+class Licences:
+    """licences.yaml. Attributes: text_required_of: patterns of packages that are refused without a licence's text."""
+
+    text_required_of: tuple[str, ...]
 
 
-def _linking(facts: PackageFacts, surroundings: Surroundings) -> Iterator[Finding]:
-    own = {entry.path.rpartition("/")[2] for entry in facts.files}
-    depends = {str(spec).split()[0] for spec in facts.index.get("depends", ())}
-    for entry in facts.files:
-        if entry.elf is None or not entry.elf.dynamic:
-            continue
-        for run_path in entry.elf.run_paths:
-            if not run_path.startswith("$ORIGIN"):
-                yield _finding(ERROR, facts, "run-path", entry.path, f"looks for libraries in `{run_path}`")
-        for library in entry.elf.needed:
-            if library in own or library in SYSTEM_LIBRARIES:
-                continue
-            provider = surroundings.libraries.get(library)
-            if provider is None and library in DRIVER_LIBRARIES:
-                yield _finding(WARNING, facts, "linking", entry.path, f"cannot load without the driver's {library}")
-            elif provider is None:
-                yield _finding(ERROR, facts, "linking", entry.path, f"needs {library}, which nothing brings along")
-            elif provider not in depends:
-                message = f"needs {library} of `{provider}`, which is no direct dependency"
-                yield _finding(WARNING, facts, "linking", entry.path, message)
+@dataclass(frozen=True)
+class Budget:
+    """The most bytes that a package (pattern) may have.
+
+    Attributes:
+        package_bytes: of the package file.
+        installed_bytes: of all its files, unpacked.
+        files: path pattern -> bytes; the first that matches counts.
+    """
+
+    package: str
+    reason: str
+    package_bytes: int | None = None
+    installed_bytes: int | None = None
+    files: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """sizes.yaml; the first budget whose pattern matches counts."""
+
+    budgets: tuple[Budget, ...]
+
+
+@dataclass(frozen=True)
+class DeviceList:
+    """The device code that the libraries of one package (pattern) hold, taken together."""
+
+    package: str
+    architectures: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Devices:
+    """cuda.yaml."""
+
+    lists: tuple[DeviceList, ...]
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """symbols.yaml.
+
+    Attributes:
+        libraries: path patterns of what has an interface that others link to.
+        private: regular expressions of mangled names that are no part of it, with the reason.
+        shown: how many names of each kind a finding lists.
+    """
+
+    libraries: tuple[str, ...]
+    private: Mapping[str, str]
+    shown: int
+
+
+@dataclass(frozen=True)
+class PythonPackage:
+    """What one package has to bring for Python.
+
+    Attributes:
+        distribution: its name in its metadata.
+        stubs: paths below site-packages that must be there.
+        console_scripts: names of its programs.
+    """
+
+    package: str
+    distribution: str
+    stubs: tuple[str, ...] = ()
+    console_scripts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PythonPolicy:
+    """python.yaml. Attributes: installers: what INSTALLER may say."""
+
+    installers: tuple[str, ...]
+    packages: tuple[PythonPackage, ...]
+
+
+@dataclass(frozen=True)
+class Policies:
+    """All of them; one file each."""
+
+    archive: Limits
+    linking: Linking
+    floors: Floors
+    openmp: OpenMP
+    traces: Traces
+    licences: Licences
+    sizes: Sizes
+    cuda: Devices
+    symbols: Symbols
+    python: PythonPolicy
+
+
+def load_policies(folder: Path = POLICY_FOLDER) -> Policies:
+    """Read every policy file.
+
+    Raises:
+        PolicyError: one is missing, no YAML, or does not say what it should.
+    """
+    types_by_name = typing.get_type_hints(Policies)
+    return Policies(**{name: _load(folder / f"{name}.yaml", kind) for name, kind in types_by_name.items()})
+
+
+def _load(path: Path, kind: type[_T]) -> _T:
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise PolicyError(f"the policy cannot be read: {error}", where=str(path)) from error
+    value: _T = _convert(document, kind, str(path), "")
+    return value
+
+
+def _convert(value: object, kind: Any, path: str, key: str) -> Any:
+    """`value` as `kind`: a dataclass, a tuple, a mapping, a literal or a plain type."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return None if value is None else _convert(value, next(a for a in arguments if a is not type(None)), path, key)
+    if dataclasses.is_dataclass(kind):
+        return _construct(value, kind, path, key)
+    if origin is tuple and isinstance(value, list):
+        return tuple(_convert(item, arguments[0], path, f"{key}[{index}]") for index, item in enumerate(value))
+    if origin is Mapping and isinstance(value, dict):
+        return {
+            _convert(name, arguments[0], path, f"{key}.{name}"): _convert(item, arguments[1], path, f"{key}.{name}")
+            for name, item in value.items()
+        }
+    if origin is Literal and value in arguments:
+        return value
+    if isinstance(kind, type) and isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        return value
+    wanted = {tuple: "a list", Mapping: "keys and values", Literal: f"one of {', '.join(map(str, arguments))}"}
+    expected = wanted.get(typing.cast(Any, origin), getattr(kind, "__name__", str(kind)))
+    raise PolicyError(f"`{key}`: expected {expected}, found `{value}`", where=path, hint="quote strings of digits")
+
+
+def _construct(value: object, kind: Any, path: str, key: str) -> Any:
+    if not isinstance(value, dict):
+        raise PolicyError(f"`{key or 'the file'}`: expected keys and values, found `{value}`", where=path)
+    fields = {found.name: found for found in dataclasses.fields(kind)}
+    for name in value:
+        if name not in fields:
+            raise PolicyError(f"unknown key `{f'{key}.{name}'.lstrip('.')}`", where=path, hint=", ".join(fields))
+    for name, found in fields.items():
+        optional = found.default is not dataclasses.MISSING or found.default_factory is not dataclasses.MISSING
+        if name not in value and not optional:
+            raise PolicyError(f"the key `{f'{key}.{name}'.lstrip('.')}` is missing", where=path)
+    hints = typing.get_type_hints(kind)
+    return kind(**{name: _convert(item, hints[name], path, f"{key}.{name}".lstrip(".")) for name, item in value.items()})
+
+
+def match_name(pattern: str, name: str) -> bool:
+    """Whether a pattern of a policy (``libtorch*``) takes a name."""
+    return fnmatchcase(name, pattern)

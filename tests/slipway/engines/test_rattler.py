@@ -22,9 +22,11 @@ from slipway.log import NullReporter, Task
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
 from slipway.paths import CHECKOUT, Workspace
 from slipway.pipeline import Pipeline
-from slipway.verify.facts import opened
+from slipway.verify.archive import read_contents
+from slipway.verify.policies import load_policies
 
 pytestmark = pytest.mark.integration
+LIMITS = load_policies().archive
 MakeOutput = Callable[..., RenderedOutput]
 MakePipeline = Callable[..., Pipeline]
 
@@ -128,8 +130,8 @@ def test_developers_leftovers_stay_out(
         script="mkdir $PREFIX/x; ls -A | grep -v -e conda_build -e build_env -e source_info > $PREFIX/x/files.txt\n",
         sources=(Source(path=str(git_checkout)),),
     )
-    with opened(make_pipeline().run([output])[0].path) as folder:
-        assert (folder / "x/files.txt").read_text(encoding="utf-8").split() == [".gitignore", "new.c"]
+    contents = read_contents(make_pipeline().run([output])[0].path, LIMITS)
+    assert contents["x/files.txt"].decode().split() == [".gitignore", "new.c"]
 
 
 def test_patch_is_applied(make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path) -> None:
@@ -142,8 +144,8 @@ def test_patch_is_applied(make_output: MakeOutput, make_pipeline: MakePipeline, 
         script="mkdir $PREFIX/x; cp a.txt $PREFIX/x\n",
         sources=(Source(path="../source", patches=("../0001-new.patch",)),),
     )
-    with opened(make_pipeline().run([output])[0].path) as folder:
-        assert (folder / "x/a.txt").read_text(encoding="utf-8") == "new\n"
+    contents = read_contents(make_pipeline().run([output])[0].path, LIMITS)
+    assert contents["x/a.txt"] == b"new\n"
     assert (source / "a.txt").read_text(encoding="utf-8") == "old\n"
 
 
@@ -239,8 +241,7 @@ def test_builds_are_reproducible_in_content(make_output: MakeOutput, make_pipeli
     contents = []
     for _ in range(2):
         path = make_pipeline(rebuild=True).run([output])[0].path
-        with opened(path) as folder:
-            contents.append(json.loads((folder / "info/paths.json").read_text(encoding="utf-8")))
+        contents.append(json.loads(read_contents(path, LIMITS)["info/paths.json"]))
     assert contents[0] == contents[1]
 
 

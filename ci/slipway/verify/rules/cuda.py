@@ -1,0 +1,37 @@
+"""Code for GPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slipway.verify.policies import ERROR, WARNING, match_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from slipway.verify.findings import Finding
+    from slipway.verify.rules.case import Case
+
+
+def device_code(case: Case) -> Iterator[Finding]:
+    """The architectures that a package has code for are those that its policy declares, no more and no less."""
+    present: dict[str, str] = {}
+    for entry in case.facts.files:
+        for code in entry.elf.device_code if entry.elf else ():
+            present.setdefault(str(code), entry.path)
+    declared = next((found for found in case.policies.cuda.lists if match_name(found.package, case.facts.package)), None)
+    if declared is None:
+        if present:
+            cure = "say in ci/policies/cuda.yaml for which architectures it is meant"
+            where = next(iter(present.values()))
+            message = f"has code for {', '.join(sorted(present))}, and no list declares it"
+            yield case.finding(WARNING, "device-code", where, message, cure)
+        return
+    if not case.facts.files:
+        return  # a metapackage
+    for missing in sorted(set(declared.architectures) - present.keys()):
+        cure = "build it in (CMAKE_CUDA_ARCHITECTURES), or take it off the list in ci/policies/cuda.yaml"
+        yield case.finding(ERROR, "device-code", "lib", f"has no code for {missing}, which is declared", cure)
+    for extra in sorted(present.keys() - set(declared.architectures)):
+        cure = "leave it out (CMAKE_CUDA_ARCHITECTURES), or declare it in ci/policies/cuda.yaml"
+        yield case.finding(ERROR, "device-code", present[extra], f"has code for {extra}, which is not declared", cure)
