@@ -67,6 +67,8 @@ build_libtorch_cuda() {
 
 build_pytorch() {
   configure_and_install PYTHON "-DPython_EXECUTABLE=$PYTHON"
+  # Who looks after the installed files: pip must not.
+  echo conda > "$SP_DIR/torch-$PKG_VERSION.dist-info/INSTALLER"
 }
 
 case $PKG_NAME in
