@@ -158,7 +158,9 @@ def _section(
                 if kind == Kind.HARD_LINK:
                     target = posixpath.normpath(member.linkname)
                     if seen.get(target) not in (Kind.FILE, Kind.HARD_LINK):
-                        raise _damaged(f"`{path}` is a hard link to `{_printable(target)}`, which is no earlier file", where)
+                        raise _damaged(
+                            f"`{path}` is a hard link to `{_printable(target)}`, which is no earlier file", where
+                        )
                 elif kind == Kind.FILE:
                     content = _content(tar, member, limits, where)
                 seen[path] = kind

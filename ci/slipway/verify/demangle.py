@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @functools.cache

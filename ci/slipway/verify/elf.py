@@ -82,7 +82,7 @@ def _read(elf: ELFFile) -> ElfFacts:
             dynamic = section
         elif isinstance(section, GNUVerNeedSection):
             for need, names in section.iter_versions():
-                versions[need.name] = tuple(name.name for name in names)
+                versions[str(need.name)] = tuple(name.name for name in names)
         elif isinstance(section, SymbolTableSection) and section.name == ".dynsym":
             exports = dict(_exports(section))
         elif section.name in FATBIN_SECTIONS:

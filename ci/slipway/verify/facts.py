@@ -17,7 +17,7 @@ from slipway.verify.archive import Kind, Limits, Member, read_members
 from slipway.verify.elf import MAGIC, BrokenElfError, ElfFacts, read_elf
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from slipway.verify.traces import Trace, Tracer
@@ -136,9 +136,12 @@ def read_package(path: Path, limits: Limits, tracer: Tracer) -> PackageFacts:
                 documents[member.path] = _json(member.content, f"{path}: {member.path}")
                 if member.path == "info/paths.json":
                     placeholders = _placeholders(documents[member.path], path)
-            info.append(_file_facts(member, None, tracer, found))
+            # paths.json names the prefixes, so that they can be replaced; elsewhere in info/ nothing replaces them.
+            declared = set(placeholders.values()) if member.path == "info/paths.json" else ()
+            info.append(_file_facts(member, declared, tracer, found))
         else:
-            found[member.path] = _file_facts(member, placeholders.get(member.path), tracer, found)
+            declared = {placeholders[member.path]} if member.path in placeholders else ()
+            found[member.path] = _file_facts(member, declared, tracer, found)
     for name in ("info/index.json", "info/paths.json"):
         if name not in documents:
             raise IntegrityError(f"the package is damaged: it has no {name}", where=str(path))
@@ -180,7 +183,7 @@ def _placeholders(paths: Mapping[str, Any], where: Path) -> dict[str, str]:
 
 
 def _file_facts(
-    member: Member, placeholder: str | None, tracer: Tracer, found: Mapping[str, FileFacts]
+    member: Member, placeholders: Iterable[str], tracer: Tracer, found: Mapping[str, FileFacts]
 ) -> FileFacts:
     if member.kind == Kind.HARD_LINK and member.target in found:
         return replace(found[member.target], path=member.path)
@@ -200,7 +203,7 @@ def _file_facts(
         actual_sha256=hashlib.sha256(content).hexdigest(),
         size=len(content),
         mode=member.mode & 0o7777,
-        traces=tracer.traces(content, placeholder),
+        traces=tracer.traces(content, placeholders),
         elf=elf,
         broken_elf=broken,
         text=kept.decode("utf-8", "replace"),
@@ -238,9 +241,7 @@ class Inventory:
     @property
     def has_other_uses(self) -> bool:
         """Whether it brings programs, headers, Python modules or data beside libraries."""
-        return any(
-            ".so" not in path.rpartition("/")[2] and not path.startswith(_BESIDES) for path in self.links
-        )
+        return any(".so" not in path.rpartition("/")[2] and not path.startswith(_BESIDES) for path in self.links)
 
 
 def read_inventory(location: Path | str) -> Inventory:

@@ -18,8 +18,8 @@ from typing import Any, Literal, TypeVar
 import yaml
 
 from slipway.errors import SlipwayError
-from slipway.verify.archive import Limits
-from slipway.verify.traces import Pattern
+from slipway.verify.archive import Limits  # noqa: TC001 - the policies' types are read when they are loaded
+from slipway.verify.traces import Pattern  # noqa: TC001 - as above
 
 POLICY_FOLDER = Path(__file__).parents[2] / "policies"
 """``ci/policies`` of this checkout."""
@@ -246,8 +246,12 @@ def _convert(value: object, kind: Any, path: str, key: str) -> Any:
         return value
     if isinstance(kind, type) and isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
-    wanted = {tuple: "a list", Mapping: "keys and values", Literal: f"one of {', '.join(map(str, arguments))}"}
-    expected = wanted.get(typing.cast(Any, origin), getattr(kind, "__name__", str(kind)))
+    wanted: dict[Any, str] = {
+        tuple: "a list",
+        Mapping: "keys and values",
+        Literal: f"one of {', '.join(map(str, arguments))}",
+    }
+    expected = wanted.get(origin, getattr(kind, "__name__", str(kind)))
     raise PolicyError(f"`{key}`: expected {expected}, found `{value}`", where=path, hint="quote strings of digits")
 
 
@@ -263,7 +267,9 @@ def _construct(value: object, kind: Any, path: str, key: str) -> Any:
         if name not in value and not optional:
             raise PolicyError(f"the key `{f'{key}.{name}'.lstrip('.')}` is missing", where=path)
     hints = typing.get_type_hints(kind)
-    return kind(**{name: _convert(item, hints[name], path, f"{key}.{name}".lstrip(".")) for name, item in value.items()})
+    return kind(
+        **{name: _convert(item, hints[name], path, f"{key}.{name}".lstrip(".")) for name, item in value.items()}
+    )
 
 
 def match_name(pattern: str, name: str) -> bool:

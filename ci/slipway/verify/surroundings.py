@@ -80,10 +80,11 @@ def find_previous(channel: Path, facts: PackageFacts) -> Path | None:
     from rattler import Version
 
     most = Version(str(facts.index.get("version", "0")))
+    sort = _sort_of_build(str(facts.index.get("build", "")))
     found: list[tuple[Version, float, Path]] = []
     for path in (channel / str(facts.index.get("subdir", ""))).glob(f"{facts.package}-*.conda"):
         name, version, build = path.stem.rsplit("-", 2)
-        if name == facts.package and Version(version) <= most and _sort_of_build(build) == _sort_of_build(str(facts.index.get("build", ""))):
+        if name == facts.package and Version(version) <= most and _sort_of_build(build) == sort:
             found.append((Version(version), path.stat().st_mtime, path))
     for *_, path in sorted(found, reverse=True):
         if path.stat().st_size != facts.size or not _same_bytes(path, facts):

@@ -63,15 +63,17 @@ class Tracer:
                 raise HostError(f"the pattern `{pattern.name}` is no regular expression: {error}") from error
             self._patterns.append((pattern, expression, exception, [needle.encode() for needle in pattern.needles]))
 
-    def traces(self, content: bytes, placeholder: str | None = None) -> tuple[Trace, ...]:
-        """What `content` lets slip, beside the prefix that installation will replace."""
-        if placeholder:
+    def traces(self, content: bytes, placeholders: Iterable[str] = ()) -> tuple[Trace, ...]:
+        """What `content` lets slip, beside the prefixes that installation will replace."""
+        for placeholder in placeholders:
             content = content.replace(placeholder.encode(), b"")
         found = []
         for pattern, expression, exception, needles in self._patterns:
             if needles and not any(needle in content for needle in needles):
                 continue
-            matches = [match for match in expression.finditer(content) if not (exception and exception.search(match[0]))]
+            matches = [
+                match for match in expression.finditer(content) if not (exception and exception.search(match[0]))
+            ]
             if matches:
                 first = matches[0]
                 group = 1 if expression.groups else 0

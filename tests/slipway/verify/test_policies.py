@@ -1,88 +1,92 @@
-"""Each rule finds what it is for, and nothing in a good package."""
+"""The policy files: all load, and what is wrong in one is named with its file and key."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+import shutil
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
-from slipway.verify import format_findings, has_errors, shared_files
-from slipway.verify.elf import ElfFacts
-from slipway.verify.facts import FileFacts, PackageFacts
-from slipway.verify.policies import ERROR, WARNING, Finding, Surroundings, judge
-
-ELF = ElfFacts(machine="EM_X86_64", dynamic=True, needed=("libc.so.6",), soname="liba.so", run_paths=("$ORIGIN",))
-FILE = FileFacts(
-    path="lib/liba.so", promised_sha256="1", actual_sha256="1", prefix_mode=None, leaked_path=None, elf=ELF
-)
-GOOD = PackageFacts(
-    name="a-1-0.conda",
-    index={"name": "a", "depends": ["libstdcxx >=12"]},
-    about={"license": "MIT"},
-    files=(FILE,),
-    unlisted=(),
-    licence_files=("LICENSE",),
-)
-AROUND = Surroundings({"libstdc++.so.6": "libstdcxx", "libz.so.1": "zlib"})
+from slipway.paths import CHECKOUT
+from slipway.verify.policies import POLICY_FOLDER, Policies, PolicyError, load_policies
+from slipway.verify.traces import Tracer, machine_patterns
 
 
-def verdicts(facts: PackageFacts) -> list[tuple[str, str]]:
-    """Severity and rule of every finding."""
-    return [(finding.severity, finding.rule) for finding in judge(facts, AROUND)]
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the policies."""
+    return Path(shutil.copytree(POLICY_FOLDER, tmp_path / "policies"))
 
 
-def test_good_package_has_no_findings() -> None:
-    assert verdicts(GOOD) == []
+def test_every_file_is_read() -> None:
+    names = {field.name for field in fields(Policies)}
+    assert {path.stem for path in POLICY_FOLDER.glob("*.yaml")} == names
+    assert load_policies().archive.ratio > 1
 
 
-@pytest.mark.parametrize(
-    ("file", "expected"),
-    [
-        (replace(FILE, actual_sha256=None), (ERROR, "paths")),
-        (replace(FILE, actual_sha256="2"), (ERROR, "paths")),
-        (replace(FILE, leaked_path="/w/bld/rattler-build_a/work/a.c"), (ERROR, "build-path")),
-        (replace(FILE, prefix_mode="binary"), (WARNING, "build-path")),
-        (replace(FILE, elf=replace(ELF, run_paths=("/opt/lib",))), (ERROR, "run-path")),
-        (replace(FILE, elf=replace(ELF, needed=("libgone.so.1",))), (ERROR, "linking")),
-        (replace(FILE, elf=replace(ELF, needed=("libz.so.1",))), (WARNING, "linking")),
-        (replace(FILE, elf=replace(ELF, needed=("libcuda.so.1",))), (WARNING, "linking")),
-    ],
-)
-def test_bad_file_is_found(file: FileFacts, expected: tuple[str, str]) -> None:
-    assert verdicts(replace(GOOD, files=(file,))) == [expected]
+def test_device_code_is_declared_as_the_build_makes_it() -> None:
+    text = (CHECKOUT / "src/cmake/TorchCUDA.cmake").read_text(encoding="utf-8")
+    match = re.search(r'set\(TORCH_CUDA_ARCHITECTURES "([^"]+)"', text)
+    assert match
+    built: set[str] = set()
+    for entry in match[1].split(";"):
+        number = entry.removesuffix("-real").removesuffix("-virtual")
+        built |= {f"sm_{number}"} if not entry.endswith("-virtual") else set()
+        built |= {f"compute_{number}"} if not entry.endswith("-real") else set()
+    (declared,) = load_policies().cuda.lists
+    assert set(declared.architectures) == built
+
+
+def test_patterns_find_quickly_only_what_they_match() -> None:
+    """A needle that no match holds would hide the pattern for good: each is in its expression's literal text."""
+    for pattern in load_policies().traces.patterns:
+        re.compile(pattern.regex.encode())
+        assert pattern.needles, pattern.name
 
 
 @pytest.mark.parametrize(
-    "elf",
+    ("name", "text", "message"),
     [
-        replace(ELF, needed=("libstdc++.so.6",)),
-        replace(ELF, needed=("liba.so",)),
-        replace(ELF, dynamic=False, run_paths=("/static/archives/have/none",)),
+        ("openmp", "runtimes: libgomp.so.1\n", "`runtimes`: expected a list, found `libgomp.so.1`"),
+        ("openmp", "runtimes: [1]\n", "`runtimes[0]`: expected str, found `1`"),
+        ("openmp", "runtime: []\n", "unknown key `runtime`"),
+        ("openmp", "{}\n", "the key `runtimes` is missing"),
+        ("openmp", "- a\n", "`the file`: expected keys and values"),
+        ("openmp", "a: [\n", "the policy cannot be read"),
+        ("traces", "patterns: []\nfiles: {path: fatal}\ninfo: {}\n", "`files.path`: expected one of error, warning"),
+        (
+            "sizes",
+            "budgets: [{package: a, reason: b, package_bytes: many}]\n",
+            "`budgets[0].package_bytes`: expected int",
+        ),
+        ("sizes", "budgets: [{package: a}]\n", "the key `budgets[0].reason` is missing"),
+        ("archive", "{total_bytes: true, file_bytes: 1, members: 1, ratio: 1, ratio_from_bytes: 1}\n", "`total_bytes`"),
+        ("linking", "system: [a]\ndriver: {}\nimplied: []\nunused: []\n", "`system`: expected keys and values"),
     ],
 )
-def test_fine_linking_is_not_found(elf: ElfFacts) -> None:
-    assert verdicts(replace(GOOD, files=(replace(FILE, elf=elf),))) == []
+def test_broken_policy(folder: Path, name: str, text: str, message: str) -> None:
+    (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(PolicyError) as raised:
+        load_policies(folder)
+    assert message in raised.value.message
+    assert raised.value.where == str(folder / f"{name}.yaml")
 
 
-def test_unlisted_file_and_missing_licence() -> None:
-    facts = replace(GOOD, unlisted=("share/x",), about={}, licence_files=())
-    assert verdicts(facts) == [(ERROR, "paths"), (WARNING, "licence"), (WARNING, "licence")]
+def test_missing_policy(folder: Path) -> None:
+    (folder / "sizes.yaml").unlink()
+    with pytest.raises(PolicyError, match="cannot be read"):
+        load_policies(folder)
 
 
-def test_metapackage_needs_no_licence() -> None:
-    assert verdicts(replace(GOOD, files=(), about={}, licence_files=())) == []
-
-
-def test_shared_file_names_the_other_package() -> None:
-    others = {"b-1-0.conda": frozenset({"lib/liba.so", "lib/libb.so"}), "c-1-0.conda": frozenset({"x"})}
-    assert shared_files(GOOD, others) == [
-        Finding(ERROR, "a-1-0.conda", "shared-file", "lib/liba.so", "b-1-0.conda installs it too")
+def test_what_this_machine_knows() -> None:
+    patterns = machine_patterns({"HOME": "/root", "API_KEY": "a" * 20, "TOKENIZERS": "b" * 20, "SECRET": "short"})
+    assert [pattern.sort for pattern in patterns] == ["user", "secret"]
+    tracer = Tracer(patterns)
+    assert [trace.excerpt for trace in tracer.traces(b"in /root/x and " + b"a" * 20)] == [
+        "/root/x",
+        "aaaa... (20 bytes)",
     ]
-
-
-def test_table_puts_errors_first() -> None:
-    warning = Finding(WARNING, "a", "licence", "x", "w")
-    error = Finding(ERROR, "a", "paths", "y", "e")
-    assert [line.split()[0] for line in format_findings([warning, error]).splitlines()[2:]] == [ERROR, WARNING]
-    assert has_errors([warning, error])
-    assert not has_errors([warning])
+    assert tracer.traces(b"in /chroot/x") == ()
+    assert machine_patterns({"HOME": "/"}) == ()

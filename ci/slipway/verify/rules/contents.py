@@ -95,4 +95,6 @@ def licences(case: Case) -> Iterator[Finding]:
     if not case.facts.licence_files:
         cure = "set `about/license_file` in the recipe"
         required = any(match_name(pattern, case.facts.package) for pattern in case.policies.licences.text_required_of)
-        yield case.finding(ERROR if required else WARNING, "licence", "info/licenses", "the licence's text is not in the package", cure)
+        yield case.finding(
+            ERROR if required else WARNING, "licence", "info/licenses", "the licence's text is not in the package", cure
+        )

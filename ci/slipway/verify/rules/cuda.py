@@ -19,7 +19,9 @@ def device_code(case: Case) -> Iterator[Finding]:
     for entry in case.facts.files:
         for code in entry.elf.device_code if entry.elf else ():
             present.setdefault(str(code), entry.path)
-    declared = next((found for found in case.policies.cuda.lists if match_name(found.package, case.facts.package)), None)
+    declared = next(
+        (found for found in case.policies.cuda.lists if match_name(found.package, case.facts.package)), None
+    )
     if declared is None:
         if present:
             cure = "say in ci/policies/cuda.yaml for which architectures it is meant"

@@ -112,7 +112,9 @@ def unused(case: Case) -> Iterator[Finding]:
         if any(_is_linked_through(case, library, name) for library in needed):
             continue
         cure = "remove it from `requirements`, or name it in `build/ignore_run_exports`, or give the reason it is there"
-        message = f"depends on `{name}`, but links to none of its libraries ({', '.join(sorted(inventory.libraries)[:4])})"
+        message = (
+            f"depends on `{name}`, but links to none of its libraries ({', '.join(sorted(inventory.libraries)[:4])})"
+        )
         yield case.finding(WARNING, "unused", "info/index.json", message, cure)
 
 

@@ -69,9 +69,7 @@ def metadata(case: Case) -> Iterator[Finding]:
     yield from _programs(case, site, infos, policy.console_scripts if policy else ())
 
 
-def _one_distribution(
-    case: Case, site: dict[str, FileFacts], info: str, name: str, version: str
-) -> Iterator[Finding]:
+def _one_distribution(case: Case, site: dict[str, FileFacts], info: str, name: str, version: str) -> Iterator[Finding]:
     cure = "build the metadata from the recipe's version, and let pip write it"
     for needed in ("METADATA", "INSTALLER", "RECORD"):
         if f"{info}/{needed}" not in site:
@@ -101,9 +99,7 @@ def _same_version(first: str, second: str) -> bool:
         return first == second
 
 
-def _programs(
-    case: Case, site: dict[str, FileFacts], infos: list[str], declared: tuple[str, ...]
-) -> Iterator[Finding]:
+def _programs(case: Case, site: dict[str, FileFacts], infos: list[str], declared: tuple[str, ...]) -> Iterator[Finding]:
     """Every console script of the metadata is installed, and every one that the policy names is in the metadata."""
     named: set[str] = set()
     for info in infos:

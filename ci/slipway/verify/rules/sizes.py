@@ -18,7 +18,9 @@ _CURE = "find what grew (`slipway report` shows it); if it is worth it, raise th
 
 def budgets(case: Case) -> Iterator[Finding]:
     """The package file, its files together, and single files stay within the budget for the package's name."""
-    budget = next((found for found in case.policies.sizes.budgets if match_name(found.package, case.facts.package)), None)
+    budget = next(
+        (found for found in case.policies.sizes.budgets if match_name(found.package, case.facts.package)), None
+    )
     if budget is None:
         return
     installed = sum(entry.size for entry in case.facts.files)

@@ -30,20 +30,19 @@ def floors(case: Case) -> Iterator[Finding]:
                 continue
             symbol, library = needed
             release = _release(floor, symbol)
+            need = f"needs {floor.prefix}{symbol} ({floor.package} {release})"
             if release is None:
                 cure = "add the release that brought it to ci/policies/floors.yaml"
                 message = f"needs {floor.prefix}{symbol} of {library}, which no known release has"
-                yield case.finding(ERROR, "version-floor", entry.path, message, cure)
             elif declared is None:
                 cure = f"declare it: `{floor.package} >={release}`, as run_exports of the compiler or the sysroot do"
-                message = f"needs {floor.prefix}{symbol} ({floor.package} {release}), and `{floor.package}` is not declared"
-                yield case.finding(ERROR, "version-floor", entry.path, message, cure)
+                message = f"{need}, and `{floor.package}` is not declared"
             elif Version(release) > declared:
                 cure = f"build against the older one, or declare `{floor.package} >={release}`"
-                message = (
-                    f"needs {floor.prefix}{symbol} ({floor.package} {release}), and {floor.package} {declared} is allowed"
-                )
-                yield case.finding(ERROR, "version-floor", entry.path, message, cure)
+                message = f"{need}, and {floor.package} {declared} is allowed"
+            else:
+                continue
+            yield case.finding(ERROR, "version-floor", entry.path, message, cure)
 
 
 def _highest_need(versions: dict[str, tuple[str, ...]], prefix: str) -> tuple[str, str] | None:

@@ -1,0 +1,159 @@
+"""What is around a package: neighbours, the release before it, and the index it lies beside."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway import channel
+from slipway.cli import main
+from slipway.environments import SolvedPackage
+from slipway.errors import ChannelError, IntegrityError
+from slipway.verify import Verifier, find_previous, format_findings, sort_findings
+from slipway.verify.findings import Finding
+from slipway.verify.indexed import check_index, read_index
+
+if TYPE_CHECKING:
+    from conftest import Kit
+
+
+def solved(path: Path, name: str) -> SolvedPackage:
+    """A package as a solver gives it."""
+    return SolvedPackage(name, "1.0", "h0123456_0", "", 0, path.as_uri())
+
+
+def test_neighbours_and_where_their_links_lead(kit: Kit) -> None:
+    mutex = kit.package({"lib/libgomp.so.1": Path("libomp.so")}, name="_openmp_mutex")
+    openmp = kit.package({"lib/libomp.so": kit.library(name="libomp.so")}, name="llvm-openmp")
+    good = kit.package({"lib/libgood.so": kit.user_of("libgomp.so.1")}, depends=["_openmp_mutex", "llvm-openmp"])
+    verifier = Verifier(kit.policies, kit.environ)
+    facts = verifier.facts(good)
+    packages = [solved(mutex, "_openmp_mutex"), solved(openmp, "llvm-openmp"), solved(good, "good")]
+    around = verifier.surroundings(packages, facts)
+    assert around.packages.keys() == {"_openmp_mutex", "llvm-openmp"}
+    assert around.libraries == {"libgomp.so.1": "_openmp_mutex", "libomp.so": "llvm-openmp"}
+    assert around.packages["_openmp_mutex"].targets == {"lib/libgomp.so.1": "libomp.so"}
+    assert [finding.rule for finding in verifier.judge(facts, around)] == ["unused"], "one runtime, two names"
+
+
+def test_previous_release(kit: Kit, tmp_path: Path) -> None:
+    folder = tmp_path / "channel"
+    subdir = folder / "linux-64"
+    library = {"lib/libgood.so": kit.library()}
+
+    def release(version: str, build: str, source: str) -> Path:
+        content = {"lib/libgood.so": kit.library(source)}
+        return kit.package(content, version=version, build=build, into=subdir)
+
+    old = release("1.0", "mkl_haaaaaaa_0", "int a(void) { return 1; }")
+    release("1.2", "openblas_hbbbbbbb_0", "int b(void) { return 1; }")
+    last = release("1.2", "mkl_hccccccc_3", "int c(void) { return 1; }")
+    later = release("2.0", "mkl_hddddddd_0", "int d(void) { return 1; }")
+    os.utime(old, (2e9, 2e9))
+    new = kit.facts(kit.package(library, version="1.3", build="mkl_h1234567_0"))
+    assert find_previous(folder, new) == last
+    assert find_previous(folder, kit.facts(later)) == last, "a package is not its own predecessor"
+    assert find_previous(folder, kit.facts(old)) is None, "and a later one is none, either"
+    same = kit.facts(kit.package(library, version="1.2", build="mkl_hccccccc_3"))
+    assert find_previous(folder, same) == last, "what is built again takes the place of the last"
+    assert find_previous(tmp_path / "nowhere", new) is None
+
+
+def test_index(kit: Kit, tmp_path: Path) -> None:
+    path = kit.package({"a": "a"})
+    channel.publish(tmp_path / "channel", [("linux-64", path)])
+    published = tmp_path / "channel/linux-64" / path.name
+    index = read_index(published.parent)
+    assert index is not None
+    facts = kit.facts(published)
+    check_index(published, facts, index)
+    for key, value in (("sha256", "0" * 64), ("size", 1), ("version", "9"), ("build", "0")):
+        with pytest.raises(IntegrityError, match=key) as raised:
+            check_index(published, facts, {path.name: {**index[path.name], key: value}})
+        assert raised.value.where == str(published)
+    with pytest.raises(ChannelError, match="whose index does not know it"):
+        check_index(published, facts, {})
+    assert read_index(tmp_path) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"packages.conda": []}', '{"packages.conda": {"a": 1}}', "\xff"])
+def test_damaged_index(tmp_path: Path, text: str) -> None:
+    (tmp_path / "repodata.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(ChannelError, match="the channel's index is damaged"):
+        read_index(tmp_path)
+
+
+# ---------------------------------------------------------------------------------------------------- the command
+
+
+def test_command(kit: Kit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = kit.package({"share/a": "a"})
+    arguments = ["verify", "--alone", "--dist", str(tmp_path / "dist")]
+    assert main([*arguments, str(good)]) == 0
+    bad = kit.package({"share/a": "/srv/bld/rattler-build_x/work/a"}, name="bad")
+    capsys.readouterr()
+    assert main([*arguments, "--json", str(good), str(bad)]) == 9
+    findings = json.loads(capsys.readouterr().out)
+    assert [(found["rule"], found["package"]) for found in findings if found["rule"] == "build-path"] == [
+        ("build-path", "bad-1.0-h0123456_0.conda")
+    ]
+    assert {found["rule"] for found in findings} == {"build-path", "shared-file"}
+    assert all(found["cure"] and found["where"] and found["severity"] == "error" for found in findings)
+
+
+def test_command_in_an_environment(kit: Kit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Dependencies come from the channels named; a solver looks for them."""
+    zlib = kit.package({"lib/libz.so.1": kit.library(name="libz.so.1")}, name="zlib")
+    beside = tmp_path / "beside"
+    channel.publish(beside, [("linux-64", zlib)])
+    good = kit.package({"lib/libgood.so": kit.user_of("libz.so.1")}, depends=["zlib"])
+    arguments = ["verify", str(good), "--channel", str(beside), "--dist", str(tmp_path / "dist")]
+    assert main(arguments) == 0, capsys.readouterr().out
+    alone = kit.package({"lib/libgood.so": kit.user_of("libz.so.1")})
+    assert main([*arguments[:1], str(alone), *arguments[2:]]) == 9
+    assert "needs libz.so.1, which nothing brings along" in capsys.readouterr().out
+    unsolvable = kit.package({"a": "a"}, depends=["nowhere >=3"], name="lost")
+    assert main([*arguments[:1], str(unsolvable), *arguments[2:]]) == 7
+    assert "nowhere" in capsys.readouterr().err
+
+
+def test_command_refuses_a_package_that_is_not_the_indexed_one(
+    kit: Kit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dist = tmp_path / "dist"
+    path = kit.package({"a": "a"})
+    channel.publish(dist / "channel", [("linux-64", path)])
+    assert main(["verify", "--alone", "--dist", str(dist)]) == 0
+    published = dist / "channel/linux-64" / path.name
+    published.unlink()
+    kit.package({"a": "b"}, into=published.parent)
+    assert main(["verify", "--alone", "--dist", str(dist)]) == 6
+    error = capsys.readouterr().err
+    assert "the package is not the one that was indexed: sha256" in error
+    assert f"  at: {published}" in error
+    (published.parent / "repodata.json").write_text("{", encoding="utf-8")
+    assert main(["verify", "--alone", "--dist", str(dist)]) == 12
+
+
+def test_table(kit: Kit) -> None:
+    note = Finding("note", "a", "symbols", "lib/a.so", "changed", "", "+ one\n- two")
+    warning = Finding("warning", "a", "licence", "x", "w", "name one")
+    error = Finding("error", "a", "paths", "y", "e", "build it again")
+    assert sort_findings([note, warning, error]) == [error, warning, note]
+    lines = format_findings([note, warning, error]).splitlines()
+    assert [line.split()[0] for line in lines[2:5]] == ["error", "warning", "note"]
+    assert lines[5:] == [
+        "",
+        "lib/a.so (symbols)",
+        "  + one",
+        "  - two",
+        "",
+        "paths: build it again",
+        "licence: name one",
+    ]
+    assert "package" in format_findings([error, Finding("error", "b", "paths", "y", "e", "c")]).splitlines()[0]
+    assert format_findings([]) == ""
