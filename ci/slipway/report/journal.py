@@ -96,6 +96,7 @@ class Found:
     where: str
     message: str
     cure: str = ""
+    detail: str = ""
 
 
 Event = RunStarted | RunEnded | StageStarted | StageEnded | Decided | PhaseStarted | Packaged | Found

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 import yaml
 
-from slipway.errors import SlipwayError
+from slipway.errors import UsageError
 from slipway.verify.archive import Limits  # noqa: TC001 - the policies' types are read when they are loaded
 from slipway.verify.traces import Pattern  # noqa: TC001 - as above
 
@@ -33,10 +33,8 @@ SEVERITIES = (ERROR, WARNING, NOTE)
 _T = TypeVar("_T")
 
 
-class PolicyError(SlipwayError):
+class PolicyError(UsageError):
     """A policy file cannot be read."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True)
