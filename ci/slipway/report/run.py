@@ -17,11 +17,24 @@ if TYPE_CHECKING:
 RUNS = "logs/runs"
 """Where journals are kept, relative to dist."""
 
+PAGE = "report.html"
+"""The report, relative to dist."""
+
 
 @contextmanager
 def journaled(workspace: Workspace, command: str, jobs: int, reporter: Reporter) -> Iterator[tuple[Journal, Reporter]]:
-    """The journal of this run, and a reporter whose steps become its stages."""
+    """The journal of this run, and a reporter whose steps become its stages; however it ends, the report is written."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     started = RunStarted(command, jobs, len(os.sched_getaffinity(0)), memory)
-    with keep_journal(workspace.dist / RUNS, started) as journal:
-        yield journal, JournalingReporter(reporter, journal)
+    try:
+        with keep_journal(workspace.dist / RUNS, started) as journal:
+            yield journal, JournalingReporter(reporter, journal)
+    finally:
+        _write_report(workspace)
+
+
+def _write_report(workspace: Workspace) -> None:
+    from slipway.report.collect import collect
+    from slipway.report.page import write_page
+
+    write_page(collect(workspace), workspace.dist / PAGE)

@@ -1,0 +1,204 @@
+"""Puts a report together from what runs left: journals, records of builds, packages. Reads only; knows no HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slipway.errors import IntegrityError, UsageError
+from slipway.report.contents import PackageContents, contents_of
+from slipway.report.journal import (
+    Decided,
+    Entry,
+    Found,
+    Packaged,
+    RunEnded,
+    RunStarted,
+    StageEnded,
+    StageStarted,
+    journal_paths,
+    read_journal,
+)
+from slipway.report.modules import Module, merge
+from slipway.report.record import BuildRecord, read_record, record_path
+from slipway.report.run import RUNS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from slipway.paths import Workspace
+
+UP_TO_DATE = ("up to date", "as handed on")
+"""Decisions after which nothing is built."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of the run, in seconds since 1970; `depth` counts stages around it; `ok`: None if it was cut off."""
+
+    number: int
+    depth: int
+    title: str
+    start: float
+    end: float
+    ok: bool | None
+
+
+@dataclass(frozen=True)
+class OutputState:
+    """What became of one output.
+
+    Attributes:
+        reason: ``up to date``, ``new``, ``changed`` or ``as handed on``.
+        causes: what changed, where that is known.
+        size: bytes of the package; None when there is none.
+        record: its last build, if one is kept.
+        current: whether that build was in this run.
+    """
+
+    key: str
+    reason: str
+    causes: tuple[str, ...]
+    seconds: float
+    size: int | None
+    record: BuildRecord | None
+    current: bool
+
+    @property
+    def name(self) -> str:
+        """The output's name, without version and build string."""
+        return self.key.rsplit("-", 2)[0]
+
+    @property
+    def built(self) -> bool:
+        """Whether this run built it, or tried to."""
+        return self.reason not in UP_TO_DATE
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a report shows, of one run.
+
+    Attributes:
+        ok: None when the run was killed.
+        modules: pairs of output and module, see `slipway.report.modules.merge`.
+        damaged: packages that could not be read, with the reason.
+    """
+
+    command: str
+    started: float
+    ended: float
+    ok: bool | None
+    jobs: int
+    processors: int
+    memory: int
+    stages: tuple[Stage, ...]
+    outputs: tuple[OutputState, ...]
+    packages: tuple[PackageContents, ...]
+    modules: tuple[tuple[str, Module], ...]
+    findings: tuple[Found, ...]
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """From the first event to the last."""
+        return self.ended - self.started
+
+    @property
+    def records(self) -> list[BuildRecord]:
+        """The builds that are known, in the order of the outputs."""
+        return [state.record for state in self.outputs if state.record is not None]
+
+
+def collect(workspace: Workspace) -> Report:
+    """The report of the last run in `workspace`.
+
+    Raises:
+        UsageError: nothing was ever run there.
+    """
+    paths = journal_paths(workspace.dist / RUNS)
+    journals = [read_journal(path) for path in paths]
+    journals = [journal for journal in journals if journal]
+    if not journals:
+        raise UsageError(
+            "there is no run to report on",
+            where=str(workspace.dist / RUNS),
+            hint="`slipway ship` makes one; a folder other than dist/ is given with --dist",
+        )
+    last = journals[-1]
+    started = next((entry for entry in last if isinstance(entry.event, RunStarted)), None)
+    run = started.event if started is not None and isinstance(started.event, RunStarted) else RunStarted("?", 0, 0, 0)
+    ended = next((entry.event.ok for entry in last if isinstance(entry.event, RunEnded)), None)
+    logs = workspace.dist / "logs"
+    outputs = _outputs(last, workspace)
+    packages, damaged = [], []
+    for event in (entry.event for entry in last):
+        if isinstance(event, Packaged):
+            places = (workspace.channel, workspace.proved)
+            path = next((place / event.path for place in places if (place / event.path).is_file()), None)
+            if path is not None:
+                try:
+                    packages.append(contents_of(path, event.sha256, logs))
+                except IntegrityError as error:
+                    damaged.append(f"{path.name}: {error.message}")
+    return Report(
+        command=run.command,
+        started=last[0].time,
+        ended=last[-1].time,
+        ok=ended,
+        jobs=run.jobs,
+        processors=run.processors,
+        memory=run.memory,
+        stages=_stages(last),
+        outputs=outputs,
+        packages=tuple(packages),
+        modules=tuple(merge([(state.record.name, state.record.modules) for state in outputs if state.record])),
+        findings=_findings(journals, outputs),
+        damaged=tuple(damaged),
+    )
+
+
+def _stages(entries: Sequence[Entry]) -> tuple[Stage, ...]:
+    last = entries[-1].time
+    ends = {
+        entry.event.number: (entry.time, entry.event.ok) for entry in entries if isinstance(entry.event, StageEnded)
+    }
+    depths = {0: -1}
+    stages = []
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, StageStarted):
+            depths[event.number] = depths.get(event.parent, -1) + 1
+            end, ok = ends.get(event.number, (last, None))
+            stages.append(Stage(event.number, depths[event.number], event.title, entry.time, end, ok))
+    return tuple(stages)
+
+
+def _outputs(entries: Sequence[Entry], workspace: Workspace) -> tuple[OutputState, ...]:
+    packaged = {entry.event.output: entry.event for entry in entries if isinstance(entry.event, Packaged)}
+    states = []
+    for entry in entries:
+        decided = entry.event
+        if not isinstance(decided, Decided):
+            continue
+        record = read_record(record_path(workspace.dist / "logs", decided.output))
+        package = packaged.get(decided.output)
+        # A second of tolerance: the journal and the record round their times.
+        current = record is not None and bool(record.phases) and record.phases[0].start >= entries[0].time - 1
+        seconds = package.seconds if package else record.seconds if record and current else 0.0
+        size = package.size if package else None
+        states.append(OutputState(decided.output, decided.reason, decided.causes, seconds, size, record, current))
+    return tuple(states)
+
+
+def _findings(journals: Sequence[Sequence[Entry]], outputs: Sequence[OutputState]) -> tuple[Found, ...]:
+    """For each output those of the run that judged it last: what is reused is not judged again."""
+    found: list[Found] = []
+    for state in outputs:
+        for journal in reversed(journals):
+            decided = [entry.event for entry in journal if isinstance(entry.event, Decided)]
+            if any(event.output == state.key and event.reason not in UP_TO_DATE for event in decided):
+                events = [entry.event for entry in journal if isinstance(entry.event, Found)]
+                found += [event for event in events if event.package.removesuffix(".conda") == state.key]
+                break
+    return tuple(found)

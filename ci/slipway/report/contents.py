@@ -1,0 +1,131 @@
+"""How large the files of a package are, and how much of each library is code for which GPU.
+
+A package is read once; what was found stays in a JSON file beside the logs, under the package's hash.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+import zipfile
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import zstandard
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from slipway.errors import IntegrityError
+from slipway.verify.fatbin import read_device_code
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+DEVICE_SECTION = ".nv_fatbin"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class FileSize:
+    """A file of a package: bytes as installed, and of these the code for each GPU (``sm_90`` -> bytes)."""
+
+    path: str
+    size: int
+    device_code: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PackageContents:
+    """A package file: its name, its own bytes, and what it installs."""
+
+    name: str
+    sha256: str
+    packed: int
+    files: tuple[FileSize, ...]
+
+    @property
+    def installed(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def device_code(self) -> dict[str, int]:
+        """Bytes for each GPU in all files, smallest architecture first."""
+        total: dict[str, int] = {}
+        for file in self.files:
+            for name, size in file.device_code.items():
+                total[name] = total.get(name, 0) + size
+        return dict(sorted(total.items()))
+
+
+def read_contents(path: Path) -> tuple[FileSize, ...]:
+    """The files that the package at `path` installs, as its archive holds them; nothing is unpacked to disk.
+
+    Raises:
+        IntegrityError: it is not a readable package.
+    """
+    files: list[FileSize] = []
+    try:
+        with zipfile.ZipFile(path) as outer:
+            inner = next(name for name in outer.namelist() if name.startswith("pkg-"))
+            with (
+                outer.open(inner) as packed,
+                zstandard.ZstdDecompressor().stream_reader(packed) as stream,
+                tarfile.open(fileobj=stream, mode="r|") as archive,
+            ):
+                for member in archive:
+                    if member.isfile():
+                        content = archive.extractfile(member)
+                        library = ".so" in member.name and content is not None
+                        code = _device_code(content.read()) if library and content is not None else {}
+                        files.append(FileSize(member.name, member.size, code))
+    except (zipfile.BadZipFile, tarfile.TarError, zstandard.ZstdError, StopIteration, EOFError) as error:
+        raise IntegrityError(f"the package is damaged: {error or type(error).__name__}", where=str(path)) from error
+    return tuple(files)
+
+
+def _device_code(content: bytes) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    if not content.startswith(b"\x7fELF"):
+        return sizes
+    try:
+        section = ELFFile(io.BytesIO(content)).get_section_by_name(DEVICE_SECTION)
+        codes = read_device_code(section.data()) if section is not None else []
+    except (ELFError, ValueError):
+        return sizes  # what is wrong with it, `verify` says; here it is a file like others
+    for code in codes:
+        sizes[str(code)] = sizes.get(str(code), 0) + code.size
+    return dict(sorted(sizes.items()))
+
+
+def contents_of(path: Path, sha256: str, logs: Path) -> PackageContents:
+    """The contents of a package, from what is kept in the folder `logs` or from the package itself.
+
+    Raises:
+        IntegrityError: it is not a readable package.
+        OSError: it cannot be read, or what was found cannot be kept.
+    """
+    kept = logs / f"{path.name}.contents.json"
+    known = _read_kept(kept, sha256)
+    if known is not None:
+        return known
+    contents = PackageContents(path.name, sha256, path.stat().st_size, read_contents(path))
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    beside = kept.with_name(f".{kept.name}.{os.getpid()}")
+    beside.write_text(json.dumps({"format": FORMAT, **asdict(contents)}), encoding="utf-8")
+    beside.replace(kept)
+    return contents
+
+
+def _read_kept(path: Path, sha256: str) -> PackageContents | None:
+    try:
+        given: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if given["format"] != FORMAT or given["sha256"] != sha256:
+            return None
+        files = tuple(FileSize(**entry) for entry in given["files"])
+        return PackageContents(given["name"], sha256, given["packed"], files)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,218 @@
+"""The report as one HTML file: numbers become places and words here, the look is in ``templates/``."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slipway.console import human_seconds, human_size
+from slipway.report.layout import lanes, ticks
+from slipway.report.tiles import tile_packages
+from slipway.report.views import is_stage_of, module_drawing, outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from slipway.report.collect import OutputState, Report
+    from slipway.report.record import BuildRecord
+
+TEMPLATES = Path(__file__).parent / "templates"
+SLOWEST = 12
+"""Steps that are listed before the rest is unfolded."""
+
+PHASE_KINDS = {
+    "prepare": "solve",
+    "fetching source": "solve",
+    "solving environments": "solve",
+    "script": "configure",
+    "configure": "configure",
+    "compile": "compile",
+    "link": "compile",
+    "install files": "install",
+    "packing": "pack",
+    "testing": "test",
+}
+"""The colour of each phase of a build; what is not here has that of other stages."""
+
+KINDS = {
+    "solve": "solve and fetch",
+    "configure": "configure",
+    "compile": "compile and link",
+    "install": "install files",
+    "pack": "pack",
+    "test": "test",
+    "stage": "slipway itself",
+}
+
+
+def render_page(report: Report) -> str:
+    """The whole file as text; nothing in it refers to anything outside."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters.update(size=human_size, seconds=_seconds, percent=lambda value: f"{100 * value:.3f}%")
+    return environment.get_template("report.html.j2").render(
+        report=report,
+        outcome=outcome(report),
+        when=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(report.started)),
+        tiles=_figures(report),
+        axis=_axis(report.seconds),
+        rows=_timeline(report),
+        kinds=KINDS,
+        builds=[_compilation(state) for state in report.outputs if state.record is not None and state.record.steps],
+        packages=tile_packages(report.packages),
+        drawing=module_drawing(report.modules),
+    )
+
+
+def write_page(report: Report, path: Path) -> None:
+    """Write the page beside, then rename: a reader sees the old report or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(render_page(report), encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{1000 * seconds:.0f} ms" if 0 < seconds < 0.1 else human_seconds(seconds)
+
+
+def _figures(report: Report) -> list[tuple[str, str, str]]:
+    """The row of large numbers: what it is, the number, what it means."""
+    steps = [step for state in report.outputs if state.record and state.current for step in state.record.steps]
+    built = [state for state in report.outputs if state.built]
+    kept = len(report.outputs) - len(built)
+    figures = [("total time", _seconds(report.seconds), f"{report.jobs} jobs on {report.processors} processors")]
+    figures.append(("packages", f"{len(built)} built", f"{kept} reused as they were"))
+    if steps:
+        busy = sum(step.seconds for step in steps)
+        wall = sum(_ran(state.record) for state in built if state.record is not None and state.current)
+        chain = sum(state.record.critical_seconds for state in built if state.record is not None and state.current)
+        at_once = f"{busy / wall:.1f} at once on average" if wall else "one after the other"
+        figures.append(("compiler time", _seconds(busy), f"{len(steps)} steps, {at_once}"))
+        figures.append(("critical path", _seconds(chain), f"{_seconds(wall)} of compiling with {report.jobs} jobs"))
+        peak = max((state.record.peak_memory for state in built if state.record is not None), default=0)
+        figures.append(("peak memory", human_size(peak), f"of {human_size(report.memory)}"))
+    if report.packages:
+        packed = sum(package.packed for package in report.packages)
+        installed = sum(package.installed for package in report.packages)
+        figures.append(("download", human_size(packed), f"{human_size(installed)} when installed"))
+    return figures
+
+
+def _ran(record: BuildRecord) -> float:
+    """Seconds from the first step's start to the last one's end."""
+    if not record.steps:
+        return 0.0
+    return max(step.end for step in record.steps) - min(step.start for step in record.steps)
+
+
+def _axis(seconds: float) -> list[dict[str, Any]]:
+    return [{"at": tick / seconds if seconds else 0.0, "label": _tick(tick)} for tick in ticks(seconds)]
+
+
+def _tick(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def _timeline(report: Report) -> list[dict[str, Any]]:
+    """One row per stage, each with its bar; the stage of an output that was built is divided into its phases."""
+    total = report.seconds or 1.0
+    rows = []
+    for stage in report.stages:
+        state = next((state for state in report.outputs if is_stage_of(stage.title, state)), None)
+        bars = [_bar(report, total, stage.title, "stage", stage.start, stage.end)]
+        if state is not None and state.record is not None and state.current:
+            bars += [
+                _bar(report, total, phase.name, PHASE_KINDS.get(phase.name, "stage"), phase.start, phase.end)
+                for phase in state.record.phases
+            ]
+        rows.append(
+            {
+                "title": stage.title,
+                "depth": stage.depth,
+                "ok": stage.ok,
+                "seconds": stage.end - stage.start,
+                "bars": bars,
+                "output": state is not None,
+            }
+        )
+    return rows
+
+
+def _bar(report: Report, total: float, title: str, kind: str, start: float, end: float) -> dict[str, Any]:
+    start = min(max(start, report.started), report.ended)
+    end = min(max(end, start), report.ended)
+    return {
+        "kind": kind,
+        "left": (start - report.started) / total,
+        "width": (end - start) / total,
+        "tip": f"{title}: {_seconds(end - start)}, from {_seconds(start - report.started)}",
+    }
+
+
+def _compilation(state: OutputState) -> dict[str, Any]:
+    """One output's steps of Ninja: lanes of bars, the memory below, and the list."""
+    record = state.record
+    assert record is not None
+    start = min(step.start for step in record.steps)
+    length = max(step.end for step in record.steps) - start or 1.0
+    lane = lanes([(step.start, step.end) for step in record.steps])
+    bars = [
+        {
+            "lane": lane[index],
+            "left": (step.start - start) / length,
+            "width": step.seconds / length,
+            "critical": step.critical,
+            "kind": step.kind,
+            "source": step.source,
+            "short": step.source.rpartition("/")[2],
+            "seconds": step.seconds,
+            "memory": step.memory,
+        }
+        for index, step in enumerate(record.steps)
+    ]
+    slowest = sorted(bars, key=lambda bar: -float(str(bar["seconds"])))
+    inside = [sample for sample in record.samples if start <= sample.time <= start + length]
+    peak = max((sample.resident for sample in inside), default=0)
+    points = [((sample.time - start) / length, sample.resident / peak) for sample in inside if peak]
+    return {
+        "key": record.key,
+        "name": record.name,
+        "current": state.current,
+        "seconds": length,
+        "busy": sum(step.seconds for step in record.steps),
+        "jobs": record.jobs,
+        "lanes": max(lane) + 1,
+        "bars": sorted(bars, key=lambda bar: (bar["left"], bar["lane"])),
+        "slowest": slowest,
+        "shown": SLOWEST,
+        "longest": slowest[0]["seconds"],
+        "chain": [step for step in record.steps if step.critical],
+        "critical": record.critical_seconds,
+        "axis": _axis(length),
+        "memory": _area(points),
+        "peak": peak,
+    }
+
+
+def _area(points: Sequence[tuple[float, float]]) -> str:
+    """An SVG path over a box of 1000 by 100: the curve, closed at the ground."""
+    if len(points) < 2:
+        return ""
+    curve = " ".join(f"L{1000 * x:.1f},{100 - 96 * y:.1f}" for x, y in points)
+    return f"M{1000 * points[0][0]:.1f},100 {curve} L{1000 * points[-1][0]:.1f},100 Z"
