@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from types import FrameType, ModuleType
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
-COMMAND_ORDER = ("ship", "plan", "render", "build", "verify", "publish", "install", "bootstrap", "test", "doctor")
+COMMAND_ORDER = (
+    *("ship", "plan", "render", "build", "verify", "publish", "install", "report", "bootstrap", "test", "doctor"),
+)
 """How the help lists them: the way one meets them. Commands that are not named here follow, by name."""
 
 EXIT_CODES = """\

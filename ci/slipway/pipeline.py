@@ -23,6 +23,7 @@ from slipway.engines import BuildContext, Engine
 from slipway.environments import Solution, solve
 from slipway.errors import ChannelError, VerifyError
 from slipway.model import Artifact, RenderedOutput
+from slipway.report.history import available_memory, jobs_for
 from slipway.report.journal import Decided, Found, Journal, Packaged
 from slipway.verify import Verifier, format_findings, has_errors, shared_files
 
@@ -125,7 +126,7 @@ class Pipeline:
             channels=self._build_channels(),
             digest=digest,
             environ=self.environ,
-            jobs=self.jobs,
+            jobs=self._jobs(output),
             journal=self.journal,
         )
         built = self.engine.build(output, context, self.reporter)
@@ -152,6 +153,14 @@ class Pipeline:
         self.journal.add(Decided(output.key, Reason.HANDED_ON))
         self.reporter.line(Reason.HANDED_ON)
         return _artifact(output, path, 0.0, reused=True)
+
+    def _jobs(self, output: RenderedOutput) -> int:
+        """As many compilers as asked for, or fewer where those of the last build would not fit into memory."""
+        free = available_memory(Path("/proc/meminfo").read_text(encoding="ascii"))
+        jobs = jobs_for(self.workspace.dist / "logs", output.name, self.jobs, free)
+        if jobs < self.jobs:
+            self.reporter.line(f"{jobs} of {self.jobs} compilers at once: more did not fit into {human_size(free)}")
+        return jobs
 
     def _build_channels(self) -> tuple[str, ...]:
         own = (channel.channel_url(self.session), channel.channel_url(self.workspace.channel))

@@ -18,7 +18,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from slipway.errors import IntegrityError
-from slipway.verify.fatbin import read_device_code
+from slipway.report.device_code import read_device_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

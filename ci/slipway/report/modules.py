@@ -163,16 +163,17 @@ def _link_target(edge: Edge) -> str | None:
 
 
 def _external_libraries(edge: Edge, aliases: Mapping[str, str]) -> list[Module]:
-    found: list[Module] = []
-    for word in edge.variables.get("LINK_LIBRARIES", "").split():
+    found: dict[str, Module] = {}
+    # What the link depends on has a path; what is only on the command line may be `-lname`.
+    for word in (*edge.implicit, *edge.variables.get("LINK_LIBRARIES", "").split()):
         path, option = _EXTERNAL.match(word), _NAMED.match(word)
         if path is None and option is None:
             continue
         file = path["file"] if path else f"lib{option['name']}.so" if option else ""
         name = _stem(file).removeprefix("lib")
         if word not in aliases and name not in _TOOLCHAIN:
-            found.append(Module(name, "external", file))
-    return found
+            found.setdefault(name, Module(name, "external", file))
+    return list(found.values())
 
 
 def _generators(edges: Sequence[Edge], took: Mapping[str, float]) -> dict[str, float]:

@@ -144,6 +144,9 @@ def _timeline(report: Report) -> list[dict[str, Any]]:
         rows.append(
             {
                 "title": stage.title,
+                "label": stage.title.partition(f" {state.key.removeprefix(state.name + '-').split('-')[0]} ")[0]
+                if state
+                else stage.title,
                 "depth": stage.depth,
                 "ok": stage.ok,
                 "seconds": stage.end - stage.start,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from slipway.report.journal import Journal, JournalingReporter, RunStarted, keep_journal
@@ -29,8 +29,11 @@ def journaled(workspace: Workspace, command: str, jobs: int, reporter: Reporter)
     try:
         with keep_journal(workspace.dist / RUNS, started) as journal:
             yield journal, JournalingReporter(reporter, journal)
-    finally:
-        _write_report(workspace)
+    except BaseException:
+        with suppress(OSError):  # the cause is what counts: on a full disk there is no room for a report either
+            _write_report(workspace)
+        raise
+    _write_report(workspace)
 
 
 def _write_report(workspace: Workspace) -> None:

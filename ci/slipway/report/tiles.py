@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WHOLE = Box(0.0, 0.0, 1000.0, 440.0)
 """The map's shape; the page scales it."""
 
-SMALLEST_SHARE = 0.0035
+SMALLEST_SHARE = 0.0015
 """Of the whole map: what is smaller is drawn together with others of its package."""
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from slipway.report.layout import Box
     from slipway.report.modules import Module
 
-CHARACTER = 7.4
+CHARACTER = 7.8
 """Pixels per character of a node's name, at the page's font size; an estimate on the wide side."""
 
 
@@ -58,7 +58,7 @@ def module_drawing(modules: Sequence[tuple[str, Module]]) -> ModuleDrawing | Non
         return None
     details = {module.name: _detail(module) for _, module in modules}
     widths = {
-        module.name: max(72.0, 26 + CHARACTER * max(len(module.name), len(details[module.name]) * 0.86))
+        module.name: max(72.0, 30 + CHARACTER * max(len(module.name), len(details[module.name]) * 0.86))
         for _, module in modules
     }
     names = set(widths)

@@ -83,7 +83,9 @@ class Share:
     cores: int
 
 
-def choose_next(ready: Sequence[Job], running: Mapping[Job, int], machine: Machine, settings: Settings) -> list[Share]:
+def choose_next(
+    ready: Sequence[Job], running: Mapping[Job, int], machine: Machine, settings: Settings
+) -> list[Share]:
     """Which of the ready jobs start now. `ready` is in order of urgency; `running` has each job's cores.
 
     A job starts if its memory fits beside what runs; one that is too large for the machine starts alone. Cores are

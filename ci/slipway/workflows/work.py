@@ -84,10 +84,11 @@ def run_job(
         BuildError, SolveError, VerifyError: see `slipway.pipeline`.
     """
     from slipway.pipeline import Pipeline
+    from slipway.report.run import journaled
 
     workspace = request.workspace
     outputs = [*(other.output for other in job.needs), job.output]
-    with workspace.lock():
+    with workspace.lock(), journaled(workspace, f"ci job {job.name}", jobs, reporter) as (journal, reporter):
         channels = replace(request, selection=selection_of(job)).build_channels(reporter)
         outputs = request.finalized(outputs, channels)
         taken = [(other.output.subdir, handed / other.file) for other in (*job.needs, job)]
@@ -101,6 +102,7 @@ def run_job(
             jobs=jobs,
             rebuild=rebuild,
             only=frozenset([job.output.key]),
+            journal=journal,
         )
         artifact = pipeline.run(outputs)[-1]
         hand_on(artifact.path, handed / job.file)

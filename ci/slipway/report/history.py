@@ -1,0 +1,55 @@
+"""What former builds teach the next one: how long an output takes, how much memory its compilers do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slipway.report.record import BuildRecord, read_records
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+RESERVE = 0.1
+"""Share of the free memory that is left alone: sampling misses the last moment of a compiler."""
+
+
+def last_build(logs: Path, name: str) -> BuildRecord | None:
+    """The newest record of an output of that name, whatever its version, variant and build string."""
+    records = [record for record in read_records(logs) if record.name == name and record.phases]
+    return max(records, key=lambda record: record.phases[-1].end, default=None)
+
+
+def fitting_jobs(peaks: Sequence[int], wanted: int, free: int) -> int:
+    """How many compilers may run at once, from 1 to `wanted`, so that the largest ones together fit into memory.
+
+    Args:
+        peaks: bytes of memory that each step took; none known means no limit.
+        free: bytes of memory that are available.
+    """
+    room = free * (1 - RESERVE)
+    for count, peak in enumerate(sorted(peaks, reverse=True)[:wanted]):
+        room -= peak
+        if room < 0:
+            return max(count, 1)
+    return wanted
+
+
+def jobs_for(logs: Path, name: str, wanted: int, free: int) -> int:
+    """How many compilers the next build of an output may run at once, by what its last build took."""
+    record = last_build(logs, name)
+    peaks = [step.memory for step in record.steps if step.memory is not None] if record is not None else []
+    return fitting_jobs(peaks, wanted, free)
+
+
+def available_memory(meminfo: str) -> int:
+    """Bytes that can be used without swapping, from the text of /proc/meminfo.
+
+    Raises:
+        ValueError: the text does not say.
+    """
+    for line in meminfo.splitlines():
+        name, _, rest = line.partition(":")
+        if name == "MemAvailable":
+            return int(rest.split()[0]) * 1024
+    raise ValueError("no MemAvailable in /proc/meminfo")

@@ -1,0 +1,120 @@
+"""A small run as it lies on disk: journal, record of a build, package."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from slipway.paths import Workspace
+from slipway.report.journal import (
+    Decided,
+    Event,
+    Found,
+    Packaged,
+    PhaseStarted,
+    RunEnded,
+    RunStarted,
+    StageEnded,
+    StageStarted,
+)
+from slipway.report.memory import Sample
+from slipway.report.modules import Module
+from slipway.report.record import BuildRecord, Phase, TimedStep, record_path, write_record
+from slipway.report.run import RUNS
+
+START = 1_700_000_000.0
+KEY = "libtoy-1.0-h0_0"
+OTHER = "toy-data-1.0-h1_0"
+
+MakeRun = Callable[..., Workspace]
+MakePackage = Callable[..., Path]
+
+EVENTS: tuple[tuple[float, Event], ...] = (
+    (0, RunStarted("ship", 2, 4, 8_000_000_000)),
+    (0, StageStarted(1, 0, "render the recipe")),
+    (1, StageEnded(1, ok=True)),
+    (1, StageStarted(2, 0, "[1/2] libtoy 1.0 h0_0")),
+    (1, Decided(KEY, "changed", ("src/<toy>.c",))),
+    (2, PhaseStarted(KEY, "compile")),
+    (8, StageStarted(3, 2, "verify")),
+    (8, Found("warning", f"{KEY}.conda", "linking", "lib/libtoy.so", "needs libother.so", "declare it")),
+    (9, StageEnded(3, ok=True)),
+    (9, StageEnded(2, ok=True)),
+    (9, Packaged(KEY, f"linux-64/{KEY}.conda", 500, "aa", 8.0, reused=False)),
+    (9, StageStarted(4, 0, "[2/2] toy-data 1.0 h1_0")),
+    (9, Decided(OTHER, "up to date")),
+    (10, StageEnded(4, ok=True)),
+    (10, Packaged(OTHER, f"noarch/{OTHER}.conda", 100, "bb", 0.5, reused=True)),
+    (10, RunEnded(ok=True)),
+)
+
+STEPS = (
+    TimedStep("gen.h", START + 2, START + 3, critical=True),
+    TimedStep("CMakeFiles/toy.dir/a.cpp.o", START + 3, START + 6, 300_000_000, critical=True),
+    TimedStep("CMakeFiles/toy.dir/b.cpp.o", START + 2, START + 5, 200_000_000),
+    TimedStep("libtoy.so", START + 6, START + 7, 50_000_000, critical=True),
+)
+
+RECORD = BuildRecord(
+    key=KEY,
+    name="libtoy",
+    jobs=2,
+    phases=(Phase("configure", START + 1, START + 2), Phase("compile", START + 2, START + 7)),
+    steps=STEPS,
+    samples=(Sample(START + 2, 100_000_000, 1), Sample(START + 5, 500_000_000, 2)),
+    modules=(
+        Module("toy", "shared library", "libtoy.so", 2, 7.0, links=("m-extra",), waits=("gen",)),
+        Module("gen", "generator", seconds=1.0),
+        Module("m-extra", "external", "libm-extra.so"),
+    ),
+)
+
+
+def write_journal(workspace: Workspace, events: tuple[tuple[float, Event], ...], name: str = "1") -> None:
+    """The events, each with its seconds since `START`, as `Journal` writes them."""
+    folder = workspace.dist / RUNS
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"time": START + at, "event": type(event).__name__, **vars(event)}) for at, event in events]
+    (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def make_package(workspace: Workspace) -> MakePackage:
+    """``make_package("linux-64/a-1-0.conda", {"lib/x": b"..."})``: a package in the channel that has these files."""
+
+    def make(name: str, files: dict[str, bytes]) -> Path:
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            for path, content in files.items():
+                member = tarfile.TarInfo(path)
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+        target = workspace.channel / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(target, "w") as outer:
+            outer.writestr("metadata.json", '{"conda_pkg_format_version": 2}')
+            outer.writestr(f"pkg-{target.stem}.tar.zst", zstandard.compress(packed.getvalue()))
+        return target
+
+    return make
+
+
+@pytest.fixture
+def make_run(workspace: Workspace, make_package: MakePackage) -> MakeRun:
+    """``make_run()``: a folder with one run in it, of two outputs; ``make_run(events)``: with other events."""
+
+    def make(events: tuple[tuple[float, Event], ...] = EVENTS) -> Workspace:
+        write_journal(workspace, events)
+        write_record(record_path(workspace.dist / "logs", KEY), RECORD)
+        make_package(f"linux-64/{KEY}.conda", {"lib/libtoy.so": b"x" * 9000, "include/toy.h": b"y" * 1000})
+        make_package(f"noarch/{OTHER}.conda", {"share/toy/<script>.txt": b"z" * 500})
+        return workspace
+
+    return make
