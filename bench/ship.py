@@ -82,9 +82,6 @@ def main() -> None:
         print(f"{os.cpu_count()} cores")
         report("cold `ship`, with .venv", *ship(work / "checkout", dist, environment))
         report("second `ship`", *ship(work / "checkout", dist, environment))
-        if arguments.cuda:
-            option = ("--cuda", arguments.cuda)
-            report(f"`ship --cuda {arguments.cuda}` on top", *ship(work / "checkout", dist, environment, *option))
         print("\npackages")
         for package in sorted((dist / "channel").rglob("*.conda")):
             print(f"    {package.name:<54} {package.stat().st_size / 1e6:8.2f} MB")
@@ -93,6 +90,9 @@ def main() -> None:
         for name in ("libtorch", "pytorch"):
             print(f"    {name:<54} {installed_size(prefix, name) / 1e6:8.2f} MB")
         print(f"    {'the whole environment, with Python and MKL':<54} {folder_size(prefix) / 1e6:8.2f} MB")
+        if arguments.cuda:
+            option = ("--cuda", arguments.cuda)
+            report(f"`ship --cuda {arguments.cuda}` on top", *ship(work / "checkout", dist, environment, *option))
 
 
 if __name__ == "__main__":
