@@ -3,10 +3,12 @@
 import site
 import sys
 
+_FOLDER = "lib/python${python}/site-packages"  # the version is filled in where the package is assembled
+
 
 def _site_packages(prefixes=None):
     """What `site.getsitepackages` returns for CPython's own layout."""
-    return [f"{prefix}/lib/python${python}/site-packages" for prefix in (prefixes or (sys.prefix,))]
+    return [f"{prefix}/{_FOLDER}" for prefix in (prefixes or (sys.prefix,))]
 
 
 if sys.prefix == sys.base_prefix:  # a virtual environment has its own folder, which `site` finds
