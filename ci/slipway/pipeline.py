@@ -156,7 +156,7 @@ class Pipeline:
 
     def _jobs(self, output: RenderedOutput) -> int:
         """As many compilers as asked for, or fewer where those of the last build would not fit into memory."""
-        free = available_memory(Path("/proc/meminfo").read_text(encoding="ascii"))
+        free = available_memory()
         jobs = jobs_for(self.workspace.dist / "logs", output.name, self.jobs, free)
         if jobs < self.jobs:
             self.reporter.line(f"{jobs} of {self.jobs} compilers at once: more did not fit into {human_size(free)}")

@@ -5,26 +5,20 @@ A package is read once; what was found stays in a JSON file beside the logs, und
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import tarfile
-import zipfile
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import zstandard
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
-from slipway.errors import IntegrityError
-from slipway.report.device_code import read_device_code
+from slipway.verify.archive import Kind, read_members
+from slipway.verify.elf import BrokenElfError, read_elf
+from slipway.verify.policies import load_policies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-DEVICE_SECTION = ".nv_fatbin"
 FORMAT = 1
 
 
@@ -62,42 +56,24 @@ class PackageContents:
 
 
 def read_contents(path: Path) -> tuple[FileSize, ...]:
-    """The files that the package at `path` installs, as its archive holds them; nothing is unpacked to disk.
+    """The files that the package at `path` installs; nothing is unpacked to disk.
 
     Raises:
         IntegrityError: it is not a readable package.
     """
-    files: list[FileSize] = []
-    try:
-        with zipfile.ZipFile(path) as outer:
-            inner = next(name for name in outer.namelist() if name.startswith("pkg-"))
-            with (
-                outer.open(inner) as packed,
-                zstandard.ZstdDecompressor().stream_reader(packed) as stream,
-                tarfile.open(fileobj=stream, mode="r|") as archive,
-            ):
-                for member in archive:
-                    if member.isfile():
-                        content = archive.extractfile(member)
-                        library = ".so" in member.name and content is not None
-                        code = _device_code(content.read()) if library and content is not None else {}
-                        files.append(FileSize(member.name, member.size, code))
-    except (zipfile.BadZipFile, tarfile.TarError, zstandard.ZstdError, StopIteration, EOFError) as error:
-        raise IntegrityError(f"the package is damaged: {error or type(error).__name__}", where=str(path)) from error
-    return tuple(files)
+    return tuple(
+        FileSize(member.path, len(member.content), _device_code(member.content))
+        for member in read_members(path, load_policies().archive)
+        if member.kind is Kind.FILE and not member.path.startswith("info/")
+    )
 
 
 def _device_code(content: bytes) -> dict[str, int]:
     sizes: dict[str, int] = {}
-    if not content.startswith(b"\x7fELF"):
-        return sizes
-    try:
-        section = ELFFile(io.BytesIO(content)).get_section_by_name(DEVICE_SECTION)
-        codes = read_device_code(section.data()) if section is not None else []
-    except (ELFError, ValueError):
-        return sizes  # what is wrong with it, `verify` says; here it is a file like others
-    for code in codes:
-        sizes[str(code)] = sizes.get(str(code), 0) + code.size
+    if content.startswith(b"\x7fELF"):
+        with suppress(BrokenElfError):  # what is wrong with it, `verify` says; here it is a file like others
+            for code in read_elf(content).device_code:
+                sizes[str(code)] = sizes.get(str(code), 0) + code.size
     return dict(sorted(sizes.items()))
 
 

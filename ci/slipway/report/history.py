@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.report.record import BuildRecord, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 RESERVE = 0.1
 """Share of the free memory that is left alone: sampling misses the last moment of a compiler."""
@@ -42,14 +42,14 @@ def jobs_for(logs: Path, name: str, wanted: int, free: int) -> int:
     return fitting_jobs(peaks, wanted, free)
 
 
-def available_memory(meminfo: str) -> int:
-    """Bytes that can be used without swapping, from the text of /proc/meminfo.
+def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
+    """Bytes that can be used without swapping, as the kernel says.
 
     Raises:
-        ValueError: the text does not say.
+        ValueError: it does not say.
     """
-    for line in meminfo.splitlines():
+    for line in meminfo.read_text(encoding="ascii").splitlines():
         name, _, rest = line.partition(":")
         if name == "MemAvailable":
             return int(rest.split()[0]) * 1024
-    raise ValueError("no MemAvailable in /proc/meminfo")
+    raise ValueError(f"{meminfo} has no MemAvailable")

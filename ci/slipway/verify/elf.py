@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 from elftools.elf.sections import SymbolTableSection
 
-from slipway.verify.fatbin import DeviceCode, read_device_code
+from slipway.verify.fatbin import DeviceCode, add_up, read_device_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ def _read(elf: ELFFile) -> ElfFacts:
         run_paths=tuple(part for part in run_paths if part),
         versions=versions,
         exports=exports,
-        device_code=tuple(sorted(set(code))),
+        device_code=add_up(code),
     )
 
 

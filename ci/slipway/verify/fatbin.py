@@ -12,7 +12,11 @@ The layout is what public readers of the format agree on, and a test compares it
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _MAGIC = 0xBA55ED50
 _CONTAINER = struct.Struct("<IHHQ")
@@ -23,10 +27,11 @@ _LEAST_ENTRY_HEADER = _ENTRY.size
 
 @dataclass(frozen=True, order=True)
 class DeviceCode:
-    """Code of one kind for one architecture: ``sm`` (machine code) or ``compute`` (PTX)."""
+    """Code of one kind for one architecture: ``sm`` (machine code) or ``compute`` (PTX); `size`: its bytes."""
 
     kind: str
     architecture: int
+    size: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         return f"{self.kind}_{self.architecture}"
@@ -55,6 +60,14 @@ def read_device_code(section: bytes) -> list[DeviceCode]:
     return found
 
 
+def add_up(codes: Iterable[DeviceCode]) -> tuple[DeviceCode, ...]:
+    """One entry for each kind and architecture, in order, with the size of all of `codes` that are alike."""
+    sizes: dict[DeviceCode, int] = {}
+    for code in codes:
+        sizes[code] = sizes.get(code, 0) + code.size
+    return tuple(sorted(replace(code, size=size) for code, size in sizes.items()))
+
+
 def _entries(section: bytes, position: int, end: int) -> list[DeviceCode]:
     found = []
     while position + _ENTRY.size <= end:
@@ -62,6 +75,6 @@ def _entries(section: bytes, position: int, end: int) -> list[DeviceCode]:
         if header_size < _LEAST_ENTRY_HEADER or position + header_size + size > end:
             raise ValueError("an entry of the device code is truncated")
         if kind in _KINDS:
-            found.append(DeviceCode(_KINDS[kind], architecture))
+            found.append(DeviceCode(_KINDS[kind], architecture, header_size + size))
         position += header_size + size
     return found

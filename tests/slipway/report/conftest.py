@@ -85,22 +85,28 @@ def write_journal(workspace: Workspace, events: tuple[tuple[float, Event], ...],
     (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def pack(files: dict[str, bytes]) -> bytes:
+    """A tar archive of these files."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for path, content in files.items():
+            member = tarfile.TarInfo(path)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
 @pytest.fixture
 def make_package(workspace: Workspace) -> MakePackage:
     """``make_package("linux-64/a-1-0.conda", {"lib/x": b"..."})``: a package in the channel that has these files."""
 
     def make(name: str, files: dict[str, bytes]) -> Path:
-        packed = io.BytesIO()
-        with tarfile.open(fileobj=packed, mode="w") as archive:
-            for path, content in files.items():
-                member = tarfile.TarInfo(path)
-                member.size = len(content)
-                archive.addfile(member, io.BytesIO(content))
         target = workspace.channel / name
         target.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(target, "w") as outer:
             outer.writestr("metadata.json", '{"conda_pkg_format_version": 2}')
-            outer.writestr(f"pkg-{target.stem}.tar.zst", zstandard.compress(packed.getvalue()))
+            for section, content in (("info", {"info/index.json": b"{}"}), ("pkg", files)):
+                outer.writestr(f"{section}-{target.stem}.tar.zst", zstandard.compress(pack(content)))
         return target
 
     return make

@@ -9,7 +9,7 @@ import pytest
 
 from slipway.errors import IntegrityError
 from slipway.report.contents import FileSize, contents_of, read_contents
-from slipway.report.device_code import read_device_code
+from slipway.verify.fatbin import read_device_code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,9 +50,9 @@ def library(section: bytes) -> bytes:
 
 
 def test_a_package_with_device_code(make_package: MakePackage, tmp_path: Path) -> None:
-    content = library(container((2, 80, 2000), (1, 90, 800)))
+    content = library(container((2, 80, 2000), (1, 90, 800)) + container((2, 80, 8)))
     path = make_package("linux-64/a-1-0.conda", {"lib/liba.so": content, "lib/libb.so": b"\x7fELF no", "x": b""})
-    code = {"compute_90": 864, "sm_80": 2064}
+    code = {"compute_90": 864, "sm_80": 2064 + 72}
     assert read_contents(path) == (
         FileSize("lib/liba.so", len(content), code),
         FileSize("lib/libb.so", 7, {}),

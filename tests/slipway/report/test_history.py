@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +11,9 @@ from slipway.report.history import available_memory, fitting_jobs, jobs_for, las
 from slipway.report.record import Phase, record_path, write_record
 
 from .conftest import RECORD
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -39,8 +42,11 @@ def test_the_last_build_counts_whatever_its_build_string(tmp_path: Path) -> None
     assert jobs_for(tmp_path, "libother", 4, 200_000_000) == 4
 
 
-def test_available_memory() -> None:
-    assert available_memory("MemTotal: 9 kB\nMemAvailable:    2048 kB\n") == 2 * 1024 * 1024
-    assert available_memory(Path("/proc/meminfo").read_text(encoding="ascii")) > 0
+def test_available_memory(tmp_path: Path) -> None:
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 9 kB\nMemAvailable:    2048 kB\n", encoding="ascii")
+    assert available_memory(meminfo) == 2 * 1024 * 1024
+    assert available_memory() > 0
+    meminfo.write_text("MemTotal: 1 kB\n", encoding="ascii")
     with pytest.raises(ValueError, match="no MemAvailable"):
-        available_memory("MemTotal: 1 kB\n")
+        available_memory(meminfo)
