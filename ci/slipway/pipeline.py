@@ -14,7 +14,6 @@ import shutil
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway import channel
@@ -30,6 +29,7 @@ from slipway.verify import Verifier, format_findings, has_errors, shared_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from slipway.log import Reporter
     from slipway.paths import Workspace

@@ -176,6 +176,7 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.paths import lock_folder
     from slipway.request import Request, usable_cpus
     from slipway.workflows import local
+    from slipway.workflows.learn import learned
     from slipway.workflows.settings import load_settings
     from slipway.workflows.work import local_jobs
 
@@ -191,7 +192,7 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
             folder=folder,
             words=_shared_words(arguments, request.recipe),
             machine=local.Machine(memory, usable_cpus(), arguments.jobs),
-            settings=load_settings(),
+            settings=learned(load_settings(), folder, usable_cpus()),
             reporter=reporter,
         )
         results = run.run()

@@ -35,6 +35,12 @@ def fitting_jobs(peaks: Sequence[int], wanted: int, free: int) -> int:
     return wanted
 
 
+def needed_memory(record: BuildRecord, jobs: int) -> int:
+    """Bytes that a build like that one needs with `jobs` compilers, in the worst case."""
+    largest = sorted((step.memory for step in record.steps if step.memory is not None), reverse=True)
+    return max(record.peak_memory, sum(largest[:jobs]))
+
+
 def jobs_for(logs: Path, name: str, wanted: int, free: int) -> int:
     """How many compilers the next build of an output may run at once, by what its last build took."""
     record = last_build(logs, name)
