@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from slipway.console import human_seconds, human_size
 from slipway.report.layout import lanes, ticks
 from slipway.report.tiles import tile_packages
-from slipway.report.views import is_stage_of, module_drawing, outcome
+from slipway.report.views import is_stage_of, module_drawing, outcome, sort_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +70,7 @@ def render_page(report: Report) -> str:
         builds=[_compilation(state) for state in report.outputs if state.record is not None and state.record.steps],
         packages=tile_packages(report.packages),
         drawing=module_drawing(report.modules),
+        findings=sort_findings(report.findings),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -56,12 +57,13 @@ class TimedStep:
 
     @property
     def source(self) -> str:
-        """The source file as people know it: CMake's object folders and suffixes left out."""
+        """The source file as people know it: CMake's object folders and suffixes left out; ``__`` stands for ``..``."""
         folder, mark, rest = self.output.partition("CMakeFiles/")
         if not mark:
             return self.output
         name = rest.partition(".dir/")[2] or rest
-        return folder + name.removesuffix(".o").removesuffix(".obj")
+        parts = [".." if part == "__" else part for part in (folder + name).split("/")]
+        return posixpath.normpath("/".join(parts)).removesuffix(".o").removesuffix(".obj")
 
 
 @dataclass(frozen=True)

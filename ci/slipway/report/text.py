@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slipway.console import format_table, human_seconds, human_size
-from slipway.report.views import is_stage_of, outcome
+from slipway.report.views import is_stage_of, outcome, sort_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,5 +124,8 @@ def _modules(report: Report) -> list[str]:
 
 
 def _findings(report: Report) -> list[str]:
-    rows = [(found.severity, found.rule, found.package, found.where, found.message) for found in report.findings]
+    rows = [
+        (found.severity, found.rule, found.package, found.where, found.message)
+        for found in sort_findings(report.findings)
+    ]
     return format_table(("severity", "rule", "package", "where", "finding"), rows).split("\n") if rows else ["none"]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slipway.report.collect import OutputState, Report
+    from slipway.report.journal import Found
     from slipway.report.layout import Box
     from slipway.report.modules import Module
 
@@ -45,6 +46,12 @@ class ModuleDrawing:
 def outcome(report: Report) -> str:
     """``done``, ``failed`` or ``cut off``."""
     return {True: "done", False: "failed", None: "cut off"}[report.ok]
+
+
+def sort_findings(findings: Sequence[Found]) -> list[Found]:
+    """Errors first, then warnings and notes, each by package and rule."""
+    order = {"error": 0, "warning": 1}
+    return sorted(findings, key=lambda found: (order.get(found.severity, 2), found.package, found.rule, found.where))
 
 
 def is_stage_of(title: str, state: OutputState) -> bool:
