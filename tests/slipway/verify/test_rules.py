@@ -457,6 +457,8 @@ def test_python_metadata(kit: Kit, change: dict[str, str | None], message: str) 
 def test_python_distribution_of_another_name(kit: Kit) -> None:
     path = kit.package(MODULE, name="python-good", depends=PYTHON)
     assert "pip sees good, not python-good" in only(kit.judge(path), "python-metadata", "warning").message
+    other = kit.package(MODULE, name="python-good", version="7", depends=PYTHON)
+    assert {finding.severity for finding in kit.judge(other)} == {"warning"}
     expected = PythonPackage("python-good", "good")
     kit.policies = replace(kit.policies, python=replace(kit.policies.python, packages=(expected,)))
     assert kit.judge(path) == []

@@ -14,6 +14,7 @@ from slipway.verify.policies import ERROR, WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from email.message import Message
 
     from slipway.verify.facts import FileFacts
     from slipway.verify.findings import Finding
@@ -60,7 +61,7 @@ def metadata(case: Case) -> Iterator[Finding]:
     for info in infos:
         headers = HeaderParser().parsestr(site[f"{info}/METADATA"].text if f"{info}/METADATA" in site else "")
         names.append(canonicalize_name(headers.get("Name") or info.partition("-")[0]))
-        yield from _one_distribution(case, site, info, headers.get("Name", ""), headers.get("Version", ""))
+        yield from _one_distribution(case, site, info, headers, expected)
     if canonicalize_name(expected) not in names:
         cure = f"name it `{expected}` in its metadata, or say its name in ci/policies/python.yaml"
         severity = ERROR if policy else WARNING
@@ -69,7 +70,10 @@ def metadata(case: Case) -> Iterator[Finding]:
     yield from _programs(case, site, infos, policy.console_scripts if policy else ())
 
 
-def _one_distribution(case: Case, site: dict[str, FileFacts], info: str, name: str, version: str) -> Iterator[Finding]:
+def _one_distribution(
+    case: Case, site: dict[str, FileFacts], info: str, headers: Message, expected: str
+) -> Iterator[Finding]:
+    name, version = headers.get("Name", ""), headers.get("Version", "")
     cure = "build the metadata from the recipe's version, and let pip write it"
     for needed in ("METADATA", "INSTALLER", "RECORD"):
         if f"{info}/{needed}" not in site:
@@ -81,7 +85,9 @@ def _one_distribution(case: Case, site: dict[str, FileFacts], info: str, name: s
         wanted = str(case.facts.index.get("version"))
         if version and not _same_version(version, wanted):
             message = f"says version {version}; the package is {wanted}"
-            yield case.finding(ERROR, "python-metadata", f"{info}/METADATA", message, cure)
+            # A package under another name than its distribution may have reasons for another version, too.
+            severity = ERROR if canonicalize_name(name) == canonicalize_name(expected) else WARNING
+            yield case.finding(severity, "python-metadata", f"{info}/METADATA", message, cure)
     installer = site[f"{info}/INSTALLER"].text.strip() if f"{info}/INSTALLER" in site else None
     if installer is not None and installer not in case.policies.python.installers:
         cure = f"INSTALLER says who looks after it: {' or '.join(case.policies.python.installers)}"
