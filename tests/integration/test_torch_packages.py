@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.verify.facts import read_package
+from slipway.verify import Verifier
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -82,7 +82,7 @@ def test_only_one_openmp_runtime_whatever_numpy_brings(dist: Path, tmp_path: Pat
 
 
 def test_packages_split_cleanly(packages: dict[str, Path]) -> None:
-    facts = {name: read_package(path) for name, path in packages.items() if name in ("libtorch", "pytorch")}
+    facts = {name: Verifier().facts(path) for name, path in packages.items() if name in ("libtorch", "pytorch")}
     paths = {name: {entry.path for entry in fact.files} for name, fact in facts.items()}
     assert paths["libtorch"].isdisjoint(paths["pytorch"])
     assert {
