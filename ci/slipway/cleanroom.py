@@ -1,0 +1,247 @@
+"""The clean room: a root file system that holds an environment, a shell, the basic tools, and nothing else.
+
+What is tested in it can only use what its packages bring. The host's compilers, Pythons, headers and libraries are not
+hidden by a PATH but absent: the room is a folder of its own that a process is locked into (user and mount namespaces of
+Linux, made with `unshare`, no rights needed where the system allows them). From the host come
+
+- the programs of a POSIX system, copied, as builds may use them (`slipway.engines.hosttools`),
+- the libraries of glibc and those that these programs need, copied: never libstdc++, libgcc_s or an OpenMP runtime,
+- /proc and a few devices.
+
+The environment is seen at the path that it was installed to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from slipway import proc
+from slipway.engines.hosttools import make_host_tools
+from slipway.errors import BuildError, HostError
+from slipway.verify.archive import Limits, read_contents
+from slipway.verify.elf import BrokenElfError, read_elf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+LIBRARY_FOLDERS = tuple(map(Path, ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64")))
+"""Where a host keeps the libraries of its basic tools (Debian's way, and Fedora's)."""
+
+LOADER = Path("/lib64/ld-linux-x86-64.so.2")
+
+GLIBC_EXTRAS = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libanl.so.1", "libmvec.so.1",
+                "libm.so.6", "libc.so.6", "libresolv.so.2", "libnss_files.so.2", "libnss_dns.so.2")  # fmt: skip
+"""What ``__glibc`` promises to every package, whether the basic tools use it or not."""
+
+FOREIGN = re.compile(r"lib(stdc\+\+|gcc_s|gomp|iomp5|omp|python|cuda|mkl|openblas|blas|lapack).*")
+"""What must never come from the host."""
+
+DEVICES = ("null", "zero", "full", "random", "urandom")
+
+SECRET_FREE = {"LC_ALL": "C.UTF-8", "HOME": "/home/guest", "TMPDIR": "/tmp", "USER": "guest", "TERM": "dumb"}
+
+
+@dataclass(frozen=True)
+class PackageTest:
+    """One test that a package carries: shell lines, run in a folder below the prefix."""
+
+    package: str
+    commands: tuple[str, ...]
+    folder: str
+    requires: tuple[str, ...]
+
+
+def carried_tests(package: Path, name: str, limits: Limits) -> list[PackageTest]:
+    """The tests that a package brings along (``info/tests/tests.yaml``, as rattler-build writes it).
+
+    Raises:
+        BuildError: they are written in a way that is not known here; nothing is left out silently.
+    """
+    text = read_contents(package, limits).get("info/tests/tests.yaml", b"")
+    found = []
+    for entry in yaml.safe_load(text) or []:
+        script, python = entry.get("script"), entry.get("python")
+        if isinstance(script, dict):
+            content = script.get("content") or []
+            commands = [content] if isinstance(content, str) else list(content)
+            folder = str(script.get("cwd", ""))
+        elif isinstance(script, list):
+            commands, folder = list(script), ""
+        elif isinstance(python, dict):
+            commands = [f"python -c {shlex.quote(f'import {module}')}" for module in python.get("imports") or ()]
+            folder = ""
+        else:
+            raise BuildError(f"a test of an unknown kind: {', '.join(map(str, entry))}", where=str(package))
+        requires = (entry.get("requirements") or {}).get("run") or ()
+        found.append(PackageTest(name, tuple(map(str, commands)), folder, tuple(map(str, requires))))
+    return found
+
+
+class CleanRoom:
+    """A root file system below `folder`, into which host folders can be let: at their own path, for writing."""
+
+    def __init__(self, folder: Path, shared: Iterable[Path]) -> None:
+        self.root = folder / "root"
+        self.shared = tuple(path.resolve() for path in shared)
+        shutil.rmtree(self.root, ignore_errors=True)
+        for name in ("bin", "usr/bin", "lib64", "proc", "dev", "tmp", "etc", "home/guest"):
+            (self.root / name).mkdir(parents=True)
+        (self.root / "etc/passwd").write_text("guest:x:0:0::/home/guest:/bin/sh\n", encoding="ascii")
+        for device in DEVICES:
+            (self.root / "dev" / device).touch()
+        for path in self.shared:
+            (self.root / path.relative_to("/")).mkdir(parents=True, exist_ok=True)
+        self._copy_tools(folder / "tools")
+
+    def _copy_tools(self, links: Path) -> None:
+        needed: set[str] = {*GLIBC_EXTRAS}
+        for link in sorted(make_host_tools(links).iterdir()):
+            program = link.resolve()
+            target = self.root / "usr/bin" / link.name
+            shutil.copy2(program, target)
+            needed |= _needed(program)
+        for name in ("sh", "bash", "env"):  # scripts name them by these paths
+            shutil.copy2(self.root / "usr/bin" / name, self.root / "bin" / name)
+        copied: set[str] = set()
+        while needed - copied:
+            name = min(needed - copied)
+            copied.add(name)
+            source = next((folder / name for folder in LIBRARY_FOLDERS if (folder / name).exists()), None)
+            if source is None or name == LOADER.name:
+                continue  # older glibc files that newer ones took over; what a tool lacks it will say itself
+            if FOREIGN.fullmatch(name):
+                continue  # a tool that needs it does without it, or is not there
+            target = self.root / str(source.parent).lstrip("/") / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source.resolve(), target)
+            needed |= _needed(source.resolve())
+        shutil.copy2(LOADER.resolve(), self.root / "lib64" / LOADER.name)
+
+    def run(
+        self,
+        script: str,
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        what: str,
+        log: Path,
+        on_line: Callable[[str], None] | None = None,
+    ) -> proc.Completed:
+        """Run a bash script in the room, with exactly `env`; what it returns is the caller's to judge.
+
+        Raises:
+            HostError: this system does not let users make namespaces.
+        """
+        mounts = [f"mount --rbind {shlex.quote(str(path))} {_inside(self.root, path)}" for path in self.shared]
+        mounts += [f"mount --bind /dev/{name} {_inside(self.root, Path('/dev') / name)}" for name in DEVICES]
+        variables = " ".join(shlex.quote(f"{name}={value}") for name, value in env.items())
+        inner = f"cd {shlex.quote(str(cwd))} && set -eo pipefail && {{\n{script}\n}}"
+        chroot = shutil.which("chroot", path="/usr/sbin:/sbin:/usr/bin:/bin") or "chroot"
+        outer = "\n".join(
+            [
+                "set -e",
+                *mounts,
+                f"mount -t proc proc {_inside(self.root, Path('/proc'))}",
+                f"exec {chroot} {shlex.quote(str(self.root))} /usr/bin/env -i {variables} "
+                f"/bin/bash -c {shlex.quote(inner)}",
+            ]
+        )
+        command = [*_unshare(), "bash", "-c", outer]
+        return proc.run(
+            command, env={"PATH": os.defpath}, what=what, log=log, on_line=on_line, error=BuildError, check=False
+        )
+
+
+def _inside(root: Path, path: Path) -> str:
+    return shlex.quote(str(root / path.relative_to("/")))
+
+
+def _unshare() -> list[str]:
+    """The command that makes the namespaces, after a trial.
+
+    Raises:
+        HostError: there is none, or the system refuses.
+    """
+    program = shutil.which("unshare", path="/usr/bin:/bin")
+    if program is None:
+        raise HostError("`unshare` is not installed", hint="it comes with util-linux; a clean room needs it")
+    command = [program, "--user", "--map-root-user", "--mount", "--pid", "--fork", "--propagation", "private"]
+    trial = proc.run([*command, "true"], env={"PATH": os.defpath}, what="making namespaces", check=False)
+    if trial.returncode != 0:
+        raise HostError(
+            f"this system lets nobody make namespaces: {' '.join(trial.tail)}",
+            hint="a clean room needs user namespaces (sysctl kernel.unprivileged_userns_clone=1, or run it as root)",
+        )
+    return command
+
+
+def _needed(path: Path) -> set[str]:
+    content = path.read_bytes()
+    if not content.startswith(b"\x7fELF"):
+        return set()
+    try:
+        return set(read_elf(content).needed)
+    except BrokenElfError as error:
+        raise HostError(f"a program of this system cannot be read: {error}", where=str(path)) from error
+
+
+def environment_of(prefix: Path) -> dict[str, str]:
+    """The variables of an activated environment, before its scripts in etc/conda/activate.d ran."""
+    return {
+        **SECRET_FREE,
+        "PATH": f"{prefix / 'bin'}:/usr/bin:/bin",
+        "CONDA_PREFIX": str(prefix),
+        "PREFIX": str(prefix),
+        "CONDA_BUILD": "1",
+    }
+
+
+ACTIVATE = 'for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do if [ -e "$file" ]; then . "$file"; fi; done\n'
+
+HIDDEN_PROGRAMS = ("gcc", "g++", "cc", "c++", "cpp", "clang", "ld", "as", "python", "python3", "cmake", "ninja", "make",
+                   "nvcc", "pip", "conda", "git")  # fmt: skip
+
+HIDDEN_PATHS = ("/usr/include", "/usr/lib/gcc", "/usr/local", "/opt/conda", "/usr/lib/python3", "/usr/local/cuda",
+                "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/lib/x86_64-linux-gnu/libgcc_s.so.1",
+                "/usr/lib/x86_64-linux-gnu/libgomp.so.1")  # fmt: skip
+
+
+def proof_script(prefix: Path) -> str:
+    """A script that fails when one of the host's programs, folders or libraries can be seen, and says which."""
+    programs, paths = " ".join(HIDDEN_PROGRAMS), " ".join(map(shlex.quote, HIDDEN_PATHS))
+    return f"""
+for name in {programs}; do
+  if found=$(PATH=/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin command -v "$name"); then
+    echo "the host's $found can be seen"; exit 1
+  fi
+done
+for path in {paths}; do
+  if [ -e "$path" ]; then echo "the host's $path can be seen"; exit 1; fi
+done
+for file in $(find / -xdev -path /proc -prune -o -path {shlex.quote(str(prefix))} -prune -o -name '*.so*' -print); do
+  case ${{file##*/}} in
+    libstdc++*|libgcc_s*|libgomp*|libpython*|libcuda*|libmkl*|libopenblas*|libtorch*)
+      echo "the host's $file can be seen"; exit 1 ;;
+  esac
+done
+echo hidden: {programs} {paths}
+"""
+
+
+def run_all(
+    room: CleanRoom, prefix: Path, scripts: Sequence[tuple[str, str, Path]], log_of: Callable[[str], Path]
+) -> dict[str, proc.Completed]:
+    """Run named scripts, each in its folder, in the activated environment; name -> how it ended."""
+    environment = environment_of(prefix)
+    return {
+        name: room.run(ACTIVATE + script, cwd=cwd, env=environment, what=name, log=log_of(name))
+        for name, script, cwd in scripts
+    }
