@@ -30,14 +30,14 @@ from slipway.verify.archive import Limits, read_contents
 from slipway.verify.elf import BrokenElfError, read_elf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
 LIBRARY_FOLDERS = tuple(map(Path, ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64")))
 """Where a host keeps the libraries of its basic tools (Debian's way, and Fedora's)."""
 
 LOADER = Path("/lib64/ld-linux-x86-64.so.2")
 
-GLIBC_EXTRAS = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libanl.so.1", "libmvec.so.1",
+GLIBC = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libanl.so.1", "libmvec.so.1",
                 "libm.so.6", "libc.so.6", "libresolv.so.2", "libnss_files.so.2", "libnss_dns.so.2")  # fmt: skip
 """What ``__glibc`` promises to every package, whether the basic tools use it or not."""
 
@@ -46,7 +46,7 @@ FOREIGN = re.compile(r"lib(stdc\+\+|gcc_s|gomp|iomp5|omp|python|cuda|mkl|openbla
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
-SECRET_FREE = {"LC_ALL": "C.UTF-8", "HOME": "/home/guest", "TMPDIR": "/tmp", "USER": "guest", "TERM": "dumb"}
+GUEST = {"LC_ALL": "C", "HOME": "/home/guest", "TMPDIR": "/tmp", "USER": "guest", "TERM": "dumb"}
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class CleanRoom:
         self._copy_tools(folder / "tools")
 
     def _copy_tools(self, links: Path) -> None:
-        needed: set[str] = {*GLIBC_EXTRAS}
+        needed: set[str] = {*GLIBC}
         for link in sorted(make_host_tools(links).iterdir()):
             program = link.resolve()
             target = self.root / "usr/bin" / link.name
@@ -196,7 +196,7 @@ def _needed(path: Path) -> set[str]:
 def environment_of(prefix: Path) -> dict[str, str]:
     """The variables of an activated environment, before its scripts in etc/conda/activate.d ran."""
     return {
-        **SECRET_FREE,
+        **GUEST,
         "PATH": f"{prefix / 'bin'}:/usr/bin:/bin",
         "CONDA_PREFIX": str(prefix),
         "PREFIX": str(prefix),
@@ -232,16 +232,5 @@ for file in $(find / -xdev -path /proc -prune -o -path {shlex.quote(str(prefix))
       echo "the host's $file can be seen"; exit 1 ;;
   esac
 done
-echo hidden: {programs} {paths}
+echo the host has no program, header or library in here
 """
-
-
-def run_all(
-    room: CleanRoom, prefix: Path, scripts: Sequence[tuple[str, str, Path]], log_of: Callable[[str], Path]
-) -> dict[str, proc.Completed]:
-    """Run named scripts, each in its folder, in the activated environment; name -> how it ended."""
-    environment = environment_of(prefix)
-    return {
-        name: room.run(ACTIVATE + script, cwd=cwd, env=environment, what=name, log=log_of(name))
-        for name, script, cwd in scripts
-    }
