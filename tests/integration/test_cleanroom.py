@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from slipway.cleanroom import HIDDEN_PATHS, HIDDEN_PROGRAMS, CleanRoom, carried_tests, environment_of, proof_script
 from slipway.errors import BuildError
 from slipway.verify.policies import load_policies
+
+if TYPE_CHECKING:
+    import subprocess
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPES = Path(__file__).parent / "recipes"
@@ -50,7 +53,7 @@ def test_environment_of_the_caller_is_absent(prefix: Path, tmp_path: Path, monke
     monkeypatch.setenv("MY_TOKEN", "secret")
     code, lines = run(CleanRoom(tmp_path / "room", [prefix]), prefix, "env", tmp_path / "log")
     assert code == 0
-    assert {line.partition("=")[0] for line in lines} <= {*environment_of(prefix), "PWD", "SHLVL", "_"}
+    assert {line.partition("=")[0] for line in lines} <= {*environment_of(prefix), "PWD", "OLDPWD", "SHLVL", "_"}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A Python extension in C++, as a user of torch.utils.cpp_extension writes it."""
 
 from setuptools import setup
+
 from torch.utils.cpp_extension import BuildExtension, CppExtension
 
 setup(
