@@ -37,7 +37,7 @@ class Module:
         sources: how many files are compiled for it.
         seconds: of all its steps together.
         links: names of the modules that go into it.
-        waits: names of the modules that must merely be made first (generated headers).
+        waits: names of the modules that must merely be made first (generated headers, programs).
     """
 
     name: str
@@ -69,7 +69,7 @@ def read_modules(edges: Sequence[Edge], steps: Sequence[Step]) -> list[Module]:
     generators = _generators(edges, took)
     modules: dict[str, Module] = {}
     externals: dict[str, Module] = {}
-    waits = _waits(edges, generators)
+    waits = _waits(edges, {PurePosixPath(name).name: name for name in generators} | aliases)
     for edge in edges:
         target = _link_target(edge)
         match = _LINKER.match(edge.rule)
@@ -88,7 +88,7 @@ def read_modules(edges: Sequence[Edge], steps: Sequence[Step]) -> list[Module]:
             sources=len(own),
             seconds=sum(took.get(name, 0.0) for name in (*own, edge.outputs[0])),
             links=_unique(links, without=target),
-            waits=_unique(waits.get(target, ()), without=target),
+            waits=_unique([name for name in waits.get(target, ()) if name not in links], without=target),
         )
     for target in dict.fromkeys(compiled.values()):
         if target not in modules:  # an object library: compiled here, linked by others
@@ -192,10 +192,11 @@ def _generators(edges: Sequence[Edge], took: Mapping[str, float]) -> dict[str, f
     return found
 
 
-def _waits(edges: Sequence[Edge], generators: Mapping[str, float]) -> dict[str, list[str]]:
+def _waits(edges: Sequence[Edge], makers: Mapping[str, str]) -> dict[str, list[str]]:
+    """Target -> the targets that must be made before it; `makers` says whose a file or name is."""
     found: dict[str, list[str]] = {}
     for edge in edges:
         if edge.rule == "phony" and edge.outputs and edge.outputs[0].startswith(_ORDER):
-            names = [PurePosixPath(name).name for name in edge.order]
-            found[edge.outputs[0].removeprefix(_ORDER)] = [name for name in names if name in generators]
+            names = [makers.get(name) or makers.get(PurePosixPath(name).name) for name in edge.order]
+            found[edge.outputs[0].removeprefix(_ORDER)] = [name for name in names if name is not None]
     return found

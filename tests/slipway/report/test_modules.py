@@ -37,6 +37,7 @@ def test_links_and_waits(modules: dict[str, Module]) -> None:
     assert set(modules["extra"].links) == {"parts", "base", "far", "near"}
     assert modules["extra"].waits == ("make_header",)
     assert modules["base"].links == ()
+    assert modules["base"].waits == ()
 
 
 def test_outputs_are_merged_where_one_builds_what_another_links() -> None:
