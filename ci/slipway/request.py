@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,6 +118,10 @@ class Request:
         for path in (*arguments.variant_config, *([arguments.exclusive_config] if arguments.exclusive_config else [])):
             if not path.is_file():
                 raise UsageError("there is no such variant config", where=str(path))
+        for option in ("python", "cuda"):
+            version = getattr(arguments, option)
+            if version is not None and not re.fullmatch(r"\d+\.\d+", version):
+                raise UsageError(f"--{option} takes a version X.Y, not `{version}`")
         return cls(
             recipe=recipe,
             selection=_selection(arguments, own=recipe == DEFAULT_RECIPE),
@@ -212,8 +217,16 @@ class Request:
         """The channels to build from; assembles the embedded one where none was named.
 
         Raises:
+            HostError: the output folder is at a place where compilers cannot work.
             NetworkError: a download was needed and could not be made.
         """
+        if re.search(r"\s", str(self.workspace.dist)):
+            # Prefixes become words of CFLAGS, LDFLAGS and `#!` lines, none of which can hold a space.
+            raise HostError(
+                "packages cannot be built below a folder with a space in its path",
+                where=str(self.workspace.dist),
+                hint="name another output folder with --dist",
+            )
         if self.channels is not None:
             return self.channels
         return (embedded_channel(self.selection, reporter, offline=self.offline).url,)

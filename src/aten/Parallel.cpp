@@ -3,12 +3,24 @@
 
 #include <omp.h>
 
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
 #include <atomic>
 
 namespace at {
 
 namespace {
 std::atomic<int> chosen_threads{0};  // 0: what OpenMP was told by the environment
+
+#ifndef _WIN32
+// A forked child has only the thread that called fork. libgomp does not know: the first parallel region there would
+// wait forever for the other threads of the pool. So the forking thread gives its pool back first; parent and child
+// (and a BLAS on the same runtime) start a new one when they next need it.
+[[maybe_unused]] const int fork_handler =
+    pthread_atfork([] { omp_pause_resource_all(omp_pause_hard); }, /*parent=*/nullptr, /*child=*/nullptr);
+#endif
 }
 
 int get_num_threads() {

@@ -55,3 +55,11 @@ def test_applies_and_is_not_applied_yet(patch: Path, patched_files: Path) -> Non
 def test_recipe_and_sources_agree_on_the_version() -> None:
     version = (CHECKOUT / "src" / "version.txt").read_text(encoding="utf-8").strip()
     assert f'{{% set version = "{version}" %}}' in RECIPE
+
+
+def test_the_sources_bring_their_licence() -> None:
+    """A real file in the sources: both engines look there first, and copies of recipe/ alone need no link to follow."""
+    licence = CHECKOUT / "src" / "LICENSE"
+    assert not licence.is_symlink()
+    assert licence.read_bytes() == (CHECKOUT / "LICENSE").read_bytes()
+    assert RECIPE.count("license_file: LICENSE") == RECIPE.count("script: build.sh"), "each output with files has it"

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 import torch
 import torch.multiprocessing as mp
+
+# In a process of its own, so that what forks has one thread of Python; a child that hangs is ended by its alarm.
+FORK_AFTER_COMPUTING = """
+import os, signal, torch
+torch.set_num_threads(4)
+numbers, square = torch.ones(1_000_000), torch.ones(300, 300)
+def compute():
+    return numbers.exp().sum().item(), (square @ square).sum().item()
+expected = compute()
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    os._exit(0 if compute() == expected and torch.get_num_threads() == 4 else 1)
+assert compute() == expected
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_computes_with_threads_of_its_own() -> None:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK_AFTER_COMPUTING]
+    assert subprocess.run(command, check=False).returncode == 0
 
 
 def _double(received: Any, sent: Any) -> None:

@@ -66,7 +66,7 @@ class Inventory:
         return self.folder / "lock.yaml"
 
     def check(self, request: ChannelRequest) -> None:
-        """Raise UsageError, with the choices, for a request that cannot be served."""
+        """Raise VariantError, with the choices, for a request that cannot be served."""
         settings = self.settings
         if request.cuda is not None and request.cuda not in settings.cudas:
             raise _no_such("CUDA", request.cuda, settings.cudas)
@@ -76,7 +76,7 @@ class Inventory:
             if python not in settings.pythons:
                 raise _no_such("Python", python, settings.pythons)
         if not request.python:
-            raise errors.UsageError("no Python version was asked for")
+            raise errors.VariantError("no Python version was asked for")
 
     def select(
         self, request: ChannelRequest, full_pythons: Mapping[str, str], from_debian: frozenset[str] = frozenset()
@@ -163,8 +163,8 @@ def _ordered(chosen: Iterable[PackageDescription]) -> tuple[PackageDescription, 
     return tuple(item for name in order for item in by_name[name])
 
 
-def _no_such(what: str, value: str, choices: tuple[str, ...]) -> errors.UsageError:
-    return errors.UsageError(
+def _no_such(what: str, value: str, choices: tuple[str, ...]) -> errors.VariantError:
+    return errors.VariantError(
         f"the embedded channel has no {what} `{value}`",
         hint=f"choose from {', '.join(f'`{choice}`' for choice in choices)}, or use `--channel conda-forge`",
     )

@@ -76,7 +76,7 @@ def test_the_lock_covers_everything_and_nothing_else(inventory: Inventory) -> No
     ],
 )
 def test_what_is_not_there(inventory: Inventory, request_: ChannelRequest, message: str) -> None:
-    with pytest.raises(errors.UsageError) as caught:
+    with pytest.raises(errors.VariantError) as caught:
         inventory.check(request_)
     assert caught.value.message == message
 
