@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -132,26 +133,47 @@ def _exchange(first: Path, second: Path) -> bool:
 
 def read_package_digest(path: Path) -> str | None:
     """What `path` says it was made from (see `slipway.digest`), or None for a package that does not say."""
-    from rattler.package_streaming import PackageArchive
-
-    async def read() -> bytes | None:
-        return await (await PackageArchive.from_path(path)).read_file("info/about.json")
-
-    try:
-        text = asyncio.run(read())
-    except Exception as error:
-        raise ChannelError(f"not a readable package: {error}", where=str(path)) from error
-    about = json.loads(text or "{}")
+    about = json.loads(read_info(path, "about.json") or b"{}")
     extra = about.get("extra")
     # rattler-build keeps it below `extra`, conda-build's --extra-meta beside it.
     value = (extra if isinstance(extra, dict) else {}).get(DIGEST_KEY, about.get(DIGEST_KEY))
     return str(value) if value is not None else None
 
 
-def find_package(folders: Iterable[Path], subdir: str, filename: str, digest: str) -> Path | None:
-    """The first package of that name, in these channels, that was made from exactly what `digest` stands for."""
-    for folder in folders:
-        path = folder / subdir / filename
-        if path.is_file() and read_package_digest(path) == digest:
-            return path
-    return None
+def read_info(path: Path, name: str) -> bytes | None:
+    """The file `name` below ``info/`` in the package at `path`; None where it has none.
+
+    Raises:
+        ChannelError: that is no readable package.
+    """
+    from rattler.package_streaming import PackageArchive
+
+    async def read() -> bytes | None:
+        return await (await PackageArchive.from_path(path)).read_file(f"info/{name}")
+
+    try:
+        return asyncio.run(read())
+    except Exception as error:
+        raise ChannelError(f"not a readable package: {error}", where=str(path)) from error
+
+
+def is_indexed(folder: Path) -> bool:
+    """Whether `folder` is a channel whose index can be read."""
+    try:
+        return all(isinstance(json.loads((folder / name / "repodata.json").read_bytes()), dict) for name in SUBDIRS)
+    except (OSError, ValueError):
+        return False
+
+
+def damage(folder: Path, subdir: str, filename: str) -> str | None:
+    """Why the package of that name must not be used: its bytes are not what the channel's index says; None if fine."""
+    try:
+        index = json.loads((folder / subdir / "repodata.json").read_bytes())
+        record = index["packages.conda"].get(filename)
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        return f"the channel's index cannot be read ({type(error).__name__})"
+    if record is None:
+        return "the channel's index does not know the package"
+    with (folder / subdir / filename).open("rb") as stream:
+        actual = hashlib.file_digest(stream, "sha256").hexdigest()
+    return None if actual == record.get("sha256") else "its bytes are not what the channel's index says"

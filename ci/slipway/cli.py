@@ -17,14 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from slipway.console import make_reporter, print_error
-from slipway.errors import INTERRUPTED_EXIT_CODE, DiskFullError, SlipwayError, UsageError
+from slipway.errors import INTERRUPTED_EXIT_CODE, DiskFullError, HostError, SlipwayError, UsageError
 
 if TYPE_CHECKING:
     from types import FrameType, ModuleType
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
 COMMAND_ORDER = (
-    *("ship", "plan", "render", "build", "verify", "publish", "install", "report", "bootstrap", "test", "doctor"),
+    *("ship", "plan", "render", "build", "verify", "rebuild", "publish", "install", "report", "bootstrap"),
+    *("test", "doctor"),
 )
 """How the help lists them: the way one meets them. Commands that are not named here follow, by name."""
 
@@ -92,6 +93,14 @@ def main(argv: list[str] | None = None) -> int:
         sys.stderr.close()  # the reader of our output left, as in `slipway plan | head -1`
         return 1
     except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR) and error.filename is not None:
+            denied = HostError(
+                f"cannot be read or written: {error.strerror}",
+                where=str(error.filename),
+                hint="give yourself the right to, or name another folder (--dist, XDG_CACHE_HOME)",
+            )
+            print_error(denied)
+            return denied.exit_code
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         full = DiskFullError(

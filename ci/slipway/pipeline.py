@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 
 from slipway import channel
 from slipway.console import human_seconds, human_size
-from slipway.digest import output_digest
+from slipway.digest import Manifest, differences, make_manifest
 from slipway.engines import BuildContext, Engine
 from slipway.environments import Solution, solve
-from slipway.errors import ChannelError, VerifyError
+from slipway.errors import ChannelError, IntegrityError, VerifyError
 from slipway.model import Artifact, RenderedOutput
+from slipway.packing import MANIFEST_FILE, finish_package
 from slipway.report.history import available_memory, jobs_for
 from slipway.report.journal import Decided, Found, Journal, Packaged
 from slipway.verify import Verifier, format_findings, has_errors, shared_files
@@ -42,6 +43,25 @@ class Reason(StrEnum):
     CHANGED = "changed"
     UP_TO_DATE = "up to date"
     HANDED_ON = "as handed on"
+
+
+SHOWN_CHANGES = 12
+"""More of them than this help nobody."""
+
+
+def shortened(changes: Sequence[str]) -> list[str]:
+    """The first changes, and how many there are beside."""
+    more = len(changes) - SHOWN_CHANGES
+    return [*changes[:SHOWN_CHANGES], *([f"and {more} more"] if more > 0 else [])]
+
+
+@dataclass(frozen=True)
+class State:
+    """How an output stands: the package that is up to date, or what changed since the one there is."""
+
+    reason: Reason
+    package: Path | None = None
+    changes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -66,6 +86,7 @@ class Pipeline:
     journal: Journal = field(default_factory=Journal)
     artifacts: list[Artifact] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
     files: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     @property
@@ -82,7 +103,9 @@ class Pipeline:
         """
         shutil.rmtree(self.session, ignore_errors=True)
         channel.publish(self.session, [])
-        if not (self.workspace.channel / "noarch" / "repodata.json").exists():
+        if not channel.is_indexed(self.workspace.channel):
+            if self.workspace.channel.exists():
+                self.reporter.line("the channel's index is damaged: it is written again")
             channel.publish(self.workspace.channel, [])
         own_names = {output.name for output in outputs}
         for index, output in enumerate(outputs, start=1):
@@ -106,30 +129,24 @@ class Pipeline:
 
     def _bring_up_to_date(self, output: RenderedOutput, own_names: set[str]) -> Artifact:
         started = time.monotonic()
+        self.names[output.key] = output.name
         if self.only is not None and output.key not in self.only:
             return self._handed(output)
-        digest = self._digest(output, own_names)
+        manifest = self.manifest(output, own_names)
+        digest = manifest.digest
         self.digests[output.key] = digest
-        filename = f"{output.key}{channel.PACKAGE_SUFFIX}"
-        if not self.rebuild:
-            folders = (self.workspace.channel, self.workspace.proved)
-            found = channel.find_package(folders, output.subdir, filename, digest)
-            if found is not None:
-                self.journal.add(Decided(output.key, Reason.UP_TO_DATE))
-                self.reporter.line(f"{Reason.UP_TO_DATE}: made from the same sources, recipe and environments")
-                return _artifact(output, found, time.monotonic() - started, reused=True)
-        known = (self.workspace.channel / output.subdir / filename).exists()
-        self.journal.add(Decided(output.key, Reason.CHANGED if known else Reason.NEW))
-        self.reporter.line(f"{Reason.CHANGED if known else Reason.NEW}; log: {self.workspace.log(output.key)}")
-        context = BuildContext(
-            workspace=self.workspace,
-            channels=self._build_channels(),
-            digest=digest,
-            environ=self.environ,
-            jobs=self._jobs(output),
-            journal=self.journal,
-        )
-        built = self.engine.build(output, context, self.reporter)
+        state = self.state(output, manifest)
+        if state.package is not None and not self.rebuild:
+            self.journal.add(Decided(output.key, Reason.UP_TO_DATE))
+            self.reporter.line(f"{Reason.UP_TO_DATE}: made from the same sources, recipe and environments")
+            return _artifact(output, state.package, time.monotonic() - started, reused=True)
+        reason = Reason.CHANGED if state.reason is Reason.UP_TO_DATE else state.reason
+        self.journal.add(Decided(output.key, reason))
+        self.reporter.line(f"{reason}; log: {self.workspace.log(output.key)}")
+        for change in shortened(state.changes):
+            self.reporter.line(f"  {change}")
+        built = self.engine.build(output, self._context(output, digest), self.reporter)
+        finish_package(built, manifest)
         built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
         self._judge(output, built)
         channel.publish(self.workspace.proved, [(output.subdir, built)])
@@ -166,29 +183,81 @@ class Pipeline:
         own = (channel.channel_url(self.session), channel.channel_url(self.workspace.channel))
         return own + self.channels
 
-    def _digest(self, output: RenderedOutput, own_names: set[str]) -> str:
-        build = self._solve(output.requirements.build)
+    def plan(self, outputs: Sequence[RenderedOutput]) -> list[State]:
+        """How every output stands, in the order given; nothing is built or written."""
+        own_names = {output.name for output in outputs}
+        states = []
+        for output in outputs:
+            manifest = self.manifest(output, own_names)
+            self.names[output.key], self.digests[output.key] = output.name, manifest.digest
+            states.append(self.state(output, manifest))
+        return states
+
+    def _context(self, output: RenderedOutput, digest: str) -> BuildContext:
+        return BuildContext(
+            workspace=self.workspace,
+            channels=self._build_channels(),
+            digest=digest,
+            environ=self.environ,
+            jobs=self._jobs(output),
+            journal=self.journal,
+        )
+
+    def manifest(self, output: RenderedOutput, own_names: set[str]) -> Manifest:
+        """Everything that `output` would be made from now.
+
+        Args:
+            own_names: the recipe's outputs; those that `output` needs must be in `digests`.
+        """
+        build = self._solve(_without(output.requirements.build, own_names))
         exported = [spec for spec in _strong_run_exports(build, output) if spec.split()[0] not in own_names]
-        host = self._solve((*output.requirements.host, *exported))
+        host = self._solve((*_without(output.requirements.host, own_names), *exported))
         required = {
             spec.split()[0]
             for section in (output.requirements.build, output.requirements.host, output.requirements.run)
             for spec in section
         }
-        needed = {
-            artifact.output.key: self.digests[artifact.output.key]
-            for artifact in self.artifacts
-            if artifact.output.name in required
-        }
-        environments = {
-            name: [package.sha256 for package in solution.packages if package.name not in own_names]
-            for name, solution in (("build", build), ("host", host))
-        }
         version = importlib.metadata.version("py-rattler-build")
-        return output_digest(output, engine=f"{self.engine.name} {version}", environments=environments, needed=needed)
+        return make_manifest(
+            output,
+            engine=f"{self.engine.name} {version}",
+            environments={
+                name: [package for package in solution.packages if package.name not in own_names]
+                for name, solution in (("build", build), ("host", host))
+            },
+            needed={key: digest for key, digest in self.digests.items() if self.names[key] in required},
+        )
+
+    def state(self, output: RenderedOutput, manifest: Manifest) -> State:
+        """Whether there is a package of `output` that was made from just that, and if not, what is different."""
+        filename = f"{output.key}{channel.PACKAGE_SUFFIX}"
+        changes: tuple[str, ...] | None = None
+        for folder in (self.workspace.channel, self.workspace.proved):
+            path = folder / output.subdir / filename
+            if not path.is_file():
+                continue
+            damage = channel.damage(folder, output.subdir, filename)
+            if damage is not None:
+                changes = changes or (f"{path}: {damage}",)
+                continue
+            if channel.read_package_digest(path) == manifest.digest:
+                return State(Reason.UP_TO_DATE, path)
+            text = channel.read_info(path, MANIFEST_FILE)
+            if text is None:
+                changes = changes or ("the package does not say what it was made from",)
+            else:
+                try:
+                    old = Manifest.from_json(text, where=str(path))
+                except IntegrityError as error:
+                    changes = changes or (error.message,)
+                else:
+                    changes = changes or tuple(differences(old, manifest))
+        return State(Reason.NEW if changes is None else Reason.CHANGED, None, changes or ())
 
     def _solve(self, specs: Sequence[str]) -> Solution:
-        return solve(specs, self._build_channels()) if specs else Solution((), ())
+        """Of the recipe's own outputs nothing is asked here, so this run's packages need not be there."""
+        own = (self.workspace.channel,) if channel.is_indexed(self.workspace.channel) else ()
+        return solve(specs, (*map(channel.channel_url, own), *self.channels)) if specs else Solution((), ())
 
     def _judge(self, output: RenderedOutput, path: Path) -> None:
         with self.reporter.step("verify"):
@@ -245,6 +314,11 @@ class Pipeline:
 def _artifact(output: RenderedOutput, path: Path, seconds: float, *, reused: bool) -> Artifact:
     content = path.read_bytes()
     return Artifact(output, path, hashlib.sha256(content).hexdigest(), len(content), seconds, reused)
+
+
+def _without(specs: Sequence[str], names: set[str]) -> tuple[str, ...]:
+    """The specs of packages that are not among `names`: those count by what they are made from, see `needed`."""
+    return tuple(spec for spec in specs if spec.split()[0] not in names)
 
 
 def _strong_run_exports(build: Solution, output: RenderedOutput) -> Iterator[str]:

@@ -21,7 +21,7 @@ import pathspec
 from slipway.errors import RecipeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 NEVER_SOURCE = frozenset({".git", ".hg", ".svn", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
 """Folders that are no source, whatever the ignore files say."""
@@ -35,28 +35,44 @@ class SourceTree:
     files: tuple[str, ...]
 
     @cached_property
+    def fingerprints(self) -> dict[str, str]:
+        """What each file is known by: ``kind:sha256:git``, where ``git`` is the name its content has in git's store."""
+        return {name: _fingerprint(self._base / name) for name in self.files}
+
+    @property
     def digest(self) -> str:
         """sha256 over names, execute bits and contents."""
-        total = hashlib.sha256()
-        base = self.root if self.root.is_dir() else self.root.parent
-        for name in self.files:
-            path = base / name
-            if path.is_symlink():
-                kind, content = "link", str(path.readlink()).encode()
-            else:
-                kind = "program" if os.access(path, os.X_OK) else "file"
-                content = path.read_bytes()
-            total.update(f"{kind} {name} {len(content)}\n".encode() + content)
-        return total.hexdigest()
+        lines = (f"{name} {known}\n" for name, known in self.fingerprints.items())
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+    @property
+    def _base(self) -> Path:
+        return self.root if self.root.is_dir() else self.root.parent
+
+    def without(self, patterns: Sequence[str]) -> SourceTree:
+        """The same tree without the files that `patterns`, written as in ``.gitignore``, name."""
+        if not patterns:
+            return self
+        spec = pathspec.GitIgnoreSpec.from_lines(patterns)
+        return SourceTree(self.root, tuple(name for name in self.files if not spec.match_file(name)))
 
     def copy_to(self, folder: Path) -> None:
         """Make `folder` hold exactly these files, with their times, so that an unchanged file looks unchanged."""
         shutil.rmtree(folder, ignore_errors=True)
-        base = self.root if self.root.is_dir() else self.root.parent
         for name in self.files:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(base / name, target, follow_symlinks=False)
+            shutil.copy2(self._base / name, target, follow_symlinks=False)
+
+
+def _fingerprint(path: Path) -> str:
+    if path.is_symlink():
+        kind, content = "link", os.fsencode(path.readlink())
+    else:
+        kind = "program" if os.access(path, os.X_OK) else "file"
+        content = path.read_bytes()
+    git = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
+    return f"{kind}:{hashlib.sha256(content).hexdigest()}:{git.hexdigest()}"
 
 
 def read_tree(root: Path, *, use_git: bool = True) -> SourceTree:

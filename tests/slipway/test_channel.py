@@ -114,6 +114,17 @@ def test_bad_package_is_refused(tmp_path: Path, kind: str) -> None:
 def test_digest_is_read_back(package: Path, workspace: Workspace) -> None:
     digest = channel.read_package_digest(package)
     assert digest is not None
-    folders = [workspace.channel, workspace.proved]
-    assert channel.find_package(folders, "linux-64", package.name, digest) == package
-    assert channel.find_package(folders, "linux-64", package.name, "0" * 64) is None
+    assert len(digest) == 64
+    assert channel.read_info(package, "slipway.json") is not None
+    assert channel.read_info(package, "no-such-file") is None
+
+
+def test_package_that_is_not_what_the_index_says(package: Path, workspace: Workspace) -> None:
+    folder = workspace.proved
+    assert channel.damage(folder, "linux-64", package.name) is None
+    content = bytearray(package.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    package.write_bytes(content)
+    assert channel.damage(folder, "linux-64", package.name) == "its bytes are not what the channel's index says"
+    (folder / "linux-64/repodata.json").write_text("{", encoding="utf-8")
+    assert "cannot be read" in str(channel.damage(folder, "linux-64", package.name))

@@ -94,15 +94,23 @@ def write_package(
         "index.json": to_json(record.index()),
         "paths.json": to_json({"paths": paths, "paths_version": 1}),
     }
-    stem = destination.name.removesuffix(".conda")
+    write_archive(tree, destination, metadata, stem=destination.name.removesuffix(".conda"), level=level)
+
+
+def write_archive(tree: Path, destination: Path, info: Mapping[str, bytes], *, stem: str, level: int) -> None:
+    """Write the files of `tree`, and of ``info/`` as given, as a package at `destination`, which must not exist yet.
+
+    Args:
+        stem: the package's name without its ending, which names the parts of the archive.
+        level: zstd level.
+    """
+    files = _files(tree)
     with zipfile.ZipFile(destination, "x", zipfile.ZIP_STORED, allowZip64=True) as archive:
         _store(archive, "metadata.json", lambda sink: _write(sink, b'{"conda_pkg_format_version": 2}'))
         _store(
             archive, f"pkg-{stem}.tar.zst", lambda sink: _compress(sink, level, lambda tar: _add_tree(tar, tree, files))
         )
-        _store(
-            archive, f"info-{stem}.tar.zst", lambda sink: _compress(sink, level, lambda tar: _add_info(tar, metadata))
-        )
+        _store(archive, f"info-{stem}.tar.zst", lambda sink: _compress(sink, level, lambda tar: _add_info(tar, info)))
 
 
 def to_json(value: object) -> bytes:

@@ -1,12 +1,16 @@
-"""Print a recipe's matrix: one row per package, in the order in which they are built.
+"""Say for every package whether it is up to date, new, or changed, and what changed.
 
-Says which variant keys each package uses, that is, what it would be built again for.
+That is what `slipway ship` with the same options would build, and why: which file was edited, which dependency moved
+from what to what. Nothing is built. With --matrix, all variants are listed instead, in the order in which they are
+built, with the variant keys that each package uses, that is, what it would be built again for.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
+from slipway.errors import UsageError
 from slipway.recipe.choose import identifier, used_variant
 from slipway.recipe.hashes import as_json
 from slipway.recipe.options import add_render_arguments, rendered
@@ -17,20 +21,66 @@ if TYPE_CHECKING:
 
     from slipway.log import Reporter
     from slipway.model import RenderedOutput
+    from slipway.pipeline import State
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_render_arguments(parser)
+    parser.add_argument("--python", metavar="X.Y", help="Python to build for")
+    parser.add_argument("--blas", metavar="NAME", help="BLAS to build with: mkl or openblas")
+    parser.add_argument("--cuda", metavar="X.Y", help="also what needs CUDA, for this version")
+    parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
+    parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
+    parser.add_argument("--dist", metavar="DIR", help="folder of the channel that is compared with (default: dist/)")
+    parser.add_argument("--engine", default="rattler", metavar="NAME", help="rattler (default) or conda-build")
+    parser.add_argument("--matrix", action="store_true", help="list every variant; look at no channel")
     parser.add_argument("--json", action="store_true", help="a list of objects, in build order")
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    table = rows(rendered(arguments))
+    """Print the table; returns the exit code."""
+    if arguments.matrix:
+        table = rows(rendered(arguments))
+        print(as_json(table) if arguments.json else "\n".join(as_table(table)))
+        return 0
+    outputs, states = _states(arguments, reporter)
+    table = rows(outputs, {output.key: state.reason for output, state in zip(outputs, states, strict=True)})
     if arguments.json:
+        for row, state in zip(table, states, strict=True):
+            row["changes"] = list(state.changes)
         print(as_json(table))
         return 0
-    print("\n".join(as_table(table)))
+    lines = as_table(table)
+    print(lines[0])
+    from slipway.pipeline import shortened
+
+    for line, state in zip(lines[1:], states, strict=True):
+        print("\n".join([line, *(f"     {change}" for change in shortened(state.changes))]))
     return 0
+
+
+def _states(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[RenderedOutput], list[State]]:
+    from slipway.engines import load_engine
+    from slipway.pipeline import Pipeline
+    from slipway.request import Request
+
+    if arguments.variants is not None or arguments.platform != "linux-64":
+        raise UsageError("--variants and --platform say what to render", hint="add --matrix, or leave them out")
+    arguments.variant_config = arguments.variant_configs
+    arguments.exclusive_config = arguments.exclusive_configs[-1] if arguments.exclusive_configs else None
+    request = Request.of(arguments)
+    outputs = request.outputs()
+    channels = request.build_channels(reporter)
+    outputs = request.finalized(outputs, channels)
+    pipeline = Pipeline(
+        workspace=request.workspace,
+        engine=load_engine(arguments.engine),
+        channels=channels,
+        environ=dict(os.environ),
+        reporter=reporter,
+        jobs=1,
+    )
+    return outputs, pipeline.plan(outputs)
 
 
 def rows(outputs: Sequence[RenderedOutput], states: Mapping[str, str] | None = None) -> list[dict[str, Any]]:

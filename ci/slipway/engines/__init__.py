@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from slipway.model import RenderedOutput
     from slipway.paths import Workspace
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Part of every digest: raise it when an engine starts to build something else from the same input."""
+
+CLOCK_SECONDS = 1_704_067_200
+"""The time of every build, seen by scripts as SOURCE_DATE_EPOCH: a clock that stands still gives the same bytes."""
 
 DIGEST_KEY = "slipway_digest"
 """Where a package's ``info/about.json`` keeps, under ``extra``, the digest of what it was made from."""
@@ -39,6 +42,7 @@ class BuildContext:
         environ: the environment slipway was started in; engines pass on what they must (proxies, CONDA_OVERRIDE_*).
         jobs: how many compilers may run at once.
         journal: what is told of the build as it goes.
+        test: whether the package's own tests run.
     """
 
     workspace: Workspace
@@ -47,6 +51,7 @@ class BuildContext:
     environ: Mapping[str, str]
     jobs: int
     journal: Journal = field(default_factory=Journal)
+    test: bool = True
 
 
 class Engine(Protocol):

@@ -6,7 +6,9 @@ from the process, and because Ctrl-C must stop the whole tree of compilers at on
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import shutil
 import sys
@@ -16,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from slipway import proc
 from slipway.engines.hosttools import make_host_tools
+from slipway.engines.place import build_place
 from slipway.engines.rattler_worker import PHASE_MARK
 from slipway.engines.v1 import SCRIPT_NAME, build_script, to_v1_recipe
-from slipway.errors import BuildError, RecipeError, SolveError
+from slipway.errors import BuildError, DiskFullError, SolveError
 from slipway.paths import CHECKOUT, cache_folder
+from slipway.reads import reads_of
 from slipway.report.observe import BuildObserver
-from slipway.sources import read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +37,9 @@ PASSED_ON = re.compile(
     r"CONDA_OVERRIDE_\w+|(https?|no|all|ftp)_proxy|SSL_CERT_(FILE|DIR)|RATTLER_AUTH_FILE", re.IGNORECASE
 )
 """Variables of the caller that a build may see: facts about the machine's network and what it pretends to be."""
+
+FULL_DISK_SIGNS = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+"""How shells, compilers and rattler-build say that nothing more can be written."""
 
 NINJA_COUNT = re.compile(r"^\[(\d+)/(\d+)\]\s+(.*)$")
 
@@ -54,17 +60,23 @@ class RattlerEngine:
 
     def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
         """See `slipway.engines.Engine.build`."""
-        folder = context.workspace.work / "build" / _folder_name(output)
+        with build_place(_folder_name(output), context.environ, reporter) as folder:
+            package = self._build_in(folder, output, context, reporter)
+            target = context.workspace.work / "built" / output.subdir / package.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            partial = target.with_name(f".{target.name}.partial")
+            shutil.copyfile(package, partial)
+            return partial.replace(target)
+
+    def _build_in(self, folder: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
         recipe_folder = folder / "recipe"
-        output_folder = folder / "output"
-        shutil.rmtree(recipe_folder, ignore_errors=True)
-        shutil.rmtree(output_folder, ignore_errors=True)
         shutil.copytree(output.recipe_dir, recipe_folder, ignore=_not_this_recipe)
         for name in ("recipe.yaml", "meta.yaml"):  # kept under another name: the engine's own is what it reads
             if (recipe_folder / name).exists():
                 (recipe_folder / name).rename(recipe_folder / f"{name}.in")
         sources = [_v1_source(source, output, folder, index) for index, source in enumerate(output.sources)]
-        (recipe_folder / SCRIPT_NAME).write_text(build_script(output, jobs=context.jobs), encoding="utf-8")
+        script = build_script(output, recipe=recipe_folder, jobs=context.jobs)
+        (recipe_folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
         recipe = to_v1_recipe(output, sources, context.digest)
         recipe_path = recipe_folder / "recipe.yaml"
         recipe_path.write_text(json.dumps(recipe, indent=1), encoding="utf-8")  # JSON is YAML, and has no surprises
@@ -72,9 +84,10 @@ class RattlerEngine:
             "recipe": str(recipe_path),
             "platform": str(output.variant.get("target_platform", "linux-64")),
             "variants": {key: [value] for key, value in output.variant.items()},
-            "output_dir": str(output_folder),
+            "output_dir": str(folder / "output"),
             "channels": list(context.channels),
             "jobs": context.jobs,
+            "test": context.test,
             "remote": any(not url.startswith("file:") for url in context.channels),
             "answer": str(folder / "answer.json"),
         }
@@ -103,6 +116,14 @@ class RattlerEngine:
         answer = json.loads(answer_path.read_text(encoding="utf-8")) if answer_path.exists() else {}
         if "package" in answer:
             return Path(answer["package"])
+        tail = "\n".join(completed.tail)
+        if any(sign in tail for sign in FULL_DISK_SIGNS):
+            raise DiskFullError(
+                f"the disk is full, so `{output.key}` could not be built",
+                where=str(log),
+                hint="make room and run the same command again: it goes on",
+                detail=tail,
+            )
         kind = SolveError if answer.get("kind") == "solve" else BuildError
         what = {"testing": "its test failed", "build.sh": "its build script failed"}.get(
             progress.phase, f"failed while {progress.phase}" if progress.phase else "failed"
@@ -111,7 +132,7 @@ class RattlerEngine:
             f"`{output.key}`: {'no environment satisfies its requirements' if kind is SolveError else what}",
             where=str(log),
             hint="the lines above are the end of that log; fix the cause and run the same command again",
-            detail="\n".join(completed.tail),
+            detail=tail,
         )
 
 
@@ -150,11 +171,13 @@ def _not_this_recipe(folder: str, names: list[str]) -> set[str]:
 def _v1_source(source: Source, output: RenderedOutput, folder: Path, index: int) -> Mapping[str, Any]:
     """One source entry in v1 form; local folders become a snapshot, patches become part of the recipe's folder."""
     entry: dict[str, Any] = {}
+    reads = reads_of(output, source)
     if source.path is not None:
-        tree = read_tree((output.recipe_dir / source.path).resolve())
+        assert reads.tree is not None
         snapshot = folder / f"source-{index}"
-        tree.copy_to(snapshot)
-        entry["path"] = str(snapshot / tree.files[0] if tree.root.is_file() else snapshot)
+        reads.tree.copy_to(snapshot)
+        single = reads.tree.root.is_file()
+        entry["path"] = str(snapshot / reads.tree.files[0] if single else snapshot)
         entry["use_gitignore"] = False
     elif source.url is not None:
         entry["url"] = source.url
@@ -166,16 +189,13 @@ def _v1_source(source: Source, output: RenderedOutput, folder: Path, index: int)
             entry["rev"] = source.git_rev
     if source.folder:
         entry["target_directory"] = source.folder
-    patches = [_take_patch(patch, output, folder / "recipe", index) for patch in source.patches]
+    patches = [_take_patch(patch, folder / "recipe", index) for patch in reads.patches]
     if patches:
         entry["patches"] = patches
     return entry
 
 
-def _take_patch(patch: str, output: RenderedOutput, recipe_folder: Path, index: int) -> str:
-    path = (output.recipe_dir / patch).resolve()
-    if not path.is_file():
-        raise RecipeError(f"patch `{patch}` does not exist", where=str(output.recipe_dir / "meta.yaml"))
+def _take_patch(path: Path, recipe_folder: Path, index: int) -> str:
     target = Path("applied-patches") / f"{index}-{path.name}"
     (recipe_folder / target.parent).mkdir(exist_ok=True)
     shutil.copyfile(path, recipe_folder / target)

@@ -66,7 +66,9 @@ def main(job_path: str) -> int:
             output_dir=job["output_dir"],
             channels=job["channels"],
             tool_config=rattler_build.ToolConfiguration(
-                test_strategy="native", compression_threads=job["jobs"], use_sharded=job["remote"]
+                test_strategy="native" if job["test"] else "skip",
+                compression_threads=job["jobs"],
+                use_sharded=job["remote"],
             ),
             progress_callback=PrintingCallback(),
             no_build_id=True,

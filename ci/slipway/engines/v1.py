@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import fnmatch
 import shlex
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
-from slipway.engines import DIGEST_KEY
+from slipway.engines import CLOCK_SECONDS, DIGEST_KEY
 from slipway.errors import RecipeError
 from slipway.report.observe import KEEP_NINJA_FILES
 from slipway.specs import strict_spec
@@ -241,22 +241,22 @@ def _license_expression(text: str) -> str:
         return "LicenseRef-" + "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in text)
 
 
-def build_script(output: RenderedOutput, *, jobs: int) -> str:
-    """The wrapper around the recipe's script: conda-build's environment variables first.
+def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
+    """The wrapper around the recipe's script (in the folder `recipe`): conda-build's environment variables first.
 
     rattler-build sets PREFIX, BUILD_PREFIX, SRC_DIR, PKG_* and friends; conda-build sets more, which recipes use.
     """
     variables: dict[str, str] = {
         # Every variant key that names a shell variable, as conda-build does.
         **{key: value for key, value in output.variant.items() if key.isidentifier()},
-        "RECIPE_DIR": str(output.recipe_dir.resolve()),
+        "RECIPE_DIR": str(recipe),
         "CPU_COUNT": str(jobs),
         "PKG_NAME": output.name,
         "PKG_VERSION": output.version,
         "PKG_BUILDNUM": str(output.build_number),
         "PKG_BUILD_STRING": output.build_string,
         # A clock that stands still, so that two builds of one source give the same bytes.
-        "SOURCE_DATE_EPOCH": "1704067200",
+        "SOURCE_DATE_EPOCH": str(CLOCK_SECONDS),
     }
     lines = ["# Written by slipway: conda-build's environment, then the recipe's own script."]
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(variables.items())]

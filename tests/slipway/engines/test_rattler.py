@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from slipway.engines.place import build_root
 from slipway.errors import BuildError, SolveError, VerifyError
 from slipway.log import NullReporter, Task
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
@@ -60,9 +60,9 @@ def test_script_sees_condas_variables_and_nothing_of_the_host(
     assert seen["CONDA_BUILD"] == "1"
     assert seen["CPU_COUNT"] == "2"
     assert seen["SHLIB_EXT"] == ".so"
-    assert seen["RECIPE_DIR"] == str(output.recipe_dir)
+    assert seen["RECIPE_DIR"] == f"{build_root(os.environ)}/libtoy-h0123456_0/recipe"
     assert seen["CMAKE_PREFIX_PATH"] == seen["PREFIX"]
-    assert seen["SRC_DIR"].startswith(str(pipeline.workspace.work))
+    assert seen["SRC_DIR"].startswith(f"{build_root(os.environ)}/libtoy-h0123456_0/")
     assert {"BUILD_PREFIX", "PYTHON", "target_platform"} <= seen.keys()
 
 
@@ -234,14 +234,20 @@ def test_interrupt_stops_everything_and_the_next_run_goes_on(
     assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [True, False]
 
 
-def test_builds_are_reproducible_in_content(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
-    output = make_output(
-        script="mkdir $PREFIX/x; date -d @$SOURCE_DATE_EPOCH > $PREFIX/x/y; echo $PREFIX > $PREFIX/x/p\n"
-    )
+def test_two_checkouts_at_two_times_make_the_same_bytes(
+    make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path
+) -> None:
+    script = "mkdir $PREFIX/x; date -d @$SOURCE_DATE_EPOCH > $PREFIX/x/y; echo $PREFIX $SRC_DIR > $PREFIX/x/p\n"
+    script += "sed -i s,$SRC_DIR,, $PREFIX/x/p\n"
     contents = []
-    for _ in range(2):
-        path = make_pipeline(rebuild=True).run([output])[0].path
-        contents.append(json.loads(read_contents(path, LIMITS)["info/paths.json"]))
+    for name, jobs in (("one", 1), ("another/one", 2)):
+        output = make_output(script=script, recipe_dir=tmp_path / name / "recipe")
+        output.recipe_dir.mkdir(parents=True)
+        for file in ("build.sh", "LICENSE"):
+            (output.recipe_dir / file).write_bytes((tmp_path / "recipe-libtoy" / file).read_bytes())
+        pipeline = make_pipeline(workspace=Workspace(tmp_path / name / "dist"), jobs=jobs)
+        contents.append(pipeline.run([output])[0].path.read_bytes())
+        time.sleep(1.1)
     assert contents[0] == contents[1]
 
 

@@ -36,7 +36,7 @@ def test_render_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_plan_text(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", str(GOLDEN / "additive")]) == 0
+    assert main(["plan", "--matrix", str(GOLDEN / "additive")]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "   package                             subdir    uses",
         "1  libtoy-1.0-mkl_hae8db99_0           linux-64  blas_impl mkl",
@@ -47,7 +47,7 @@ def test_plan_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_plan_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", str(GOLDEN / "noarch_python"), "--json"]) == 0
+    assert main(["plan", "--matrix", str(GOLDEN / "noarch_python"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [
         {"order": 1, "package": "pure-1.4-py_0", "variant": "pure-py_0", "subdir": "noarch", "uses": {}}
     ]
@@ -91,8 +91,8 @@ def test_home_and_working_directory_unless_exclusive(tmp_path: Path, capsys: pyt
     [
         (["render", "missing"], 3, "there is no recipe here"),
         (["render", str(GOLDEN / "additive"), "-m", "missing.yaml"], 3, "there is no such variant configuration"),
-        (["plan", str(GOLDEN / "additive"), "--variants", "[1"], 2, "--variants is not valid YAML"),
-        (["plan", str(GOLDEN / "additive"), "--variants", "x"], 2, "--variants must map keys to values"),
+        (["plan", "--matrix", str(GOLDEN / "additive"), "--variants", "[1"], 2, "--variants is not valid YAML"),
+        (["plan", "--matrix", str(GOLDEN / "additive"), "--variants", "x"], 2, "--variants must map keys to values"),
     ],
 )
 def test_bad_options(options: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:

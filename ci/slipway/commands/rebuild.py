@@ -1,0 +1,96 @@
+"""Build a package again, from what it carries, and compare every byte.
+
+A package holds what it was made from: the rendered recipe with its scripts, the packages of its build and host
+environments, and the names of all source files' contents. The sources come from this checkout: from its files where
+they are still the same, otherwise from git's history. The tests of the package do not run again.
+
+PACKAGE is a file, or the name of a package in dist/channel. Exit code 0: the same bytes; 9: they differ, and where.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.console import human_seconds
+from slipway.errors import UsageError, VerifyError
+from slipway.paths import Workspace
+from slipway.request import usable_cpus
+
+if TYPE_CHECKING:
+    import argparse
+
+    from slipway.log import Reporter
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="a .conda file, or a name in the channel")
+    parser.add_argument("--recipe", type=Path, metavar="DIR", help="where it was built from (default: recipe/)")
+    parser.add_argument("--channel", action="append", metavar="URL", help="as it was built with (default: embedded)")
+    parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
+    parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
+    parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="compilers to run at once")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="put the packages that were built there")
+    parser.add_argument("--json", action="store_true", help="print what differs as JSON")
+
+
+def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    """Rebuild and compare; returns the exit code."""
+    from slipway.reproduce import Again, rebuild
+
+    workspace = Workspace.of_checkout(arguments.dist)
+    results = []
+    with workspace.lock():
+        for package in [_find(word, workspace) for word in arguments.packages]:
+            with reporter.step(f"rebuild {package.name}"):
+                again = Again(
+                    workspace=workspace,
+                    recipe=arguments.recipe,
+                    channels=tuple(arguments.channel) if arguments.channel else None,
+                    offline=arguments.offline,
+                    environ=dict(os.environ),
+                    jobs=arguments.jobs,
+                    keep=arguments.keep,
+                )
+                result = rebuild(package, again, reporter)
+            results.append(result)
+            verdict = f"{len(result.differences)} difference(s)" if result.differences else "the same bytes"
+            reporter.line(f"{package.name}: {verdict}, in {human_seconds(result.seconds)}")
+    if arguments.json:
+        listing = [
+            {
+                "package": str(result.package),
+                "identical": not result.differences,
+                "differences": [vars(difference) for difference in result.differences],
+            }
+            for result in results
+        ]
+        print(json.dumps(listing, indent=1))
+    for result in results:
+        for difference in result.differences:
+            reporter.line(f"{difference.file}: {difference.why}")
+            if difference.diff:
+                reporter.line(difference.diff)
+    different = [result.package.name for result in results if result.differences]
+    if different:
+        raise VerifyError(f"built again, {', '.join(different)} has other bytes", hint="what differs is above")
+    return 0
+
+
+def _find(word: str, workspace: Workspace) -> Path:
+    path = Path(word)
+    if path.is_file():
+        return path
+    found = sorted(workspace.channel.glob(f"*/{word}.conda")) or [
+        path for path in sorted(workspace.channel.glob(f"*/{word}-*-*.conda")) if path.stem.rsplit("-", 2)[0] == word
+    ]
+    if len(found) == 1:
+        return found[0]
+    raise UsageError(
+        f"there is no package `{word}`" if not found else f"`{word}` is the name of several packages",
+        where=str(workspace.channel),
+        hint="name one of " + ", ".join(path.stem for path in found or sorted(workspace.channel.glob("*/*.conda"))),
+    )

@@ -1,0 +1,68 @@
+"""Where packages are built: one fixed folder per output, whatever checkout or `--dist` it is built for.
+
+A build's folder finds its way into what is built: in run paths before they are made relative, in hashes that linkers
+make of it, in compiler caches' keys. One place for all makes builds from two checkouts the same, byte for byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.errors import HostError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from slipway.log import Reporter
+
+VARIABLE = "SLIPWAY_BUILD_FOLDER"
+DEFAULT = Path("/tmp/slipway-build")
+
+
+def build_root(environ: Mapping[str, str]) -> Path:
+    """The folder below which everything is built: ours alone.
+
+    Raises:
+        HostError: it cannot be made, or belongs to somebody else.
+    """
+    chosen = environ.get(VARIABLE, "")
+    # Where another user of the machine was first, ours has a name of its own, and the bytes may differ from theirs.
+    candidates = [Path(chosen)] if chosen else [DEFAULT, DEFAULT.with_name(f"{DEFAULT.name}-{os.getuid()}")]
+    for candidate in candidates:
+        with contextlib.suppress(FileExistsError):
+            candidate.mkdir(mode=0o700)
+        status = candidate.lstat()
+        if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
+            return candidate
+    raise HostError(
+        "the folder to build in belongs to somebody else",
+        where=str(candidates[-1]),
+        hint=f"name another one in {VARIABLE}",
+    )
+
+
+@contextlib.contextmanager
+def build_place(name: str, environ: Mapping[str, str], reporter: Reporter) -> Iterator[Path]:
+    """The empty folder in which `name` is built; another slipway that builds the same waits until the block ends.
+
+    After an error what is there stays, for a look, until the next build of the same name.
+    """
+    root = build_root(environ)
+    with (root / f".{name}.lock").open("w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            reporter.line("another slipway builds the same just now; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = root / name
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir()
+        yield folder
+        shutil.rmtree(folder)

@@ -1,0 +1,93 @@
+"""Gives a built package its last form: the same content packs to the same bytes, wherever and whenever it was built.
+
+Engines note in a package when and in which folder it was built, and list dependencies in a hash table's order. What
+nobody reads goes; the rest is put in order; and the package gets what it was made from (`slipway.digest.Manifest`).
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slipway.bootstrap.writer import to_json, write_archive
+from slipway.engines import CLOCK_SECONDS
+from slipway.errors import IntegrityError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from slipway.digest import Manifest
+
+MANIFEST_FILE = "slipway.json"
+"""Below ``info/``: what the package was made from."""
+
+VOLATILE = frozenset({"recipe/rendered_recipe.yaml", "recipe/slipway_build.sh"})
+"""Below ``info/``: times, folders and numbers of jobs, of which the manifest holds what counts in a steady form."""
+
+COMPRESSION_LEVEL = 16
+
+
+@contextmanager
+def opened(package: Path) -> Iterator[Path]:
+    """The package at `package`, one of our own, unpacked in a scratch folder.
+
+    Raises:
+        IntegrityError: it is not a readable package.
+    """
+    from rattler import package_streaming
+
+    with tempfile.TemporaryDirectory(prefix="slipway-package-") as folder:
+        try:
+            package_streaming.extract(package, Path(folder))
+        except Exception as error:
+            # py-rattler wraps whatever went wrong; only a real system error, such as a full disk, has a number.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise IntegrityError(f"the package is damaged: {error}", where=str(package)) from error
+        yield Path(folder)
+
+
+def finish_package(package: Path, manifest: Manifest) -> None:
+    """Replace the package at `package` by its final form.
+
+    Raises:
+        IntegrityError: the engine left something that is no package.
+    """
+    partial = package.with_name(f".{package.name}.partial")
+    partial.unlink(missing_ok=True)
+    try:
+        with opened(package) as folder:
+            info = {name: content for name, content in _info_files(folder) if name not in VOLATILE}
+            info["about.json"] = to_json(_steady_about(json.loads(info["about.json"])))
+            info["index.json"] = to_json(_steady_index(json.loads(info["index.json"])))
+            info[MANIFEST_FILE] = manifest.to_json()
+            for path in sorted((folder / "info").rglob("*"), reverse=True):
+                path.rmdir() if path.is_dir() else path.unlink()
+            (folder / "info").rmdir()
+            write_archive(folder, partial, info, stem=package.name.removesuffix(".conda"), level=COMPRESSION_LEVEL)
+        partial.replace(package)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _info_files(folder: Path) -> list[tuple[str, bytes]]:
+    info = folder / "info"
+    return [(path.relative_to(info).as_posix(), path.read_bytes()) for path in info.rglob("*") if path.is_file()]
+
+
+def _steady_about(about: dict[str, Any]) -> dict[str, Any]:
+    """Channels that are folders of this machine say nothing to others."""
+    if isinstance(about.get("channels"), list):
+        about["channels"] = [name for name in about["channels"] if not str(name).startswith("file:")]
+    return about
+
+
+def _steady_index(index: dict[str, Any]) -> dict[str, Any]:
+    return index | {
+        "timestamp": CLOCK_SECONDS * 1000,
+        "depends": sorted(index.get("depends", [])),
+        "constrains": sorted(index.get("constrains", [])),
+    }

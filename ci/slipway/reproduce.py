@@ -1,0 +1,290 @@
+"""Builds a package once more from what it carries, and says where the bytes differ and why."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from slipway import channel
+from slipway.digest import Manifest
+from slipway.engines import BuildContext, load_engine
+from slipway.errors import IntegrityError, SolveError
+from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
+from slipway.packing import MANIFEST_FILE, finish_package, opened
+from slipway.request import DEFAULT_RECIPE, Selection, channel_address, embedded_channel
+from slipway.sources import SourceTree, read_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from slipway.log import Reporter
+    from slipway.paths import Workspace
+
+DIFF_LINES = 40
+TIME = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d\b|\b1[5-9]\d{8,11}\b")
+FOLDER = re.compile(rb"(?:/[\w.+@-]+){2,}")
+
+
+@dataclass(frozen=True)
+class Again:
+    """How to build again; the fields are the options of `slipway rebuild`."""
+
+    workspace: Workspace
+    recipe: Path | None
+    channels: tuple[str, ...] | None
+    offline: bool
+    environ: Mapping[str, str]
+    jobs: int
+    keep: Path | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One file of the package that is not the same, why (timestamp, path, order, content), and a diff of text."""
+
+    file: str
+    why: str
+    diff: str = ""
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What came of it; no differences means identical bytes."""
+
+    package: Path
+    differences: tuple[Difference, ...]
+    seconds: float
+
+
+def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
+    """Build `package` again and compare.
+
+    Raises:
+        IntegrityError: the package does not say what it was made from, or a source file is no longer to be had.
+        SolveError: a package that it was built with is in no channel any more.
+    """
+    started = time.monotonic()
+    text = channel.read_info(package, MANIFEST_FILE)
+    if text is None:
+        raise IntegrityError(
+            "the package does not say what it was made from",
+            where=str(package),
+            hint=f"packages of this slipway hold info/{MANIFEST_FILE}",
+        )
+    manifest = Manifest.from_json(text, where=str(package))
+    recipe = (again.recipe or DEFAULT_RECIPE).resolve()
+    with tempfile.TemporaryDirectory(prefix="slipway-rebuild-") as name, opened(package) as unpacked:
+        folder = Path(name)
+        output = _output(manifest, recipe, unpacked, folder)
+        channels = _locked_channels(manifest, output, again, folder, reporter)
+        engine = load_engine(manifest.engine.split()[0])
+        context = BuildContext(
+            workspace=again.workspace,
+            channels=channels,
+            digest=manifest.digest,
+            environ=again.environ,
+            jobs=again.jobs,
+            test=False,
+        )
+        built = engine.build(output, context, reporter)
+        finish_package(built, manifest)
+        found = () if built.read_bytes() == package.read_bytes() else tuple(_differences(unpacked, built))
+        if again.keep is not None:
+            again.keep.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(built, again.keep / built.name)
+        built.unlink()
+    return Rebuilt(package, found, time.monotonic() - started)
+
+
+def _output(manifest: Manifest, recipe: Path, unpacked: Path, folder: Path) -> RenderedOutput:
+    """The rendered output as the package carries it, with a recipe folder and sources that are just the recorded."""
+    made = folder / "recipe"
+    made.mkdir()
+    carried = unpacked / "info" / "recipe"
+    for name, known in manifest.recipe.items():
+        _restore(recipe, name, known, made / name, also=carried)
+    original = carried / "meta.yaml.in"
+    if original.is_file():
+        shutil.copyfile(original, made / "meta.yaml")
+    rendered = dict(manifest.rendered)
+    sources = []
+    for index, (entry, source) in enumerate(zip(manifest.sources, rendered.pop("sources"), strict=True)):
+        patches = folder / f"patches-{index}"
+        patches.mkdir()
+        for name in entry["patches"]:
+            written = next(text for text in source["patches"] if Path(text).name == name)
+            _restore((recipe / written).resolve().parent, name, entry["patches"][name], patches / name)
+        path = None
+        if source["path"] is not None:
+            tree = folder / f"source-{index}"
+            base = (recipe / source["path"]).resolve()
+            base = base.parent if base.is_file() else base
+            for name, known in entry["files"].items():
+                _restore(base, name, known, tree / name)
+            tree.mkdir(exist_ok=True)
+            path = str(tree)
+        restored = source | {"path": path, "patches": tuple(str(patches / name) for name in entry["patches"])}
+        sources.append(Source(**restored))
+    types: dict[str, Any] = {"requirements": Requirements, "run_exports": RunExports, "test": OutputTest}
+    values = {
+        field.name: types[field.name](**_tuples(rendered[field.name]))
+        if field.name in types
+        else _tuple(rendered[field.name])
+        for field in fields(RenderedOutput)
+        if field.name in rendered and field.name not in ("about", "build")
+    }
+    return RenderedOutput(
+        **values,
+        about=rendered["about"],
+        build=rendered["build"],
+        recipe_dir=made,
+        variant=manifest.variant,
+        sources=tuple(sources),
+    )
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _tuple(value) for key, value in values.items()}
+
+
+def _restore(base: Path, name: str, known: str, target: Path, *, also: Path | None = None) -> None:
+    """Write the file with the fingerprint `known` to `target`: as it lies in `base` or `also`, or from git's store."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    kind, sha256, git = known.split(":")
+    for candidate in (base, *([also] if also is not None else [])):
+        path = candidate / name
+        if (path.is_symlink() or path.is_file()) and _content_of(SourceTree(candidate, (name,)), name) == (sha256, git):
+            shutil.copyfile(path, target, follow_symlinks=False)
+            break
+    else:
+        answer = subprocess.run(
+            ["git", "-c", f"safe.directory={base}", "cat-file", "blob", git], cwd=base, capture_output=True, check=False
+        )
+        if answer.returncode != 0:
+            raise IntegrityError(
+                f"`{name}` is not as it was when the package was built, and git does not have it either",
+                where=str(base),
+                hint="check out the commit that the package was built from",
+            )
+        if kind == "link":
+            target.symlink_to(answer.stdout.decode())
+        else:
+            target.write_bytes(answer.stdout)
+    if kind != "link":
+        target.chmod(0o755 if kind == "program" else 0o644)
+
+
+def _content_of(tree: SourceTree, name: str) -> tuple[str, str]:
+    _, sha256, git = tree.fingerprints[name].split(":")
+    return sha256, git
+
+
+def _locked_channels(
+    manifest: Manifest, output: RenderedOutput, again: Again, folder: Path, reporter: Reporter
+) -> tuple[str, ...]:
+    """A channel of just the packages that the package was built with."""
+    if again.channels is not None:
+        named = tuple(map(channel_address, again.channels))
+    else:
+        used = output.hash_input
+        cuda = used.get("cuda_compiler_version", "None")
+        python = manifest.variant.get("python", "3.11").split(" ")[0].removesuffix(".*")
+        selection = Selection(python, manifest.variant.get("blas_impl"), None if cuda == "None" else cuda)
+        named = (embedded_channel(selection, reporter, offline=again.offline).url,)
+    wanted = {
+        known[2]: f"{name} {known[0]} {known[1]}"
+        for environment in manifest.environments.values()
+        for name, known in environment.items()
+    }
+    locked = folder / "channel"
+    packages: list[tuple[str, Path]] = []
+    for address in named:
+        if not address.startswith("file:"):
+            return named  # the solver's choice is checked by nobody here, but every byte of the result is
+        packages += _pick(Path(unquote(urlsplit(address).path)), wanted)
+    if wanted:
+        raise SolveError(
+            "packages that it was built with are in no channel any more: " + ", ".join(sorted(wanted.values())),
+            where=", ".join(named),
+            hint="build with today's packages instead: `slipway ship`",
+        )
+    packages += _own(manifest, again.workspace)
+    channel.publish(locked, packages)
+    return (channel.channel_url(locked),)
+
+
+def _pick(folder: Path, wanted: dict[str, str]) -> Iterator[tuple[str, Path]]:
+    """The packages with these hashes; they are taken out of `wanted`."""
+    for path in sorted(folder.glob("*/repodata.json")):
+        for name, record in json.loads(path.read_bytes()).get("packages.conda", {}).items():
+            if wanted.pop(record.get("sha256"), None) is not None:
+                yield path.parent.name, path.parent / name
+
+
+def _own(manifest: Manifest, workspace: Workspace) -> Iterator[tuple[str, Path]]:
+    """The recipe's other packages that this one needs, as they were, and what those need to be installed."""
+    for key, digest in manifest.needed.items():
+        found = [
+            path
+            for path in sorted(workspace.channel.glob(f"*/{key}{channel.PACKAGE_SUFFIX}"))
+            if channel.read_package_digest(path) == digest
+        ]
+        if not found:
+            raise SolveError(
+                f"`{key}`, which it was built with, is not in the channel as it was then", where=str(workspace.channel)
+            )
+        yield found[0].parent.name, found[0]
+
+
+def _differences(first: Path, built: Path) -> Iterator[Difference]:
+    with opened(built) as second:
+        names = [set(read_tree(folder, use_git=False).files) for folder in (first, second)]
+        for name in sorted(names[0] ^ names[1]):
+            yield Difference(name, "only in the first package" if name in names[0] else "only in the second package")
+        same = True
+        for name in sorted(names[0] & names[1]):
+            one, two = _content(first / name), _content(second / name)
+            if one != two:
+                same = False
+                yield Difference(name, reason(one, two), text_diff(name, one, two))
+        if same and names[0] == names[1]:
+            yield Difference(built.name, "packing: every file is the same, the archive around them is not")
+
+
+def _content(path: Path) -> bytes:
+    return bytes(path.readlink()) if path.is_symlink() else path.read_bytes()
+
+
+def reason(one: bytes, two: bytes) -> str:
+    """Why two contents differ, as far as that can be told: timestamp, path, order, or content."""
+    for name, pattern in (("timestamp", TIME), ("path", FOLDER)):
+        if pattern.sub(b"?", one) == pattern.sub(b"?", two):
+            return name
+    if sorted(one.splitlines()) == sorted(two.splitlines()) or sorted(re.split(rb"[,\s]+", one)) == sorted(
+        re.split(rb"[,\s]+", two)
+    ):
+        return "order"
+    at = next((index for index, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
+    return f"content, first at byte {at} ({len(one)} and {len(two)} bytes)"
+
+
+def text_diff(name: str, one: bytes, two: bytes) -> str:
+    """A unified diff of text, its beginning; nothing for other files."""
+    if b"\0" in one + two:
+        return ""
+    before, after = (content.decode(errors="replace").splitlines() for content in (one, two))
+    diff = list(difflib.unified_diff(before, after, f"first/{name}", f"second/{name}", lineterm=""))
+    return "\n".join(diff[:DIFF_LINES])

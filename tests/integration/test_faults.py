@@ -1,0 +1,162 @@
+"""What goes wrong at the worst moment: nothing is lost, and the next run succeeds."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# Runs slipway, and kills it (as the kernel would: nothing of it can react) when a function is entered or left.
+KILLER = """
+import importlib, os, signal, sys
+module, _, name = sys.argv[1].partition(":")
+when = sys.argv[2]
+owner = importlib.import_module(module)
+*path, last = name.split(".")
+for part in path:
+    owner = getattr(owner, part)
+original = getattr(owner, last)
+def replacement(*arguments, **options):
+    if when == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    answer = original(*arguments, **options)
+    os.kill(os.getpid(), signal.SIGKILL)
+    return answer
+setattr(owner, last, replacement)
+from slipway.cli import main
+sys.exit(main(sys.argv[3:]))
+"""
+
+STEPS = (
+    "slipway.pipeline:Pipeline.manifest",
+    "slipway.engines.rattler:RattlerEngine._build_in",
+    "slipway.engines.rattler:_v1_source",
+    "slipway.proc:run",
+    "slipway.pipeline:finish_package",
+    "slipway.packing:write_archive",
+    "slipway.pipeline:Pipeline._judge",
+    "slipway.channel:_copy_packages",
+    "slipway.channel:write_index",
+    "slipway.channel:_replace_folder",
+    "slipway.pipeline:Pipeline._publish",
+)
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    """A recipe that builds at once."""
+    folder = tmp_path / "recipe"
+    folder.mkdir()
+    meta = 'package:\n  name: tiny\n  version: "1.0"\nsource:\n  path: src\nabout:\n  license: MIT\n'
+    (folder / "meta.yaml").write_text(meta, encoding="utf-8")
+    (folder / "src").mkdir()
+    (folder / "src/a.txt").write_text("1\n", encoding="utf-8")
+    (folder / "build.sh").write_text("mkdir $PREFIX/x; cp a.txt $PREFIX/x\n", encoding="utf-8")
+    return folder
+
+
+def ship_and_die(step: str, when: str, recipe: Path, dist: Path) -> None:
+    """`slipway ship`, killed before or after the function `step`."""
+    answer = subprocess.run(
+        [sys.executable, "-c", KILLER, step, when, "ship", str(recipe), "--dist", str(dist)],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "ci")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == -signal.SIGKILL, answer.stdout + answer.stderr
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_at_a_step_and_shipped_again(
+    slipway: Slipway, recipe: Path, tmp_path: Path, step: str, when: str
+) -> None:
+    dist = tmp_path / "dist"
+    ship_and_die(step, when, recipe, dist)
+    index = dist / "channel/linux-64/repodata.json"
+    if index.exists():  # whatever moment it was, the channel is whole: what its index names is there
+        for name in json.loads(index.read_bytes())["packages.conda"]:
+            assert (index.parent / name).exists()
+    answer = slipway("ship", recipe, "--dist", dist)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert list(json.loads(index.read_bytes())["packages.conda"]) == [
+        path.name for path in sorted((dist / "channel/linux-64").glob("tiny-*.conda"))
+    ]
+    assert not list(dist.glob(".channel.*"))
+
+
+def test_kill_while_a_new_version_is_indexed_keeps_the_old_channel(
+    slipway: Slipway, recipe: Path, tmp_path: Path
+) -> None:
+    dist = tmp_path / "dist"
+    assert slipway("ship", recipe, "--dist", dist).returncode == 0
+    (package,) = (dist / "channel/linux-64").glob("*.conda")
+    before = package.read_bytes()
+    (recipe / "src/a.txt").write_text("2\n", encoding="utf-8")
+    ship_and_die("slipway.pipeline:Pipeline._publish", "before", recipe, dist)
+    assert package.read_bytes() == before
+    answer = slipway("ship", recipe, "--dist", dist)
+    assert "up to date" in answer.stdout, "what was proved before the kill is taken as it is"
+    assert package.read_bytes() != before
+
+
+def test_damaged_package_in_the_channel_is_built_again(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    assert slipway("ship", recipe, "--dist", dist).returncode == 0
+    (package,) = (dist / "channel/linux-64").glob("*.conda")
+    whole = package.read_bytes()
+    for damaged in (whole[: len(whole) // 2], b"", whole[:-40] + bytes(40)):
+        package.write_bytes(damaged)
+        answer = slipway("ship", recipe, "--dist", dist)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+        assert "its bytes are not what the channel's index says" in answer.stdout
+        assert package.read_bytes() == whole
+
+
+def test_damaged_index_is_written_again(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    assert slipway("ship", recipe, "--dist", dist).returncode == 0
+    for name in ("linux-64", "noarch"):
+        (dist / "channel" / name / "repodata.json").write_text('{"packages": ', encoding="utf-8")
+    answer = slipway("ship", recipe, "--dist", dist)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert "the channel's index is damaged" in answer.stdout
+    (dist / "channel/noarch/repodata.json").write_text("", encoding="utf-8")
+    assert slipway("plan", recipe, "--dist", dist).returncode == 0
+
+
+def test_disk_that_fills_up_inside_the_build(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    """A file size limit makes writes fail as a full disk does."""
+    script = recipe / "build.sh"
+    whole = script.read_text(encoding="utf-8")
+    script.write_text("mkdir $PREFIX/x; trap '' XFSZ; ulimit -f 8; head -c 1000000 /dev/zero > $PREFIX/x/y\n")
+    answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
+    assert answer.returncode == 10, answer.stdout + answer.stderr
+    assert "error: the disk is full" in answer.stderr
+    script.write_text(whole, encoding="utf-8")
+    assert slipway("ship", recipe, "--dist", tmp_path / "dist").returncode == 0
+
+
+def test_folder_that_cannot_be_written(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    answer = slipway("ship", recipe, "--dist", tmp_path / "file" / "dist")
+    assert answer.returncode == 11, answer.stdout + answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert str(tmp_path / "file") in answer.stderr
+
+
+def test_place_to_build_that_cannot_be_used(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("", encoding="utf-8")
+    answer = slipway("ship", recipe, "--dist", tmp_path / "dist", env={"SLIPWAY_BUILD_FOLDER": str(tmp_path / "taken")})
+    assert answer.returncode == 11, answer.stdout + answer.stderr
+    assert "SLIPWAY_BUILD_FOLDER" in answer.stderr
