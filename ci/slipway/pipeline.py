@@ -57,11 +57,16 @@ def shortened(changes: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class State:
-    """How an output stands: the package that is up to date, or what changed since the one there is."""
+    """How an output stands: the package that is up to date, or what changed since the one there is.
+
+    Attributes:
+        damaged: packages of it whose bytes are not those that their channel promises.
+    """
 
     reason: Reason
     package: Path | None = None
     changes: tuple[str, ...] = ()
+    damaged: tuple[Path, ...] = ()
 
 
 @dataclass
@@ -145,6 +150,9 @@ class Pipeline:
         self.reporter.line(f"{reason}; log: {self.workspace.log(output.key)}")
         for change in shortened(state.changes):
             self.reporter.line(f"  {change}")
+        for path in state.damaged:  # nobody may install it meanwhile, nor compare the new one with it
+            path.unlink()
+            channel.publish(path.parents[1], [])
         built = self.engine.build(output, self._context(output, digest), self.reporter)
         finish_package(built, manifest)
         built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
@@ -232,6 +240,7 @@ class Pipeline:
         """Whether there is a package of `output` that was made from just that, and if not, what is different."""
         filename = f"{output.key}{channel.PACKAGE_SUFFIX}"
         changes: tuple[str, ...] | None = None
+        damaged: list[Path] = []
         for folder in (self.workspace.channel, self.workspace.proved):
             path = folder / output.subdir / filename
             if not path.is_file():
@@ -239,6 +248,7 @@ class Pipeline:
             damage = channel.damage(folder, output.subdir, filename)
             if damage is not None:
                 changes = changes or (f"{path}: {damage}",)
+                damaged.append(path)
                 continue
             if channel.read_package_digest(path) == manifest.digest:
                 return State(Reason.UP_TO_DATE, path)
@@ -252,7 +262,7 @@ class Pipeline:
                     changes = changes or (error.message,)
                 else:
                     changes = changes or tuple(differences(old, manifest))
-        return State(Reason.NEW if changes is None else Reason.CHANGED, None, changes or ())
+        return State(Reason.NEW if changes is None else Reason.CHANGED, None, changes or (), tuple(damaged))
 
     def _solve(self, specs: Sequence[str]) -> Solution:
         """Of the recipe's own outputs nothing is asked here, so this run's packages need not be there."""
