@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policies", type=Path, metavar="DIR", help="judge by these policies (default: ci/policies)")
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
+    parser.add_argument("--rules", action="store_true", help="say what the rules are, and judge nothing")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
@@ -51,6 +52,9 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.verify.indexed import check_index, read_index
     from slipway.verify.policies import load_policies
 
+    if arguments.rules:
+        print(format_rules())
+        return 0
     folder = Workspace.of_checkout(arguments.dist).channel
     paths: list[Path] = arguments.packages or sorted(folder.glob("*/*.conda"))
     if not paths:
@@ -85,6 +89,16 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         reporter.line(format_findings(findings))
     reporter.line(f"{len(paths)} package(s), {len(findings)} finding(s)")
     return VerifyError.exit_code if has_errors(findings) else 0
+
+
+def format_rules() -> str:
+    """A table of the rules, from their docstrings."""
+    from slipway.console import format_table
+    from slipway.verify.rules import RULES
+
+    described = {name: " ".join((rule.__doc__ or "").split()) for name, rule in RULES.items()}
+    described["shared-file"] = "No file is in two packages of different names."
+    return format_table(("rule", "what it holds a package to"), sorted(described.items()))
 
 
 class _Channels:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 MAGIC = b"\x7fELF"
 
-FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
-"""Where nvcc puts device code into a host file."""
+FATBIN_SECTIONS = (".nv_fatbin",)
+"""Where nvcc puts device code that can run; what __nv_relfatbin holds was for its linker alone."""
 
 _KINDS = {"STT_FUNC": "function", "STT_OBJECT": "object", "STT_TLS": "thread-local", "STT_LOOS": "indirect function"}
 

@@ -6,7 +6,8 @@ A section holds containers, each padded to 8 bytes:
     entry      u16 kind (1: PTX, 2: machine code), u16, u32 size of this header, u64 size of the payload,
                u32 packed size, u32, u16 minor, u16 major, u32 architecture (90 for sm_90), ...
 
-The layout is what public readers of the format agree on, and a test compares it with NVIDIA's own tool.
+The layout is what public readers of the format agree on; tests/integration/test_device_code.py compares the answers
+with those of NVIDIA's cuobjdump.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from slipway.errors import ChannelError, IntegrityError
 from slipway.verify import Verifier, find_previous, format_findings, sort_findings
 from slipway.verify.findings import Finding
 from slipway.verify.indexed import check_index, read_index
+from slipway.verify.rules import RULES
 
 if TYPE_CHECKING:
     from conftest import Kit
@@ -137,6 +138,13 @@ def test_command_refuses_a_package_that_is_not_the_indexed_one(
     assert f"  at: {published}" in error
     (published.parent / "repodata.json").write_text("{", encoding="utf-8")
     assert main(["verify", "--alone", "--dist", str(dist)]) == 12
+
+
+def test_rules_say_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--rules"]) == 0
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert len(lines) == len(RULES) + 1
+    assert all(len(line.split()) > 5 and line.endswith(".") for line in lines)
 
 
 def test_table(kit: Kit) -> None:

@@ -1,0 +1,70 @@
+"""Our reader of fat binaries against NVIDIA's: what nvcc puts in, however packed, is what both find."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway.verify.elf import read_elf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOURCE = """
+__global__ void twice(float* values) { values[threadIdx.x] *= 2; }
+extern "C" void launch(float* values) { twice<<<1, 32>>>(values); }
+"""
+
+PROGRAM = """
+from pathlib import Path
+import os, sys
+from slipway.environments import install, solve
+from slipway.log import NullReporter
+from slipway.request import Selection, embedded_channel
+channel = embedded_channel(Selection("3.11", None, "13.0"), NullReporter(), offline=False)
+install(solve(["cuda-nvcc", "cuda-cuobjdump"], [channel.url]), Path(sys.argv[1]), NullReporter())
+os._exit(0)  # the solver's threads may outlive the interpreter, and crash; everything is written
+"""
+
+
+@pytest.fixture(scope="module")
+def toolkit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with nvcc and cuobjdump."""
+    import os
+    import sys
+
+    prefix = tmp_path_factory.mktemp("toolkit") / "prefix"
+    environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", PROGRAM, str(prefix)], env=environment, check=True)
+    return prefix
+
+
+def run(prefix: Path, script: str, cwd: Path) -> str:
+    """What a script prints in the activated environment."""
+    activate = 'for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done\n'
+    environment = {"PATH": f"{prefix / 'bin'}:/usr/bin:/bin", "CONDA_PREFIX": str(prefix), "HOME": str(cwd)}
+    answer = subprocess.run(
+        ["bash", "-ec", activate + script], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return answer.stdout
+
+
+@pytest.mark.parametrize("packing", ["", "--compress-mode=size", "--no-compress", "-rdc=true"])
+@pytest.mark.parametrize("codes", [("sm_80",), ("sm_80", "sm_90", "compute_90"), ("compute_80", "sm_100", "sm_120")])
+def test_reader_agrees_with_cuobjdump(toolkit: Path, tmp_path: Path, packing: str, codes: tuple[str, ...]) -> None:
+    (tmp_path / "a.cu").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "b.cu").write_text(SOURCE.replace("twice", "again").replace("launch", "relaunch"), encoding="utf-8")
+    wanted = " ".join(f"-gencode arch=compute_{code.partition('_')[2]},code={code}" for code in codes)
+    run(toolkit, f"nvcc {packing} {wanted} -Xcompiler -fPIC -shared -o lib.so a.cu b.cu", tmp_path)
+    found = {str(code) for code in read_elf((tmp_path / "lib.so").read_bytes()).device_code}
+    listing = run(toolkit, "cuobjdump --list-elf lib.so; cuobjdump --list-ptx lib.so", tmp_path)
+    theirs = set(re.findall(r"\.(sm_\d+)\.cubin", listing))
+    theirs |= {name.replace("sm_", "compute_") for name in re.findall(r"\.(sm_\d+)\.ptx", listing)}
+    assert found == theirs
+    # Code that is linked on the device side is final: PTX does not survive it.
+    linked = packing == "-rdc=true"
+    assert found == {code for code in codes if not (linked and code.startswith("compute"))}
