@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from slipway import channel
-from slipway.digest import Manifest
+from slipway.digest import RENDERED_FILES, Manifest
 from slipway.engines import BuildContext, load_engine
 from slipway.errors import IntegrityError, SolveError
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
@@ -112,9 +112,14 @@ def _output(manifest: Manifest, recipe: Path, unpacked: Path, folder: Path) -> R
     carried = unpacked / "info" / "recipe"
     for name, known in manifest.recipe.items():
         _restore(recipe, name, known, made / name, also=carried)
-    original = carried / "meta.yaml.in"
-    if original.is_file():
-        shutil.copyfile(original, made / "meta.yaml")
+        if not (made / name).exists() and (carried / name).is_file():
+            # A link that leads out of the recipe's folder: the package carries what it led to.
+            (made / name).unlink()
+            shutil.copyfile(carried / name, made / name)
+    for name in RENDERED_FILES:
+        original = carried / ("meta.yaml.in" if name == "meta.yaml" else name)
+        if original.is_file():
+            shutil.copyfile(original, made / name)
     rendered = dict(manifest.rendered)
     sources = []
     for index, (entry, source) in enumerate(zip(manifest.sources, rendered.pop("sources"), strict=True)):
@@ -196,19 +201,26 @@ def _locked_channels(
     manifest: Manifest, output: RenderedOutput, again: Again, folder: Path, reporter: Reporter
 ) -> tuple[str, ...]:
     """A channel of just the packages that the package was built with."""
+    own = list(_own(manifest, again.workspace))
+    # The recipe's other packages bring their own dependencies: those that they were built with will do.
+    texts = [channel.read_info(path, MANIFEST_FILE) or b"" for _, path in own]
+    manifests = [manifest, *(Manifest.from_json(text, where=str(own)) for text in texts)]
+    wanted = {
+        known[2]: f"{name} {known[0]} {known[1]}"
+        for each in manifests
+        for environment in each.environments.values()
+        for name, known in environment.items()
+    }
     if again.channels is not None:
         named = tuple(map(channel_address, again.channels))
     else:
         used = output.hash_input
         cuda = used.get("cuda_compiler_version", "None")
         python = manifest.variant.get("python", "3.11").split(" ")[0].removesuffix(".*")
-        selection = Selection(python, manifest.variant.get("blas_impl"), None if cuda == "None" else cuda)
+        names = {text.split()[0] for text in wanted.values()}
+        blas = next((name for name in ("mkl", "openblas") if name in names), None)
+        selection = Selection(python, blas, None if cuda == "None" else cuda)
         named = (embedded_channel(selection, reporter, offline=again.offline).url,)
-    wanted = {
-        known[2]: f"{name} {known[0]} {known[1]}"
-        for environment in manifest.environments.values()
-        for name, known in environment.items()
-    }
     locked = folder / "channel"
     packages: list[tuple[str, Path]] = []
     for address in named:
@@ -221,7 +233,7 @@ def _locked_channels(
             where=", ".join(named),
             hint="build with today's packages instead: `slipway ship`",
         )
-    packages += _own(manifest, again.workspace)
+    packages += own
     channel.publish(locked, packages)
     return (channel.channel_url(locked),)
 
