@@ -20,9 +20,11 @@ from slipway.errors import ChannelError, TestsFailedError, UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from slipway.log import Reporter
     from slipway.paths import Workspace
+    from slipway.request import Selection
 
 TORCH = ("libtorch", "pytorch")
 """What is tested when nothing is named."""
@@ -73,11 +75,12 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway import channel
     from slipway.console import format_table, human_seconds
     from slipway.paths import Workspace
-    from slipway.request import Selection, embedded_channel
+    from slipway.request import embedded_channel
 
     workspace = Workspace.of_checkout(arguments.dist)
     trials = _trials(arguments, workspace)
-    embedded = embedded_channel(Selection("3.11", None, None), reporter, offline=arguments.offline)
+    selection = _selection(arguments.names, workspace)
+    embedded = embedded_channel(selection, reporter, offline=arguments.offline)
     channels = (channel.channel_url(workspace.channel), embedded.url)
     rows = []
     with workspace.lock():
@@ -116,6 +119,21 @@ def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
         title = f"{project.name}: built from the installed packages"
         trials.append(Trial(title, (*names, *extra), "bash ./build.sh", project=project))
     return trials
+
+
+def _selection(names: Sequence[str], workspace: Workspace) -> Selection:
+    """The part of the embedded channel that the packages ask for, each for what the others leave open."""
+    from slipway.commands.verify import selection_of
+    from slipway.request import Selection
+    from slipway.verify import Verifier
+
+    verifier = Verifier()
+    asked = [selection_of(verifier.facts(_newest(workspace, name))) for name in names or TORCH]
+    python, blas, cuda = (
+        next((value for selection in asked if (value := getattr(selection, key)) is not None), None)
+        for key in ("python", "blas", "cuda")
+    )
+    return Selection(python or "3.11", blas, cuda)
 
 
 def _newest(workspace: Workspace, name: str) -> Path:
