@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -73,6 +74,16 @@ def test_interrupt_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 def test_full_disk_has_its_own_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert _fail_with(monkeypatch, OSError(errno.ENOSPC, "No space left on device", "/dist/x")) == 10
     assert "  at: /dist/x" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_a_folder_that_cannot_be_written_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    assert _fail_with(monkeypatch, OSError(number, os.strerror(number), "/dist/x")) == 11
+    error = capsys.readouterr().err
+    assert "  at: /dist/x" in error
+    assert "--dist" in error
 
 
 def test_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
