@@ -31,7 +31,8 @@ slipway_finish() {
   status=$?
   set +x
 @KEEP@  [ "$status" = 0 ] || exit "$status"
-  new() { find "$PREFIX" -newer "$SRC_DIR/build_env.sh" -type f "$@"; }
+  new() { find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" -type f "$@"; }
+  # (By the time of its arrival: CMake installs files with the times of their sources.)
   # pip notes where it installed from: a folder of this build that nobody else has.
   new -path '*.dist-info/direct_url.json' | while read -r note; do
     rm "$note"
