@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import pytest
+import spawned
 
 import torch
 import torch.multiprocessing as mp
@@ -35,21 +36,23 @@ def test_a_forked_child_computes_with_threads_of_its_own() -> None:
     assert subprocess.run(command, check=False).returncode == 0
 
 
-def _double(received: Any, sent: Any) -> None:
-    tensor = received.get()
-    tensor.mul_(2)
-    sent.put(tensor[1:])
-    received.get()  # lives until the parent has looked
+def _answer(process: Any, queue: Any) -> torch.Tensor:
+    """What `process` sends; a process that ends without sending is an error instead of waiting for ever."""
+    while queue.empty():
+        process.join(0.02)
+        assert process.exitcode is None, f"the process ended with exit code {process.exitcode} before it answered"
+    answer: torch.Tensor = queue.get()
+    return answer
 
 
 def test_both_sides_see_the_same_memory() -> None:
     context = mp.get_context("spawn")
     to_child, from_child = context.SimpleQueue(), context.SimpleQueue()
-    process = context.Process(target=_double, args=(to_child, from_child))
+    process = context.Process(target=spawned.double, args=(to_child, from_child))
     process.start()
     tensor = torch.arange(6.0).reshape(2, 3)
     to_child.put(tensor)
-    answer = from_child.get()
+    answer = _answer(process, from_child)
     assert answer.tolist() == [[6, 8, 10]]
     assert tensor.tolist() == [[0, 2, 4], [6, 8, 10]]
     assert tensor.is_shared()
@@ -82,17 +85,11 @@ def test_what_cannot_be_sent() -> None:
     assert mp.get_sharing_strategy() in mp.get_all_sharing_strategies()
 
 
-def _add(index: int, total: torch.Tensor) -> None:
-    if index == 5:
-        raise ValueError("five")
-    total[index] += 1
-
-
 def test_spawn() -> None:
     total = torch.zeros(3).share_memory_()
-    mp.spawn(_add, (total,), nprocs=3)
+    mp.spawn(spawned.add_one, (total,), nprocs=3)
     assert total.tolist() == [1, 1, 1]
     with pytest.raises(RuntimeError, match=r"process 5 of(.|\n)*ValueError: five"):
-        mp.spawn(_add, (torch.zeros(9),), nprocs=6)
+        mp.spawn(spawned.add_one, (torch.zeros(9),), nprocs=6)
     with pytest.raises(NotImplementedError, match="join"):
-        mp.spawn(_add, join=False)
+        mp.spawn(spawned.add_one, join=False)

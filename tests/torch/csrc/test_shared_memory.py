@@ -8,9 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+import spawned
 
 import torch
 
@@ -47,18 +48,12 @@ def test_sharing_keeps_values_and_views() -> None:
     assert segments_of(os.getpid()) == []
 
 
-def _increment(queue: Any, back: Any) -> None:
-    x = queue.get()
-    x.data.add_(1)
-    back.put(x.tolist())
-
-
 def test_both_processes_see_what_either_writes() -> None:
     from torch import multiprocessing as shared
 
     context = shared.get_context("spawn")
     queue, back = context.Queue(), context.Queue()
-    process = context.Process(target=_increment, args=(queue, back))
+    process = context.Process(target=spawned.increment, args=(queue, back))
     process.start()
     x = torch.nn.Parameter(torch.zeros(3))
     queue.put(x)
