@@ -38,7 +38,7 @@ def launch(clone: Path, *words: str, **variables: str) -> subprocess.CompletedPr
 def test_first_use_makes_the_environment_and_later_uses_are_quick(clone: Path) -> None:
     first = launch(clone, "plan", "--matrix", "--json")
     assert first.returncode == 0, first.stderr
-    assert first.stdout.splitlines() == ["arguments: plan --json", f"path: {clone / 'ci'}"]
+    assert first.stdout.splitlines() == ["arguments: plan --matrix --json", f"path: {clone / 'ci'}"]
     assert "Making .venv" in first.stderr
     started = time.monotonic()
     second = launch(clone, "plan", "--matrix")

@@ -54,7 +54,7 @@ def test_ships_a_recipe_from_source_to_channel(slipway: Slipway, tmp_path: Path,
         assert record["run_exports"] == {"weak": ["libhello >=1.2,<2.0a0"]}
     else:
         assert record["noarch"] == "python"
-        assert record["depends"][0] == "python >=3.9"
+        assert "python >=3.9" in record["depends"]
     again = slipway("ship", RECIPES / name, "--dist", dist)
     assert "up to date" in again.stdout
 

@@ -446,12 +446,19 @@ def test_good_python_package(kit: Kit) -> None:
         ({f"{INFO}/direct_url.json": "{}"}, "says where it was built from"),
         ({f"{INFO}/entry_points.txt": "[console_scripts]\ngood=good:main\n"}, "the program `good`"),
         ({f"{INFO}/entry_points.txt": "good=good:main\n"}, "cannot be read"),
-        (dict.fromkeys((name for name in MODULE if name.startswith(INFO)), None), "good has no dist-info folder"),
     ],
 )
 def test_python_metadata(kit: Kit, change: dict[str, str | None], message: str) -> None:
     files = {name: content for name, content in {**MODULE, **change}.items() if content is not None}
     assert message in only(kit.judge(kit.package(files, depends=PYTHON)), "python-metadata").message
+
+
+def test_python_module_that_pip_does_not_know(kit: Kit) -> None:
+    path = kit.package({name: text for name, text in MODULE.items() if not name.startswith(INFO)}, depends=PYTHON)
+    assert "good has no dist-info folder" in only(kit.judge(path), "python-metadata", "warning").message
+    expected = PythonPackage("good", "good")
+    kit.policies = replace(kit.policies, python=replace(kit.policies.python, packages=(expected,)))
+    assert "good has no dist-info folder" in only(kit.judge(path), "python-metadata", "error").message
 
 
 def test_python_distribution_of_another_name(kit: Kit) -> None:
