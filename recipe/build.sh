@@ -12,7 +12,8 @@ build_dir=$SRC_DIR/build-$PKG_NAME
 # A source tree that someone developed in holds libraries, caches and generated files; a package must not.
 remove_leftovers() {
   rm -rf "$SRC_DIR/build" "$build_dir" "$SRC_DIR/torch/version.py" "$SRC_DIR/torch/lib/tmp_install" "$SRC_DIR"/*.egg-info
-  find "$SRC_DIR/torch" \( -name '*.so' -o -name '*.so.*' -o -name '*.pyc' -o -name '*.dylib' \) -type f -delete
+  # An output that does not read torch/ may get its sources without it (slipway.yaml).
+  [ ! -d "$SRC_DIR/torch" ] || find "$SRC_DIR/torch" \( -name '*.so' -o -name '*.so.*' -o -name '*.pyc' -o -name '*.dylib' \) -type f -delete
   find "$SRC_DIR" -name __pycache__ -type d -prune -exec rm -rf {} +
 }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from slipway import channel, proc
 from slipway.environments import install, solve
 from slipway.errors import BuildError
+from slipway.paths import CHECKOUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,17 +20,8 @@ if TYPE_CHECKING:
     from slipway.log import Reporter
     from slipway.request import Request
 
-HELLO_WORLD = """\
-import torch
-from torch import nn
-
-torch.manual_seed(0)
-layer = nn.Sequential(nn.Linear(1, 1), nn.Sigmoid())
-prediction = layer(torch.ones(1))
-loss = nn.MSELoss()(prediction, torch.ones(1))
-loss.backward()
-print(prediction)
-print(loss)
+HELLO_WORLD = CHECKOUT / "examples" / "hello_world.py"
+ABOUT = """
 print(f"torch {torch.__version__}, CUDA: {torch.version.cuda}, available: {torch.cuda.is_available()}")
 """
 
@@ -67,7 +59,7 @@ def greet(request: Request, channels: tuple[str, ...], reporter: Reporter) -> Gr
         reporter.line(f"{len(solution.packages)} packages, {linked} of them new")
     with reporter.step("hello world"), tempfile.TemporaryDirectory(prefix="slipway-hello-") as folder:
         program = Path(folder) / "hello_world.py"
-        program.write_text(HELLO_WORLD, encoding="utf-8")
+        program.write_text(HELLO_WORLD.read_text(encoding="utf-8") + ABOUT, encoding="utf-8")
         completed = proc.run(
             [prefix / "bin" / "python", program],
             env=clean_environment(prefix, os.environ) | {"HOME": folder},

@@ -59,6 +59,7 @@ class SourceTree:
     def copy_to(self, folder: Path) -> None:
         """Make `folder` hold exactly these files, with their times, so that an unchanged file looks unchanged."""
         shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)  # also when an output reads none of the files
         for name in self.files:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)

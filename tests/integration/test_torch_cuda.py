@@ -38,6 +38,7 @@ def dist() -> Path:
     command = [str(CHECKOUT / "slipway"), "ship", "--cuda", "13.0", "--dist", str(folder)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert "tensor([0.8506], grad_fn=<SigmoidBackward0>)" in answer.stdout
     return folder
 
 

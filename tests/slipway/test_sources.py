@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.errors import RecipeError
-from slipway.sources import read_tree
+from slipway.sources import SourceTree, read_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,3 +90,8 @@ def test_digest_sees_content_name_and_mode(tmp_path: Path) -> None:
 def test_missing_source_is_the_recipes_error(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="does not exist"):
         read_tree(tmp_path / "nowhere")
+
+
+def test_an_output_that_reads_nothing_gets_an_empty_folder(tmp_path: Path) -> None:
+    SourceTree(tmp_path, ()).copy_to(tmp_path / "copy")
+    assert list((tmp_path / "copy").iterdir()) == []
