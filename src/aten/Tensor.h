@@ -130,9 +130,7 @@ class TORCH_API Tensor {
   Tensor& operator*=(const Tensor& other);
   Tensor& operator/=(const Tensor& other);
 
-#if __has_include(<aten/TensorMethods.inc>)
-#include <aten/TensorMethods.inc>
-#endif
+#include <aten/TensorMethods.inc>  // generated
 
  private:
   c10::intrusive_ptr<TensorImpl> impl_;
