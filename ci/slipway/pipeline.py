@@ -42,6 +42,7 @@ class Reason(StrEnum):
     NEW = "new"
     CHANGED = "changed"
     UP_TO_DATE = "up to date"
+    REBUILT = "rebuilt"
     HANDED_ON = "as handed on"
 
 
@@ -145,8 +146,8 @@ class Pipeline:
             self.journal.add(Decided(output.key, Reason.UP_TO_DATE))
             self.reporter.line(f"{Reason.UP_TO_DATE}: made from the same sources, recipe and environments")
             return _artifact(output, state.package, time.monotonic() - started, reused=True)
-        reason = Reason.CHANGED if state.reason is Reason.UP_TO_DATE else state.reason
-        self.journal.add(Decided(output.key, reason))
+        reason = Reason.REBUILT if state.reason is Reason.UP_TO_DATE else state.reason
+        self.journal.add(Decided(output.key, reason, tuple(shortened(state.changes))))
         self.reporter.line(f"{reason}; log: {self.workspace.log(output.key)}")
         for change in shortened(state.changes):
             self.reporter.line(f"  {change}")

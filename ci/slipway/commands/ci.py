@@ -1,12 +1,12 @@
 """Write CI pipelines from the recipe's matrix, and run the same jobs on this machine.
 
-    slipway ci write             GitHub Actions and GitLab, one job for each output and variant
-    slipway ci write --check     say whether the pipelines in the checkout are fresh
-    slipway ci list              the jobs, and what each of them needs
-    slipway ci run               all jobs here, as many at once as memory and cores allow
-    slipway ci job IDENTIFIER    one job, as CI runs it
-    slipway ci recipe IDENTIFIER one output alone as a recipe, for real conda-build
-    slipway ci truth             docs/solver-truth.md, from the table that tests ask the solver
+slipway ci write             GitHub Actions and GitLab, one job for each output and variant
+slipway ci write --check     say whether the pipelines in the checkout are fresh
+slipway ci list              the jobs, and what each of them needs
+slipway ci run               all jobs here, as many at once as memory and cores allow
+slipway ci job IDENTIFIER    one job, as CI runs it
+slipway ci recipe IDENTIFIER one output alone as a recipe, for real conda-build
+slipway ci truth             docs/solver-truth.md, from the table that tests ask the solver
 """
 
 from __future__ import annotations
@@ -94,9 +94,7 @@ def _write(arguments: argparse.Namespace, reporter: Reporter) -> int:
     return _write_or_check(wanted, arguments.to, reporter, check=arguments.check, command="slipway ci write")
 
 
-def _write_or_check(
-    wanted: Mapping[str, str], checkout: Path, reporter: Reporter, *, check: bool, command: str
-) -> int:
+def _write_or_check(wanted: Mapping[str, str], checkout: Path, reporter: Reporter, *, check: bool, command: str) -> int:
     from slipway.workflows import files
 
     old = files.stale(wanted, checkout)
@@ -174,6 +172,7 @@ def _job(arguments: argparse.Namespace, reporter: Reporter) -> int:
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.console import format_table, human_seconds, human_size
     from slipway.paths import lock_folder
+    from slipway.report.history import available_memory
     from slipway.request import Request, usable_cpus
     from slipway.workflows import local
     from slipway.workflows.learn import learned
@@ -184,7 +183,7 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if arguments.jobs < 1:
         raise UsageError("--jobs must be at least 1")
     jobs = local_jobs(request, _asked(arguments))
-    memory = local.available_memory_gb() if arguments.memory is None else arguments.memory
+    memory = available_memory() / 1e9 if arguments.memory is None else arguments.memory
     folder = request.workspace.dist / "ci"
     with lock_folder(folder):
         run = local.LocalRun(

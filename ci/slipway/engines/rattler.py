@@ -20,10 +20,11 @@ from slipway import proc
 from slipway.engines.hosttools import make_host_tools
 from slipway.engines.place import build_place
 from slipway.engines.rattler_worker import PHASE_MARK
-from slipway.engines.v1 import SCRIPT_NAME, build_script, to_v1_recipe
+from slipway.engines.v1 import SCRIPT_NAME, STEP_SECONDS, build_script, to_v1_recipe
 from slipway.errors import BuildError, DiskFullError, SolveError
 from slipway.paths import CHECKOUT, cache_folder
 from slipway.reads import reads_of
+from slipway.report.history import step_seconds
 from slipway.report.observe import BuildObserver
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class RattlerEngine:
         sources = [_v1_source(source, output, folder, index) for index, source in enumerate(output.sources)]
         script = build_script(output, recipe=recipe_folder, jobs=context.jobs)
         (recipe_folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
+        known = step_seconds(context.workspace.dist / "logs", output.name)
+        (folder / STEP_SECONDS).write_text(json.dumps(known) if known else "", encoding="utf-8")
         recipe = to_v1_recipe(output, sources, context.digest)
         recipe_path = recipe_folder / "recipe.yaml"
         recipe_path.write_text(json.dumps(recipe, indent=1), encoding="utf-8")  # JSON is YAML, and has no surprises

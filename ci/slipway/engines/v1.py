@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
-from slipway.engines import CLOCK_SECONDS, DIGEST_KEY
+from slipway.engines import CLOCK_SECONDS, DIGEST_KEY, longest_first
 from slipway.errors import RecipeError
 from slipway.report.observe import KEEP_NINJA_FILES
 from slipway.specs import strict_spec
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 SCRIPT_NAME = "slipway_build.sh"
 """The generated wrapper: sets conda-build's variables, then runs the recipe's script."""
+
+TOOLS = "slipway-tools"
+"""Folder of programs that stand in front of the build's own."""
+
+STEP_SECONDS = "step-seconds.json"
+"""What Ninja's steps took in earlier builds, for `slipway.engines.longest_first`."""
 
 FINISH = """\
 slipway_finish() {
@@ -245,6 +251,8 @@ def _license_expression(text: str) -> str:
 def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
     """The wrapper around the recipe's script (in the folder `recipe`): conda-build's environment variables first.
 
+    Beside that folder `TOOLS` is made, and `STEP_SECONDS` is looked for.
+
     rattler-build sets PREFIX, BUILD_PREFIX, SRC_DIR, PKG_* and friends; conda-build sets more, which recipes use.
     """
     variables: dict[str, str] = {
@@ -276,6 +284,7 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
         ]
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(output.script_env.items())]
     lines.append(_finish(output))
+    lines.append(longest_first.front(recipe.parent / TOOLS, recipe.parent / STEP_SECONDS))
     lines.append('cd "$SRC_DIR"')
     if output.script:
         lines.append(f'. "$RECIPE_DIR"/{shlex.quote(output.script)}')

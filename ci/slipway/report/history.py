@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.report.record import BuildRecord, read_records
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 RESERVE = 0.1
 """Share of the free memory that is left alone: sampling misses the last moment of a compiler."""
+
+
+FADING = 0.8
+"""What is left per build of a step's known seconds when it ran faster, or not at all: see `remember_steps`."""
+
+FORGOTTEN_SECONDS = 0.05
+"""Steps that are shorter need not be known."""
 
 
 def last_build(logs: Path, name: str) -> BuildRecord | None:
@@ -48,14 +58,63 @@ def jobs_for(logs: Path, name: str, wanted: int, free: int) -> int:
     return fitting_jobs(peaks, wanted, free)
 
 
-def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
-    """Bytes that can be used without swapping, as the kernel says.
+def step_seconds(logs: Path, name: str) -> dict[str, float]:
+    """What each step of an output is known to take, by the first file that it writes; empty if nothing is known."""
+    with suppress(OSError, ValueError, TypeError, AttributeError):
+        known = json.loads(_steps_path(logs, name).read_text(encoding="utf-8"))
+        return {str(step): float(seconds) for step, seconds in known.items()}
+    return {}
+
+
+def remember_steps(logs: Path, record: BuildRecord) -> None:
+    """Add what the steps of a build took to what is known of them.
+
+    A step that a compiler cache answered took no time, and one after the point where a build failed never ran; what it
+    costs otherwise stays known for a while.
+    """
+    known = {step: seconds * FADING for step, seconds in step_seconds(logs, record.name).items()}
+    for step in record.steps:
+        known[step.output] = max(step.seconds, known.get(step.output, 0.0))
+    kept = {step: round(seconds, 3) for step, seconds in sorted(known.items()) if seconds >= FORGOTTEN_SECONDS}
+    if not kept:
+        return
+    path = _steps_path(logs, record.name)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(json.dumps(kept, indent=0), encoding="utf-8")
+    beside.replace(path)
+
+
+def _steps_path(logs: Path, name: str) -> Path:
+    return logs / f"{name}.steps.json"
+
+
+def available_memory(meminfo: Path = Path("/proc/meminfo"), groups: Path = Path("/sys/fs/cgroup")) -> int:
+    """Bytes that can be used without swapping: what the machine has left, or less in a container with a limit.
+
+    Args:
+        groups: where control groups (version 2) are mounted; in a container, its own.
 
     Raises:
-        ValueError: it does not say.
+        ValueError: the kernel does not say.
     """
     for line in meminfo.read_text(encoding="ascii").splitlines():
         name, _, rest = line.partition(":")
         if name == "MemAvailable":
-            return int(rest.split()[0]) * 1024
+            return min([int(rest.split()[0]) * 1024, *_group_room(groups)])
     raise ValueError(f"{meminfo} has no MemAvailable")
+
+
+def _group_room(groups: Path) -> Iterator[int]:
+    """What this process's control group and those around it have left, where there is a limit."""
+    own = ""
+    with suppress(OSError):
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+        own = next((line[3:].lstrip("/") for line in lines if line.startswith("0::")), "")
+    folder = groups / own
+    for place in (folder, *(parent for parent in folder.parents if parent.is_relative_to(groups))):
+        with suppress(OSError, ValueError):  # "max": no limit
+            limit = int((place / "memory.max").read_text(encoding="ascii"))
+            used = int((place / "memory.current").read_text(encoding="ascii"))
+            facts = dict(line.split() for line in (place / "memory.stat").read_text(encoding="ascii").splitlines())
+            # Cached files that nobody reads just now make room when it is needed.
+            yield max(limit - used + int(facts.get("inactive_file", 0)), 0)

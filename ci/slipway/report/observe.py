@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from slipway.report.history import remember_steps
 from slipway.report.journal import PhaseStarted
 from slipway.report.memory import MemorySampler
 from slipway.report.record import BuildRecord, Phase, read_ninja, record_path, write_record
@@ -93,3 +94,4 @@ class BuildObserver:
             self.key, self.name, self.jobs, tuple(self.phases), steps, tuple(self.sampler.samples), modules
         )
         write_record(record_path(logs, self.key), record)
+        remember_steps(logs, record)

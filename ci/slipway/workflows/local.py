@@ -18,7 +18,6 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.console import human_seconds
@@ -26,6 +25,7 @@ from slipway.proc import GRACE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from slipway.log import Reporter
     from slipway.workflows.graph import Job
@@ -66,15 +66,6 @@ class Machine:
     jobs: int
 
 
-def available_memory_gb(meminfo: Path = Path("/proc/meminfo")) -> float:
-    """What the kernel thinks can be used without swapping."""
-    for line in meminfo.read_text(encoding="ascii").splitlines():
-        name, _, rest = line.partition(":")
-        if name == "MemAvailable":
-            return int(rest.split()[0]) * 1024 / 1e9
-    raise ValueError(f"{meminfo} has no MemAvailable")
-
-
 @dataclass(frozen=True)
 class Share:
     """A job that is to start now, and the cores it gets."""
@@ -83,9 +74,7 @@ class Share:
     cores: int
 
 
-def choose_next(
-    ready: Sequence[Job], running: Mapping[Job, int], machine: Machine, settings: Settings
-) -> list[Share]:
+def choose_next(ready: Sequence[Job], running: Mapping[Job, int], machine: Machine, settings: Settings) -> list[Share]:
     """Which of the ready jobs start now. `ready` is in order of urgency; `running` has each job's cores.
 
     A job starts if its memory fits beside what runs; one that is too large for the machine starts alone. Cores are

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.workflows.graph import Job
-from slipway.workflows.local import Journal, Machine, available_memory_gb, choose_next, urgency
+from slipway.workflows.local import Journal, Machine, choose_next, urgency
 from slipway.workflows.settings import Resources, load_settings
 
 if TYPE_CHECKING:
@@ -79,12 +79,3 @@ def test_journal_survives_a_broken_file(tmp_path: Path, jobs: list[Job]) -> None
     Journal(path).note(jobs[0], 2.5)
     assert Journal(path).seconds == {jobs[0].name: 2.5}
     assert [entry.name for entry in tmp_path.iterdir()] == ["journal.json"]
-
-
-def test_memory_as_the_kernel_says(tmp_path: Path) -> None:
-    path = tmp_path / "meminfo"
-    path.write_text("MemTotal: 9 kB\nMemAvailable:    2000000 kB\n", encoding="ascii")
-    assert available_memory_gb(path) == pytest.approx(2.048)
-    path.write_text("MemTotal: 9 kB\n", encoding="ascii")
-    with pytest.raises(ValueError, match="MemAvailable"):
-        available_memory_gb(path)
