@@ -6,6 +6,8 @@ Both print the same permanent lines. rich is imported only when there is somethi
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sys
 import time
 from contextlib import contextmanager
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from slipway.errors import SlipwayError
+
+LEAST_COLUMN = 10
+"""A column is not wrapped to less than this."""
+
+TABLE_INDENT = 4
+"""What steps around a table may put in front of its lines."""
 
 PLAIN_INTERVAL_SECONDS = 5.0
 """How often a running task may print a line where no live display is possible."""
@@ -41,18 +49,54 @@ def human_seconds(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s"
 
 
-def format_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
-    """Columns padded to their widest cell; columns whose index is in `right` are right-aligned."""
+def format_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), width: int | None = None
+) -> str:
+    """Columns padded to their widest cell; columns whose index is in `right` are right-aligned.
+
+    Args:
+        width: how wide the table may be: the widest columns are wrapped until it fits. None: as wide as it gets.
+    """
     widths = [max(len(row[index]) for row in (header, *rows)) for index in range(len(header))]
+    if width is not None:
+        while sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > LEAST_COLUMN:
+            widths[widths.index(max(widths))] -= 1
 
-    def line(cells: Sequence[str]) -> str:
-        padded = (
-            cell.rjust(width) if index in right else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        )
-        return "  ".join(padded).rstrip()
+    def lines(cells: Sequence[str]) -> Iterator[str]:
+        wrapped = [wrap(cell, columns) for cell, columns in zip(cells, widths, strict=True)]
+        for number in range(max(map(len, wrapped))):
+            parts = [found[number] if number < len(found) else "" for found in wrapped]
+            padded = (
+                part.rjust(columns) if index in right else part.ljust(columns)
+                for index, (part, columns) in enumerate(zip(parts, widths, strict=True))
+            )
+            yield "  ".join(padded).rstrip()
 
-    return "\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)])
+    underlined = "  ".join("-" * columns for columns in widths)
+    return "\n".join([*lines(header), underlined, *(line for row in rows for line in lines(row))])
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """`text` in lines of at most `width` characters, cut at spaces, after slashes, and where nothing else helps."""
+    if len(text) <= width:
+        return [text]
+    lines = [""]
+    for piece in re.findall(r"\s+|[^\s/]*/|[^\s/]+", text):
+        if len(lines[-1]) + len(piece) <= width:
+            lines[-1] += piece
+        elif not piece.isspace():
+            lines += [piece[start : start + width] for start in range(0, len(piece), width)]
+    return [line.rstrip() for line in lines if line.strip()]
+
+
+def printable(text: str) -> str:
+    """`text` without what would move a terminal's cursor or change its colours: such characters are written out."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def table_width() -> int | None:
+    """The columns of the terminal that tables go to; None for pipes and files, where lines are better kept whole."""
+    return shutil.get_terminal_size().columns - TABLE_INDENT if sys.stdout.isatty() else None
 
 
 def print_error(error: SlipwayError, stream: TextIO | None = None) -> None:

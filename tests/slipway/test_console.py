@@ -29,6 +29,23 @@ def test_table_aligns_columns() -> None:
     assert table.splitlines() == ["name       size", "--------  -----", "libtorch   8 MB", "x         12 MB"]
 
 
+def test_table_of_a_width_wraps_its_widest_columns() -> None:
+    rows = [("a", "lib/python3.11/site-packages/torch/_C.so", "one two three four five six")]
+    lines = console.format_table(("x", "where", "what"), rows, width=40).splitlines()
+    assert lines == [
+        "x  where              what",
+        "-  -----------------  ------------------",
+        "a  lib/python3.11/    one two three four",
+        "   site-packages/     five six",
+        "   torch/_C.so",
+    ]
+    assert console.wrap("x" * 25, 10) == ["x" * 10, "x" * 10, "x" * 5]
+
+
+def test_what_would_move_the_cursor_is_written_out() -> None:
+    assert console.printable("a\x1b[2J\nb\u202ec é") == "a\\x1b[2J\\nb\\u202ec é"
+
+
 def test_plain_task_is_throttled(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(console.time, "monotonic", lambda: now[0])

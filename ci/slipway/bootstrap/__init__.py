@@ -12,6 +12,19 @@ from __future__ import annotations
 
 from slipway.bootstrap.cache import default_cache
 from slipway.bootstrap.ensure import DATA, ChannelPackage, EmbeddedChannel, ensure_channel
-from slipway.bootstrap.inventory import ChannelRequest
+from slipway.bootstrap.inventory import ChannelRequest, Settings, read_settings
 
-__all__ = ["DATA", "ChannelPackage", "ChannelRequest", "EmbeddedChannel", "default_cache", "ensure_channel"]
+__all__ = [
+    "DATA",
+    "ChannelPackage",
+    "ChannelRequest",
+    "EmbeddedChannel",
+    "default_cache",
+    "embedded_choices",
+    "ensure_channel",
+]
+
+
+def embedded_choices() -> Settings:
+    """What the embedded channel can be asked for."""
+    return read_settings(DATA / "settings.yaml")

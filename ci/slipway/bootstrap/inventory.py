@@ -129,10 +129,11 @@ def read_inventory(folder: Path) -> Inventory:
         digest.update(f"{path.relative_to(folder).as_posix()} {own}\n".encode())
         if path.is_relative_to(folder / "packages") and path.suffix == ".yaml":
             descriptions.append(load(path, own))
-    return Inventory(folder, _read_settings(folder / "settings.yaml"), tuple(descriptions), digest.hexdigest())
+    return Inventory(folder, read_settings(folder / "settings.yaml"), tuple(descriptions), digest.hexdigest())
 
 
-def _read_settings(path: Path) -> Settings:
+def read_settings(path: Path) -> Settings:
+    """Read ``settings.yaml``."""
     section = Section(path, "", yaml.safe_load(path.read_text(encoding="utf-8")), {})
     settings = Settings(
         suite=section.text("suite"),

@@ -6,6 +6,9 @@
 Each package is looked at in the environment that the solver picks for it: from the packages given, dist/channel, the
 folders of --beside, and the embedded channel, or the --channel that is named instead. Errors make the exit code 9;
 a damaged or hostile package is never unpacked and makes it 6.
+
+--json prints a list of objects with the keys severity (error, warning, note), package (its file's name), rule, where
+(file or part of the metadata), message, cure, and detail (more lines, such as a diff of symbols; may be empty).
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.errors import ChannelError, VerifyError
+from slipway.errors import ChannelError, SolveError, VerifyError
 
 if TYPE_CHECKING:
     import argparse
@@ -47,8 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Judge; returns the exit code."""
+    from slipway.console import table_width
     from slipway.paths import Workspace
-    from slipway.verify import Verifier, format_findings, has_errors, shared_files, sort_findings
+    from slipway.verify import Verifier, format_findings, has_errors, shared_files, sort_findings, unsolvable
     from slipway.verify.indexed import check_index, read_index
     from slipway.verify.policies import load_policies
 
@@ -75,8 +79,12 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             with reporter.step(f"verify {facts.name}"):
                 around = None
                 if channels is not None:
-                    environment = channels.environment(facts, reporter)
-                    around = verifier.surroundings(environment.packages, facts, previous_in=folder)
+                    try:
+                        environment = channels.environment(facts, reporter)
+                    except SolveError as error:
+                        findings.append(unsolvable(facts, error))
+                    else:
+                        around = verifier.surroundings(environment.packages, facts, previous_in=folder)
                 others = {
                     other.name: frozenset(entry.path for entry in other.files)
                     for other in everything
@@ -86,7 +94,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in sort_findings(findings)], indent=1))
     elif findings:
-        reporter.line(format_findings(findings))
+        reporter.line(format_findings(findings, table_width()))
     reporter.line(f"{len(paths)} package(s), {len(findings)} finding(s)")
     return VerifyError.exit_code if has_errors(findings) else 0
 
@@ -98,6 +106,7 @@ def format_rules() -> str:
 
     described = {name: " ".join((rule.__doc__ or "").split()) for name, rule in RULES.items()}
     described["shared-file"] = "No file is in two packages of different names."
+    described["environment"] = "There is an environment in which it can be installed."
     return format_table(("rule", "what it holds a package to"), sorted(described.items()))
 
 
@@ -136,12 +145,32 @@ class _Channels:
 
 
 def selection_of(facts: PackageFacts) -> Selection:
-    """The part of the embedded channel that a package's dependencies ask for."""
+    """The part of the embedded channel that a package's dependencies ask for; None where any part will do."""
+    from slipway.bootstrap import embedded_choices
     from slipway.request import Selection
 
-    text = "\n".join(facts.depends)
-    python = re.search(r"^python(?:_abi)? [^\d\n]*(\d+\.\d+)", text, re.MULTILINE)
-    cuda = re.search(r"^cuda-version [^\d\n]*(\d+)\.(\d+)", text, re.MULTILINE)
-    cuda = cuda or re.search(r" cuda(\d+)(\d)_", text)  # in a pin on a build string: 130 is 13.0
-    blas = "openblas" if re.search(r"^(lib)?openblas\b", text, re.MULTILINE) else None
-    return Selection(python[1] if python else None, blas, f"{cuda[1]}.{cuda[2]}" if cuda else None)
+    choices = embedded_choices()
+    cuda = _first_allowed(facts.depends, ("cuda-version",), choices.cudas)
+    if cuda is None and (pinned := re.search(r" cuda(\d+)(\d)_", "\n".join(facts.depends))):
+        cuda = f"{pinned[1]}.{pinned[2]}"  # in a pin on a build string: 130 is 13.0
+    blas = "openblas" if facts.dependency_names & {"openblas", "libopenblas"} else None
+    return Selection(_first_allowed(facts.depends, ("python", "python_abi"), choices.pythons), blas, cuda)
+
+
+def _first_allowed(depends: Sequence[str], names: Sequence[str], choices: Sequence[str]) -> str | None:
+    """The first of `choices` (X.Y) that what `depends` says of `names` lets in; None if it says nothing of them.
+
+    Where it lets none in, the version that it asks for, so that somebody says that there is no such thing.
+    """
+    from rattler import MatchSpec, Version, VersionSpec
+
+    texts = [spec for spec in depends if spec.split()[:1] and spec.split()[0] in names]
+    bounds = [VersionSpec(str(bound)) for text in texts if (bound := MatchSpec(text, strict=False).version) is not None]
+    if not bounds:
+        return None
+    for choice in choices:
+        # Bounds may name a patch release, of which the channel has some late one.
+        if all(any(bound.matches(Version(found)) for found in (choice, f"{choice}.99")) for bound in bounds):
+            return choice
+    asked = re.search(r"(\d+\.\d+)", texts[0])
+    return asked[1] if asked else None

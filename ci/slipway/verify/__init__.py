@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from slipway.environments import SolvedPackage
+    from slipway.errors import SolveError
 
 __all__ = [
     "Finding",
@@ -30,6 +31,7 @@ __all__ = [
     "has_errors",
     "shared_files",
     "sort_findings",
+    "unsolvable",
     "verify_package",
 ]
 
@@ -79,3 +81,10 @@ def shared_files(facts: PackageFacts, others: Mapping[str, Sequence[str] | froze
         for other, other_paths in others.items()
         for path in sorted(paths.intersection(other_paths))
     ]
+
+
+def unsolvable(facts: PackageFacts, error: SolveError) -> Finding:
+    """The package cannot be installed beside what its dependencies are taken from; the solver says why."""
+    cure = "correct `requirements/run`, or name the channel that has what it asks for (--channel, --beside)"
+    message = "there is no environment for it: its dependencies cannot be satisfied together"
+    return Finding(ERROR, facts.name, "environment", "info/index.json", message, cure, error.detail or error.message)

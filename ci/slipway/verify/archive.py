@@ -7,9 +7,11 @@ truncated or corrupt data, and content that is far larger than the file that it 
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import posixpath
+import struct
 import tarfile
 import zipfile
 from dataclasses import dataclass
@@ -104,10 +106,14 @@ def read_members(path: Path, limits: Limits) -> Iterator[Member]:
     except IntegrityError:
         raise
     except (zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zstandard.ZstdError) as error:
-        raise _damaged(f"the package is damaged: {error}", str(path)) from error
-    except (EOFError, ValueError, NotImplementedError, OverflowError, RuntimeError) as error:
+        raise _damaged(f"the package is damaged: {str(error) or type(error).__name__}", str(path)) from error
+    except (EOFError, ValueError, NotImplementedError, OverflowError, RuntimeError, struct.error) as error:
         # What zipfile and tarfile raise over nonsense in headers; RuntimeError: an encrypted entry.
-        raise _damaged(f"the package is damaged: {error or type(error).__name__}", str(path)) from error
+        raise _damaged(f"the package is damaged: {str(error) or type(error).__name__}", str(path)) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a place outside of the file; everything else is the disk's
+            raise
+        raise _damaged("the package is damaged: it refers to a place outside of the file", str(path)) from error
 
 
 def _check_zip(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
@@ -127,7 +133,8 @@ def _check_zip(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
     if _FORMAT_FILE not in names:
         raise _damaged(f"the package is damaged: it has no {_FORMAT_FILE}", str(path))
     with archive.open(_FORMAT_FILE) as stream:
-        version = json.loads(stream.read(_BLOCK)).get("conda_pkg_format_version")
+        described = json.loads(stream.read(_BLOCK))
+    version = described.get("conda_pkg_format_version") if isinstance(described, dict) else None
     if version != 2:
         raise _damaged(f"the package has format version {version}, and only 2 is known", str(path))
     return {section: candidates[0] for section, candidates in found.items()}
@@ -188,6 +195,8 @@ def _checked_path(member: tarfile.TarInfo, section: str, seen: dict[str, Kind], 
         raise _damaged(f"`{shown}` does not belong into the {section} tarball", where)
     if not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
         raise _damaged(f"`{shown}` is a device, a pipe or something else that no package may make", where)
+    if member.issparse():  # its holes are not in the stream, so nothing counts them; no packer makes one
+        raise _damaged(f"`{shown}` is a sparse file: a bomb, or made by no packer of packages", where)
     for depth in range(1, len(parts)):
         if seen.get("/".join(parts[:depth])) not in (None, Kind.FOLDER):
             raise _damaged(f"`{shown}` would be written through `{'/'.join(parts[:depth])}`, which is no folder", where)

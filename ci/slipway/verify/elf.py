@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import itertools
+import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,17 @@ MAGIC = b"\x7fELF"
 FATBIN_SECTIONS = (".nv_fatbin",)
 """Where nvcc puts device code that can run; what __nv_relfatbin holds was for its linker alone."""
 
-_KINDS = {"STT_FUNC": "function", "STT_OBJECT": "object", "STT_TLS": "thread-local", "STT_LOOS": "indirect function"}
+_KINDS = {1: "object", 2: "function", 6: "thread-local", 10: "indirect function"}
+"""Symbols' types that are an interface: STT_OBJECT, STT_FUNC, STT_TLS, STT_GNU_IFUNC."""
+
+_UNDEFINED, _LOCAL, _VISIBLE = 0, 0, (0, 3)
+"""SHN_UNDEF, STB_LOCAL, and the visibilities STV_DEFAULT and STV_PROTECTED."""
+
+_MOST_VERSIONS = 10_000
+"""Hostile tables of versions lead in circles; no library needs as many."""
+
+_NAME_BYTES_PER_TABLE_BYTE = 16
+"""Names may share their ends in the table, but not so much that a small table becomes gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +93,10 @@ def _read(elf: ELFFile) -> ElfFacts:
         if isinstance(section, DynamicSection):
             dynamic = section
         elif isinstance(section, GNUVerNeedSection):
-            for need, names in section.iter_versions():
-                versions[str(need.name)] = tuple(name.name for name in names)
+            for need, names in itertools.islice(section.iter_versions(), _MOST_VERSIONS):
+                versions[str(need.name)] = tuple(name.name for name in itertools.islice(names, _MOST_VERSIONS))
         elif isinstance(section, SymbolTableSection) and section.name == ".dynsym":
-            exports = dict(_exports(section))
+            exports = dict(_exports(elf, section))
         elif section.name in FATBIN_SECTIONS:
             code.extend(read_device_code(section.data()))
     # pyelftools gives each tag an attribute named after its kind, which its type does not say.
@@ -107,14 +119,24 @@ def _read(elf: ELFFile) -> ElfFacts:
     )
 
 
-def _exports(section: SymbolTableSection) -> Iterator[tuple[str, Symbol]]:
-    for symbol in section.iter_symbols():
-        entry: Any = symbol.entry
-        if (
-            entry.st_shndx != "SHN_UNDEF"
-            and entry.st_info.bind != "STB_LOCAL"
-            and entry.st_other.visibility in ("STV_DEFAULT", "STV_PROTECTED")
-            and entry.st_info.type in _KINDS
-        ):
-            kind = _KINDS[entry.st_info.type]
-            yield symbol.name, Symbol(kind, 0 if "function" in kind else int(entry.st_size))
+def _exports(elf: ELFFile, section: SymbolTableSection) -> Iterator[tuple[str, Symbol]]:
+    """The public symbols, read by hand: pyelftools takes a minute for what a large library exports."""
+    order = "<" if elf.little_endian else ">"
+    # name, info, other, section, value, size; the two classes order them differently
+    layout = struct.Struct(f"{order}IBBHQQ" if elf.elfclass == 64 else f"{order}IIIBBH")
+    content = section.data()
+    names = elf.get_section(section["sh_link"]).data()
+    room = _NAME_BYTES_PER_TABLE_BYTE * len(names)
+    for fields in layout.iter_unpack(content[: len(content) // layout.size * layout.size]):
+        if elf.elfclass == 64:
+            place, info, other, index, _, size = fields
+        else:
+            place, _, size, info, other, index = fields
+        kind = _KINDS.get(info & 0xF)
+        if kind is None or index == _UNDEFINED or info >> 4 == _LOCAL or other & 3 not in _VISIBLE:
+            continue
+        end = names.find(b"\0", place)
+        room -= end - place
+        if not 0 <= place < end or room < 0:
+            raise BrokenElfError("the names of its symbols are no table of names")
+        yield names[place:end].decode("utf-8", "backslashreplace"), Symbol(kind, 0 if "function" in kind else size)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from slipway.errors import IntegrityError
 from slipway.verify.archive import Kind, Limits, Member, read_members
@@ -33,6 +34,14 @@ _TEXT_SUFFIXES = (
 
 _BESIDES = ("share/doc/", "share/licenses/", "share/man/", "lib/pkgconfig/", "lib/cmake/")
 """What lies beside libraries and is no use of its own."""
+
+_INDEX_TEXTS = (
+    ("name", re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*"), "package's name"),
+    ("version", re.compile(r"[A-Za-z0-9_.+!]+"), "version"),
+    ("build", re.compile(r"[A-Za-z0-9_.+]+"), "build string"),
+    ("subdir", re.compile(r"noarch|[a-z0-9]+-[a-z0-9_]+"), "platform"),
+)
+"""Keys of index.json that are texts: the form that each has, and what it is."""
 
 _SCRIPT_BYTES = 4096
 """How much of a program is kept when it is a text: the first lines of a script say who runs it and what it imports."""
@@ -145,6 +154,9 @@ def read_package(path: Path, limits: Limits, tracer: Tracer) -> PackageFacts:
     for name in ("info/index.json", "info/paths.json"):
         if name not in documents:
             raise IntegrityError(f"the package is damaged: it has no {name}", where=str(path))
+    check_index_document(documents["info/index.json"], path)
+    if "info/run_exports.json" in documents:
+        _check_run_exports(documents["info/run_exports.json"], f"{path}: info/run_exports.json")
     promises = {str(entry["_path"]): entry for entry in documents["info/paths.json"].get("paths", ())}
     content = path.read_bytes()
     licences = sorted(entry.path.removeprefix("info/licenses/") for entry in info if "/licenses/" in entry.path)
@@ -163,6 +175,60 @@ def read_package(path: Path, limits: Limits, tracer: Tracer) -> PackageFacts:
     )
 
 
+def check_index_document(index: Mapping[str, Any], path: Path) -> None:
+    """Whether what index.json says has the form that solvers and indexers read, and fits the name of the file.
+
+    Raises:
+        IntegrityError: it does not.
+    """
+    from rattler import MatchSpec, Version
+
+    where = f"{path}: info/index.json"
+
+    def refuse(message: str) -> NoReturn:
+        raise IntegrityError(f"the package is damaged: {message}", where=where, hint="build the package again")
+
+    for key, form, meaning in _INDEX_TEXTS:
+        if not isinstance(index.get(key), str) or not form.fullmatch(index[key]):
+            refuse(f"`{key}` is {_shortened(index.get(key))}, which is no {meaning}")
+    try:
+        Version(index["version"])
+    except Exception:  # py-rattler's own type is not exported
+        refuse(f"`version` is {_shortened(index['version'])}, which is no version")
+    number = index.get("build_number")
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        refuse(f"`build_number` is {_shortened(number)}, which is no number")
+    if index.get("noarch") not in (None, False, True, "python", "generic"):
+        refuse(f"`noarch` is {_shortened(index.get('noarch'))}, and only python and generic are known")
+    for key in ("depends", "constrains"):
+        specs = index.get(key, [])
+        if not isinstance(specs, list) or not all(isinstance(spec, str) for spec in specs):
+            refuse(f"`{key}` is no list of match specs")
+        for spec in specs:
+            try:
+                MatchSpec(spec, strict=False)
+            except Exception:
+                refuse(f"`{key}` holds {_shortened(spec)}, which is no match spec")
+    expected = f"{index['name']}-{index['version']}-{index['build']}{path.suffix}"
+    if path.name != expected:
+        raise IntegrityError(
+            f"the file's name is not the package's: by its index.json it is {expected[:200]}",
+            where=str(path),
+            hint="channels know a package by its file's name: give it back its own",
+        )
+
+
+def _check_run_exports(document: Mapping[str, Any], where: str) -> None:
+    for key, specs in document.items():
+        if not isinstance(specs, list) or not all(isinstance(spec, str) for spec in specs):
+            raise IntegrityError(f"the package is damaged: `{key[:50]}` is no list of match specs", where=where)
+
+
+def _shortened(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:76]}..."
+
+
 def _json(content: bytes, where: str) -> dict[str, Any]:
     try:
         value = json.loads(content)
@@ -179,6 +245,9 @@ def _placeholders(paths: Mapping[str, Any], where: Path) -> dict[str, str]:
         isinstance(entry, dict) and isinstance(entry.get("_path"), str) for entry in entries
     ):
         raise IntegrityError("the package is damaged: not a list of paths", where=f"{where}: info/paths.json")
+    names = [entry["_path"] for entry in entries]
+    if len(set(names)) != len(names):
+        raise IntegrityError("the package is damaged: it names a path twice", where=f"{where}: info/paths.json")
     return {entry["_path"]: str(entry["prefix_placeholder"]) for entry in entries if entry.get("prefix_placeholder")}
 
 

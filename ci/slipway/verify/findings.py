@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slipway.console import format_table
+from slipway.console import format_table, printable
 from slipway.verify.policies import ERROR, SEVERITIES, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+SHOWN_OF_A_SORT = 12
+"""How many findings of one rule about one package a table shows."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +50,42 @@ def sort_findings(findings: Sequence[Finding]) -> list[Finding]:
     )
 
 
-def format_findings(findings: Sequence[Finding]) -> str:
-    """A table of findings; below it what needs more than a line, and each cure once, with its rule."""
-    ordered = sort_findings(findings)
-    header: tuple[str, ...] = ("severity", "rule", "where", "finding")
-    rows: list[tuple[str, ...]] = [(found.severity, found.rule, found.where, found.message) for found in ordered]
-    if len({finding.package for finding in ordered}) > 1:
-        header = (*header[:2], "package", *header[2:])
-        rows = [(*row[:2], found.package, *row[2:]) for row, found in zip(rows, ordered, strict=True)]
+def format_findings(findings: Sequence[Finding], width: int | None = None) -> str:
+    """A table of findings for each package; below it what needs more than a line, and each cure once, with its rule.
+
+    Of many findings of one rule about one package the first are shown, and how many there are beside.
+
+    Args:
+        width: how wide the tables may be, in characters; None: one line for each finding.
+    """
+    packages = list(dict.fromkeys(finding.package for finding in sort_findings(findings)))
+    parts = []
+    for package in packages:
+        ordered = sort_findings([finding for finding in findings if finding.package == package])
+        title = f"{package}: {_counts(ordered)}\n" if len(packages) > 1 else ""
+        parts.append(title + _format_package(ordered, width))
+    return "\n\n".join(parts)
+
+
+def _counts(findings: Sequence[Finding]) -> str:
+    counts = [(sum(found.severity == severity for found in findings), severity) for severity in SEVERITIES]
+    return ", ".join(f"{count} {severity}{'s' if count > 1 else ''}" for count, severity in counts if count)
+
+
+def _format_package(ordered: Sequence[Finding], width: int | None) -> str:
+    rows: list[tuple[str, str, str, str]] = []
+    for (severity, rule), group in itertools.groupby(ordered, key=lambda found: (found.severity, found.rule)):
+        found = list(group)
+        shown = found if len(found) <= SHOWN_OF_A_SORT + 1 else found[:SHOWN_OF_A_SORT]
+        rows += [(severity, rule, printable(finding.where), printable(finding.message)) for finding in shown]
+        if len(shown) < len(found):
+            rows.append((severity, rule, "...", f"and {len(found) - len(shown)} more like these; --json lists them"))
     cures: dict[tuple[str, str], None] = {(finding.rule, finding.cure): None for finding in ordered if finding.cure}
-    lines = [format_table(header, rows)] if rows else []
+    lines = [format_table(("severity", "rule", "where", "finding"), rows, width=width)] if rows else []
     for finding in ordered:
         if finding.detail:
-            lines += ["", f"{finding.where} ({finding.rule})", *(f"  {line}" for line in finding.detail.splitlines())]
+            title = f"{printable(finding.where)} ({finding.rule})"
+            lines += ["", title, *(f"  {printable(line)}" for line in finding.detail.splitlines())]
     if cures:
-        lines += ["", *(f"{rule}: {cure}" for rule, cure in cures)]
+        lines += ["", *(f"{rule}: {printable(cure)}" for rule, cure in cures)]
     return "\n".join(lines)

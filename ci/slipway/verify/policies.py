@@ -74,12 +74,14 @@ class Floor:
         package: whose lower bound in the dependencies must be high enough.
         releases: version of the symbol -> first release that has it; None: they are the same.
         unless_declared: what is promised where the package is not among the dependencies at all.
+        oldest: no channel has an older release, so a dependency without a bound lets none in.
     """
 
     prefix: str
     package: str
     releases: Mapping[str, str] | None = None
     unless_declared: str | None = None
+    oldest: str = "0"
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,15 @@ class Floors:
 
 @dataclass(frozen=True)
 class OpenMP:
-    """openmp.yaml: file names by which the loader finds an OpenMP runtime."""
+    """openmp.yaml.
+
+    Attributes:
+        runtimes: file names by which the loader finds an OpenMP runtime.
+        not_loaded: patterns of paths at which a runtime lies that no program loads from there, with the reason.
+    """
 
     runtimes: tuple[str, ...]
+    not_loaded: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 from slipway.errors import HostError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _SECRET_NAME = re.compile(r"(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIALS?)(_|$)", re.IGNORECASE)
 _LEAST_SECRET_LENGTH = 12
 _SHOWN_BYTES = 100
+
+_AROUND = 4096
+"""How far from a needle a match may reach: no path is longer. Files of 400 MB are searched, so it is worth it."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +72,11 @@ class Tracer:
             content = content.replace(placeholder.encode(), b"")
         found = []
         for pattern, expression, exception, needles in self._patterns:
-            if needles and not any(needle in content for needle in needles):
-                continue
             matches = [
-                match for match in expression.finditer(content) if not (exception and exception.search(match[0]))
+                match
+                for begin, end in _places(content, needles)
+                for match in expression.finditer(content, begin, end)
+                if not (exception and exception.search(match[0]))
             ]
             if matches:
                 first = matches[0]
@@ -81,6 +85,30 @@ class Tracer:
                     Trace(pattern.name, pattern.sort, first.start(), _shown(first[group], pattern.sort), len(matches))
                 )
         return tuple(found)
+
+
+def _places(content: bytes, needles: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+    """Where a match may be: the surroundings of the needles, in order, none twice. Without needles everywhere."""
+    if not needles:
+        yield 0, len(content)
+        return
+    hits = sorted(hit for needle in needles for hit in _positions(content, needle))
+    begin = end = 0
+    for hit in hits:
+        if hit - _AROUND > end:
+            if end:
+                yield begin, end
+            begin = hit - _AROUND
+        end = hit + _AROUND
+    if hits:
+        yield max(0, begin), end
+
+
+def _positions(content: bytes, needle: bytes) -> Iterator[int]:
+    position = content.find(needle)
+    while position >= 0:
+        yield position
+        position = content.find(needle, position + len(needle))
 
 
 def _shown(content: bytes, sort: str) -> str:

@@ -213,3 +213,34 @@ def test_unknown_format_version(raw_package: RawPackage) -> None:
 
 def test_contents(kit: Kit) -> None:
     assert read_contents(kit.package({"x/a.txt": "hello"}), LIMITS)["x/a.txt"] == b"hello"
+
+
+def test_sparse_file(raw_package: RawPackage) -> None:
+    """A thousand gigabytes of holes in one block: nothing of them is in the stream, so nothing would count them."""
+    header = bytearray(entry("x/holes", tarfile.GNUTYPE_SPARSE)[0].tobuf(tarfile.GNU_FORMAT))
+    size = b"%011o\0" % (1 << 32)
+    header[386:410] = size + b"%011o\0" % 0
+    header[483:495] = size
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    path = raw_package.write(packed=zstandard.ZstdCompressor().compress(bytes(header) + bytes(1024)))
+    refuse(path, "`x/holes` is a sparse file")
+
+
+@pytest.mark.parametrize("text", ["[2]", "null", "{", '"2"'])
+def test_format_that_is_none(raw_package: RawPackage, text: str) -> None:
+    path = raw_package.write()
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {**entries, "metadata.json": text.encode()}.items():
+            archive.writestr(name, content)
+    refuse(path, "format version None|damaged")
+
+
+def test_directory_that_points_out_of_the_file(raw_package: RawPackage) -> None:
+    path = raw_package.write()
+    content = bytearray(path.read_bytes())
+    struct.pack_into("<I", content, content.rfind(b"PK\x05\x06") + 16, 0xFFFFFFF0)
+    path.write_bytes(content)
+    refuse(path, "refers to a place outside of the file")

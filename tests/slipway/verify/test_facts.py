@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
+import struct
 import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from slipway.errors import IntegrityError
 from slipway.verify.demangle import demangled
 from slipway.verify.elf import BrokenElfError, Symbol, read_elf
-from slipway.verify.facts import list_libraries, read_inventory
+from slipway.verify.facts import check_index_document, list_libraries, read_inventory
 from slipway.verify.fatbin import DeviceCode, read_device_code
 
 if TYPE_CHECKING:
@@ -144,3 +147,71 @@ def test_demangled() -> None:
     assert demangled("plain") == "plain"
     assert demangled("_Znonsense") == "_Znonsense"
     assert demangled("_ZN2at3addEii") in ("at::add(int, int)", "_ZN2at3addEii")
+
+
+GOOD_INDEX = {"name": "a", "version": "1", "build": "0", "build_number": 0, "depends": [], "subdir": "linux-64"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": None}, "`name` is null"),
+        ({"name": "../../evil"}, "no package's name"),
+        ({"name": "a\n\x1b[31m"}, "no package's name"),
+        ({"version": "1 2"}, "no version"),
+        ({"version": ["1"]}, "no version"),
+        ({"version": "..", "build": "0"}, "no version"),
+        ({"build": "../0"}, "no build string"),
+        ({"build_number": "0"}, "no number"),
+        ({"build_number": True}, "no number"),
+        ({"subdir": "../../etc"}, "no platform"),
+        ({"noarch": 5}, "`noarch` is 5"),
+        ({"depends": "python"}, "`depends` is no list of match specs"),
+        ({"depends": [["python"]]}, "`depends` is no list of match specs"),
+        ({"depends": ["((((" + "x" * 1000]}, "which is no match spec"),
+        ({"constrains": {"a": 1}}, "`constrains` is no list"),
+    ],
+)
+def test_nonsense_in_the_index(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(IntegrityError, match=message) as raised:
+        check_index_document({**GOOD_INDEX, **changes}, Path("a-1-0.conda"))
+    assert len(raised.value.message) < 200
+
+
+def test_file_of_another_name(kit: Kit) -> None:
+    path = kit.package({"a": "a"})
+    other = path.rename(path.with_name("bad-1.0-h0123456_0.conda"))
+    with pytest.raises(IntegrityError, match=r"by its index.json it is good-1.0-h0123456_0.conda"):
+        kit.facts(other)
+
+
+@pytest.mark.parametrize("content", [b'{"weak": {"a": 1}}', b'{"strong": [5]}', b'{"noarch": "a"}'])
+def test_nonsense_in_the_run_exports(raw_package: RawPackage, kit: Kit, content: bytes) -> None:
+    path = raw_package.write(info=[(tarfile.TarInfo("info/run_exports.json"), content)])
+    with pytest.raises(IntegrityError, match="is no list of match specs"):
+        kit.facts(path)
+
+
+def test_path_named_twice(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    from slipway.bootstrap import writer
+
+    paths = json.dumps({"paths": [{"_path": "a"}, {"_path": "a"}]}).encode()
+    original = writer._add_info
+    monkeypatch.setattr(writer, "_add_info", lambda tar, data: original(tar, {**data, "paths.json": paths}))
+    with pytest.raises(IntegrityError, match="names a path twice"):
+        kit.facts(kit.package({"a": "a"}))
+
+
+def test_symbols_whose_names_would_fill_the_memory(kit: Kit) -> None:
+    """Each of thousands of symbols is called what the whole table of names says."""
+    source = "\n".join(f"int symbol_with_some_length_{number}(void) {{ return 1; }}" for number in range(300))
+    content = bytearray(kit.library(source))
+    elf = ELFFile(io.BytesIO(bytes(content)))
+    symbols = elf.get_section_by_name(".dynsym")
+    names = elf.get_section(symbols["sh_link"])
+    begin, size = names["sh_offset"], names["sh_size"]
+    content[begin : begin + size - 1] = b"x" * (size - 1)
+    for number in range(symbols.num_symbols()):
+        struct.pack_into("<I", content, symbols["sh_offset"] + number * symbols["sh_entsize"], 0)
+    with pytest.raises(BrokenElfError, match="no table of names"):
+        read_elf(bytes(content))

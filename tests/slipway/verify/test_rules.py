@@ -152,6 +152,18 @@ def test_secret_of_this_machine(kit: Kit) -> None:
     only(kit.judge(in_metadata), "secret")
 
 
+def test_password_of_a_manual(kit: Kit) -> None:
+    text = "http://username:password@" + "host.com:80/path and https://maria:secret@" + "example.org"
+    assert kit.judge(kit.package({"share/a": text})) == []
+
+
+def test_traces_far_apart_are_all_found(kit: Kit) -> None:
+    """Only the surroundings of what a trace must hold are searched."""
+    one = SECRETS["a token of GitHub"]
+    content = "\n".join([one, "x" * 10_000, f"{one} {one}", "y" * 4096, one])
+    assert "4 times" in only(kit.judge(kit.package({"share/a": content})), "secret").message
+
+
 def test_marker_of_a_key_without_a_key(kit: Kit) -> None:
     """Cryptographic libraries and their manuals hold such lines."""
     assert (
@@ -282,6 +294,11 @@ def test_openmp_of_its_own(kit: Kit, brings: Brings) -> None:
     only(kit.judge(kit.package(files), {"libgomp": brings("lib/libgomp.so.1")}), "openmp")
 
 
+def test_openmp_for_linkers_is_not_in_the_environment(kit: Kit, brings: Brings) -> None:
+    around = {"libgomp": brings("lib/libgomp.so.1"), "gcc": brings("x86_64-conda-linux-gnu/lib/libgomp.so.1")}
+    assert kit.judge(kit.package({"lib/libgood.so": kit.library()}), around) == []
+
+
 def test_openmp_runtime_that_is_missing(kit: Kit) -> None:
     path = kit.package({"lib/libgood.so": kit.user_of("libgomp.so.1")}, depends=["libgcc"])
     assert [finding.rule for finding in kit.judge(path)] == ["linking", "openmp"]
@@ -299,6 +316,8 @@ def test_openmp_runtime_that_is_missing(kit: Kit) -> None:
         ("libstdc++.so.6", "GLIBCXX_3.4.99", ["libstdcxx >=13"], "which no known release has"),
         ("libstdc++.so.6", "CXXABI_1.3.14", ["libstdcxx >=12"], "CXXABI_1.3.14 (libstdcxx 13.1.0)"),
         ("libstdc++.so.6", "CXXABI_1.3.13", ["libstdcxx 12.*"], None),
+        ("libstdc++.so.6", "GLIBCXX_3.4.21", ["libstdcxx"], None),
+        ("libstdc++.so.6", "GLIBCXX_3.4.29", ["libstdcxx"], "and libstdcxx 7.2.0 is allowed"),
         ("libgcc_s.so.1", "GCC_14.0.0", ["libgcc >=12"], "GCC_14.0.0 (libgcc 14.1.0)"),
     ],
 )
@@ -518,3 +537,11 @@ def test_python_version_of_a_package_for_all(kit: Kit) -> None:
     files["site-packages/good/_c.so"] = kit.library(name="_c.so")
     finding = only(kit.judge(kit.package(files, depends=["python"], noarch=True)), "python-version")
     assert "compiled, in a package for every Python" in finding.message
+
+
+def test_python_version_of_python_itself(kit: Kit) -> None:
+    """Nobody declares a dependency on oneself; a file for another Python is wrong here, too."""
+    files = {"lib/python3.11/abc.py": "a = 1\n"}
+    assert kit.judge(kit.package(files, name="python", version="3.11.7")) == []
+    files["lib/python3.12/abc.py"] = "a = 1\n"
+    only(kit.judge(kit.package(files, name="python", version="3.11.7")), "python-version")

@@ -11,6 +11,7 @@ import pytest
 
 from slipway import channel
 from slipway.cli import main
+from slipway.commands.verify import selection_of
 from slipway.environments import SolvedPackage
 from slipway.errors import ChannelError, IntegrityError
 from slipway.verify import Verifier, find_previous, format_findings, sort_findings
@@ -103,6 +104,7 @@ def test_command(kit: Kit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         ("build-path", "bad-1.0-h0123456_0.conda")
     ]
     assert {found["rule"] for found in findings} == {"build-path", "shared-file"}
+    assert set(findings[0]) == {"severity", "package", "rule", "where", "message", "cure", "detail"}, "as --help says"
     assert all(found["cure"] and found["where"] and found["severity"] == "error" for found in findings)
 
 
@@ -118,8 +120,11 @@ def test_command_in_an_environment(kit: Kit, tmp_path: Path, capsys: pytest.Capt
     assert main([*arguments[:1], str(alone), *arguments[2:]]) == 9
     assert "needs libz.so.1, which nothing brings along" in capsys.readouterr().out
     unsolvable = kit.package({"a": "a"}, depends=["nowhere >=3"], name="lost")
-    assert main([*arguments[:1], str(unsolvable), *arguments[2:]]) == 7
-    assert "nowhere" in capsys.readouterr().err
+    assert main([*arguments[:1], str(unsolvable), str(good), *arguments[2:]]) == 9
+    answer = capsys.readouterr().out
+    assert "there is no environment for it" in answer
+    assert "nowhere" in answer
+    assert "verify good-1.0-h0123456_0.conda" in answer, "the others are judged all the same"
 
 
 def test_command_refuses_a_package_that_is_not_the_indexed_one(
@@ -143,7 +148,7 @@ def test_command_refuses_a_package_that_is_not_the_indexed_one(
 def test_rules_say_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--rules"]) == 0
     lines = capsys.readouterr().out.splitlines()[2:]
-    assert len(lines) == len(RULES) + 1
+    assert len(lines) == len(RULES) + 2
     assert all(len(line.split()) > 5 and line.endswith(".") for line in lines)
 
 
@@ -163,5 +168,43 @@ def test_table(kit: Kit) -> None:
         "paths: build it again",
         "licence: name one",
     ]
-    assert "package" in format_findings([error, Finding("error", "b", "paths", "y", "e", "c")]).splitlines()[0]
     assert format_findings([]) == ""
+
+
+def test_tables_of_several_packages(kit: Kit) -> None:
+    findings = [Finding("error", name, "paths", "y", "e", "c") for name in ("a", "b", "b")]
+    lines = format_findings(findings).splitlines()
+    assert [line for line in lines if ":" in line] == ["a: 1 error", "paths: c", "b: 2 errors", "paths: c"]
+
+
+def test_table_for_a_terminal() -> None:
+    """No line is wider than the terminal, none moves its cursor, and hundreds of a sort do not flood it."""
+    where = "lib/python3.11/site-packages/a_package_with_a_name/and_a_module.cpython-311-x86_64-linux-gnu.so"
+    message = "needs GLIBCXX_3.4.33 (libstdcxx 14.1.0), and `libstdcxx` is not declared \x1b[2J"
+    findings = [Finding("error", "a", "version-floor", f"{where}.{number:03}", message, "") for number in range(300)]
+    lines = format_findings(findings, 76).splitlines()
+    assert max(map(len, lines)) <= 76
+    assert "\x1b" not in "".join(lines)
+    assert len(lines) < 100
+    assert "and 288 more" in " ".join(" ".join(lines).split())
+    assert len(format_findings(findings[:2]).splitlines()) == 4, "in a pipe a finding is a line"
+
+
+@pytest.mark.parametrize(
+    ("depends", "selection"),
+    [
+        ([], (None, None, None)),
+        (["python >=3.10"], ("3.11", None, None)),
+        (["python"], (None, None, None)),
+        (["python >=3.12,<3.13.0a0", "python_abi 3.12.* *_cp312"], ("3.12", None, None)),
+        (["python >=3.11.4,<3.12.0a0"], ("3.11", None, None)),
+        (["python 3.8.*"], ("3.8", None, None)),
+        (["cuda-version >=13.0,<14", "libopenblas >=0.3"], (None, "openblas", "13.0")),
+        (["libtorch-cuda 2.2.0 cuda130_h1234567_0"], (None, None, "13.0")),
+    ],
+)
+def test_part_of_the_embedded_channel(
+    kit: Kit, depends: list[str], selection: tuple[str | None, str | None, str | None]
+) -> None:
+    found = selection_of(kit.facts(kit.package({"a": "a"}, depends=depends)))
+    assert (found.python, found.blas, found.cuda) == selection

@@ -132,14 +132,14 @@ def openmp(case: Case) -> Iterator[Finding]:
     unknown: list[str] = []
     links: dict[str, str] = {}
     for entry in case.facts.files:
-        if _is_runtime(entry.name, names):
+        if _is_runtime(entry.name, names) and not _allowed(entry.path, case.policies.openmp.not_loaded):
             if entry.target:
                 links[entry.path] = resolve_link(entry.path, entry.target)
             else:
                 files[entry.path] = case.facts.package
     for package, inventory in case.surroundings.packages.items():
         for path, is_link in inventory.links.items():
-            if not _is_runtime(posixpath.basename(path), names):
+            if not _is_runtime(posixpath.basename(path), names) or _allowed(path, case.policies.openmp.not_loaded):
                 continue
             if not is_link:
                 files[path] = package

@@ -161,6 +161,8 @@ def other_pythons(case: Case) -> Iterator[Finding]:
                 yield case.finding(ERROR, "python-version", entry.path, "compiled, in a package for every Python", cure)
         return
     declared = next((match[1] for spec in case.facts.depends if (match := _PYTHON.match(f"{spec} "))), None)
+    if case.facts.package == "python":  # it is the one that others declare
+        declared = ".".join(str(case.facts.index["version"]).split(".")[:2])
     for entry in case.facts.files:
         folder, tag = _FOLDER.match(entry.path), _TAG.search(entry.path)
         found = {f"{tag[1]}.{tag[2]}"} if tag else set()

@@ -76,7 +76,7 @@ def _declared(case: Case, floor: Floor) -> Version | None:
     ]
     if not bounds:
         return Version(floor.unless_declared) if floor.unless_declared else None
-    return max(bounds)
+    return max(*bounds, Version(floor.oldest))
 
 
 def lowest_version(spec: str) -> Version:
