@@ -20,7 +20,6 @@ words that are passed to CMake as they are.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -28,13 +27,16 @@ import sys
 import sysconfig
 import tempfile
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import setuptools
+from setuptools.command.build import build
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.command.install import install
 from setuptools.dist import Distribution
+from setuptools.warnings import SetuptoolsDeprecationWarning
 
 try:
     from setuptools.command.bdist_wheel import bdist_wheel  # setuptools 70.1 and later
@@ -43,13 +45,15 @@ except ImportError:
         warnings.simplefilter("ignore", FutureWarning)  # it says that setuptools has it; this one has not
         from wheel.bdist_wheel import bdist_wheel
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))  # a build front end runs this file without its folder on the path
+from build_requirements import PreflightError, find_missing, preflight  # noqa: E402, F401 - tests look at find_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 PACKAGE = ROOT / "torch"
 BUILD = ROOT / "build"
-CMAKE_MINIMUM = (3, 24)
 # What a build leaves in the package's folder, relative to it.
 PRODUCTS = ("lib/*.so*", "lib/*.dylib", "lib/bin", "lib/include", "lib/share", "_C", "_C.*", "version.py")
 
@@ -73,94 +77,6 @@ def package_version(environment: Mapping[str, str], commit: str | None, root: Pa
         return release
     version = (root / "version.txt").read_text(encoding="utf-8").strip()
     return f"{version}+git{commit[:7]}" if commit else version
-
-
-# ---------------------------------------------------------------------------------------------------- pre-flight
-
-
-@dataclass(frozen=True)
-class Missing:
-    """Something that the build needs and this machine lacks, and what to do about it."""
-
-    what: str
-    hint: str
-
-    def __str__(self) -> str:
-        return f"{self.what}\n  hint: {self.hint}"
-
-
-class PreflightError(Exception):
-    """The build cannot succeed here. The message lists everything that is missing, each with a hint."""
-
-    def __init__(self, missing: list[Missing]) -> None:
-        self.missing = missing
-        super().__init__("torch cannot be built here:\n" + "\n".join(f"- {item}" for item in missing))
-
-
-def find_missing(environment: Mapping[str, str]) -> Iterator[Missing]:
-    """Everything that is missing, in the order in which a build would stumble over it. Takes under a second."""
-    path = environment.get("PATH")
-    cmake = shutil.which("cmake", path=path)
-    if cmake is None:
-        yield Missing("cmake is not on PATH", "pip install cmake, or your system's package `cmake`")
-    elif (version := cmake_version(cmake)) < CMAKE_MINIMUM:
-        wanted, found = (".".join(map(str, numbers)) for numbers in (CMAKE_MINIMUM, version))
-        yield Missing(f"cmake {found} is too old: {wanted} or later is needed", "pip install --upgrade cmake")
-    if shutil.which("ninja", path=path) is None and shutil.which("make", path=path) is None:
-        yield Missing("neither ninja nor make is on PATH", "pip install ninja")
-    try:
-        import yaml  # noqa: F401 - the generator imports it
-    except ImportError:
-        yield Missing(f"{sys.executable} has no PyYAML, which the code generator reads with", "pip install PyYAML")
-    if not (Path(sysconfig.get_paths()["include"]) / "Python.h").is_file():
-        yield Missing(f"the headers of {sys.executable} are not installed", "your system's package `python3-dev`")
-    compiler = shlex.split(environment.get("CXX", "c++"))
-    program = shutil.which(compiler[0], path=path)
-    if program is None:
-        yield Missing(f"the C++ compiler `{compiler[0]}` is not on PATH", "your system's package `g++`, or set CXX")
-        return
-    compiler[0] = program
-    folders = [Path(entry) / "include" for entry in environment.get("CMAKE_PREFIX_PATH", "").split(os.pathsep) if entry]
-    folders += [Path(sys.prefix) / "include"]
-    blas = {"MKL": ["mkl.h"], "OpenBLAS": ["cblas.h"], "Generic": ["cblas.h"]}.get(
-        environment.get("TORCH_BLAS", ""), ["mkl.h", "cblas.h"]
-    )
-    if not any(has_header(compiler, name, folders) for name in blas):
-        yield Missing(
-            f"no BLAS: none of {', '.join(blas)} is found", "`libopenblas-dev` or `mkl-devel`; set CMAKE_PREFIX_PATH"
-        )
-    if not has_header(compiler, "hwy/highway.h", folders):
-        yield Missing("Google Highway (hwy/highway.h) is not found", "`libhwy-dev` or `libhwy`; set CMAKE_PREFIX_PATH")
-
-
-def cmake_version(cmake: str) -> tuple[int, ...]:
-    """(3, 24, 1), or (0,) when it does not say."""
-    try:
-        answer = subprocess.run([cmake, "--version"], capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return (0,)
-    match = re.search(r"(\d+)\.(\d+)\.(\d+)", answer)
-    return tuple(int(part) for part in match.groups()) if match else (0,)
-
-
-def has_header(compiler: list[str], name: str, folders: list[Path]) -> bool:
-    """Whether the compiler finds `#include <name>`, by itself, in one of `folders` or one folder below (openblas/)."""
-    if any((folder / name).is_file() or any(folder.glob(f"*/{name}")) for folder in folders):
-        return True
-    for prefix in ("", "openblas/", "mkl/"):
-        source = f"#if !__has_include(<{prefix}{name}>)\n#error not found\n#endif\n"
-        command = [*compiler, "-x", "c++", "-E", "-"]
-        answer = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
-        if answer.returncode == 0:
-            return True
-    return False
-
-
-def preflight(environment: Mapping[str, str]) -> None:
-    """Raises PreflightError unless everything is there."""
-    missing = list(find_missing(environment))
-    if missing:
-        raise PreflightError(missing)
 
 
 # ---------------------------------------------------------------------------------------------------- CMake
@@ -204,7 +120,11 @@ def configure_command(environment: Mapping[str, str], commit: str | None) -> lis
 
 
 def configure() -> None:
-    preflight(os.environ)
+    """Ends the program with the list of what is missing, if something is."""
+    try:
+        preflight(os.environ)
+    except PreflightError as error:
+        raise SystemExit(str(error)) from None
     run(configure_command(os.environ, git_commit()))
 
 
@@ -267,41 +187,21 @@ class BuildDeps(Command):
         build_core()
 
 
-class BuildExt(Command):
+class BuildExt(build_ext):
     description = "build the bindings (libtorch_python and torch._C) against the libraries built before"
-    # bdist_wheel, install and editable installs of setuptools set these.
-    user_options = [("inplace", "i", "ignored: it is always in place")]  # noqa: RUF012
-    boolean_options = ["inplace"]  # noqa: RUF012
-
-    def initialize_options(self) -> None:
-        self.inplace = True
-        self.editable_mode = False
-        self.build_lib: str | None = None
 
     def run(self) -> None:
         configure()
         build_bindings()
 
-    def get_outputs(self) -> list[str]:
-        return []
 
-
-class Build(Command):
+class Build(build):
     description = "build everything in place, then copy the package to build_lib"
-    user_options = [("build-lib=", None, "where a wheel's files are gathered")]  # noqa: RUF012
 
     def initialize_options(self) -> None:
+        super().initialize_options()
         self.build_base = str(BUILD)
         self.build_lib = str(BUILD / "package")
-        self.build_platlib = self.build_lib
-        self.build_purelib = self.build_lib
-        self.build_scripts = str(BUILD / "scripts")
-        self.build_temp = str(BUILD / "temp")
-        self.plat_name: str | None = None
-        self.executable: str | None = None
-        self.parallel: int | None = None
-        self.force = False
-        self.compiler: str | None = None
 
     def run(self) -> None:
         build_everything()
@@ -315,6 +215,9 @@ class BuildPy(build_py):
     """Copies the package with what was built into it."""
 
     def run(self) -> None:
+        if self.editable_mode:  # nothing is copied: the package is used where it lies
+            build_everything()
+            return
         if not (PACKAGE / "version.py").is_file():
             raise SystemExit("torch/version.py is missing: run `python setup.py build` first")
         shutil.rmtree(self.build_lib, ignore_errors=True)  # nothing of an older build may get into a wheel
@@ -346,25 +249,32 @@ class Develop(Command):
         print(f"{sys.executable} now imports torch from {PACKAGE} ({link})")
 
 
-class Install(Command):
+class Install(install):
     description = "build a wheel and install it with pip"
-    user_options = [("prefix=", None, "where to install instead of this Python")]  # noqa: RUF012
 
     def initialize_options(self) -> None:
-        self.prefix: str | None = None
+        with warnings.catch_warnings():  # it advises pip, which does the work here
+            warnings.simplefilter("ignore", SetuptoolsDeprecationWarning)
+            super().initialize_options()
+        self.given_prefix: str | None = None
+
+    def finalize_options(self) -> None:
+        self.given_prefix = self.prefix  # the ordinary command fills in the default
+        super().finalize_options()
 
     def run(self) -> None:
+        if self.root is not None:  # bdist_wheel gathers a wheel's files with this command
+            super().run()
+            return
         with tempfile.TemporaryDirectory() as folder:
-            wheel = self.get_finalized_command("bdist_wheel")
-            wheel.dist_dir = folder
-            wheel.run()
+            run([sys.executable, str(ROOT / "setup.py"), "bdist_wheel", "--dist-dir", folder])
             (file,) = Path(folder).glob("*.whl")
             command = [sys.executable, "-m", "pip", "install", "--no-deps", "--force-reinstall", str(file)]
-            run(command + (["--prefix", self.prefix] if self.prefix else []))
+            run(command + (["--prefix", self.given_prefix] if self.given_prefix else []))
 
 
 class Clean(Command):
-    description = "remove everything that was built, in place and in build/"
+    description = "remove everything that was built, in place, in build/ and in dist/"
     user_options = [("all", "a", "the same: nothing is kept")]  # noqa: RUF012
     boolean_options = ["all"]  # noqa: RUF012
 
@@ -372,12 +282,14 @@ class Clean(Command):
         self.all = False
 
     def run(self) -> None:
-        for path in [BUILD, *ROOT.glob("*.egg-info"), *products()]:
+        for path in [BUILD, ROOT / "dist", *ROOT.glob("*.egg-info"), *products()]:
+            if not path.exists() and not path.is_symlink():
+                continue
             print(f"removing {path.relative_to(ROOT)}")
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
-                path.unlink(missing_ok=True)
+                path.unlink()
 
 
 def products() -> list[Path]:
@@ -441,22 +353,19 @@ def main() -> None:
         "install": Install,
         "rebuild": Rebuild,
     }
-    try:
-        setuptools.setup(
-            name="torch",
-            version=package_version(os.environ, git_commit()),
-            description="Tensors and neural networks with automatic differentiation",
-            license="BSD-3-Clause",
-            python_requires=">=3.11",
-            install_requires=["typing_extensions>=4.8"],
-            packages=packages,
-            package_data=package_data(),
-            distclass=BinaryDistribution,
-            cmdclass=commands,
-            zip_safe=False,
-        )
-    except PreflightError as error:
-        raise SystemExit(str(error)) from None
+    setuptools.setup(
+        name="torch",
+        version=package_version(os.environ, git_commit()),
+        description="Tensors and neural networks with automatic differentiation",
+        license="BSD-3-Clause",
+        python_requires=">=3.11",
+        install_requires=["typing_extensions>=4.8"],
+        packages=packages,
+        package_data=package_data(),
+        distclass=BinaryDistribution,
+        cmdclass=commands,
+        zip_safe=False,
+    )
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from slipway.log import Reporter
 
 TORCH_TEST_PACKAGES = ("pytorch", "numpy", "pytest", "setuptools", "python 3.11.*")
-UNIT_FOLDERS = ("tests/slipway", "tests/recipe", "tests/torchgen")
+UNIT_FOLDERS = ("tests/slipway", "tests/recipe", "tests/torchgen", "tests/setup")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -146,6 +146,7 @@ def _development_environment() -> dict[str, str]:
 def _lint(run: _Run) -> PartResult:
     checks = {
         "ruff": [sys.executable, "-m", "ruff", "check", "--no-cache", "."],
+        "ruff-format": [sys.executable, "-m", "ruff", "format", "--no-cache", "--check", "."],
         "mypy": [sys.executable, "-m", "mypy", "--no-error-summary"],
     }
     passed = sum(run.program(name, command) for name, command in checks.items())

@@ -1,0 +1,104 @@
+"""What a build of torch needs from the machine: looked for before anything is compiled (setup.py)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+CMAKE_MINIMUM = (3, 24)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Something that the build needs and this machine lacks, and what to do about it."""
+
+    what: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"{self.what}\n  hint: {self.hint}"
+
+
+class PreflightError(Exception):
+    """The build cannot succeed here. The message lists everything that is missing, each with a hint."""
+
+    def __init__(self, missing: list[Missing]) -> None:
+        self.missing = missing
+        super().__init__("torch cannot be built here:\n" + "\n".join(f"- {item}" for item in missing))
+
+
+def find_missing(environment: Mapping[str, str]) -> Iterator[Missing]:
+    """Everything that is missing, in the order in which a build would stumble over it. Takes under a second."""
+    path = environment.get("PATH")
+    cmake = shutil.which("cmake", path=path)
+    if cmake is None:
+        yield Missing("cmake is not on PATH", "pip install cmake, or your system's package `cmake`")
+    elif (version := cmake_version(cmake)) < CMAKE_MINIMUM:
+        wanted, found = (".".join(map(str, numbers)) for numbers in (CMAKE_MINIMUM, version))
+        yield Missing(f"cmake {found} is too old: {wanted} or later is needed", "pip install --upgrade cmake")
+    if shutil.which("ninja", path=path) is None and shutil.which("make", path=path) is None:
+        yield Missing("neither ninja nor make is on PATH", "pip install ninja")
+    try:
+        import yaml  # noqa: F401 - the generator imports it
+    except ImportError:
+        yield Missing(f"{sys.executable} has no PyYAML, which the code generator reads with", "pip install PyYAML")
+    if not (Path(sysconfig.get_paths()["include"]) / "Python.h").is_file():
+        yield Missing(f"the headers of {sys.executable} are not installed", "your system's package `python3-dev`")
+    compiler = shlex.split(environment.get("CXX", "c++"))
+    program = shutil.which(compiler[0], path=path)
+    if program is None:
+        yield Missing(f"the C++ compiler `{compiler[0]}` is not on PATH", "your system's package `g++`, or set CXX")
+        return
+    compiler[0] = program
+    folders = [Path(entry) / "include" for entry in environment.get("CMAKE_PREFIX_PATH", "").split(os.pathsep) if entry]
+    folders += [Path(sys.prefix) / "include"]
+    blas = {"MKL": ["mkl.h"], "OpenBLAS": ["cblas.h"], "Generic": ["cblas.h"]}.get(
+        environment.get("TORCH_BLAS", ""), ["mkl.h", "cblas.h"]
+    )
+    if not any(has_header(compiler, name, folders) for name in blas):
+        yield Missing(
+            f"no BLAS: none of {', '.join(blas)} is found", "`libopenblas-dev` or `mkl-devel`; set CMAKE_PREFIX_PATH"
+        )
+    if not has_header(compiler, "hwy/highway.h", folders):
+        yield Missing("Google Highway (hwy/highway.h) is not found", "`libhwy-dev` or `libhwy`; set CMAKE_PREFIX_PATH")
+
+
+def cmake_version(cmake: str) -> tuple[int, ...]:
+    """(3, 24, 1), or (0,) when it does not say."""
+    try:
+        answer = subprocess.run([cmake, "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return (0,)
+    match = re.search(r"(\d+)\.(\d+)\.(\d+)", answer)
+    return tuple(int(part) for part in match.groups()) if match else (0,)
+
+
+def has_header(compiler: list[str], name: str, folders: list[Path]) -> bool:
+    """Whether the compiler finds `#include <name>`, by itself, in one of `folders` or one folder below (openblas/)."""
+    if any((folder / name).is_file() or any(folder.glob(f"*/{name}")) for folder in folders):
+        return True
+    for prefix in ("", "openblas/", "mkl/"):
+        source = f"#if !__has_include(<{prefix}{name}>)\n#error not found\n#endif\n"
+        command = [*compiler, "-x", "c++", "-E", "-"]
+        answer = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+        if answer.returncode == 0:
+            return True
+    return False
+
+
+def preflight(environment: Mapping[str, str]) -> None:
+    """Raises PreflightError unless everything is there."""
+    missing = list(find_missing(environment))
+    if missing:
+        raise PreflightError(missing)
