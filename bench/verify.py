@@ -64,9 +64,7 @@ def main() -> None:
             arguments.repeat,
             lambda facts=facts, solution=solution: verifier.surroundings(solution.packages, facts, previous_in=folder),
         )
-        judging, findings = best(
-            arguments.repeat, lambda facts=facts, around=around: verifier.judge(facts, around)
-        )
+        judging, findings = best(arguments.repeat, lambda facts=facts, around=around: verifier.judge(facts, around))
         symbols = sum(len(entry.elf.exports) for entry in facts.files if entry.elf)
         rows.append(
             (path.stem, human_size(facts.size), str(len(facts.files)), str(symbols), f"{reading:.0f}", f"{solving:.0f}",

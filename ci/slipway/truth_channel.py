@@ -81,9 +81,7 @@ def output_records(outputs: Sequence[RenderedOutput], dependencies: Sequence[Rec
                 "build_number": output.build_number,
                 "subdir": output.subdir,
                 "depends": [
-                    *dict.fromkeys(
-                        strict_spec(spec) for spec in (*output.requirements.run, *_exported(output, known))
-                    )
+                    *dict.fromkeys(strict_spec(spec) for spec in (*output.requirements.run, *_exported(output, known)))
                 ],
                 "constrains": list(map(strict_spec, output.requirements.run_constrained)),
             },

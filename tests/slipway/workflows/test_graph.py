@@ -75,7 +75,7 @@ def test_the_own_variant_goes_before_the_build_number(jobs_of: MakeJobs) -> None
 
 
 def test_equal_variants_are_all_handed_on(jobs_of: MakeJobs) -> None:
-    jobs = jobs_of(SPLIT.replace("number: {{ 5 if flavour == \"sweet\" else 0 }}", "number: 0"), CONFIG)
+    jobs = jobs_of(SPLIT.replace('number: {{ 5 if flavour == "sweet" else 0 }}', "number: 0"), CONFIG)
     assert needs(jobs, "plugin-v1_0") == ["core-salty_0", "core-sweet_0"]
 
 
