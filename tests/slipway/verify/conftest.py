@@ -120,6 +120,14 @@ class Kit:
         """The facts of a package."""
         return Verifier(self.policies, self.environ).facts(path)
 
+    @staticmethod
+    def only(findings: list[Finding], rule: str, severity: str = "error") -> Finding:
+        """The one finding there is: it must be of `rule`, say where, and give a cure."""
+        assert [(finding.rule, finding.severity) for finding in findings] == [(rule, severity)], findings
+        assert findings[0].where
+        assert findings[0].cure
+        return findings[0]
+
     def judge(
         self, path: Path | PackageFacts, around: Mapping[str, Inventory] | None = None, previous: Path | None = None
     ) -> list[Finding]:
