@@ -8,6 +8,13 @@ set "BUILD_DIR=%SRC_DIR%\build-%PKG_NAME%"
 if exist "%BUILD_DIR%" rmdir /s /q "%BUILD_DIR%"
 if exist "%SRC_DIR%\build" rmdir /s /q "%SRC_DIR%\build"
 
+rem Compiles go through sccache where the recipe's environment has it.
+set LAUNCHERS=
+set "SCCACHE=%BUILD_PREFIX%\Library\bin\sccache.exe"
+if not exist "%SCCACHE%" set "SCCACHE=%BUILD_PREFIX%\bin\sccache.exe"
+rem CMake takes a backslash for the beginning of an escape.
+if exist "%SCCACHE%" set "LAUNCHERS=-DCMAKE_C_COMPILER_LAUNCHER=%SCCACHE:\=/% -DCMAKE_CXX_COMPILER_LAUNCHER=%SCCACHE:\=/%"
+
 if "%PKG_NAME%"=="libtorch" goto libtorch
 if "%PKG_NAME%"=="pytorch" goto pytorch
 rem torch-split, the recipe's top level: nothing to do.
@@ -28,7 +35,7 @@ exit /b %errorlevel%
 cmake %CMAKE_ARGS% -G Ninja -S "%SRC_DIR%" -B "%BUILD_DIR%" -DCMAKE_BUILD_TYPE=Release ^
   -DCMAKE_INSTALL_PREFIX="%LIBRARY_PREFIX%" -DCMAKE_PREFIX_PATH="%LIBRARY_PREFIX%" ^
   -DTORCH_BUILD_CUDA=OFF -DTORCH_BUILD_TESTS=OFF -DTORCH_BUILD_VERSION=%PKG_VERSION% ^
-  -DPython3_EXECUTABLE="%BUILD_PREFIX%\python.exe" %~1
+  -DPython3_EXECUTABLE="%BUILD_PREFIX%\python.exe" %LAUNCHERS% %~1
 if errorlevel 1 exit /b 1
 cmake --build "%BUILD_DIR%" --parallel %CPU_COUNT%
 if errorlevel 1 exit /b 1

@@ -26,6 +26,15 @@ shadow_host_compilers() {
   export PATH="$tools:$PATH"
 }
 
+# Compiles go through sccache where the recipe's environment has it; who builds decides where it keeps what it compiled.
+compiler_launchers() {
+  local language
+  [ -x "$BUILD_PREFIX/bin/sccache" ] || return 0
+  for language in "$@"; do
+    options+=("-DCMAKE_${language}_COMPILER_LAUNCHER=$BUILD_PREFIX/bin/sccache")
+  done
+}
+
 # configure_and_install PART [OPTION...]: PART is CORE, CUDA or PYTHON; what is off is found installed in PREFIX.
 configure_and_install() {
   local part=$1 option
@@ -34,6 +43,8 @@ configure_and_install() {
   for option in CORE CUDA PYTHON; do
     options+=("-DTORCH_BUILD_$option=$([ "$option" = "$part" ] && echo ON || echo OFF)")
   done
+  compiler_launchers C CXX
+  [ "$part" != CUDA ] || compiler_launchers CUDA
   # CMAKE_ARGS is a list of words by design.
   # shellcheck disable=SC2086
   cmake ${CMAKE_ARGS:-} -G Ninja -S "$SRC_DIR" -B "$build_dir" \

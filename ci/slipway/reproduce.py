@@ -94,6 +94,7 @@ def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
             environ=again.environ,
             jobs=again.jobs,
             test=False,
+            compile_all=True,
         )
         built = engine.build(output, context, reporter)
         finish_package(built, manifest)

@@ -43,6 +43,7 @@ class BuildContext:
         jobs: how many compilers may run at once.
         journal: what is told of the build as it goes.
         test: whether the package's own tests run.
+        compile_all: compile every file, even where the compiler cache's store has it; for comparing builds.
     """
 
     workspace: Workspace
@@ -52,6 +53,7 @@ class BuildContext:
     jobs: int
     journal: Journal = field(default_factory=Journal)
     test: bool = True
+    compile_all: bool = False
 
 
 class Engine(Protocol):

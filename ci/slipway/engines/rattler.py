@@ -20,6 +20,8 @@ from slipway import proc
 from slipway.engines.hosttools import make_host_tools
 from slipway.engines.place import build_place
 from slipway.engines.rattler_worker import PHASE_MARK
+from slipway.engines.sccache import CompilerCache, wants_cache
+from slipway.engines.store import check_store, choose_store, fresh_store
 from slipway.engines.v1 import SCRIPT_NAME, STEP_SECONDS, build_script, to_v1_recipe
 from slipway.errors import BuildError, DiskFullError, SolveError
 from slipway.paths import CHECKOUT, cache_folder
@@ -28,7 +30,7 @@ from slipway.report.history import step_seconds
 from slipway.report.observe import BuildObserver
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from slipway.engines import BuildContext
     from slipway.log import Reporter, Task
@@ -107,6 +109,11 @@ class RattlerEngine:
             observer = BuildObserver(output.key, output.name, context.jobs, context.journal)
             stack.callback(observer.finish, job.parent / "output", log.parent)
             progress = _Progress(output, stack, reporter, observer)
+            cache = _compiler_cache(output, context, job.parent)
+            if cache is not None:
+                cache.on_start = observer.sampler.watch
+                stack.enter_context(cache)
+                progress.listeners.append(cache.on_line)
             completed = proc.run(
                 [sys.executable, "-P", "-s", "-m", "slipway.engines.rattler_worker", job],
                 env=_environment(context),
@@ -116,6 +123,10 @@ class RattlerEngine:
                 on_start=observer.started,
                 check=False,
             )
+        if cache is not None:
+            if cache.error is not None:
+                raise cache.error
+            _tell(cache, output, context, reporter)
         answer = json.loads(answer_path.read_text(encoding="utf-8")) if answer_path.exists() else {}
         if "package" in answer:
             return Path(answer["package"])
@@ -145,6 +156,7 @@ class _Progress:
     def __init__(self, output: RenderedOutput, stack: ExitStack, reporter: Reporter, observer: BuildObserver) -> None:
         self.phase = ""
         self.observer = observer
+        self.listeners: list[Callable[[str], None]] = []
         self.task: Task = stack.enter_context(reporter.task(output.name))
         self.task.update(text="starting")
 
@@ -156,10 +168,35 @@ class _Progress:
                 self.phase = PHASES[name]
                 self.task.update(text=self.phase)
         self.observer.line(line, self.phase)
+        for listener in self.listeners:
+            listener(line)
         match = NINJA_COUNT.match(line)
         if match:
             done, total, text = match.groups()
             self.task.update(completed=int(done), total=int(total), text=text)
+
+
+def _compiler_cache(output: RenderedOutput, context: BuildContext, place: Path) -> CompilerCache | None:
+    """The cache of a build whose recipe asks for one, its store checked."""
+    if not wants_cache(output):
+        return None
+    if context.compile_all:
+        store = fresh_store(place / "empty-store", context.environ)
+    else:
+        store = choose_store(context.environ)
+        check_store(store)
+    return CompilerCache(place, store, str(output.variant.get("target_platform", "linux-64")))
+
+
+def _tell(cache: CompilerCache, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:
+    if not cache.started:
+        return  # the build ended before it compiled
+    compiled = cache.statistics(output.key)
+    if compiled is None:
+        reporter.line("sccache: its server died during the build, which went on without it")
+        return
+    context.journal.add(compiled)
+    reporter.line(f"sccache: {compiled.sentence}")
 
 
 def _folder_name(output: RenderedOutput) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from slipway.engines import CLOCK_SECONDS, DIGEST_KEY, longest_first
+from slipway.engines.sccache import ASK, DISMISS, wants_cache
 from slipway.errors import RecipeError
 from slipway.report.observe import KEEP_NINJA_FILES
 from slipway.specs import strict_spec
@@ -36,7 +37,7 @@ FINISH = """\
 slipway_finish() {
   status=$?
   set +x
-@KEEP@  [ "$status" = 0 ] || exit "$status"
+@DISMISS@@KEEP@  [ "$status" = 0 ] || exit "$status"
   new() { find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" -type f "$@"; }
   # (By the time of its arrival: CMake installs files with the times of their sources.)
   # pip notes where it installed from: a folder of this build that nobody else has.
@@ -283,6 +284,8 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
             'export STDLIB_DIR="$PREFIX/lib/python$PY_VER" SP_DIR="$PREFIX/lib/python$PY_VER/site-packages"',
         ]
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(output.script_env.items())]
+    if wants_cache(output):
+        lines.append(ASK)
     lines.append(_finish(output))
     lines.append(longest_first.front(recipe.parent / TOOLS, recipe.parent / STEP_SECONDS))
     lines.append('cd "$SRC_DIR"')
@@ -299,12 +302,13 @@ def _compiles_python(output: RenderedOutput) -> bool:
 
 
 def _finish(output: RenderedOutput) -> str:
+    lines = FINISH.replace("@DISMISS@", DISMISS if wants_cache(output) else "")
     if not _compiles_python(output):
-        return FINISH.replace("@COMPILE@\n", "")
+        return lines.replace("@COMPILE@\n", "")
     skipped = output.build.get("skip_compile_pyc") or ()
     patterns = [skipped] if isinstance(skipped, str) else list(skipped)
     pattern = "|".join(fnmatch.translate(f"*/{pattern}") for pattern in patterns) or "(?!)"
-    return FINISH.replace("@COMPILE@", COMPILE.replace("@EXCEPT@", shlex.quote(pattern)))
+    return lines.replace("@COMPILE@", COMPILE.replace("@EXCEPT@", shlex.quote(pattern)))
 
 
 def python_version(output: RenderedOutput) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from slipway.errors import IntegrityError, UsageError
 from slipway.report.contents import PackageContents, contents_of
 from slipway.report.journal import (
+    Compiled,
     Decided,
     Entry,
     Found,
@@ -54,6 +55,7 @@ class OutputState:
         size: bytes of the package; None when there is none.
         record: its last build, if one is kept.
         current: whether that build was in this run.
+        compiled: what the compiler cache did in it.
     """
 
     key: str
@@ -63,6 +65,7 @@ class OutputState:
     size: int | None
     record: BuildRecord | None
     current: bool
+    compiled: Compiled | None = None
 
     @property
     def name(self) -> str:
@@ -175,6 +178,7 @@ def _stages(entries: Sequence[Entry]) -> tuple[Stage, ...]:
 
 
 def _outputs(entries: Sequence[Entry], workspace: Workspace) -> tuple[OutputState, ...]:
+    compiled = {entry.event.output: entry.event for entry in entries if isinstance(entry.event, Compiled)}
     packaged = {entry.event.output: entry.event for entry in entries if isinstance(entry.event, Packaged)}
     states = []
     for entry in entries:
@@ -187,7 +191,18 @@ def _outputs(entries: Sequence[Entry], workspace: Workspace) -> tuple[OutputStat
         current = record is not None and bool(record.phases) and record.phases[0].start >= entries[0].time - 1
         seconds = package.seconds if package else record.seconds if record and current else 0.0
         size = package.size if package else None
-        states.append(OutputState(decided.output, decided.reason, decided.causes, seconds, size, record, current))
+        states.append(
+            OutputState(
+                decided.output,
+                decided.reason,
+                decided.causes,
+                seconds,
+                size,
+                record,
+                current,
+                compiled.get(decided.output),
+            )
+        )
     return tuple(states)
 
 

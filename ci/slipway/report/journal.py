@@ -75,6 +75,34 @@ class PhaseStarted:
 
 
 @dataclass(frozen=True)
+class Compiled:
+    """What the compiler cache did for the build of an output, in numbers of compiles.
+
+    Attributes:
+        store: where compiled files are kept, for people.
+        errors: times that the store did not take or give a file; it was compiled then.
+        not_cached: compiles that sccache leaves to the compiler.
+        failed: files that did not compile.
+    """
+
+    output: str
+    store: str
+    requests: int
+    hits: int
+    misses: int
+    errors: int
+    not_cached: int
+    failed: int
+
+    @property
+    def sentence(self) -> str:
+        """For people: ``118 of 125 compiles taken from the store (folder /home/ada/.cache/slipway/sccache)``."""
+        text = f"{self.hits} of {self.hits + self.misses} compiles taken from the store ({self.store})"
+        text += f", {self.not_cached} not for it" if self.not_cached else ""
+        return text + (f"; it failed {self.errors} times" if self.errors else "")
+
+
+@dataclass(frozen=True)
 class Packaged:
     """A package file is there: its path relative to dist when it is below it, size in bytes, seconds of work."""
 
@@ -99,10 +127,10 @@ class Found:
     detail: str = ""
 
 
-Event = RunStarted | RunEnded | StageStarted | StageEnded | Decided | PhaseStarted | Packaged | Found
+Event = RunStarted | RunEnded | StageStarted | StageEnded | Decided | PhaseStarted | Compiled | Packaged | Found
 _KINDS: dict[str, Callable[..., Event]] = {
     kind.__name__: kind
-    for kind in (RunStarted, RunEnded, StageStarted, StageEnded, Decided, PhaseStarted, Packaged, Found)
+    for kind in (RunStarted, RunEnded, StageStarted, StageEnded, Decided, PhaseStarted, Compiled, Packaged, Found)
 }
 
 

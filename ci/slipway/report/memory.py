@@ -1,8 +1,8 @@
 """How much memory the processes of a build take, sampled from /proc while they run.
 
 Ninja starts one shell or compiler per step. A step's memory is that of the process Ninja started and of everything
-below it: the driver, the compiler proper, the assembler. Where a compiler cache compiles in a server of its own, that
-server's memory is not below the step and is not counted.
+below it: the driver, the compiler proper, the assembler. A compiler cache compiles in a server of its own, in a session
+of its own: what the server starts counts for the step that writes the same file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
 INTERVAL_SECONDS = 0.2
 """Between two samples; a step that is shorter may have no figure."""
@@ -24,6 +24,7 @@ INTERVAL_SECONDS = 0.2
 KEPT_EVERY_SECONDS = 1.0
 """How coarse the kept curve of the whole build is."""
 
+NINJA, SERVER = "ninja", "sccache"
 OUTPUT_OPTION = re.compile(r"(?:^|\s)-o[\s=]?(\S+)")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -59,14 +60,14 @@ def read_process(folder: Path) -> Process | None:
     return Process(int(folder.name), int(words[1]), int(words[3]), head.partition("(")[2], int(words[21]) * PAGE)
 
 
-def processes_of(session: int, root: Path = Path("/proc")) -> dict[int, Process]:
-    """Every process of that session."""
+def processes_of(sessions: Container[int], root: Path = Path("/proc")) -> dict[int, Process]:
+    """Every process of those sessions."""
     found = (read_process(folder) for folder in root.iterdir() if folder.name.isdigit())
-    return {process.identifier: process for process in found if process is not None and process.session == session}
+    return {process.identifier: process for process in found if process is not None and process.session in sessions}
 
 
 def step_roots(processes: Mapping[int, Process]) -> Iterator[tuple[Process, int]]:
-    """What Ninja started, each with the resident bytes of itself and all below it."""
+    """What Ninja or sccache's server started, each with the resident bytes of itself and all below it."""
     children: dict[int, list[Process]] = {}
     for process in processes.values():
         children.setdefault(process.parent, []).append(process)
@@ -76,7 +77,7 @@ def step_roots(processes: Mapping[int, Process]) -> Iterator[tuple[Process, int]
 
     for process in processes.values():
         parent = processes.get(process.parent)
-        if parent is not None and parent.name == "ninja":
+        if parent is not None and parent.name in (NINJA, SERVER):
             yield process, total(process)
 
 
@@ -91,7 +92,7 @@ def output_of(identifier: int, root: Path = Path("/proc")) -> str | None:
 
 
 class MemorySampler:
-    """Samples one session's processes in a thread of its own, until it is stopped."""
+    """Samples the processes of some sessions in a thread of its own, until it is stopped."""
 
     def __init__(self) -> None:
         self.samples: list[Sample] = []
@@ -99,11 +100,17 @@ class MemorySampler:
         self._outputs: dict[int, str | None] = {}
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._sessions: set[int] = set()
 
     def start(self, session: int) -> None:
         """Begin with the processes of `session`."""
-        self._thread = threading.Thread(target=self._run, args=(session,), daemon=True, name="memory-sampler")
+        self.watch(session)
+        self._thread = threading.Thread(target=self._run, daemon=True, name="memory-sampler")
         self._thread.start()
+
+    def watch(self, session: int) -> None:
+        """Sample the processes of `session`, too."""
+        self._sessions = self._sessions | {session}
 
     def stop(self) -> None:
         """End; afterwards `samples` and `peaks` (file -> bytes) are complete."""
@@ -111,16 +118,16 @@ class MemorySampler:
         if self._thread is not None:
             self._thread.join()
 
-    def _run(self, session: int) -> None:
+    def _run(self) -> None:
         while not self._stop.wait(INTERVAL_SECONDS):
-            self.take(session, time.time())
+            self.take(self._sessions, time.time())
 
-    def take(self, session: int, now: float, root: Path = Path("/proc")) -> None:
+    def take(self, sessions: Container[int], now: float, root: Path = Path("/proc")) -> None:
         """Take one sample."""
-        processes = processes_of(session, root)
+        processes = processes_of(sessions, root)
         steps = 0
         for process, resident in step_roots(processes):
-            steps += 1
+            steps += processes[process.parent].name == NINJA
             if not self._outputs.get(process.identifier):
                 # A process that was just forked still has Ninja's own command line: ask again next time.
                 self._outputs[process.identifier] = output_of(process.identifier, root)

@@ -105,6 +105,10 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         figures.append(("critical path", _seconds(chain), f"{_seconds(wall)} of compiling with {report.jobs} jobs"))
         peak = max((state.record.peak_memory for state in built if state.record is not None), default=0)
         figures.append(("peak memory", human_size(peak), f"of {human_size(report.memory)}"))
+    compiled = [state.compiled for state in report.outputs if state.compiled is not None]
+    if compiled:
+        hits, all_of_them = sum(one.hits for one in compiled), sum(one.hits + one.misses for one in compiled)
+        figures.append(("compiler cache", f"{hits} of {all_of_them}", "compiles taken from the store"))
     if report.packages:
         packed = sum(package.packed for package in report.packages)
         installed = sum(package.installed for package in report.packages)

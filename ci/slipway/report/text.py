@@ -30,6 +30,7 @@ def render_text(report: Report) -> str:
         _section(
             "outputs", [_outputs(report.outputs)] if report.outputs else ["the run ended before the first output"]
         ),
+        _section("compiler cache", _compiled(report.outputs)),
         _section("timeline", _timeline(report)),
         *(_section(_headline(state), _steps(state.record)) for state in steps if state.record is not None),
         _section("package sizes", [line for package in report.packages for line in _package(package)]),
@@ -55,6 +56,22 @@ def _outputs(outputs: Sequence[OutputState]) -> str:
         for state in outputs
     ]
     return format_table(("output", "decision", "because", "time", "package"), rows, right=(3, 4))
+
+
+def _compiled(outputs: Sequence[OutputState]) -> list[str]:
+    rows = [
+        (
+            state.name,
+            str(state.compiled.hits),
+            str(state.compiled.misses),
+            str(state.compiled.errors),
+            state.compiled.store,
+        )
+        for state in outputs
+        if state.compiled is not None
+    ]
+    header = ("output", "from the store", "compiled", "store's errors", "store")
+    return format_table(header, rows, right=(1, 2, 3)).split("\n") if rows else []
 
 
 def _timeline(report: Report) -> list[str]:

@@ -30,13 +30,13 @@ def test_steps_are_summed_with_what_is_below_them(tmp_path: Path) -> None:
     add(tmp_path, 13, 10, "ninja", 100, "ninja -C build")  # forked, its command not yet started
     add(tmp_path, 14, 1, "g++", 9999, "g++ -o other.o", session=8)
     sampler = MemorySampler()
-    sampler.take(7, 100.0, tmp_path)
+    sampler.take({7}, 100.0, tmp_path)
     assert sampler.peaks == {"a.o": 5001 * PAGE}
     assert sampler.samples == [Sample(100.0, 5201 * PAGE, 2)]
     shutil.rmtree(tmp_path / "12")
-    sampler.take(7, 100.2, tmp_path)
+    sampler.take({7}, 100.2, tmp_path)
     assert sampler.peaks == {"a.o": 5001 * PAGE}, "the peak stays"
-    sampler.take(7, 102.0, tmp_path)
+    sampler.take({7}, 102.0, tmp_path)
     assert [sample.resident // PAGE for sample in sampler.samples] == [5201, 201]
 
 
@@ -44,7 +44,7 @@ def test_processes_may_vanish(tmp_path: Path) -> None:
     add(tmp_path, 10, 1, "ninja", 1)
     (tmp_path / "11").mkdir()
     (tmp_path / "self").mkdir()
-    assert set(processes_of(7, tmp_path)) == {10}
+    assert set(processes_of({7}, tmp_path)) == {10}
     assert read_process(tmp_path / "12") is None
     assert output_of(12, tmp_path) is None
 
