@@ -1,8 +1,8 @@
 """Which store the compiler cache gets: read off the caller's environment, checked before anything is built.
 
 sccache's own variables choose: a folder (SCCACHE_DIR), Redis, S3, or one of its other services. Where they choose
-nothing it is a folder below slipway's cache. The store decides how long a build takes and nothing else: it is part of no
-digest and no package, and its passwords reach sccache's server only, never a build script.
+nothing it is a folder below slipway's cache. The store decides how long a build takes and nothing else: it is part of
+no digest and no package, and its passwords reach sccache's server only, never a build script.
 """
 
 from __future__ import annotations
@@ -111,9 +111,9 @@ def choose_store(environ: Mapping[str, str]) -> Store:
         if kind not in chosen and kind != "disk":
             raise UsageError(f"{CHAIN} names `{kind}`, and nothing says where that is", hint=_set(kind))
     if len(chosen) > 1 and not chain:
-        names = " and ".join(names[0] for names in chosen.values())
+        variables = " and ".join(names[0] for names in chosen.values())
         raise UsageError(
-            f"{names} choose different stores for the compiler cache",
+            f"{variables} choose different stores for the compiler cache",
             hint=f"unset all but one, or say in which order to ask them: {CHAIN}={','.join(chosen)}",
         )
     if size := given.get("SCCACHE_CACHE_SIZE"):
