@@ -11,6 +11,7 @@ import argparse
 import ast
 import errno
 import importlib
+import os
 import signal
 import sys
 from pathlib import Path
@@ -82,7 +83,9 @@ def main(argv: list[str] | None = None) -> int:
         module.add_arguments(parser)
         arguments = parser.parse_args(words[1:])
         with make_reporter(quiet=bool(getattr(arguments, "json", False))) as reporter:
-            return int(module.execute(arguments, reporter))
+            code = int(module.execute(arguments, reporter))
+        sys.stdout.flush()
+        return code
     except SlipwayError as error:
         print_error(error)
         return error.exit_code
@@ -90,7 +93,8 @@ def main(argv: list[str] | None = None) -> int:
         print("\ninterrupted; run the same command again and it goes on from here", file=sys.stderr)
         return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left, as in `slipway plan | head -1`
+        # The reader of our output left, as in `slipway plan | head -1`: what is still to be written goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR) and error.filename is not None:

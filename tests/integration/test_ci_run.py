@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -85,6 +86,11 @@ def test_golden_matrix_and_then_nothing(slipway: Slipway, tmp_path: Path) -> Non
     again = slipway(*words)
     assert again.returncode == 0, again.stdout + again.stderr
     assert set(states(again).values()) == {"up to date"}
+    page = tmp_path / "dist/ci/report.html"
+    assert f"report: {page}" in again.stdout
+    links = re.findall(r'<a href="([^#"]+)"', page.read_text(encoding="utf-8"))
+    assert len(links) == 6, "each job's report and log"
+    assert all((page.parent / link).is_file() for link in links)
     shipped = slipway("ship", ADDITIVE, "--cuda", "13.0", "--dist", tmp_path / "dist")
     assert shipped.stdout.count("up to date: made from the same") == 3, "a job makes what `slipway ship` makes"
 
@@ -115,6 +121,9 @@ def test_failure_leaves_out_what_waits_for_it_and_nothing_else(slipway: Slipway,
     assert "the cause" in answer.stdout
     assert "1 of 4 jobs failed: first-here_0" in answer.stderr
     assert not (dist / "channel").exists(), "nothing is published of a run that failed"
+    text = slipway("report", "--ci", "--text", "--dist", dist).stdout
+    assert text.startswith("slipway ci run: failed in ")
+    assert re.search(r"^second-here_0 +left out", text, re.MULTILINE)
     _write_script(recipe, "true")
     assert slipway("ci", "run", recipe, "--dist", dist).returncode == 0
 
@@ -137,6 +146,9 @@ def test_killed_run_goes_on(slipway: Slipway, recipe: Path, tmp_path: Path, numb
     while _sleepers(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert _sleepers(tmp_path) == [], "no job outlives the run"
+    text = slipway("report", "--ci", "--text", "--dist", dist).stdout
+    assert text.startswith(f"slipway ci run: {'failed' if number is signal.SIGINT else 'cut off'} in ")
+    assert re.search(r"^second-\w+ +cut off", text, re.MULTILINE)
     answer = slipway("ci", "run", recipe, "--dist", dist)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     found = states(answer)

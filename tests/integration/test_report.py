@@ -104,7 +104,8 @@ def test_text_and_json_tell_the_same(slipway: Slipway, shipped: Path) -> None:
     assert text.returncode == 0, text.stderr
     facts = json.loads(slipway("report", "--json", "--dist", shipped).stdout)
     (output,) = facts["outputs"]
-    assert output["key"] in text.stdout
+    assert " ".join(output["key"].rsplit("-", 2)) in text.stdout
+    assert max(map(len, text.stdout.splitlines())) <= 80
     assert {step["output"] for step in output["record"]["steps"]} >= {"libhello.so", "CMakeFiles/hello.dir/hello.cpp.o"}
     assert {phase["name"] for phase in output["record"]["phases"]} >= {"configure", "compile", "packing", "testing"}
     assert output["record"]["samples"], "the memory of the build was sampled"

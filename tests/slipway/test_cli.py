@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import io
 import os
+import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -105,3 +107,15 @@ def test_command_line_starts_without_heavy_imports() -> None:
         "PYTHONPATH": ":".join(sys.path),
     })  # fmt: skip
     assert answer.stdout == "[]\n"
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    """As in ``slipway ci list --json | head -1``: nothing is said about it."""
+    command = [sys.executable, "-P", "-s", "-m", "slipway", "ci", "list", "--json"]
+    environ = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 1

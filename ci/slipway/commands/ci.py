@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from slipway.log import Reporter
-    from slipway.request import Selection
+    from slipway.paths import Workspace
+    from slipway.report.journal import Journal
+    from slipway.request import Request, Selection
+    from slipway.workflows.graph import Job
 
 # What `recipe` needs must not import more than the renderer does: it runs on Windows, in conda's own Python.
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -170,31 +173,48 @@ def _job(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    from slipway.console import format_table, human_seconds, human_size
-    from slipway.paths import lock_folder
-    from slipway.report.history import available_memory
-    from slipway.request import Request, usable_cpus
-    from slipway.workflows import local
-    from slipway.workflows.learn import learned
-    from slipway.workflows.settings import load_settings
+    from slipway.paths import Workspace
+    from slipway.report.run import journaled_jobs
+    from slipway.request import Request
     from slipway.workflows.work import local_jobs
 
     request = Request.of(arguments)
     if arguments.jobs < 1:
         raise UsageError("--jobs must be at least 1")
     jobs = local_jobs(request, _asked(arguments))
+    workspace = Workspace(request.workspace.dist / "ci")
+    with workspace.lock(), journaled_jobs(workspace, "ci run", arguments.jobs) as events:
+        return _walk(arguments, request, jobs, workspace, events, reporter)
+
+
+def _walk(
+    arguments: argparse.Namespace,
+    request: Request,
+    jobs: tuple[Job, ...],
+    workspace: Workspace,
+    events: Journal,
+    reporter: Reporter,
+) -> int:
+    """Do the jobs and publish; a failure leaves the report of what was done."""
+    from slipway.console import format_table, human_seconds, human_size
+    from slipway.report.history import available_memory
+    from slipway.report.run import PAGE
+    from slipway.request import usable_cpus
+    from slipway.workflows import local
+    from slipway.workflows.learn import learned
+    from slipway.workflows.settings import load_settings
+
     memory = available_memory() / 1e9 if arguments.memory is None else arguments.memory
-    folder = request.workspace.dist / "ci"
-    with lock_folder(folder):
-        run = local.LocalRun(
-            jobs=jobs,
-            folder=folder,
-            words=_shared_words(arguments, request.recipe),
-            machine=local.Machine(memory, usable_cpus(), arguments.jobs),
-            settings=learned(load_settings(), folder, usable_cpus()),
-            reporter=reporter,
-        )
-        results = run.run()
+    run = local.LocalRun(
+        jobs=jobs,
+        folder=workspace.dist,
+        words=_shared_words(arguments, request.recipe),
+        machine=local.Machine(memory, usable_cpus(), arguments.jobs),
+        settings=learned(load_settings(), workspace.dist, usable_cpus()),
+        reporter=reporter,
+        events=events,
+    )
+    results = run.run()
     rows = [
         (
             result.job.identifier,
@@ -206,10 +226,11 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     ]
     reporter.line("")
     reporter.line(format_table(("job", "state", "time", "size"), rows, right=(2, 3)))
+    reporter.line(f"report: {workspace.dist / PAGE}")
     failed = [result.job.identifier for result in results if result.state is local.State.FAILED]
     if failed:
         raise BuildError(
-            f"{len(failed)} of {len(results)} jobs failed: {', '.join(failed)}", where=str(folder / "logs"),
+            f"{len(failed)} of {len(results)} jobs failed: {', '.join(failed)}", where=str(workspace.dist / "logs"),
             hint="nothing was published; run the same command again and it goes on from here",
         )  # fmt: skip
     return _publish(arguments, [run.handed / job.file for job in jobs], reporter)

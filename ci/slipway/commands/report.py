@@ -4,6 +4,8 @@
     slipway report --text   prints the same facts
     slipway report --json   prints them as JSON
 
+    slipway report --ci     the same of the last `slipway ci run`, in dist/ci/report.html
+
 `slipway ship` and `slipway build` write dist/report.html at their end, whether they succeed or not. A run that was
 killed is shown up to where it came.
 """
@@ -12,17 +14,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from slipway.log import Reporter
+    from slipway.paths import Workspace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--dist", metavar="DIR", help="folder of the run (default: dist/)")
+    parser.add_argument("--ci", action="store_true", help="of the last `slipway ci run`: all its jobs together")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--text", action="store_true", help="print it instead of writing the page")
     form.add_argument("--json", action="store_true", help="print everything that is known as JSON")
@@ -31,19 +36,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Report; returns the exit code."""
     from slipway.paths import Workspace
-    from slipway.report.collect import collect
-    from slipway.report.page import write_page
     from slipway.report.run import PAGE
-    from slipway.report.text import render_text
 
     workspace = Workspace.of_checkout(arguments.dist)
-    report = collect(workspace)
+    if arguments.ci:
+        workspace = Workspace(workspace.dist / "ci")
+    report, render_page, render_text = _of_jobs(workspace) if arguments.ci else _of_one_run(workspace)
     if arguments.json:
         print(json.dumps(asdict(report), indent=1))
     elif arguments.text:
         print(render_text(report))
     else:
+        from slipway.report.page import write_text
+
         path = workspace.dist / PAGE
-        write_page(report, path)
+        write_text(render_page(report), path)
         reporter.line(f"{path}")
     return 0
+
+
+def _of_one_run(workspace: Workspace) -> tuple[Any, Callable[[Any], str], Callable[[Any], str]]:
+    """The facts, and how they become a page and a text."""
+    from slipway.report.collect import collect
+    from slipway.report.page import render_page
+    from slipway.report.text import render_text
+
+    return collect(workspace), render_page, render_text
+
+
+def _of_jobs(workspace: Workspace) -> tuple[Any, Callable[[Any], str], Callable[[Any], str]]:
+    from slipway.report.jobs import collect_jobs
+    from slipway.report.jobs_page import render_jobs_page, render_jobs_text
+
+    return collect_jobs(workspace), render_jobs_page, render_jobs_text

@@ -32,6 +32,15 @@ if TYPE_CHECKING:
 UP_TO_DATE = ("up to date", "as handed on")
 """Decisions after which nothing is built."""
 
+BECAUSE = {
+    "new": "no package of this name and build was in the channel",
+    "changed": "its sources, recipe or environments are others than those of the package in the channel",
+    "rebuilt": "nothing changed, but --rebuild asked for it",
+    "up to date": "made from the same sources, recipe and environments",
+    "as handed on": "another job built it",
+}
+"""What a decision means, where no cause says more."""
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -50,7 +59,7 @@ class OutputState:
     """What became of one output.
 
     Attributes:
-        reason: ``up to date``, ``new``, ``changed`` or ``as handed on``.
+        reason: ``up to date``, ``new``, ``changed``, ``rebuilt`` or ``as handed on``.
         causes: what changed, where that is known.
         size: bytes of the package; None when there is none.
         record: its last build, if one is kept.
@@ -71,6 +80,11 @@ class OutputState:
     def name(self) -> str:
         """The output's name, without version and build string."""
         return self.key.rsplit("-", 2)[0]
+
+    @property
+    def because(self) -> str:
+        """Why it was built, or not, in words."""
+        return "; ".join(self.causes) or BECAUSE.get(self.reason, "")
 
     @property
     def built(self) -> bool:

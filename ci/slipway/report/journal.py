@@ -10,7 +10,7 @@ import json
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -127,11 +127,47 @@ class Found:
     detail: str = ""
 
 
-Event = RunStarted | RunEnded | StageStarted | StageEnded | Decided | PhaseStarted | Compiled | Packaged | Found
-_KINDS: dict[str, Callable[..., Event]] = {
-    kind.__name__: kind
-    for kind in (RunStarted, RunEnded, StageStarted, StageEnded, Decided, PhaseStarted, Compiled, Packaged, Found)
-}
+@dataclass(frozen=True)
+class JobListed:
+    """A job that a run of many is going to do: the output that it builds, and the jobs that it waits for."""
+
+    job: str
+    output: str
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class JobStarted:
+    """That job began, with so many cores."""
+
+    job: str
+    cores: int
+
+
+@dataclass(frozen=True)
+class JobEnded:
+    """That job is over: ``built``, ``up to date``, ``failed`` or ``left out``; `size` is its package's, in bytes."""
+
+    job: str
+    state: str
+    size: int = 0
+
+
+Event = (
+    RunStarted
+    | RunEnded
+    | StageStarted
+    | StageEnded
+    | Decided
+    | PhaseStarted
+    | Compiled
+    | Packaged
+    | Found
+    | JobListed
+    | JobStarted
+    | JobEnded
+)
+_KINDS: dict[str, Callable[..., Event]] = {kind.__name__: kind for kind in get_args(Event)}
 
 
 @dataclass(frozen=True)

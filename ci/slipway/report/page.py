@@ -15,6 +15,8 @@ from slipway.report.views import is_stage_of, module_drawing, outcome, sort_find
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import jinja2
+
     from slipway.report.collect import OutputState, Report
     from slipway.report.record import BuildRecord
 
@@ -47,8 +49,8 @@ KINDS = {
 }
 
 
-def render_page(report: Report) -> str:
-    """The whole file as text; nothing in it refers to anything outside."""
+def templates() -> jinja2.Environment:
+    """The templates of all pages, with the filters that they use."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -58,34 +60,54 @@ def render_page(report: Report) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(size=human_size, seconds=_seconds, percent=lambda value: f"{100 * value:.3f}%")
-    return environment.get_template("report.html.j2").render(
-        report=report,
-        outcome=outcome(report),
-        when=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(report.started)),
-        tiles=_figures(report),
-        axis=_axis(report.seconds),
-        rows=_timeline(report),
-        kinds=KINDS,
-        builds=[_compilation(state) for state in report.outputs if state.record is not None and state.record.steps],
-        packages=tile_packages(report.packages),
-        drawing=module_drawing(report.modules),
-        findings=sort_findings(report.findings),
+    environment.filters.update(size=human_size, seconds=short_seconds, percent=lambda value: f"{100 * value:.3f}%")
+    return environment
+
+
+def render_page(report: Report) -> str:
+    """The whole file as text; nothing in it refers to anything outside."""
+    return (
+        templates()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            outcome=outcome(report.ok),
+            when=moment(report.started),
+            tiles=_figures(report),
+            axis=make_axis(report.seconds),
+            rows=_timeline(report),
+            kinds=KINDS,
+            builds=[_compilation(state) for state in report.outputs if state.record is not None and state.record.steps],
+            packages=tile_packages(report.packages),
+            drawing=module_drawing(report.modules),
+            findings=sort_findings(report.findings),
+        )
     )
 
 
+def moment(seconds: float) -> str:
+    """A time since 1970 as people read it."""
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
+
+
 def write_page(report: Report, path: Path) -> None:
-    """Write the page beside, then rename: a reader sees the old report or the new one."""
+    """Write the page of one run, see `write_text`."""
+    write_text(render_page(report), path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a page beside, then rename: a reader sees the old report or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_text(render_page(report), encoding="utf-8")
+        beside.write_text(text, encoding="utf-8")
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
 
 
-def _seconds(seconds: float) -> str:
+def short_seconds(seconds: float) -> str:
+    """``42 ms``, ``8.3 s``, ``1 min 23 s``."""
     return f"{1000 * seconds:.0f} ms" if 0 < seconds < 0.1 else human_seconds(seconds)
 
 
@@ -94,15 +116,17 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     steps = [step for state in report.outputs if state.record and state.current for step in state.record.steps]
     built = [state for state in report.outputs if state.built]
     kept = len(report.outputs) - len(built)
-    figures = [("total time", _seconds(report.seconds), f"{report.jobs} jobs on {report.processors} processors")]
+    figures = [("total time", short_seconds(report.seconds), f"{report.jobs} jobs on {report.processors} processors")]
     figures.append(("packages", f"{len(built)} built", f"{kept} reused as they were"))
     if steps:
         busy = sum(step.seconds for step in steps)
         wall = sum(_ran(state.record) for state in built if state.record is not None and state.current)
         chain = sum(state.record.critical_seconds for state in built if state.record is not None and state.current)
         at_once = f"{busy / wall:.1f} at once on average" if wall else "one after the other"
-        figures.append(("compiler time", _seconds(busy), f"{len(steps)} steps, {at_once}"))
-        figures.append(("critical path", _seconds(chain), f"{_seconds(wall)} of compiling with {report.jobs} jobs"))
+        figures.append(("compiler time", short_seconds(busy), f"{len(steps)} steps, {at_once}"))
+        figures.append(
+            ("critical path", short_seconds(chain), f"{short_seconds(wall)} of compiling with {report.jobs} jobs")
+        )
         peak = max((state.record.peak_memory for state in built if state.record is not None), default=0)
         figures.append(("peak memory", human_size(peak), f"of {human_size(report.memory)}"))
     compiled = [state.compiled for state in report.outputs if state.compiled is not None]
@@ -123,7 +147,8 @@ def _ran(record: BuildRecord) -> float:
     return max(step.end for step in record.steps) - min(step.start for step in record.steps)
 
 
-def _axis(seconds: float) -> list[dict[str, Any]]:
+def make_axis(seconds: float) -> list[dict[str, Any]]:
+    """Marks over so many seconds: where (0 to 1), and what stands there."""
     return [{"at": tick / seconds if seconds else 0.0, "label": _tick(tick)} for tick in ticks(seconds)]
 
 
@@ -169,7 +194,7 @@ def _bar(report: Report, total: float, title: str, kind: str, start: float, end:
         "kind": kind,
         "left": (start - report.started) / total,
         "width": (end - start) / total,
-        "tip": f"{title}: {_seconds(end - start)}, from {_seconds(start - report.started)}",
+        "tip": f"{title}: {short_seconds(end - start)}, from {short_seconds(start - report.started)}",
     }
 
 
@@ -212,7 +237,7 @@ def _compilation(state: OutputState) -> dict[str, Any]:
         "longest": slowest[0]["seconds"],
         "chain": [step for step in record.steps if step.critical],
         "critical": record.critical_seconds,
-        "axis": _axis(length),
+        "axis": make_axis(length),
         "memory": _area(points),
         "peak": peak,
     }

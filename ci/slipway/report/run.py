@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from slipway.report.journal import Journal, JournalingReporter, RunStarted, keep_journal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from slipway.log import Reporter
     from slipway.paths import Workspace
@@ -24,16 +24,37 @@ PAGE = "report.html"
 @contextmanager
 def journaled(workspace: Workspace, command: str, jobs: int, reporter: Reporter) -> Iterator[tuple[Journal, Reporter]]:
     """The journal of this run, and a reporter whose steps become its stages; however it ends, the report is written."""
+    with _journaled(workspace, command, jobs, _write_report) as journal:
+        yield journal, JournalingReporter(reporter, journal)
+
+
+@contextmanager
+def journaled_jobs(workspace: Workspace, command: str, jobs: int) -> Iterator[Journal]:
+    """The journal of a run over many jobs, each of which has a workspace of its own below that of the run."""
+    with _journaled(workspace, command, jobs, _write_jobs_report) as journal:
+        yield journal
+
+
+@contextmanager
+def _journaled(workspace: Workspace, command: str, jobs: int, write: Callable[[Workspace], None]) -> Iterator[Journal]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     started = RunStarted(command, jobs, len(os.sched_getaffinity(0)), memory)
     try:
         with keep_journal(workspace.dist / RUNS, started) as journal:
-            yield journal, JournalingReporter(reporter, journal)
+            yield journal
     except BaseException:
         with suppress(OSError):  # the cause is what counts: on a full disk there is no room for a report either
-            _write_report(workspace)
+            write(workspace)
         raise
-    _write_report(workspace)
+    write(workspace)
+
+
+def _write_jobs_report(workspace: Workspace) -> None:
+    from slipway.report.jobs import collect_jobs
+    from slipway.report.jobs_page import render_jobs_page
+    from slipway.report.page import write_text
+
+    write_text(render_jobs_page(collect_jobs(workspace)), workspace.dist / PAGE)
 
 
 def _write_report(workspace: Workspace) -> None:

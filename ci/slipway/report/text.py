@@ -1,10 +1,11 @@
-"""The report for the terminal: the same facts as the page, as plain text."""
+"""The report for the terminal: the same facts as the page, as plain text of 80 columns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slipway.console import format_table, human_seconds, human_size
+from slipway.console import human_seconds, human_size
+from slipway.report.tables import bar_line, fitted_table, paragraph, section
 from slipway.report.views import is_stage_of, outcome, sort_findings
 
 if TYPE_CHECKING:
@@ -12,10 +13,8 @@ if TYPE_CHECKING:
 
     from slipway.report.collect import OutputState, Report
     from slipway.report.contents import PackageContents
+    from slipway.report.journal import Found
     from slipway.report.record import BuildRecord
-
-BAR = 40
-"""Characters of the longest bar."""
 
 SLOWEST = 10
 LARGEST = 5
@@ -25,37 +24,31 @@ def render_text(report: Report) -> str:
     """Everything, in sections with a headline each."""
     steps = [state for state in report.outputs if state.record is not None and state.record.steps]
     sections = [
-        f"slipway {report.command}: {outcome(report)} in {human_seconds(report.seconds)}, "
+        f"slipway {report.command}: {outcome(report.ok)} in {human_seconds(report.seconds)}, "
         f"{report.jobs} jobs on {report.processors} processors",
-        _section(
-            "outputs", [_outputs(report.outputs)] if report.outputs else ["the run ended before the first output"]
-        ),
-        _section("compiler cache", _compiled(report.outputs)),
-        _section("timeline", _timeline(report)),
-        *(_section(_headline(state), _steps(state.record)) for state in steps if state.record is not None),
-        _section("package sizes", [line for package in report.packages for line in _package(package)]),
-        _section("modules", _modules(report)),
-        _section("findings", _findings(report)),
+        section("outputs", _outputs(report.outputs) if report.outputs else ["the run ended before the first output"]),
+        section("compiler cache", _compiled(report.outputs)),
+        section("timeline", _timeline(report)),
+        *(section(_headline(state), _steps(state.record)) for state in steps if state.record is not None),
+        section("package sizes", [line for package in report.packages for line in package_lines(package)]),
+        section("modules", _modules(report)),
+        section("findings", finding_lines(report.findings)),
     ]
-    return "\n\n".join(section for section in sections if section)
+    return "\n\n".join(text for text in sections if text)
 
 
-def _section(title: str, lines: Sequence[str]) -> str:
-    return "\n".join((title, "=" * len(title), *lines)) if lines else ""
-
-
-def _outputs(outputs: Sequence[OutputState]) -> str:
+def _outputs(outputs: Sequence[OutputState]) -> list[str]:
     rows = [
         (
-            state.key,
+            " ".join(state.key.rsplit("-", 2)),  # breaks at a word where it must
             state.reason,
-            "; ".join(state.causes),
+            state.because,
             human_seconds(state.seconds),
             human_size(state.size) if state.size is not None else "none",
         )
         for state in outputs
     ]
-    return format_table(("output", "decision", "because", "time", "package"), rows, right=(3, 4))
+    return fitted_table(("output", "decision", "because", "time", "package"), rows, right=(3, 4))
 
 
 def _compiled(outputs: Sequence[OutputState]) -> list[str]:
@@ -70,26 +63,22 @@ def _compiled(outputs: Sequence[OutputState]) -> list[str]:
         for state in outputs
         if state.compiled is not None
     ]
-    header = ("output", "from the store", "compiled", "store's errors", "store")
-    return format_table(header, rows, right=(1, 2, 3)).split("\n") if rows else []
+    header = ("output", "from store", "compiled", "errors", "store")
+    return fitted_table(header, rows, right=(1, 2, 3)) if rows else []
 
 
 def _timeline(report: Report) -> list[str]:
-    rows = []
+    lines = []
     for stage in report.stages:
         mark = {True: "", False: "failed", None: "cut off"}[stage.ok]
-        rows.append(("  " * stage.depth + stage.title, stage.start, stage.end, mark))
+        indent = "  " * stage.depth
+        lines.append(bar_line(indent + stage.title, stage.start, stage.end, report.started, report.seconds, mark))
         state = next((state for state in report.outputs if is_stage_of(stage.title, state)), None)
         if state is not None and state.current and state.record is not None:
-            rows += [("  " * (stage.depth + 1) + p.name, p.start, p.end, "") for p in state.record.phases]
-    total = report.seconds or 1.0
-    width = min(max((len(title) for title, *_ in rows), default=0), 48)
-    lines = []
-    for title, start, end, mark in rows:
-        first = round((start - report.started) / total * BAR)
-        length = max(1, round((end - start) / total * BAR))
-        bar = (" " * min(first, BAR - 1) + "#" * length)[:BAR]
-        lines.append(f"{title[:width]:<{width}}  {bar:<{BAR}}  {human_seconds(end - start):>12}  {mark}".rstrip())
+            lines += [
+                bar_line(f"{indent}  {phase.name}", phase.start, phase.end, report.started, report.seconds)
+                for phase in state.record.phases
+            ]
     return lines
 
 
@@ -114,21 +103,26 @@ def _steps(record: BuildRecord) -> list[str]:
     ]
     path = " > ".join(f"{step.source.rpartition('/')[2]} {human_seconds(step.seconds)}" for step in chain)
     return [
-        f"{len(record.steps)} steps, {human_seconds(busy)} of compiling with {record.jobs} jobs, "
-        f"{human_size(record.peak_memory)} of memory at most",
-        f"critical path {human_seconds(record.critical_seconds)}: {path}",
+        *paragraph(
+            f"{len(record.steps)} steps, {human_seconds(busy)} of compiling with {record.jobs} jobs, "
+            f"{human_size(record.peak_memory)} of memory at most"
+        ),
+        *paragraph(f"critical path {human_seconds(record.critical_seconds)}: {path}", "  "),
         "",
-        format_table((f"slowest {len(rows)}", "time", "memory", ""), rows, right=(1, 2)),
+        *fitted_table((f"slowest {len(rows)}", "time", "memory", ""), rows, right=(1, 2)),
     ]
 
 
-def _package(package: PackageContents) -> list[str]:
-    lines = [f"{package.name}: {human_size(package.packed)}, {human_size(package.installed)} when installed"]
+def package_lines(package: PackageContents) -> list[str]:
+    """One package: its size, its largest files, its GPU code by architecture."""
+    lines = paragraph(f"{package.name}: {human_size(package.packed)}, {human_size(package.installed)} installed", "  ")
     for file in sorted(package.files, key=lambda file: -file.size)[:LARGEST]:
-        lines.append(f"  {human_size(file.size):>9}  {file.path}")
+        lines += paragraph(f"  {human_size(file.size):>9}  {file.path}", " " * 13)
     codes = package.device_code
     if codes:
-        lines.append("  GPU code: " + ", ".join(f"{name} {human_size(size)}" for name, size in codes.items()))
+        lines += paragraph(
+            "  GPU code: " + ", ".join(f"{name} {human_size(size)}" for name, size in codes.items()), "  "
+        )
     return lines
 
 
@@ -137,12 +131,12 @@ def _modules(report: Report) -> list[str]:
         (module.name, module.kind, output or "a dependency", ", ".join((*module.links, *module.waits)))
         for output, module in report.modules
     ]
-    return format_table(("module", "kind", "in", "needs"), rows).split("\n") if rows else []
+    return fitted_table(("module", "kind", "in", "needs"), rows) if rows else []
 
 
-def _findings(report: Report) -> list[str]:
+def finding_lines(findings: Sequence[Found]) -> list[str]:
+    """The findings as a table, the gravest first."""
     rows = [
-        (found.severity, found.rule, found.package, found.where, found.message)
-        for found in sort_findings(report.findings)
+        (found.severity, found.rule, found.package, found.where, found.message) for found in sort_findings(findings)
     ]
-    return format_table(("severity", "rule", "package", "where", "finding"), rows).split("\n") if rows else ["none"]
+    return fitted_table(("severity", "rule", "package", "where", "finding"), rows) if rows else ["none"]

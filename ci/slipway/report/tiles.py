@@ -22,13 +22,20 @@ SMALLEST_SHARE = 0.0015
 
 @dataclass(frozen=True)
 class Tile:
-    """A rectangle of the map in shares (0 to 1) of what it is in; `kind` decides its colour."""
+    """A rectangle of the map in shares (0 to 1) of what it is in; `kind` decides its colour.
+
+    Attributes:
+        label: what stands in it where there is room; `what` says it in full, `tip` with its size.
+        size: bytes as installed; `share` of its package, 0 to 1.
+    """
 
     label: str
-    tip: str
+    what: str
     kind: str
     size: int
+    share: float
     box: Box
+    tip: str
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,15 @@ def _file_tiles(package: PackageContents, box: Box, total: int) -> list[Tile]:
     large = [part for part in large if part[3] > 0]
     boxes = squarify([part[3] for part in large], box)
     return [
-        Tile(label, f"{what}: {human_size(size)}, {size / package.installed:.1%} of {package.name}", kind, size, place)
+        Tile(
+            label=label,
+            what=what,
+            kind=kind,
+            size=size,
+            share=size / package.installed,
+            box=place,
+            tip=f"{what}: {human_size(size)}, {size / package.installed:.1%} of {package.name}",
+        )
         for (label, what, kind, size), place in zip(large, (_share(found, box) for found in boxes), strict=True)
     ]
 

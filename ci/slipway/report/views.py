@@ -11,7 +11,7 @@ from slipway.report.graph import Link, draw
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slipway.report.collect import OutputState, Report
+    from slipway.report.collect import OutputState
     from slipway.report.journal import Found
     from slipway.report.layout import Box
     from slipway.report.modules import Module
@@ -43,9 +43,9 @@ class ModuleDrawing:
     outputs: tuple[str, ...]
 
 
-def outcome(report: Report) -> str:
+def outcome(ok: bool | None) -> str:
     """``done``, ``failed`` or ``cut off``."""
-    return {True: "done", False: "failed", None: "cut off"}[report.ok]
+    return {True: "done", False: "failed", None: "cut off"}[ok]
 
 
 def sort_findings(findings: Sequence[Found]) -> list[Found]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from slipway.console import human_seconds
 from slipway.proc import GRACE_SECONDS
+from slipway.report import journal as report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -133,6 +134,7 @@ class LocalRun:
     Attributes:
         folder: dist/ci.
         words: what follows ``slipway ci job IDENTIFIER``: the recipe and the options that all jobs share.
+        events: what the run does is written down there, for its report.
     """
 
     jobs: Sequence[Job]
@@ -141,6 +143,7 @@ class LocalRun:
     machine: Machine
     settings: Settings
     reporter: Reporter
+    events: report.Journal = field(default_factory=report.Journal)
     results: dict[Job, Result] = field(default_factory=dict)
 
     @property
@@ -155,6 +158,9 @@ class LocalRun:
             KeyboardInterrupt: after all jobs were stopped.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
+        for job in self.jobs:
+            needs = tuple(other.identifier for other in job.direct)
+            self.events.add(report.JobListed(job.identifier, job.output.key, needs))
         asyncio.run(self._walk())
         return [self.results[job] for job in self.jobs]
 
@@ -199,6 +205,7 @@ class LocalRun:
 
     def _finish(self, result: Result) -> None:
         self.results[result.job] = result
+        self.events.add(report.JobEnded(result.job.identifier, result.state, result.size))
         self.reporter.line(f"{result.job.identifier}: {result.state}, {human_seconds(result.seconds)}")
 
     async def _do(self, share: Share) -> Result:
@@ -207,6 +214,7 @@ class LocalRun:
         answer = dist / "job.json"
         answer.unlink(missing_ok=True)
         started = time.monotonic()
+        self.events.add(report.JobStarted(job.identifier, share.cores))
         command = [sys.executable, "-P", "-s", "-m", "slipway", "ci", "job", job.identifier, *self.words]
         command += ["--dist", str(dist), "--handed", str(self.handed), "--jobs", str(share.cores)]
         log = self.folder / "logs" / f"{job.identifier}.log"
