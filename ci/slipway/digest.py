@@ -29,6 +29,10 @@ RENDERED_FILES = frozenset({"meta.yaml", "conda_build_config.yaml", DECLARATION}
 """Recipe files whose meaning is in the other parts already: a change that renders alike is no change."""
 
 
+STAGING_PREFIX = "top level "
+"""In front of the names of the top level's environments, where an output takes its files from the top level's build."""
+
+
 @dataclass(frozen=True)
 class Manifest:
     """The parts, all of them plain JSON values.
@@ -38,6 +42,7 @@ class Manifest:
         recipe: files beside meta.yaml and their fingerprints, see `slipway.sources.SourceTree.fingerprints`.
         sources: per source entry where it comes from, its ``files`` and its ``patches`` with their fingerprints.
         environments: for ``build`` and ``host``, per package ``[version, build, sha256]``; without the recipe's own.
+            For an output with `staging` also for ``top level build`` and ``top level host``.
         needed: digests of the outputs of the same recipe that this one requires, by key.
         variant: the whole variant, of which only what is used counts: it is not part of the digest.
     """
@@ -56,6 +61,15 @@ class Manifest:
         """sha256 over everything but the unused part of the variant."""
         facts = asdict(self)
         del facts["variant"]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def staging_digest(self) -> str | None:
+        """sha256 over what the top level's own build is made from, which outputs that only list files share."""
+        if "staging" not in self.rendered:
+            return None
+        environments = {name: one for name, one in self.environments.items() if name.startswith(STAGING_PREFIX)}
+        facts = [self.engine, self.format, self.rendered["staging"], self.recipe, self.sources, environments]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
     def to_json(self) -> bytes:
@@ -93,19 +107,19 @@ def make_manifest(
 
     Args:
         engine: name and version of what builds it.
-        environments: for ``build`` and ``host``, what the solver picks, without the recipe's own outputs.
+        environments: by name (see `Manifest`), what the solver picks, without the recipe's own outputs.
         needed: digests of the outputs of the same recipe that this one requires, by key.
     """
-    rendered = asdict(output)
-    # A checkout may move; the listing repeats the rest; and of the variant only what is used counts, which is in
-    # hash_input: libtorch is the same package whichever Python the run was started for.
-    for key in ("recipe_dir", "listing", "variant"):
-        del rendered[key]
+    rendered = _plain(output)
+    del rendered["staging"]  # most outputs have none
+    if output.staging is not None:
+        rendered["staging"] = _plain(output.staging)
+        del rendered["staging"]["staging"]
     return Manifest(
         engine=engine,
         rendered=json.loads(json.dumps(rendered, default=str)),
         recipe=recipe_files(output).fingerprints,
-        sources=tuple(_source_entries(output)),
+        sources=tuple(_source_entries(output.staging or output)),  # which is built from all that its outputs are
         environments={
             name: {package.name: [package.version, package.build, package.sha256] for package in packages}
             for name, packages in environments.items()
@@ -113,6 +127,15 @@ def make_manifest(
         needed=dict(needed),
         variant=dict(output.variant),
     )
+
+
+def _plain(output: RenderedOutput) -> dict[str, Any]:
+    rendered = asdict(output)
+    # A checkout may move; the listing repeats the rest; and of the variant only what is used counts, which is in
+    # hash_input: libtorch is the same package whichever Python the run was started for.
+    for key in ("recipe_dir", "listing", "variant"):
+        del rendered[key]
+    return rendered
 
 
 def _source_entries(output: RenderedOutput) -> Iterator[dict[str, Any]]:

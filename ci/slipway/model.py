@@ -75,6 +75,8 @@ class RenderedOutput:
         script_env: variables that the script may see, as the recipe's `script_env` asks.
         build: the rest of the rendered `build` section (entry_points, ignore_run_exports, binary_relocation, ...).
         listing: requirements and run_exports in the form that ``slipway render --json`` prints.
+        staging: the top level's own build, where it comes before this one: the output lists files and takes them from
+            it, or has a script that goes on where the top level's ends. It is no package that anybody else sees.
     """
 
     name: str
@@ -96,6 +98,12 @@ class RenderedOutput:
     about: Mapping[str, Any] = field(default_factory=dict)
     build: Mapping[str, Any] = field(default_factory=dict)
     listing: Mapping[str, Any] = field(default_factory=dict)
+    staging: RenderedOutput | None = None
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether it has no script and takes the files that it lists from `staging`."""
+        return self.staging is not None and self.script is None and not self.script_commands
 
     @property
     def key(self) -> str:

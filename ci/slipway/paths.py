@@ -56,6 +56,11 @@ class Workspace:
         """A channel of packages that were built and judged, and wait to be published together."""
         return self.work / "proved"
 
+    @property
+    def staged(self) -> Path:
+        """A channel of what outputs of this run take their files from; nobody else sees it."""
+        return self.work / "staged"
+
     def log(self, key: str) -> Path:
         """The log of one output (or step)."""
         return self.dist / "logs" / f"{re.sub(r'[^A-Za-z0-9._+-]', '_', key)}.log"

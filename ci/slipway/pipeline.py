@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from slipway import channel
 from slipway.console import human_seconds, human_size
-from slipway.digest import Manifest, differences, make_manifest
+from slipway.digest import STAGING_PREFIX, Manifest, differences, make_manifest
 from slipway.engines import BuildContext, Engine
 from slipway.environments import Solution, solve
 from slipway.errors import ChannelError, IntegrityError, VerifyError
@@ -154,7 +154,7 @@ class Pipeline:
         for path in state.damaged:  # nobody may install it meanwhile, nor compare the new one with it
             path.unlink()
             channel.publish(path.parents[1], [])
-        built = self.engine.build(output, self._context(output, digest), self.reporter)
+        built = self.engine.build(output, self._context(output, manifest), self.reporter)
         finish_package(built, manifest)
         built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
         self._judge(output, built)
@@ -202,11 +202,12 @@ class Pipeline:
             states.append(self.state(output, manifest))
         return states
 
-    def _context(self, output: RenderedOutput, digest: str) -> BuildContext:
+    def _context(self, output: RenderedOutput, manifest: Manifest) -> BuildContext:
         return BuildContext(
             workspace=self.workspace,
             channels=self._build_channels(),
-            digest=digest,
+            digest=manifest.digest,
+            staging=manifest.staging_digest,
             environ=self.environ,
             jobs=self._jobs(output),
             journal=self.journal,
@@ -218,24 +219,29 @@ class Pipeline:
         Args:
             own_names: the recipe's outputs; those that `output` needs must be in `digests`.
         """
-        build = self._solve(_without(output.requirements.build, own_names))
-        exported = [spec for spec in _strong_run_exports(build, output) if spec.split()[0] not in own_names]
-        host = self._solve((*_without(output.requirements.host, own_names), *exported))
-        required = {
-            spec.split()[0]
-            for section in (output.requirements.build, output.requirements.host, output.requirements.run)
-            for spec in section
-        }
+        solutions = dict(self._environments(output, own_names))
+        required = _required(output)
+        if output.staging is not None:
+            top_level = self._environments(output.staging, own_names)
+            solutions |= {f"{STAGING_PREFIX}{name}": solution for name, solution in top_level}
+            required |= _required(output.staging)
         version = importlib.metadata.version("py-rattler-build")
         return make_manifest(
             output,
             engine=f"{self.engine.name} {version}",
             environments={
                 name: [package for package in solution.packages if package.name not in own_names]
-                for name, solution in (("build", build), ("host", host))
+                for name, solution in solutions.items()
             },
             needed={key: digest for key, digest in self.digests.items() if self.names[key] in required},
         )
+
+    def _environments(self, output: RenderedOutput, own_names: set[str]) -> Iterator[tuple[str, Solution]]:
+        """What the solver picks for building `output`, the recipe's own outputs left out."""
+        build = self._solve(_without(output.requirements.build, own_names))
+        exported = [spec for spec in _strong_run_exports(build, output) if spec.split()[0] not in own_names]
+        yield "build", build
+        yield "host", self._solve((*_without(output.requirements.host, own_names), *exported))
 
     def state(self, output: RenderedOutput, manifest: Manifest) -> State:
         """Whether there is a package of `output` that was made from just that, and if not, what is different."""
@@ -314,8 +320,8 @@ class Pipeline:
             with self.reporter.step(f"publish {len(known)} package(s) to {self.workspace.channel}"):
                 channel.publish(self.workspace.channel, known)
         self.artifacts = [self._published(artifact) for artifact in self.artifacts]
-        shutil.rmtree(self.workspace.proved, ignore_errors=True)
-        shutil.rmtree(self.session, ignore_errors=True)
+        for folder in (self.workspace.proved, self.workspace.staged, self.session):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _published(self, artifact: Artifact) -> Artifact:
         path = self.workspace.channel / artifact.output.subdir / artifact.path.name
@@ -330,6 +336,12 @@ def _artifact(output: RenderedOutput, path: Path, seconds: float, *, reused: boo
 def _without(specs: Sequence[str], names: set[str]) -> tuple[str, ...]:
     """The specs of packages that are not among `names`: those count by what they are made from, see `needed`."""
     return tuple(spec for spec in specs if spec.split()[0] not in names)
+
+
+def _required(output: RenderedOutput) -> set[str]:
+    """The names of all packages that `output` asks for."""
+    sections = (output.requirements.build, output.requirements.host, output.requirements.run)
+    return {spec.split()[0] for section in sections for spec in section}
 
 
 def _strong_run_exports(build: Solution, output: RenderedOutput) -> Iterator[str]:

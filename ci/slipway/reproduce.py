@@ -96,7 +96,10 @@ def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
             test=False,
             compile_all=True,
         )
-        built = engine.build(output, context, reporter)
+        try:
+            built = engine.build(output, context, reporter)
+        finally:
+            shutil.rmtree(again.workspace.staged, ignore_errors=True)
         finish_package(built, manifest)
         found = () if built.read_bytes() == package.read_bytes() else tuple(_differences(unpacked, built))
         if again.keep is not None:
@@ -140,22 +143,24 @@ def _output(manifest: Manifest, recipe: Path, unpacked: Path, folder: Path) -> R
             path = str(tree)
         restored = source | {"path": path, "patches": tuple(str(patches / name) for name in entry["patches"])}
         sources.append(Source(**restored))
+    common: dict[str, Any] = {"recipe_dir": made, "variant": manifest.variant, "sources": tuple(sources)}
+    staging = rendered.pop("staging", None)
+    return _from_rendered(rendered, staging=_from_rendered(staging, **common) if staging else None, **common)
+
+
+def _from_rendered(rendered: Mapping[str, Any], **others: Any) -> RenderedOutput:
+    """An output from the manifest's words for it; `others` are the fields that those leave out."""
     types: dict[str, Any] = {"requirements": Requirements, "run_exports": RunExports, "test": OutputTest}
     values = {
         field.name: types[field.name](**_tuples(rendered[field.name]))
         if field.name in types
+        else rendered[field.name]
+        if field.name in ("about", "build")
         else _tuple(rendered[field.name])
         for field in fields(RenderedOutput)
-        if field.name in rendered and field.name not in ("about", "build")
+        if field.name in rendered and field.name not in others
     }
-    return RenderedOutput(
-        **values,
-        about=rendered["about"],
-        build=rendered["build"],
-        recipe_dir=made,
-        variant=manifest.variant,
-        sources=tuple(sources),
-    )
+    return RenderedOutput(**values, **others)
 
 
 def _tuple(value: Any) -> Any:

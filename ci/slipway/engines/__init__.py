@@ -41,6 +41,7 @@ class BuildContext:
         digest: identifies everything that goes into the package; stored inside it.
         environ: the environment slipway was started in; engines pass on what they must (proxies, CONDA_OVERRIDE_*).
         jobs: how many compilers may run at once.
+        staging: digest of everything that goes into the output's staging; without it that is built anew.
         journal: what is told of the build as it goes.
         test: whether the package's own tests run.
         compile_all: compile every file, even where the compiler cache's store has it; for comparing builds.
@@ -51,6 +52,7 @@ class BuildContext:
     digest: str
     environ: Mapping[str, str]
     jobs: int
+    staging: str | None = None
     journal: Journal = field(default_factory=Journal)
     test: bool = True
     compile_all: bool = False

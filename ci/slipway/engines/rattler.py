@@ -10,17 +10,20 @@ import errno
 import json
 import os
 import re
+import secrets
 import shutil
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slipway import proc
+from slipway import channel, proc
 from slipway.engines.hosttools import make_host_tools
 from slipway.engines.place import build_place
 from slipway.engines.rattler_worker import PHASE_MARK
 from slipway.engines.sccache import CompilerCache, wants_cache
+from slipway.engines.staging import Staged, as_package, find_built, staged
 from slipway.engines.store import check_store, choose_store, fresh_store
 from slipway.engines.v1 import SCRIPT_NAME, STEP_SECONDS, build_script, to_v1_recipe
 from slipway.errors import BuildError, DiskFullError, SolveError
@@ -63,15 +66,34 @@ class RattlerEngine:
 
     def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
         """See `slipway.engines.Engine.build`."""
+        taken = self._stage(output, context, reporter)
         with build_place(_folder_name(output), context.environ, reporter) as folder:
-            package = self._build_in(folder, output, context, reporter)
+            package = self._build_in(folder, output, context, reporter, taken)
             target = context.workspace.work / "built" / output.subdir / package.name
             target.parent.mkdir(parents=True, exist_ok=True)
             partial = target.with_name(f".{target.name}.partial")
             shutil.copyfile(package, partial)
             return partial.replace(target)
 
-    def _build_in(self, folder: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
+    def _stage(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Staged | None:
+        """Bring the top level up to date that `output` takes its files from, where it does."""
+        if output.staging is None or not output.takes_files:
+            return None
+        folder = context.workspace.staged
+        built = find_built(folder, output.staging, context.staging)
+        if built is None:
+            digest = context.staging or secrets.token_hex()
+            with reporter.step(f"top level {output.staging.name}, whose files its outputs take"):
+                within = replace(context, digest=digest, staging=None, test=False)
+                package = self.build(as_package(output.staging), within, reporter)
+                channel.publish(folder, [(output.staging.subdir, package)])
+                package.unlink()
+            built = folder / output.staging.subdir / package.name
+        return staged(output, folder, built)
+
+    def _build_in(
+        self, folder: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter, taken: Staged | None
+    ) -> Path:
         recipe_folder = folder / "recipe"
         shutil.copytree(output.recipe_dir, recipe_folder, ignore=_not_this_recipe)
         for name in ("recipe.yaml", "meta.yaml"):  # kept under another name: the engine's own is what it reads
@@ -82,7 +104,7 @@ class RattlerEngine:
         (recipe_folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
         known = step_seconds(context.workspace.dist / "logs", output.name)
         (folder / STEP_SECONDS).write_text(json.dumps(known) if known else "", encoding="utf-8")
-        recipe = to_v1_recipe(output, sources, context.digest)
+        recipe = to_v1_recipe(output, sources, context.digest, taken)
         recipe_path = recipe_folder / "recipe.yaml"
         recipe_path.write_text(json.dumps(recipe, indent=1), encoding="utf-8")  # JSON is YAML, and has no surprises
         job = {
@@ -90,7 +112,7 @@ class RattlerEngine:
             "platform": str(output.variant.get("target_platform", "linux-64")),
             "variants": {key: [value] for key, value in output.variant.items()},
             "output_dir": str(folder / "output"),
-            "channels": list(context.channels),
+            "channels": [*([taken.channel] if taken is not None else ()), *context.channels],
             "jobs": context.jobs,
             "test": context.test,
             "remote": any(not url.startswith("file:") for url in context.channels),

@@ -22,6 +22,7 @@ from slipway.specs import strict_spec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from slipway.engines.staging import Staged
     from slipway.model import OutputTest, RenderedOutput, RunExports
 
 SCRIPT_NAME = "slipway_build.sh"
@@ -38,6 +39,7 @@ slipway_finish() {
   status=$?
   set +x
 @DISMISS@@KEEP@  [ "$status" = 0 ] || exit "$status"
+@FORGET@
   new() { find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" -type f "$@"; }
   # (By the time of its arrival: CMake installs files with the times of their sources.)
   # pip notes where it installed from: a folder of this build that nobody else has.
@@ -73,6 +75,8 @@ PYTHON_KEYS = {"entry_points": "entry_points"}
 HANDLED_ELSEWHERE = frozenset(
     [
         "number",
+        "files",
+        "files_excluded",
         "string",
         "script",
         "script_env",
@@ -110,22 +114,33 @@ ABOUT_KEYS = {
 }
 
 
-def to_v1_recipe(output: RenderedOutput, sources: Sequence[Mapping[str, Any]], digest: str) -> dict[str, Any]:
+def to_v1_recipe(
+    output: RenderedOutput, sources: Sequence[Mapping[str, Any]], digest: str, staged: Staged | None = None
+) -> dict[str, Any]:
     """The v1 recipe of one output.
 
     Args:
         sources: the source entries, already in v1 form, with paths that are valid from the generated recipe's folder.
         digest: stored under ``extra`` and so, by the engine, in the package's ``about.json``.
+        staged: where an output with `staging` finds its files.
 
     Raises:
         RecipeError: the output uses a key that v1 cannot express.
     """
+    build, requirements = _build_section(output), _requirements_section(output)
+    if staged is not None:
+        requirements["host"].append(staged.spec)
+        build["always_include_files"] = [*build.get("always_include_files", ()), *map(_literal, staged.files)]
+    else:
+        build |= _files_section(output)
+    if output.staging is not None and staged is None:
+        _add_top_level(requirements, output.staging)
     return {
         "schema_version": 1,
         "package": {"name": output.name, "version": output.version},
         "source": [dict(source) for source in sources],
-        "build": _build_section(output),
-        "requirements": _requirements_section(output),
+        "build": build,
+        "requirements": requirements,
         "tests": _tests_section(output.test),
         "about": _about_section(output),
         "extra": {DIGEST_KEY: digest},
@@ -170,6 +185,31 @@ def _build_section(output: RenderedOutput) -> dict[str, Any]:
             hint="take it out, or build with `--engine conda-build`",
         )
     return section
+
+
+def _files_section(output: RenderedOutput) -> dict[str, Any]:
+    """`files` beside a script: only these of what the script installed are packed; a folder stands for its files."""
+    sections = {}
+    for key, name in (("files", "include"), ("files_excluded", "exclude")):
+        patterns = [str(pattern).rstrip("/") for pattern in output.build.get(key, ())]
+        if patterns:
+            sections[name] = [again for pattern in patterns for again in (pattern, f"{pattern}/**")]
+    return {"files": sections} if sections else {}
+
+
+def _add_top_level(requirements: dict[str, Any], staging: RenderedOutput) -> None:
+    """What the top level's script needs, which does not count for what the output runs with."""
+    given = {str(spec).split()[0] for section in ("build", "host") for spec in requirements[section]}
+    ignored: dict[str, Any] = requirements.setdefault("ignore_run_exports", {})
+    for section, specs in (("build", staging.requirements.build), ("host", staging.requirements.host)):
+        added = [spec for spec in specs if spec.split()[0] not in given]
+        requirements[section] += [strict_spec(spec) for spec in added]
+        ignored["from_package"] = [*ignored.get("from_package", ()), *(spec.split()[0] for spec in added)]
+
+
+def _literal(name: str) -> str:
+    """A pattern that matches just the file `name`."""
+    return "".join(f"[{letter}]" if letter in "*?[]{}" else letter for letter in name)
 
 
 def _requirements_section(output: RenderedOutput) -> dict[str, Any]:
@@ -286,14 +326,34 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(output.script_env.items())]
     if wants_cache(output):
         lines.append(ASK)
-    lines.append(_finish(output))
     lines.append(longest_first.front(recipe.parent / TOOLS, recipe.parent / STEP_SECONDS))
     lines.append('cd "$SRC_DIR"')
-    if output.script:
-        lines.append(f'. "$RECIPE_DIR"/{shlex.quote(output.script)}')
-    else:
-        lines.extend(output.script_commands)
+    if output.staging is not None and not output.takes_files:
+        lines += _top_level_first(output, output.staging)
+    lines.append(_finish(output))
+    lines += _own_script(output)
     return "\n".join(lines) + "\n"
+
+
+def _own_script(output: RenderedOutput) -> list[str]:
+    return [f'. "$RECIPE_DIR"/{shlex.quote(output.script)}'] if output.script else list(output.script_commands)
+
+
+def _top_level_first(output: RenderedOutput, staging: RenderedOutput) -> list[str]:
+    """The top level's script, in the folder in which the output's goes on.
+
+    What it installs is there for the output's script to see; it is only packed if the output lists it as `files`.
+    """
+    lines = ["(", f"export PKG_NAME={shlex.quote(staging.name)}", *_own_script(staging), ") || exit"]
+    if not output.build.get("files"):
+        lines += [
+            'find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" ! -type d -print0 > "$SRC_DIR/../top-level-files"',
+            "slipway_forget() {",
+            '  xargs -0 -r rm -f < "$SRC_DIR/../top-level-files"',
+            '  find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" -mindepth 1 -type d -empty -delete',
+            "}",
+        ]
+    return lines
 
 
 def _compiles_python(output: RenderedOutput) -> bool:
@@ -302,7 +362,9 @@ def _compiles_python(output: RenderedOutput) -> bool:
 
 
 def _finish(output: RenderedOutput) -> str:
+    forgets = output.staging is not None and not output.takes_files and not output.build.get("files")
     lines = FINISH.replace("@DISMISS@", DISMISS if wants_cache(output) else "")
+    lines = lines.replace("@FORGET@\n", "  slipway_forget\n" if forgets else "")
     if not _compiles_python(output):
         return lines.replace("@COMPILE@\n", "")
     skipped = output.build.get("skip_compile_pyc") or ()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from slipway.errors import RecipeError
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
-from slipway.recipe import defaults, fields, outputs, pins
+from slipway.recipe import defaults, fields, hashes, outputs, pins
 from slipway.recipe.hashes import name_of
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 _TAKEN_FROM_BUILD = ("number", "string", "run_exports", "script", "script_env", "skip", "noarch", "noarch_python")
 """Keys of the build section that a `RenderedOutput` says in its own fields."""
+
+_STAGING_KEYS = ("merge_build_host", "binary_relocation", "rpaths", "always_include_files")
+"""Keys of the top level's build section that say how its files come about."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ def finished(
     recipe: Recipe,
     versions: VersionLookup,
     *,
+    used_at_top: frozenset[str],
     pin_run_as_build: Mapping[str, Any],
     environ: Mapping[str, str],
     platform: str,
@@ -56,16 +61,26 @@ def finished(
         described: the same variant after the second pass.
         recipe: the recipe.
         versions: what is known of the host environment.
+        used_at_top: the keys that the top level uses.
         pin_run_as_build: package to pin expressions, for bare names among the run requirements.
         environ: values for `script_env`.
         platform: subdir that is built on.
     """
     output = next(other for other in described.outputs if other.index == candidate.output.index)
-    build = {
-        key: list(outputs.texts(value)) if key in fields.BUILD_LISTS else value
-        for key, value in output.build.items()
-        if key not in _TAKEN_FROM_BUILD
-    }
+    script, commands = _script_name(output, recipe, platform), output.script_commands
+    if output.files and not output.has_own_script:
+        script, commands = None, ()
+    staging = None
+    if output.index is not None and (output.has_own_script or output.files):
+        staging = _staging(output, candidate, described, recipe, used_at_top, environ=environ, platform=platform)
+    if staging is not None and script is not None and staging.script == script:
+        staging = None  # a script of which each output, and the top level, runs its own part
+    if staging is None and output.files and not output.has_own_script:
+        raise RecipeError(
+            f"`{output.name}` lists files, and nothing makes them",
+            where=described.document.where("outputs", output.index or 0, "files"),
+            hint="give the output a `script`, or the top level a build.sh or a `build/script`",
+        )
     return RenderedOutput(
         name=output.name,
         version=output.version,
@@ -79,13 +94,61 @@ def finished(
         run_exports=_run_exports(output.build),
         recipe_dir=recipe.directory,
         sources=_sources(described.document),
-        script=_script_name(output, recipe, platform),
-        script_commands=output.script_commands,
+        script=script,
+        script_commands=commands,
         script_env=_script_env(output.build, environ),
         test=_test(output.test),
         about=dict(output.about),
-        build={**build, **({"files": list(output.files)} if output.files else {})},
+        build=_build_section(output),
         listing=_listing(candidate),
+        staging=staging,
+    )
+
+
+def _build_section(output: outputs.OutputDescription) -> dict[str, Any]:
+    """What the `RenderedOutput` does not say in fields of its own; and the output's `files`, told apart by kind."""
+    section = {
+        key: list(outputs.texts(value)) if key in fields.BUILD_LISTS else value
+        for key, value in output.build.items()
+        if key not in _TAKEN_FROM_BUILD
+    }
+    named = {"files": output.files, "files_excluded": output.files_excluded}
+    return section | {key: list(patterns) for key, patterns in named.items() if patterns}
+
+
+def _staging(
+    output: outputs.OutputDescription,
+    candidate: Candidate,
+    described: Described,
+    recipe: Recipe,
+    used: frozenset[str],
+    *,
+    environ: Mapping[str, str],
+    platform: str,
+) -> RenderedOutput | None:
+    """The top level's own build, which comes before that of its outputs; None where it has no script."""
+    top = outputs.top_level(described.document, candidate.variant)
+    script = _script_name(top, recipe, platform)
+    if script is None and not top.script_commands:
+        return None
+    values = {key: candidate.variant[key] for key in sorted(used) if key in candidate.variant}
+    return RenderedOutput(
+        name=top.name,
+        version=top.version or output.version,
+        build_string=hashes.with_hash("staging_0", values or {"top level": top.name}),
+        build_number=0,
+        subdir=candidate.variant["target_platform"],
+        noarch=None,
+        variant=candidate.variant,
+        hash_input=values,
+        requirements=Requirements(top.requirements["build"], top.requirements["host"]),
+        run_exports=RunExports(),
+        recipe_dir=recipe.directory,
+        sources=_sources(described.document),
+        script=script,
+        script_commands=top.script_commands,
+        script_env=_script_env(top.build, environ),
+        build={key: value for key, value in top.build.items() if key in _STAGING_KEYS},
     )
 
 

@@ -31,6 +31,9 @@ class OutputDescription:
         index: position in the recipe's `outputs`; None for the top level's own package.
         requirements: section to match specs; `build`, `host`, `run`, `run_constrained` are always there.
         build: the build section in force.
+        files: patterns of the files that it is made of; everything that its script installs where there are none.
+        files_excluded: of these, the ones that do not count.
+        has_own_script: whether the output itself says how it is built, rather than the top level.
         is_top_level: whether its text is the recipe's own rather than one entry of `outputs`.
     """
 
@@ -44,6 +47,8 @@ class OutputDescription:
     script: str | None
     script_commands: tuple[str, ...]
     files: tuple[str, ...]
+    files_excluded: tuple[str, ...]
+    has_own_script: bool
     is_top_level: bool
     where: str
 
@@ -149,7 +154,7 @@ def describe(document: Document, variant: Mapping[str, str], *, pins_own: bool) 
     number_of(top_build, document.where("build", "number"))
     listed = document.meta.get("outputs")
     if not listed:
-        return (_top_level(document, name, version, variant),)
+        return (top_level(document, variant),)
     found: list[OutputDescription] = []
     for index, output in enumerate(listed):
         if not isinstance(output, Mapping):
@@ -171,7 +176,7 @@ def describe(document: Document, variant: Mapping[str, str], *, pins_own: bool) 
             )  # fmt: skip
         found.append(described)
     if not any(output.name == name for output in found) and (pins_own or _requires_output(document, found)):
-        found.append(_top_level(document, name, version, variant))
+        found.append(top_level(document, variant))
     return tuple(found)
 
 
@@ -180,13 +185,15 @@ def _requires_output(document: Document, outputs: Sequence[OutputDescription]) -
     return any(name_of(spec) in names for spec in _sections(document.meta.get("requirements"))["run"])
 
 
-def _top_level(document: Document, name: str, version: str, variant: Mapping[str, str]) -> OutputDescription:
+def top_level(document: Document, variant: Mapping[str, str]) -> OutputDescription:
+    """The top level as a build of its own, without its outputs."""
+    name, version = identity(document)
     build = document.section("build")
     return OutputDescription(
         name=name, version=version, index=None,
         requirements=pinned(_sections(document.meta.get("requirements")), variant),
         build=build, test=document.section("test"), about=document.section("about"),
-        script=None, script_commands=texts(build.get("script")), files=(),
+        script=None, script_commands=texts(build.get("script")), files=(), files_excluded=(), has_own_script=True,
         is_top_level=True, where=document.where("build", "number"),
     )  # fmt: skip
 
@@ -226,20 +233,28 @@ def _output(
         output["about"] if output.get("about") else document.section("about")
     )  # fmt: skip
     test = output.get("test") or (document.section("test") if same else {})
-    script, commands = _script(output.get("script"), build, document)
+    script, commands = _script(output.get("script"), build)
+    included, excluded = _files(output.get("files"), document.where(*at, "files"))
     return OutputDescription(
         name=name, version=_version(output.get("version") or top[1], document.where(*at, "version")), index=index,
         requirements=pinned(requirements, variant), build=build, test=test, about=about,
-        script=script, script_commands=commands, files=_files(output.get("files")),
+        script=script, script_commands=commands, files=included, files_excluded=excluded,
+        has_own_script=bool(texts(output.get("script")) or texts((own_build or {}).get("script"))),
         is_top_level=same, where=document.where(*at, "build", "number"),
     )  # fmt: skip
 
 
-def _files(value: Any) -> tuple[str, ...]:
-    return texts(value.get("include")) if isinstance(value, Mapping) else texts(value)
+def _files(value: Any, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Patterns of files to take, and of those to leave out: `files` is a list, or maps `include` and `exclude`."""
+    if not isinstance(value, Mapping):
+        return texts(value), ()
+    if unknown := sorted(set(value) - {"include", "exclude"}):
+        raise RecipeError(f"`{unknown[0]}` is no key of `files`", where=where, hint="known: exclude, include")
+    included, excluded = texts(value.get("include")), texts(value.get("exclude"))
+    return included or (("**",) if excluded else ()), excluded
 
 
-def _script(value: Any, build: Mapping[str, Any], document: Document) -> tuple[str | None, tuple[str, ...]]:
+def _script(value: Any, build: Mapping[str, Any]) -> tuple[str | None, tuple[str, ...]]:
     """An output's `script` is a file's name; `build/script` holds commands."""
     lines = texts(value)
     if len(lines) == 1 and " " not in lines[0].strip() and "." in lines[0]:

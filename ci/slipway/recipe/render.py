@@ -80,6 +80,7 @@ class Renderer:
         described = self._described(variant, self._first(variant).lines, pins)
         return finish.finished(
             candidate, described, self._recipe, versions,
+            used_at_top=self._used_at_top(variant),
             pin_run_as_build=self.space.shared.get("pin_run_as_build") or {},
             environ=self._environ, platform=self._platform,
         )  # fmt: skip

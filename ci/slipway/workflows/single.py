@@ -18,10 +18,14 @@ from slipway.errors import RecipeError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from slipway.model import RenderedOutput, RunExports
+    from slipway.model import RenderedOutput, Requirements, RunExports
 
 TOP_LEVEL_NAME = "one-output"
 """A name that no build script knows, so that nothing is done for the top level."""
+
+
+_SAID_ELSEWHERE = frozenset({"skip", "script", "run_exports", "files", "files_excluded"})
+"""Keys of a rendered build section that have a place of their own in a recipe's output."""
 
 
 def write_recipe(output: RenderedOutput, folder: Path) -> Path:
@@ -44,7 +48,7 @@ def write_recipe(output: RenderedOutput, folder: Path) -> Path:
 
 def as_recipe(output: RenderedOutput, folder: Path) -> dict[str, Any]:
     """The content of meta.yaml, for a recipe that is going to lie in `folder`."""
-    build = {key: value for key, value in output.build.items() if key not in ("skip", "script", "run_exports", "files")}
+    build = {key: value for key, value in output.build.items() if key not in _SAID_ELSEWHERE}
     build |= {"number": output.build_number, "string": output.build_string}
     exports = _run_exports(output.run_exports)
     if exports:
@@ -59,13 +63,7 @@ def as_recipe(output: RenderedOutput, folder: Path) -> dict[str, Any]:
     elif output.script_commands:
         build["script"] = list(output.script_commands)
     entry["build"] = build
-    requirements = {
-        "build": list(output.requirements.build),
-        "host": list(output.requirements.host),
-        "run": list(output.requirements.run),
-        "run_constrained": list(output.requirements.run_constrained),
-    }
-    entry["requirements"] = {key: specs for key, specs in requirements.items() if specs}
+    entry["requirements"] = _requirements(output.requirements)
     test = output.test
     sections: dict[str, Any] = {
         "imports": list(test.imports),
@@ -79,11 +77,23 @@ def as_recipe(output: RenderedOutput, folder: Path) -> dict[str, Any]:
         entry["test"]["script"] = test.script
     entry["about"] = dict(output.about)
     entry["files"] = output.build.get("files")
+    if output.build.get("files_excluded"):
+        entry["files"] = {"include": output.build["files"], "exclude": output.build["files_excluded"]}
     content: dict[str, Any] = {"package": {"name": TOP_LEVEL_NAME, "version": output.version}}
+    if output.staging is not None:
+        if output.staging.name != output.name:
+            content["package"]["name"] = output.staging.name
+        if output.staging.script_commands:
+            content["build"] = {"script": list(output.staging.script_commands)}
+        content["requirements"] = _requirements(output.staging.requirements)
     sources = [_source(source.__dict__, output.recipe_dir, folder) for source in output.sources]
     if sources:
         content["source"] = sources
     return content | {"outputs": [{key: value for key, value in entry.items() if value}]}
+
+
+def _requirements(requirements: Requirements) -> dict[str, list[str]]:
+    return {name: list(specs) for name, specs in requirements.__dict__.items() if specs}
 
 
 def _run_exports(exports: RunExports) -> dict[str, list[str]]:
