@@ -20,7 +20,7 @@ from slipway.engines import BuildContext, load_engine
 from slipway.errors import IntegrityError, SolveError
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.packing import MANIFEST_FILE, finish_package, opened
-from slipway.request import DEFAULT_RECIPE, Selection, channel_address, embedded_channel
+from slipway.request import DEFAULT_RECIPE, Selection, channels_of
 from slipway.sources import SourceTree, read_tree
 
 if TYPE_CHECKING:
@@ -217,18 +217,16 @@ def _locked_channels(
         for environment in each.environments.values()
         for name, known in environment.items()
     }
-    if again.channels is not None:
-        named = tuple(map(channel_address, again.channels))
-    else:
-        used = output.hash_input
-        cuda = used.get("cuda_compiler_version", "None")
-        python = manifest.variant.get("python", "3.11").split(" ")[0].removesuffix(".*")
-        names = {text.split()[0] for text in wanted.values()}
-        blas = next((name for name in ("mkl", "openblas") if name in names), None)
-        selection = Selection(python, blas, None if cuda == "None" else cuda)
-        named = (embedded_channel(selection, reporter, offline=again.offline).url,)
+    used = output.hash_input
+    cuda = used.get("cuda_compiler_version", "None")
+    python = manifest.variant.get("python", "3.11").split(" ")[0].removesuffix(".*")
+    names = {text.split()[0] for text in wanted.values()}
+    blas = next((name for name in ("mkl", "openblas") if name in names), None)
+    selection = Selection(python, blas, None if cuda == "None" else cuda)
+    # What was built with packages of other recipes found them in the same channel.
+    packages = list(_pick(again.workspace.channel, wanted))
+    named = channels_of(again.channels, selection, reporter, offline=again.offline)
     locked = folder / "channel"
-    packages: list[tuple[str, Path]] = []
     for address in named:
         if not address.startswith("file:"):
             return named  # the solver's choice is checked by nobody here, but every byte of the result is

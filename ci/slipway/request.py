@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.channel import channel_url, is_indexed
 from slipway.environments import solve
 from slipway.errors import HostError, RecipeError, UsageError, VariantError
 from slipway.paths import CHECKOUT, Workspace, cache_folder
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from slipway.log import Reporter
     from slipway.model import RenderedOutput
     from slipway.recipe.stages import Versions
+
+EMBEDDED = "embedded"
+"""The name by which a list of channels may hold the embedded one, as conda's lists may hold `defaults`."""
 
 DEFAULT_RECIPE = CHECKOUT / "recipe"
 EMBEDDED_VARIANTS = CHECKOUT / "ci" / "bootstrap" / "conda_build_config.yaml"
@@ -38,7 +42,8 @@ def add_variant_arguments(parser: argparse.ArgumentParser) -> None:
         "--channel",
         action="append",
         metavar="URL",
-        help="take compilers and libraries from here (repeatable) instead of from the embedded channel",
+        help="take what the recipe needs from here (repeatable, the first wins) instead of from the embedded channel; "
+        f"the word `{EMBEDDED}` names that one, so `--channel DIR --channel {EMBEDDED}` adds DIR to it",
     )
     parser.add_argument("-m", "--variant-config", action="append", type=Path, default=[], metavar="FILE",
                         help="add a conda_build_config.yaml; its values win")  # fmt: skip
@@ -125,12 +130,17 @@ class Request:
         return cls(
             recipe=recipe,
             selection=_selection(arguments, own=recipe == DEFAULT_RECIPE),
-            channels=tuple(map(channel_address, arguments.channel)) if arguments.channel else None,
+            channels=tuple(arguments.channel) if arguments.channel else None,
             variant_configs=tuple(arguments.variant_config),
             exclusive_config=arguments.exclusive_config,
             offline=arguments.offline,
             workspace=Workspace.of_checkout(arguments.dist),
         )
+
+    @property
+    def uses_embedded(self) -> bool:
+        """Whether the embedded channel is among those to build from: then its pins hold."""
+        return self.channels is None or EMBEDDED in self.channels
 
     @property
     def is_own_recipe(self) -> bool:
@@ -182,6 +192,8 @@ class Request:
             SolveError: a host environment has no solution.
         """
         own_names = {output.name for output in outputs}
+        if is_indexed(self.workspace.channel):  # other recipes' packages may lie there
+            channels = (channel_url(self.workspace.channel), *channels)
         rendered_for: dict[tuple[str, ...], dict[str, RenderedOutput]] = {}
         final = []
         for output in outputs:
@@ -199,11 +211,11 @@ class Request:
         from slipway.recipe import load_config, load_recipe, render
 
         configs = [load_config(path) for path in self.variant_configs]
-        if self.channels is None:
+        if self.uses_embedded:
             configs.insert(0, load_config(EMBEDDED_VARIANTS))
         base = [load_config(self.exclusive_config)] if self.exclusive_config else []
         # The embedded channel's pins name one Python; another one, asked for by name, replaces it.
-        python = self.selection.python if self.channels is None else None
+        python = self.selection.python if self.uses_embedded else None
         return render(
             load_recipe(self.recipe),
             configs,
@@ -227,9 +239,21 @@ class Request:
                 where=str(self.workspace.dist),
                 hint="name another output folder with --dist",
             )
-        if self.channels is not None:
-            return self.channels
-        return (embedded_channel(self.selection, reporter, offline=self.offline).url,)
+        return channels_of(self.channels, self.selection, reporter, offline=self.offline)
+
+
+def channels_of(
+    named: Sequence[str] | None, selection: Selection, reporter: Reporter, *, offline: bool
+) -> tuple[str, ...]:
+    """The addresses of the channels that are `named`, by default the embedded one; the word for it becomes its address.
+
+    Raises:
+        NetworkError: the embedded channel is asked for, and a download that it needs could not be made.
+    """
+    return tuple(
+        embedded_channel(selection, reporter, offline=offline).url if name == EMBEDDED else channel_address(name)
+        for name in ((EMBEDDED,) if named is None else named)
+    )
 
 
 def embedded_channel(selection: Selection, reporter: Reporter, *, offline: bool) -> EmbeddedChannel:

@@ -67,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--with", action="append", dest="extra", default=[], metavar="SPEC", help="what projects need beside packages"
     )
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
+    parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
 
 
@@ -75,13 +76,13 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway import channel
     from slipway.console import format_table, human_seconds
     from slipway.paths import Workspace
-    from slipway.request import embedded_channel
+    from slipway.request import channels_of
 
     workspace = Workspace.of_checkout(arguments.dist)
     trials = _trials(arguments, workspace)
     selection = _selection(arguments.names, workspace)
-    embedded = embedded_channel(selection, reporter, offline=arguments.offline)
-    channels = (channel.channel_url(workspace.channel), embedded.url)
+    others = channels_of(arguments.channel, selection, reporter, offline=arguments.offline)
+    channels = (channel.channel_url(workspace.channel), *others)
     rows = []
     with workspace.lock():
         for trial in trials:

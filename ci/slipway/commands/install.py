@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="what to install, such as `pytorch` or `numpy >=2`")
     parser.add_argument("--prefix", type=Path, metavar="DIR", help="the environment (default: dist/env)")
-    parser.add_argument("--channel", action="append", metavar="URL", help="other channels than the embedded one")
+    parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--dry-run", action="store_true", help="solve, print, and change nothing")
     parser.add_argument("--python", metavar="X.Y", default="3.11", help="Python of the embedded channel")
     parser.add_argument("--blas", metavar="NAME", default="mkl", help="BLAS of the embedded channel")
@@ -39,15 +39,12 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway import channel
     from slipway.environments import install, solve
     from slipway.paths import Workspace, lock_folder
-    from slipway.request import Selection, channel_address, embedded_channel
+    from slipway.request import Selection, channels_of
 
     workspace = Workspace.of_checkout(arguments.dist)
     prefix = (arguments.prefix or workspace.environment).resolve()
-    if arguments.channel:
-        channels = tuple(map(channel_address, arguments.channel))
-    else:
-        selection = Selection(arguments.python, arguments.blas, arguments.cuda)
-        channels = (embedded_channel(selection, reporter, offline=arguments.offline).url,)
+    selection = Selection(arguments.python, arguments.blas, arguments.cuda)
+    channels = channels_of(arguments.channel, selection, reporter, offline=arguments.offline)
     if (workspace.channel / "noarch" / "repodata.json").exists():
         channels = (channel.channel_url(workspace.channel), *channels)
     solution = solve(arguments.specs, channels)

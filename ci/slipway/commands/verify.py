@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beside", action="append", type=Path, default=[], metavar="DIR", help="local channel with the dependencies"
     )
-    parser.add_argument("--channel", action="append", metavar="URL", help="take dependencies from here (repeatable)")
+    parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--alone", action="store_true", help="leave out what needs the package's environment")
     parser.add_argument("--policies", type=Path, metavar="DIR", help="judge by these policies (default: ci/policies)")
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
@@ -122,24 +122,21 @@ class _Channels:
         paths: Sequence[Path],
     ) -> None:
         from slipway import channel
-        from slipway.request import channel_address
 
         given = scratch / "given"
         subdirs = [str(facts.index.get("subdir") or "noarch") for facts in everything]
         channel.publish(given, list(zip(subdirs, paths, strict=True)))
         locals_ = [given, *([folder] if folder.is_dir() else []), *arguments.beside]
         self.own = [channel.channel_url(path) for path in locals_]
-        self.named = [channel_address(url) for url in arguments.channel] if arguments.channel else None
+        self.named: Sequence[str] | None = arguments.channel
         self.offline = bool(arguments.offline)
 
     def environment(self, facts: PackageFacts, reporter: Reporter) -> Solution:
         """What the solver picks around one package."""
         from slipway.environments import solve
-        from slipway.request import embedded_channel
+        from slipway.request import channels_of
 
-        others = self.named
-        if others is None:
-            others = [embedded_channel(selection_of(facts), reporter, offline=self.offline).url]
+        others = channels_of(self.named, selection_of(facts), reporter, offline=self.offline)
         spec = f"{facts.package} =={facts.index['version']} {facts.index['build']}"
         return solve([spec], (*self.own, *others))
 

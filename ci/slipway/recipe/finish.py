@@ -23,6 +23,21 @@ _STAGING_KEYS = ("merge_build_host", "binary_relocation", "rpaths", "always_incl
 """Keys of the top level's build section that say how its files come about."""
 
 
+_RUN_TESTS = {
+    "unix": {
+        "run_test.py": "python run_test.py",
+        "run_test.pl": "perl run_test.pl",
+        "run_test.sh": "bash -ex run_test.sh",
+    },
+    "win": {
+        "run_test.py": "python run_test.py",
+        "run_test.pl": "perl run_test.pl",
+        "run_test.bat": "call run_test.bat",
+    },
+}
+"""Files beside meta.yaml that are tests without being named in it, and how they are run: before `commands`."""
+
+
 @dataclass(frozen=True)
 class VersionLookup:
     """Versions in the host environment: from the caller, else from the variant where that says enough."""
@@ -97,7 +112,7 @@ def finished(
         script=script,
         script_commands=commands,
         script_env=_script_env(output.build, environ),
-        test=_test(output.test),
+        test=_test(output, recipe, platform),
         about=dict(output.about),
         build=_build_section(output),
         listing=_listing(candidate),
@@ -215,12 +230,18 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _test(test: Mapping[str, Any]) -> OutputTest:
+def _test(output: outputs.OutputDescription, recipe: Recipe, platform: str) -> OutputTest:
+    """The output's `test`; the package of the top level's name also runs the recipe's ``run_test.*`` files."""
+    test = output.test
+    runs = _RUN_TESTS["win" if defaults.system_of(platform) == "win" else "unix"] if output.is_top_level else {}
+    found = {name: command for name, command in runs.items() if recipe.read_file(name) is not None}
+    found.pop(str(test.get("script")), None)  # named there, it runs anyway
+    files = outputs.texts(test.get("files"))
     return OutputTest(
         imports=outputs.texts(test.get("imports")),
-        commands=outputs.texts(test.get("commands")),
+        commands=(*found.values(), *outputs.texts(test.get("commands"))),
         requires=outputs.texts(test.get("requires")),
-        files=outputs.texts(test.get("files")),
+        files=(*files, *(name for name in found if name not in files)),
         source_files=outputs.texts(test.get("source_files")),
         script=_text(test.get("script")),
     )

@@ -1,0 +1,192 @@
+"""Recipes of others, from source to use: a C library in four packages, a noarch package, an extension of our torch."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway import channel
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+RECIPES = Path(__file__).parent / "recipes"
+LIBRARY = ("libeditdistance", "libeditdistance-devel", "libeditdistance-static", "editdistance")
+Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def torch_channel() -> Path:
+    """The channel with this checkout's torch packages, brought up to date."""
+    dist = Path(os.environ.get("SLIPWAY_TEST_DIST") or CHECKOUT / "dist")
+    command = [str(CHECKOUT / "slipway"), "ship", "--dist", str(dist), "--no-install"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return dist / "channel"
+
+
+def succeed(answer: subprocess.CompletedProcess[str]) -> str:
+    """What it printed, if all went well."""
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return answer.stdout
+
+
+def index(dist: Path, subdir: str = "linux-64") -> dict[str, dict[str, Any]]:
+    """The channel's records, by the package's name."""
+    content = json.loads((dist / "channel" / subdir / "repodata.json").read_text(encoding="utf-8"))
+    return {record["name"]: record | {"file": name} for name, record in content["packages.conda"].items()}
+
+
+def installs(dist: Path, record: dict[str, Any]) -> set[str]:
+    """The files that a package installs; not those that its tests bring along."""
+    package = dist / "channel" / record["subdir"] / record["file"]
+    paths = json.loads(channel.read_info(package, "paths.json") or b"{}")["paths"]
+    return {entry["_path"] for entry in paths if not entry["_path"].startswith("etc/conda/test-files/")}
+
+
+def test_c_library_with_split_outputs(slipway: Slipway, tmp_path: Path) -> None:
+    dist, recipe = tmp_path / "dist", RECIPES / "c_library"
+    shipped = succeed(slipway("ship", recipe, "--dist", dist))
+    assert shipped.count("top level editdistance-split, whose files its outputs take\n") == 1, "it is compiled once"
+    records = index(dist)
+    assert set(records) == set(LIBRARY)
+    library = records["libeditdistance"]
+    exact = f"libeditdistance ==1.4.2 {library['build']}"
+    assert exact in records["libeditdistance-devel"]["depends"]
+    assert exact in records["editdistance"]["depends"]
+    assert {spec.split()[0] for spec in library["depends"]} == {"__glibc", "libgcc"}
+    for name in ("libeditdistance", "libeditdistance-devel"):
+        assert records[name]["run_exports"] == {"weak": ["libeditdistance >=1.4.2,<2.0a0"]}
+    assert {name: installs(dist, record) for name, record in records.items()} == {
+        "libeditdistance": {"lib/libeditdistance.so.1", "lib/libeditdistance.so.1.4.2"},
+        "libeditdistance-devel": {
+            "include/editdistance.h",
+            "lib/libeditdistance.so",
+            "lib/pkgconfig/editdistance.pc",
+            "lib/cmake/editdistance/editdistanceConfig.cmake",
+            "lib/cmake/editdistance/editdistanceConfig-release.cmake",
+            "lib/cmake/editdistance/editdistanceConfigVersion.cmake",
+        },
+        "libeditdistance-static": {"lib/libeditdistance.a"},
+        "editdistance": {"bin/editdistance", "share/man/man1/editdistance.1"},
+    }
+    succeed(slipway("install", "editdistance", "--dist", dist))
+    program = [dist / "env/bin/editdistance", "saturday", "sunday"]
+    assert subprocess.run(program, env={}, capture_output=True, text=True, check=True).stdout == "3\n"
+    assert not (dist / "env/include/editdistance.h").exists()
+    succeed(slipway("verify", "--dist", dist))
+    room = succeed(slipway("cleanroom", "editdistance", "libeditdistance-devel", "--dist", dist))
+    assert "editdistance: its own tests           passed" in room
+    assert "libeditdistance-devel: its own tests  passed" in room
+    assert succeed(slipway("ship", recipe, "--dist", dist)).count("up to date: made from the same") == 4
+    for name in ("libeditdistance-devel", "libeditdistance-static"):
+        assert "the same bytes" in succeed(slipway("rebuild", name, "--recipe", recipe, "--dist", dist))
+
+
+def test_noarch_python_package(slipway: Slipway, tmp_path: Path) -> None:
+    dist, recipe = tmp_path / "dist", RECIPES / "pure"
+    succeed(slipway("ship", recipe, "--dist", dist))
+    record = index(dist, "noarch")["pure"]
+    assert record["noarch"] == "python"
+    assert record["depends"] == ["python >=3.9"]
+    log = next((dist / "logs").glob("pure-*.log")).read_text(encoding="utf-8")
+    assert "python run_test.py" in log
+    succeed(slipway("verify", "--dist", dist))
+    room = succeed(slipway("cleanroom", "pure", "--dist", dist))
+    assert "pure: its own tests  passed" in room
+    succeed(slipway("install", "pure", "python 3.11.*", "--dist", dist))
+    program = subprocess.run([dist / "env/bin/pure"], env={}, capture_output=True, text=True, check=True)
+    assert program.stdout == "hello, world\n"
+    assert "up to date: made from the same" in succeed(slipway("ship", recipe, "--dist", dist))
+
+
+def test_extension_of_our_torch(slipway: Slipway, tmp_path: Path, torch_channel: Path) -> None:
+    dist, recipe = tmp_path / "dist", RECIPES / "torch_extension"
+    options = ("--dist", dist, "--channel", torch_channel, "--channel", "embedded")
+    succeed(slipway("ship", recipe, *options))
+    depends = index(dist)["softsum"]["depends"]
+    assert "libtorch >=2.2.0a0,<2.3.0a0" in depends, "libtorch's run_exports"
+    assert "pytorch >=2.2.0a0,<2.3.0a0" in depends, "pytorch's"
+    assert "python >=3.11,<3.12.0a0" in depends
+    succeed(slipway("install", "softsum", *options))
+    program = "import torch, softsum; print(*softsum.softsum(torch.zeros(2)))"
+    python = [dist / "env/bin/python", "-c", program]
+    answer = subprocess.run(python, env={}, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert answer.stdout == "tensor(1.3863) tensor([0.5000, 0.5000])\n"
+    assert "0 finding(s)" in succeed(slipway("verify", *options))
+    room = succeed(slipway("cleanroom", "softsum", *options))
+    assert "softsum works" in room
+    assert "softsum: its own tests  passed" in room
+    assert "up to date: made from the same" in succeed(slipway("ship", recipe, *options))
+    assert "the same bytes" in succeed(slipway("rebuild", "softsum", "--recipe", recipe, *options))
+
+
+def test_channel_that_lacks_what_the_recipe_needs(slipway: Slipway, tmp_path: Path) -> None:
+    """Without torch's channel the solver says what is missing, before anything is built."""
+    answer = slipway("ship", RECIPES / "torch_extension", "--dist", tmp_path / "dist")
+    assert answer.returncode == 7, answer.stdout + answer.stderr
+    assert "libtorch" in answer.stderr
+
+
+CONSUMER = """\
+package:
+  name: consumer
+  version: "1.0"
+build:
+  number: 0
+  script:
+    - mkdir $PREFIX/share
+    - grep distance $PREFIX/include/editdistance.h | md5sum > $PREFIX/share/consumer
+requirements:
+  host:
+    - libeditdistance-devel
+about:
+  license: MIT
+"""
+
+
+def test_what_moved_in_another_channel_is_named(slipway: Slipway, tmp_path: Path) -> None:
+    """A package is built again when one that it was built with is another one, and `plan` says which and from what."""
+    library, consumer = tmp_path / "library", tmp_path / "consumer"
+    shutil.copytree(RECIPES / "c_library", library)
+    consumer.mkdir()
+    (consumer / "meta.yaml").write_text(CONSUMER, encoding="utf-8")
+    first, dist = tmp_path / "first", tmp_path / "dist"
+    options = ("--dist", dist, "--channel", first / "channel", "--channel", "embedded")
+
+    def plan() -> tuple[str, list[str]]:
+        (row,) = json.loads(succeed(slipway("plan", consumer, *options, "--json")))
+        return row["state"], row["changes"]
+
+    def seen() -> str:
+        succeed(slipway("ship", consumer, *options))
+        succeed(slipway("install", "consumer", *options))
+        return (dist / "env/share/consumer").read_text(encoding="utf-8")
+
+    succeed(slipway("ship", library, "--dist", first))
+    before = seen()
+    build = index(first)["libeditdistance"]["build"]
+    assert plan() == ("up to date", [])
+
+    header = library / "src/editdistance.h"
+    header.write_text(header.read_text(encoding="utf-8").replace("one text", "one distance"), encoding="utf-8")
+    succeed(slipway("ship", library, "--dist", first))
+    state, changes = plan()
+    assert state == "changed"
+    assert f"host libeditdistance-devel 1.4.2 {build}: same name, other content" in changes
+    after = seen()
+    assert after != before, "it is built with the package as it is now"
+
+    meta = library / "meta.yaml"
+    meta.write_text(meta.read_text(encoding="utf-8").replace('"1.4.2"', '"1.4.3"'), encoding="utf-8")
+    text = library / "src/CMakeLists.txt"
+    text.write_text(text.read_text(encoding="utf-8").replace("1.4.2", "1.4.3"), encoding="utf-8")
+    succeed(slipway("ship", library, "--dist", first))
+    state, changes = plan()
+    assert state == "changed"
+    assert f"host libeditdistance-devel: 1.4.2 {build} -> 1.4.3 {build}" in changes
