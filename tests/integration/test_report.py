@@ -28,7 +28,7 @@ addEventListener("load", () => {
   const filter = document.querySelector("[data-filter]");
   filter.value = "HELLO.cpp";
   filter.dispatchEvent(new Event("input"));
-  const rows = [...document.querySelectorAll("[data-sortable] tbody tr")];
+  const rows = [...document.querySelectorAll("#steps [data-sortable] tbody tr")];
   document.body.dataset.left = rows.filter((row) => !row.hidden).length;
   document.body.dataset.wide = document.documentElement.scrollWidth - innerWidth;
   document.body.dataset.errors = errors.join(";");
@@ -160,7 +160,8 @@ def test_a_failed_build_has_its_report(slipway: Slipway, tmp_path: Path) -> None
     text = slipway("report", "--text", "--dist", dist).stdout
     assert text.startswith("slipway ship: failed in ")
     assert "hello.cpp" in text, "what was compiled before the failure is there"
-    assert "failed" in (dist / "report.html").read_text(encoding="utf-8")
+    assert "its build script failed\nat: " in text
+    assert "What went wrong" in (dist / "report.html").read_text(encoding="utf-8")
 
 
 def test_nothing_to_report(slipway: Slipway, tmp_path: Path) -> None:

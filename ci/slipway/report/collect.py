@@ -11,6 +11,7 @@ from slipway.report.journal import (
     Compiled,
     Decided,
     Entry,
+    Failed,
     Found,
     Packaged,
     RunEnded,
@@ -91,13 +92,18 @@ class OutputState:
         """Whether this run built it, or tried to."""
         return self.reason not in UP_TO_DATE
 
+    @property
+    def done(self) -> bool:
+        """Whether there is a package that is right; else building or judging it failed, or was cut off."""
+        return self.size is not None
+
 
 @dataclass(frozen=True)
 class Report:
     """Everything that a report shows, of one run.
 
     Attributes:
-        ok: None when the run was killed.
+        ok: None when the run was killed; `failure` says why, when it is False.
         modules: pairs of output and module, see `slipway.report.modules.merge`.
         damaged: packages that could not be read, with the reason.
     """
@@ -114,6 +120,7 @@ class Report:
     packages: tuple[PackageContents, ...]
     modules: tuple[tuple[str, Module], ...]
     findings: tuple[Found, ...]
+    failure: Failed | None = None
     damaged: tuple[str, ...] = ()
 
     @property
@@ -171,6 +178,7 @@ def collect(workspace: Workspace) -> Report:
         packages=tuple(packages),
         modules=tuple(merge([(state.record.name, state.record.modules) for state in outputs if state.record])),
         findings=_findings(journals, outputs),
+        failure=next((entry.event for entry in last if isinstance(entry.event, Failed)), None),
         damaged=tuple(damaged),
     )
 

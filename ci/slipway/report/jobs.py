@@ -13,6 +13,7 @@ from slipway.errors import UsageError
 from slipway.paths import Workspace
 from slipway.report.collect import collect
 from slipway.report.journal import (
+    Failed,
     JobEnded,
     JobListed,
     JobStarted,
@@ -46,7 +47,7 @@ class JobRun:
         cores: those it was given.
         size: bytes of its package, if there is one.
         critical: whether it is on the chain of jobs, each waiting for the one before, that took longest.
-        built: what became of its output, by its own report of this run.
+        built: what became of its output, by its own report of this run; `failure` is why it failed.
         page: its own report, and `log` all that it printed; relative to the run's folder, None when not there.
     """
 
@@ -60,8 +61,18 @@ class JobRun:
     size: int
     critical: bool
     built: OutputState | None
+    failure: Failed | None
     page: str | None
     log: str | None
+
+    @property
+    def because(self) -> str:
+        """Why it is in that state, in words."""
+        if self.failure is not None and self.state == "failed":
+            return self.failure.message
+        if self.built is not None:
+            return self.built.because
+        return {"left out": "a job that it needs failed", WAITING: "the run ended before its turn"}.get(self.state, "")
 
     @property
     def seconds(self) -> float:
@@ -71,7 +82,7 @@ class JobRun:
 
 @dataclass(frozen=True)
 class JobsReport:
-    """Everything that the page of such a run shows. `ok`: None when it was killed."""
+    """Everything that the page of such a run shows. `ok`: None when it was killed; `failure` says why it failed."""
 
     command: str
     started: float
@@ -83,6 +94,7 @@ class JobsReport:
     jobs: tuple[JobRun, ...]
     packages: tuple[PackageContents, ...]
     findings: tuple[Found, ...]
+    failure: Failed | None = None
     damaged: tuple[str, ...] = ()
 
     @property
@@ -130,6 +142,7 @@ def collect_jobs(workspace: Workspace) -> JobsReport:
             package for job, report in own for package in report.packages if package.name == f"{job.output}.conda"
         ),
         findings=tuple(found for _, report in own for found in report.findings),
+        failure=next((entry.event for entry in last if isinstance(entry.event, Failed)), None),
         damaged=tuple(text for job, report in own for text in report.damaged if text.startswith(f"{job.output}.conda")),
     )
 
@@ -177,6 +190,7 @@ def _jobs(
                 size=outcome.size if outcome else 0,
                 critical=event.job in chain,
                 built=next((state for state in report.outputs if state.key == event.output), None) if report else None,
+                failure=report.failure if report else None,
                 page=page if report is not None and (workspace.dist / page).is_file() else None,
                 log=log if begin is not None and (workspace.dist / log).is_file() else None,
             )

@@ -8,7 +8,7 @@ from slipway.console import human_seconds, human_size
 from slipway.report.graph import draw
 from slipway.report.page import make_axis, moment, short_seconds, templates
 from slipway.report.tables import bar_line, fitted_table, section
-from slipway.report.text import finding_lines, package_lines
+from slipway.report.text import failure_lines, finding_lines, package_lines
 from slipway.report.tiles import tile_packages
 from slipway.report.views import CHARACTER, outcome, sort_findings
 
@@ -108,6 +108,7 @@ def render_jobs_text(report: JobsReport) -> str:
     sections = [
         f"slipway {report.command}: {outcome(report.ok)} in {human_seconds(report.seconds)}, "
         f"at most {report.at_once} jobs on {report.processors} processors",
+        section("what went wrong", failure_lines(report.failure)),
         section("jobs", _job_lines(report)),
         section("timeline", _timeline(report)),
         section("critical path", [f"{human_seconds(job.seconds):>12}  {job.job}" for job in report.chain]),
@@ -124,7 +125,7 @@ def _job_lines(report: JobsReport) -> list[str]:
             job.state,
             human_seconds(job.seconds) if job.seconds else "",
             human_size(job.size) if job.size else "",
-            job.built.because if job.built else "",
+            job.because,
         )
         for job in report.jobs
     ]
@@ -133,7 +134,7 @@ def _job_lines(report: JobsReport) -> list[str]:
 
 def _timeline(report: JobsReport) -> list[str]:
     return [
-        bar_line(job.job, job.start, job.end, report.started, report.seconds)
+        bar_line(job.job, job.start, job.end, report.started, report.seconds, "" if job.size else job.state)
         for job in report.jobs
         if job.start is not None and job.end is not None
     ]

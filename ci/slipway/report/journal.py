@@ -41,6 +41,16 @@ class RunEnded:
 
 
 @dataclass(frozen=True)
+class Failed:
+    """Why the command ended badly: what happened, where, what to do next, and the longer text that explains it."""
+
+    message: str
+    where: str = ""
+    hint: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
 class StageStarted:
     """A stage began, inside the stage `parent` (0: none)."""
 
@@ -156,6 +166,7 @@ class JobEnded:
 Event = (
     RunStarted
     | RunEnded
+    | Failed
     | StageStarted
     | StageEnded
     | Decided

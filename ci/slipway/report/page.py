@@ -28,7 +28,7 @@ PHASE_KINDS = {
     "prepare": "solve",
     "fetching source": "solve",
     "solving environments": "solve",
-    "script": "configure",
+    "script": "script",
     "configure": "configure",
     "compile": "compile",
     "link": "compile",
@@ -40,6 +40,7 @@ PHASE_KINDS = {
 
 KINDS = {
     "solve": "solve and fetch",
+    "script": "build script",
     "configure": "configure",
     "compile": "compile and link",
     "install": "install files",
@@ -66,6 +67,7 @@ def templates() -> jinja2.Environment:
 
 def render_page(report: Report) -> str:
     """The whole file as text; nothing in it refers to anything outside."""
+    rows = _timeline(report)
     return (
         templates()
         .get_template("report.html.j2")
@@ -75,8 +77,12 @@ def render_page(report: Report) -> str:
             when=moment(report.started),
             tiles=_figures(report),
             axis=make_axis(report.seconds),
-            rows=_timeline(report),
-            kinds=KINDS,
+            rows=rows,
+            kinds={
+                kind: name
+                for kind, name in KINDS.items()
+                if kind in {bar["kind"] for row in rows for bar in row["bars"]}
+            },
             builds=[_compilation(state) for state in report.outputs if state.record is not None and state.record.steps],
             packages=tile_packages(report.packages),
             drawing=module_drawing(report.modules),
@@ -115,9 +121,12 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     """The row of large numbers: what it is, the number, what it means."""
     steps = [step for state in report.outputs if state.record and state.current for step in state.record.steps]
     built = [state for state in report.outputs if state.built]
-    kept = len(report.outputs) - len(built)
+    whole = sum(state.done for state in built)
+    rest = f"{len(report.outputs) - len(built)} reused as they were"
+    if len(built) > whole:
+        rest += f", {len(built) - whole} {'failed' if report.ok is False else 'cut off'}"
     figures = [("total time", short_seconds(report.seconds), f"{report.jobs} jobs on {report.processors} processors")]
-    figures.append(("packages", f"{len(built)} built", f"{kept} reused as they were"))
+    figures.append(("packages", f"{whole} built", rest))
     if steps:
         busy = sum(step.seconds for step in steps)
         wall = sum(_ran(state.record) for state in built if state.record is not None and state.current)

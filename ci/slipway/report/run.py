@@ -6,7 +6,8 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from slipway.report.journal import Journal, JournalingReporter, RunStarted, keep_journal
+from slipway.errors import SlipwayError
+from slipway.report.journal import Failed, Journal, JournalingReporter, RunStarted, keep_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,12 +42,24 @@ def _journaled(workspace: Workspace, command: str, jobs: int, write: Callable[[W
     started = RunStarted(command, jobs, len(os.sched_getaffinity(0)), memory)
     try:
         with keep_journal(workspace.dist / RUNS, started) as journal:
-            yield journal
+            try:
+                yield journal
+            except BaseException as error:
+                journal.add(_failure(error))
+                raise
     except BaseException:
         with suppress(OSError):  # the cause is what counts: on a full disk there is no room for a report either
             write(workspace)
         raise
     write(workspace)
+
+
+def _failure(error: BaseException) -> Failed:
+    if isinstance(error, SlipwayError):
+        return Failed(error.message, error.where or "", error.hint or "", error.detail or "")
+    if isinstance(error, KeyboardInterrupt):
+        return Failed("it was interrupted", hint="run the same command again and it goes on from there")
+    return Failed(f"{type(error).__name__}: {error}")
 
 
 def _write_jobs_report(workspace: Workspace) -> None:

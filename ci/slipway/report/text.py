@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from slipway.console import human_seconds, human_size
-from slipway.report.tables import bar_line, fitted_table, paragraph, section
+from slipway.report.tables import WIDTH, bar_line, fitted_table, paragraph, section
 from slipway.report.views import is_stage_of, outcome, sort_findings
 
 if TYPE_CHECKING:
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
 
     from slipway.report.collect import OutputState, Report
     from slipway.report.contents import PackageContents
-    from slipway.report.journal import Found
+    from slipway.report.journal import Failed, Found
     from slipway.report.record import BuildRecord
 
 SLOWEST = 10
 LARGEST = 5
+LOG_LINES = 12
+"""Of the end of a failed build's log."""
 
 
 def render_text(report: Report) -> str:
@@ -26,6 +29,7 @@ def render_text(report: Report) -> str:
     sections = [
         f"slipway {report.command}: {outcome(report.ok)} in {human_seconds(report.seconds)}, "
         f"{report.jobs} jobs on {report.processors} processors",
+        section("what went wrong", failure_lines(report.failure)),
         section("outputs", _outputs(report.outputs) if report.outputs else ["the run ended before the first output"]),
         section("compiler cache", _compiled(report.outputs)),
         section("timeline", _timeline(report)),
@@ -132,6 +136,16 @@ def _modules(report: Report) -> list[str]:
         for output, module in report.modules
     ]
     return fitted_table(("module", "kind", "in", "needs"), rows) if rows else []
+
+
+def failure_lines(failure: Failed | None) -> list[str]:
+    """Why the run failed: the end of the log, what it means, where, what to do next."""
+    if failure is None:
+        return []
+    log = [part for line in failure.detail.splitlines()[-LOG_LINES:] for part in textwrap.wrap(line, WIDTH)]
+    named = (("", failure.message), ("at: ", failure.where), ("hint: ", failure.hint))
+    said = [line for name, text in named if text for line in paragraph(f"{name}{text}", "  ")]
+    return [*log, "", *said] if log else said
 
 
 def finding_lines(findings: Sequence[Found]) -> list[str]:

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from slipway.report.collect import collect
+from slipway.report.journal import Failed, RunEnded
 from slipway.report.page import render_page, write_page
 from slipway.report.record import BuildRecord, TimedStep
 from slipway.report.text import render_text
@@ -64,6 +65,20 @@ def test_the_page_tells_the_run(make_run: MakeRun) -> None:
     assert any(tip.startswith("compile: 5.0 s, from 2.0 s") for tip in page.tips)
     assert any(tip.startswith("lib/libtoy.so: 9.0 kB, 90.0%") for tip in page.tips)
     assert any(tip.startswith("toy: shared library, libtoy.so; links m-extra") for tip in page.tips)
+
+
+def test_a_failure_says_why(make_run: MakeRun) -> None:
+    failure = Failed("`libtoy` broke", "logs/libtoy.log", "mend it", "first\n" * 20 + "the <cause>")
+    report = collect(make_run((*EVENTS[:6], (9, failure), (9, RunEnded(ok=False)))))
+    page = Reader(render_page(report))
+    words = " ".join(filter(None, page.text))
+    assert "What went wrong `libtoy` broke" in words
+    assert "the <cause> logs/libtoy.log mend it" in words
+    assert "0 built 0 reused as they were, 1 failed" in words
+    assert "No package was judged." in words
+    text = render_text(report)
+    assert "first\nthe <cause>\n\n`libtoy` broke\nat: logs/libtoy.log\nhint: mend it\n" in text
+    assert text.count("first\n") == 11, "the end of a log"
 
 
 def test_nothing_leads_outside(make_run: MakeRun) -> None:

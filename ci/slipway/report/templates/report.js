@@ -4,6 +4,8 @@
 (() => {
   const tip = document.getElementById("tip");
 
+  for (const log of document.querySelectorAll(".failure pre")) log.scrollTop = log.scrollHeight;
+
   function place(element) {
     const box = element.getBoundingClientRect();
     const width = tip.offsetWidth;
