@@ -7,6 +7,11 @@ set -euo pipefail
 unset CUDA_PATH CUDA_ROOT CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH
 unset CMAKE_INCLUDE_PATH CMAKE_LIBRARY_PATH CMAKE_PROGRAM_PATH CMAKE_GENERATOR
 
+# The folder of this build must not show in what is built, nor in the linker's hash of it (the build id): run paths are
+# relative from the start, and the compilers' activation shall not add the prefix to them.
+LDFLAGS=${LDFLAGS:-}
+export LDFLAGS=${LDFLAGS//-Wl,-rpath,$PREFIX\/lib/}
+
 build_dir=$SRC_DIR/build-$PKG_NAME
 
 # A source tree that someone developed in holds libraries, caches and generated files; a package must not.
@@ -51,6 +56,7 @@ configure_and_install() {
     -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_INSTALL_PREFIX="$PREFIX" \
     -DCMAKE_PREFIX_PATH="$PREFIX" \
+    -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON \
     -DTORCH_BUILD_VERSION="$PKG_VERSION" \
     -DPython3_EXECUTABLE="$BUILD_PREFIX/bin/python" \
     "${options[@]}" "$@"

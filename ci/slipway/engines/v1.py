@@ -56,7 +56,8 @@ COMPILE = """\
   # rattler-build compiles copies of the files, with times that installed files do not have, so that every import would
   # compile them again. A hash of the source fits wherever and whenever it is installed, and in every build.
   new -path '*/site-packages/*' -name '*.pyc' -exec rm {} +
-  new -path '*/site-packages/*' -name '*.py' -print0 |
+  # In one order: what is compiled earlier in the same process can show in the bytes.
+  new -path '*/site-packages/*' -name '*.py' -print0 | sort -z |
     xargs -0 -r "$PYTHON" -m compileall -q --invalidation-mode checked-hash -s "$PREFIX" -x @EXCEPT@ ||
     echo 'some Python files do not compile; they are packed as they are' """
 
@@ -305,8 +306,11 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
         "PKG_VERSION": output.version,
         "PKG_BUILDNUM": str(output.build_number),
         "PKG_BUILD_STRING": output.build_string,
-        # A clock that stands still, so that two builds of one source give the same bytes.
+        # A clock that stands still, one time zone, and sets in Python that keep their order: two builds of one source
+        # give the same bytes.
         "SOURCE_DATE_EPOCH": str(CLOCK_SECONDS),
+        "TZ": "UTC",
+        "PYTHONHASHSEED": "0",
     }
     lines = ["# Written by slipway: conda-build's environment, then the recipe's own script."]
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(variables.items())]
@@ -324,6 +328,7 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
             'export STDLIB_DIR="$PREFIX/lib/python$PY_VER" SP_DIR="$PREFIX/lib/python$PY_VER/site-packages"',
         ]
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(output.script_env.items())]
+    lines.append("umask 022")
     if wants_cache(output):
         lines.append(ASK)
     lines.append(longest_first.front(recipe.parent / TOOLS, recipe.parent / STEP_SECONDS))

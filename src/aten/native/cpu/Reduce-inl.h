@@ -1,9 +1,9 @@
 // The three ways through a reduction, included once per instruction set (by files that use
 // hwy/foreach_target.h).
 //
-// An operation has: `identity()`, `combine(T, T)`, `step(d, accumulator, values)` on Highway vectors where
-// kVectorised, and `finish(T, count)`. Partial results are combined as a tree of fixed shape, so that sums of
-// floats stay accurate and do not depend on the number of threads.
+// An operation has: `identity()`, `combine(T, T)`, and `step(d, accumulator, values)` on Highway vectors where
+// kVectorised. Partial results are combined as a tree of fixed shape, so that sums of floats stay accurate and do
+// not depend on the number of threads. A mean is a sum whose plan says so: it costs no code of its own.
 
 #if defined(TORCH_REDUCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TORCH_REDUCE_INL_H_
@@ -16,6 +16,7 @@
 
 #include <hwy/highway.h>
 
+#include <type_traits>
 #include <vector>
 
 HWY_BEFORE_NAMESPACE();
@@ -34,6 +35,15 @@ constexpr int64_t kRowSection = 256;
 constexpr int64_t kRowChunk = 4096;
 // Length of the parts that a long row is given out in.
 constexpr int64_t kRunChunk = 65536;
+
+// The last step. The mean of nothing is NaN.
+template <typename T>
+T finish(const ReducePlan& plan, T total) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (plan.mean) return total / static_cast<T>(plan.count);
+  }
+  return total;
+}
 
 // A row of `count` elements next to each other.
 template <typename Op, typename T>
@@ -114,7 +124,7 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
         partial[unit] = reduce_run<Op>(data, std::min(kRunChunk, length - start));
       }
     });
-    *reinterpret_cast<T*>(plan.out) = Op::finish(reduce_run<Op>(partial.data(), runs * chunks), plan.count);
+    *reinterpret_cast<T*>(plan.out) = finish(plan, reduce_run<Op>(partial.data(), runs * chunks));
     return;
   }
   parallel_for(
@@ -134,7 +144,7 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
             }
             total = cascade.result();
           }
-          *reinterpret_cast<T*>(plan.out + out_offset) = Op::finish(total, plan.count);
+          *reinterpret_cast<T*>(plan.out + out_offset) = finish(plan, total);
         }
       });
 }
@@ -205,16 +215,10 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
     plan.kept_offsets(position, 1, out_offset, in_offset);
     for (int64_t i = 0; i < columns; ++i) {
       *reinterpret_cast<T*>(plan.out + out_offset + i * plan.kept_out_strides[0]) =
-          Op::finish(partial[position * columns + i], plan.count);
+          finish(plan, partial[position * columns + i]);
     }
   }
 }
-
-// The operation without its last step.
-template <typename Op, typename T>
-struct Unfinished : Op {
-  static T finish(T total, int64_t) { return total; }
-};
 
 // Few columns without gaps between the rows: several rows are taken as one, so that vectors are filled.
 template <typename Op, typename T>
@@ -229,13 +233,14 @@ HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
   wide.kept_out_strides[0] = sizeof(T);
   wide.count = wide.reduced_sizes[0] = plan.count / fold;
   wide.reduced_strides[0] = width * static_cast<int64_t>(sizeof(T));
-  reduce_columns<Unfinished<Op, T>, T>(wide);
+  wide.mean = false;  // not yet
+  reduce_columns<Op, T>(wide);
   const T* data = reinterpret_cast<const T*>(plan.in);
   for (int64_t i = 0; i < columns; ++i) {
     Cascade<Op, T> total;
     for (int64_t j = i; j < width; j += columns) total.add(sums[j]);
     for (int64_t j = wide.count * width + i; j < plan.count * columns; j += columns) total.add(data[j]);
-    *reinterpret_cast<T*>(plan.out + i * plan.kept_out_strides[0]) = Op::finish(total.result(), plan.count);
+    *reinterpret_cast<T*>(plan.out + i * plan.kept_out_strides[0]) = finish(plan, total.result());
   }
 }
 
@@ -251,7 +256,7 @@ HWY_ATTR void reduce_strided(const ReducePlan& plan) {
                    Cascade<Op, T> cascade;
                    for (int64_t j = 0; j < plan.count; ++j)
                      cascade.add(*reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(j)));
-                   *reinterpret_cast<T*>(plan.out + out_offset) = Op::finish(cascade.result(), plan.count);
+                   *reinterpret_cast<T*>(plan.out + out_offset) = finish(plan, cascade.result());
                  }
                });
 }

@@ -27,12 +27,6 @@ struct Sum {
   static HWY_ATTR V step(D, V accumulator, V values) {
     return hn::Add(accumulator, values);
   }
-  static T finish(T total, int64_t) { return total; }
-};
-
-template <typename T>
-struct Mean : Sum<T> {
-  static T finish(T total, int64_t count) { return total / static_cast<T>(count); }  // of nothing: NaN
 };
 
 template <typename T>
@@ -44,7 +38,6 @@ struct Product {
   static HWY_ATTR V step(D, V accumulator, V values) {
     return hn::Mul(accumulator, values);
   }
-  static T finish(T total, int64_t) { return total; }
 };
 
 // A NaN, once met, is the result.
@@ -68,7 +61,6 @@ struct Maximum {
       return hn::Max(accumulator, values);
     }
   }
-  static T finish(T total, int64_t) { return total; }
 };
 
 template <typename T>
@@ -89,7 +81,6 @@ struct Minimum {
       return hn::Min(accumulator, values);
     }
   }
-  static T finish(T total, int64_t) { return total; }
 };
 
 }  // namespace HWY_NAMESPACE

@@ -55,6 +55,7 @@ struct ReducePlan {
   DimVector reduced_strides;
   int64_t outputs = 1;
   int64_t count = 1;  // elements per output
+  bool mean = false;  // whether the result is divided by `count` at last
 };
 
 }  // namespace at::native::cpu

@@ -1,7 +1,7 @@
-// sum, mean, prod, amax, amin, any, all; compiled once per instruction set.
+// amax, amin, any and all; compiled once per instruction set. (With the place of the extreme: extreme_kernels.cpp.)
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "aten/native/cpu/reduce_kernels.cpp"
+#define HWY_TARGET_INCLUDE "aten/native/cpu/reduce_extreme_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -14,27 +14,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
-
-void sum_reduce(TensorIterator& iter) {
-  dispatch_numeric_types(iter.common_dtype(), "sum_cpu", [&](auto type) {
-    using T = typename decltype(type)::type;
-    reduce<Sum<T>, T>(ReducePlan(iter));
-  });
-}
-
-void mean_reduce(TensorIterator& iter) {
-  dispatch_floating_types(iter.common_dtype(), "mean_cpu", [&](auto type) {
-    using T = typename decltype(type)::type;
-    reduce<Mean<T>, T>(ReducePlan(iter));
-  });
-}
-
-void prod_reduce(TensorIterator& iter) {
-  dispatch_numeric_types(iter.common_dtype(), "prod_cpu", [&](auto type) {
-    using T = typename decltype(type)::type;
-    reduce<Product<T>, T>(ReducePlan(iter));
-  });
-}
 
 // Truth values are bytes 0 and 1: the largest is whether any is true, the smallest whether all are.
 template <template <typename> typename Op>
@@ -63,17 +42,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace at::native::cpu {
 
-HWY_EXPORT(sum_reduce);
-HWY_EXPORT(mean_reduce);
-HWY_EXPORT(prod_reduce);
 HWY_EXPORT(amax_reduce);
 HWY_EXPORT(amin_reduce);
 HWY_EXPORT(any_reduce);
 HWY_EXPORT(all_reduce);
 
-void sum_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(sum_reduce)(iter); }
-void mean_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(mean_reduce)(iter); }
-void prod_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(prod_reduce)(iter); }
 void amax_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(amax_reduce)(iter); }
 void amin_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(amin_reduce)(iter); }
 void any_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(any_reduce)(iter); }
