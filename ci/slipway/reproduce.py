@@ -123,11 +123,12 @@ def _output(manifest: Manifest, recipe: Path, unpacked: Path, folder: Path) -> R
         if source["path"] is not None:
             tree = folder / f"source-{index}"
             base = (recipe / source["path"]).resolve()
-            base = base.parent if base.is_file() else base
+            single = list(entry["files"]) == [base.name] and not base.is_dir()
+            base = base.parent if single else base
             for name, known in entry["files"].items():
                 _restore(base, name, known, tree / name)
             tree.mkdir(exist_ok=True)
-            path = str(tree)
+            path = str(tree / next(iter(entry["files"]))) if single else str(tree)
         restored = source | {"path": path, "patches": tuple(str(patches / name) for name in entry["patches"])}
         sources.append(Source(**restored))
     common: dict[str, Any] = {"recipe_dir": made, "variant": manifest.variant, "sources": tuple(sources)}

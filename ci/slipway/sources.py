@@ -56,17 +56,14 @@ class SourceTree:
         spec = pathspec.GitIgnoreSpec.from_lines(patterns)
         return SourceTree(self.root, tuple(name for name in self.files if not spec.match_file(name)))
 
-    def copy_to(self, folder: Path, *, clock: int) -> None:
-        """Make `folder` hold exactly these files, all of the time `clock` (seconds): when they were written or checked
-        out is no part of a source, and archives and ``__TIMESTAMP__`` would carry it into packages.
-        """
+    def copy_to(self, folder: Path) -> None:
+        """Make `folder` hold exactly these files, with their times, so that an unchanged file looks unchanged."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)  # also when an output reads none of the files
         for name in self.files:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(self._base / name, target, follow_symlinks=False)
-            os.utime(target, (clock, clock), follow_symlinks=False)
 
 
 def _fingerprint(path: Path) -> str:

@@ -19,7 +19,6 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from slipway import channel, proc
-from slipway.engines import CLOCK_SECONDS
 from slipway.engines.hosttools import make_host_tools
 from slipway.engines.place import build_place
 from slipway.engines.rattler_worker import PHASE_MARK
@@ -238,7 +237,7 @@ def _v1_source(source: Source, output: RenderedOutput, folder: Path, index: int)
     if source.path is not None:
         assert reads.tree is not None
         snapshot = folder / f"source-{index}"
-        reads.tree.copy_to(snapshot, clock=CLOCK_SECONDS)
+        reads.tree.copy_to(snapshot)
         single = reads.tree.root.is_file()
         # Relative to the recipe: the package carries this, and where it was built is nobody's business.
         entry["path"] = (PurePosixPath("..") / snapshot.name / (reads.tree.files[0] if single else "")).as_posix()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import shlex
+import time
 from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,13 @@ slipway_finish() {
 }
 trap slipway_finish EXIT""".replace("@KEEP@", KEEP_NINJA_FILES)
 """What is put right after the recipe's script, however it ends well."""
+
+SETTLE = """\
+umask 022
+# When sources were written, checked out or patched is no part of them; archives and __TIMESTAMP__ would pack it.
+find "$SRC_DIR" -mindepth 1 ! -path "$SRC_DIR/build_env.sh" ! -path "$SRC_DIR/conda_build.sh" \\
+  -exec touch -h -t @CLOCK@ {} +""".replace("@CLOCK@", time.strftime("%Y%m%d%H%M.%S", time.gmtime(CLOCK_SECONDS)))
+"""What is put right before the recipe's script."""
 
 COMPILE = """\
   # rattler-build compiles copies of the files, with times that installed files do not have, so that every import would
@@ -328,7 +336,7 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
             'export STDLIB_DIR="$PREFIX/lib/python$PY_VER" SP_DIR="$PREFIX/lib/python$PY_VER/site-packages"',
         ]
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(output.script_env.items())]
-    lines.append("umask 022")
+    lines.append(SETTLE)
     if wants_cache(output):
         lines.append(ASK)
     lines.append(longest_first.front(recipe.parent / TOOLS, recipe.parent / STEP_SECONDS))

@@ -120,7 +120,7 @@ def test_python_version(make_output: MakeOutput, spec: str, version: str | None)
 
 def test_metapackage_runs_no_script(make_output: MakeOutput) -> None:
     output = replace(make_output("meta", script="exit 1"), script=None)
-    assert "build.sh" not in build_script(output, recipe=RECIPE, jobs=1)
+    assert "/build.sh" not in build_script(output, recipe=RECIPE, jobs=1)
 
 
 def test_python_files_are_compiled_here_except_what_the_recipe_skips(make_output: MakeOutput) -> None:
