@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -33,7 +34,13 @@ def texts(matrix: Matrix, *, for_github: bool, for_gitlab: bool) -> dict[str, st
     untested = [platform.subdir for platform in matrix.settings.platforms.values() if not platform.tested]
     header = HEADER.format(recipe=matrix.recipe)
     header += UNTESTED.format(platforms=", ".join(untested)) if untested else ""
-    return {path: header + as_yaml(content) for path, content in contents.items()}
+    versions = {action.pinned: action.version for action in matrix.settings.actions.values()}
+    return {path: header + _with_versions(as_yaml(content), versions) for path, content in contents.items()}
+
+
+def _with_versions(text: str, versions: Mapping[str, str]) -> str:
+    """Behind each pinned action its version, as a comment for people and for the bots that raise it."""
+    return re.sub(r"(uses: )(\S+)$", lambda found: f"{found[0]} # {versions[found[2]]}", text, flags=re.MULTILINE)
 
 
 def write(wanted: Mapping[str, str], checkout: Path) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.workflows.pipeline import (
     HANDED,
+    HISTORY,
     Matrix,
     build_command,
     conda_build_commands,
@@ -30,10 +31,23 @@ PATH = ".github/workflows/packages.yml"
 LINTER_PATH = ".github/actionlint.yaml"
 
 OWN_CODE = "github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository"
+ON_OUR_DEVICE = f"vars.WITHOUT_GPU != 'true' && ({OWN_CODE})"
+"""A repository without such a machine says so in its variable WITHOUT_GPU: else these jobs wait for one for a day."""
+
 TO_PUBLISH = (
     "!failure() && !cancelled() && github.event_name != 'pull_request' && "
     "(github.ref == 'refs/heads/main' || startsWith(github.ref, 'refs/tags/v'))"
 )
+
+TO_RELEASE = "!cancelled() && needs.publish.result == 'success' && startsWith(github.ref, 'refs/tags/v')"
+"""Without a function of its own, GitHub asks for success of all jobs before it, and skipped device jobs are none."""
+
+RELEASE = (
+    'gh release view "$GITHUB_REF_NAME" --repo "$GITHUB_REPOSITORY" > /dev/null 2>&1 ||',
+    '  gh release create "$GITHUB_REF_NAME" --repo "$GITHUB_REPOSITORY" --verify-tag --generate-notes',
+    'gh release upload "$GITHUB_REF_NAME" --repo "$GITHUB_REPOSITORY" --clobber dist/release/*/*.conda',
+)
+"""Runs again without harm."""
 
 Step = dict[str, Any]
 
@@ -93,13 +107,16 @@ def _build(job: Job, matrix: Matrix) -> dict[str, Any]:
 
 
 def _slipway_steps(job: Job, matrix: Matrix) -> list[Step]:
-    """The last package of this variant comes back from the cache; slipway's digest says whether it is still right."""
+    """The last package of this variant comes back from the cache; slipway's digest says whether it is still right.
+
+    With it comes what its build taught: the longest steps go first on another runner, too.
+    """
     prefix = f"package-{job_id(job)}-"
     last = {
         "name": "the last package of this variant",
-        "uses": matrix.settings.actions["cache"],
+        "uses": matrix.settings.actions["cache"].pinned,
         "with": {
-            "path": f"{HANDED}/{job.file}",
+            "path": _script((f"{HANDED}/{job.file}", *HISTORY)),
             "key": prefix + "${{ github.run_id }}-${{ github.run_attempt }}",
             "restore-keys": prefix,
         },
@@ -115,7 +132,7 @@ def _conda_build_steps(job: Job, matrix: Matrix) -> list[Step]:
     last = {
         "name": "the package, if nothing changed",
         "id": "last",
-        "uses": actions["cache"],
+        "uses": actions["cache"].pinned,
         "with": {
             "path": f"{HANDED}/{job.file}",
             "key": f"package-{job_id(job)}-${{{{ hashFiles({sources}) }}}}",
@@ -125,7 +142,7 @@ def _conda_build_steps(job: Job, matrix: Matrix) -> list[Step]:
     conda = {
         "name": "conda",
         "if": missing,
-        "uses": actions["setup-conda"],
+        "uses": actions["setup-conda"].pinned,
         "with": {"miniforge-version": "latest", "conda-remove-defaults": "true", "auto-activate-base": "true",
                  "activate-environment": ""},
     }  # fmt: skip
@@ -144,7 +161,7 @@ def _on_gpu(job: Job, matrix: Matrix) -> dict[str, Any]:
     together = with_needs([job])
     return {
         "name": f"gpu/{job.identifier}",
-        "if": OWN_CODE,
+        "if": ON_OUR_DEVICE,
         "needs": list(map(job_id, together)),
         "runs-on": list(matrix.settings.gpu.labels),
         "timeout-minutes": matrix.settings.resources_of("default").minutes,
@@ -169,9 +186,9 @@ def _publish(matrix: Matrix) -> dict[str, Any]:
             {"name": "one channel of all packages", "run": publish_command()},
             {
                 "name": "keep the channel",
-                "uses": matrix.settings.actions["upload"],
+                "uses": matrix.settings.actions["upload"].pinned,
                 "with": {"name": "channel", "path": "dist/release", "if-no-files-found": "error",
-                         "compression-level": 0},
+                         "compression-level": 0, "overwrite": True},
             },
         ],
     }  # fmt: skip
@@ -181,7 +198,7 @@ def _release(matrix: Matrix) -> dict[str, Any]:
     """The only job that may write: a tag's packages become files of its release."""
     return {
         "name": "release",
-        "if": "startsWith(github.ref, 'refs/tags/v')",
+        "if": TO_RELEASE,
         "needs": ["publish"],
         "runs-on": matrix.settings.platforms[matrix.settings.check_platform].runner,
         "timeout-minutes": matrix.settings.resources_of("default").minutes,
@@ -189,35 +206,37 @@ def _release(matrix: Matrix) -> dict[str, Any]:
         "steps": [
             {
                 "name": "the channel",
-                "uses": matrix.settings.actions["download"],
+                "uses": matrix.settings.actions["download"].pinned,
                 "with": {"name": "channel", "path": "dist/release"},
             },
             {
                 "name": "attach the packages to the tag's release",
                 "env": {"GH_TOKEN": "${{ github.token }}"},
-                "run": 'gh release create "$GITHUB_REF_NAME" --repo "$GITHUB_REPOSITORY" --verify-tag --generate-notes '
-                "dist/release/*/*.conda",
+                "run": _script(RELEASE),
             },
         ],
     }
 
 
 def _checkout(matrix: Matrix) -> Step:
-    return {"uses": matrix.settings.actions["checkout"], "with": {"persist-credentials": False}}
+    return {"uses": matrix.settings.actions["checkout"].pinned, "with": {"persist-credentials": False}}
 
 
 def _beginning(matrix: Matrix) -> list[Step]:
     settings = matrix.settings
     files = ", ".join(f"'{name}'" for name in settings.cache_key_files)
+    prefix = "downloads-${{ runner.os }}-${{ runner.arch }}-${{ github.job }}-"
     return [
         _checkout(matrix),
-        {"uses": settings.actions["setup-python"], "with": {"python-version": settings.python}},
+        {"uses": settings.actions["setup-python"].pinned, "with": {"python-version": settings.python}},
         {
             "name": "downloads of earlier runs",
-            "uses": settings.actions["cache"],
+            "uses": settings.actions["cache"].pinned,
             "with": {
                 "path": settings.cache_path,
-                "key": f"slipway-${{{{ runner.os }}}}-${{{{ runner.arch }}}}-${{{{ hashFiles({files}) }}}}",
+                # A key is written once and never again, so jobs that need different packages must not share one.
+                "key": f"{prefix}${{{{ hashFiles({files}) }}}}",
+                "restore-keys": prefix,
             },
         },
     ]
@@ -227,7 +246,7 @@ def _handed(jobs: Sequence[Job], matrix: Matrix) -> list[Step]:
     return [
         {
             "name": f"take {job.identifier}",
-            "uses": matrix.settings.actions["download"],
+            "uses": matrix.settings.actions["download"].pinned,
             "with": {"name": job_id(job), "path": f"{HANDED}/{job.output.subdir}"},
         }
         for job in jobs
@@ -235,17 +254,25 @@ def _handed(jobs: Sequence[Job], matrix: Matrix) -> list[Step]:
 
 
 def _handing_on(job: Job, matrix: Matrix) -> list[Step]:
-    upload = matrix.settings.actions["upload"]
+    upload = matrix.settings.actions["upload"].pinned
     package: Mapping[str, Any] = {
         "name": job_id(job),
         "path": f"{HANDED}/{job.file}",
         "if-no-files-found": "error",
         "compression-level": 0,
+        "retention-days": 7,
+        "overwrite": True,  # a job that is run again hands on again, and its first artifact is still there
     }
     steps: list[Step] = [{"name": "hand the package on", "uses": upload, "with": dict(package)}]
     if matrix.settings.platforms[job.platform].engine == "slipway":
-        logs = {"name": f"logs-{job_id(job)}", "path": "dist/logs", "if-no-files-found": "ignore"}
-        steps.append({"name": "keep the logs of a failure", "if": "failure()", "uses": upload, "with": logs})
+        report = {
+            "name": f"report-{job_id(job)}",
+            "path": "dist/report.html\ndist/logs\n",
+            "if-no-files-found": "ignore",
+            "retention-days": 30,
+            "overwrite": True,
+        }
+        steps.append({"name": "keep the report and the logs", "if": "!cancelled()", "uses": upload, "with": report})
     return steps
 
 

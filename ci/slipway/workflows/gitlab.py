@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.workflows.pipeline import (
     HANDED,
+    HISTORY,
     Matrix,
     build_command,
     conda_build_commands,
@@ -60,7 +61,7 @@ def _build(job: Job, matrix: Matrix) -> dict[str, Any]:
     package = f"{HANDED}/{job.file}"
     if platform.engine == "slipway":
         content |= _slipway(platform, matrix)
-        content["cache"].append({"key": f"package-{job_id(job)}", "paths": [package]})
+        content["cache"].append({"key": f"package-{job_id(job)}", "paths": [package, *HISTORY]})
         content["script"] = [build_command(job, matrix)]
         content["artifacts"] = {"paths": [package], "expire_in": "1 week"}
     else:

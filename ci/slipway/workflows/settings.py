@@ -18,7 +18,23 @@ DEFAULT_SETTINGS = Path(__file__).parent / "settings.yaml"
 
 ENGINES = ("slipway", "conda-build")
 ACTIONS = ("checkout", "setup-python", "cache", "upload", "download", "setup-conda")
-PINNED = re.compile(r"[\w.-]+/[\w./-]+@(v\d+(\.\d+)*|[0-9a-f]{40})")
+NAME = re.compile(r"[\w.-]+/[\w./-]+")
+COMMIT = re.compile(r"[0-9a-f]{40}")
+VERSION = re.compile(r"v\d+(\.\d+)*")
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action of GitHub's market: which, at which commit, and what that commit's tag says."""
+
+    uses: str
+    version: str
+    commit: str
+
+    @property
+    def pinned(self) -> str:
+        """What a step's ``uses`` says."""
+        return f"{self.uses}@{self.commit}"
 
 
 @dataclass(frozen=True)
@@ -73,7 +89,7 @@ class Settings:
     """The whole file."""
 
     channels: tuple[str, ...]
-    actions: Mapping[str, str]
+    actions: Mapping[str, Action]
     python: str
     cache_path: str
     cache_key_files: tuple[str, ...]
@@ -107,7 +123,7 @@ def load_settings(path: Path = DEFAULT_SETTINGS) -> Settings:
     platforms = {subdir: _platform(subdir, section) for subdir, section in top.sections("platforms").items()}
     settings = Settings(
         channels=top.texts("channels"),
-        actions={name: actions.text(name, PINNED) for name in ACTIONS},
+        actions={name: _action(actions.section(name)) for name in ACTIONS},
         python=top.text("python"),
         cache_path=cache.text("path"),
         cache_key_files=cache.texts("key-files"),
@@ -124,6 +140,12 @@ def load_settings(path: Path = DEFAULT_SETTINGS) -> Settings:
     for section in (top, actions, cache, checks):
         section.finish()
     return settings
+
+
+def _action(section: _Section) -> Action:
+    action = Action(section.text("uses", NAME), section.text("version", VERSION), section.text("commit", COMMIT))
+    section.finish()
+    return action
 
 
 def _platform(subdir: str, section: _Section) -> Platform:
@@ -192,7 +214,8 @@ class _Section:
     def text(self, key: str, pattern: re.Pattern[str] | None = None) -> str:
         value: str = self.value(key, (str,))
         if not value or (pattern is not None and not pattern.fullmatch(value)):
-            raise self.error(key, f"is {value!r}; it must be pinned like `owner/name@v4`" if value else "is empty")
+            shape = f"; it must match {pattern.pattern}" if pattern is not None else ""
+            raise self.error(key, f"is {value!r}{shape}" if value else "is empty")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
