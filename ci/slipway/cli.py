@@ -30,6 +30,11 @@ COMMAND_ORDER = (
 )
 """How the help lists them: the way one meets them. Commands that are not named here follow, by name."""
 
+DENIED = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG}
+)
+"""What the file system says to what is asked of a file, where the user can do something about it and slipway cannot."""
+
 EXIT_CODES = """\
 exit codes:
   0 done   1 failed   2 usage   3 recipe   4 no such variant   5 network   6 wrong bytes   7 no solution
@@ -97,7 +102,7 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR) and error.filename is not None:
+        if error.errno in DENIED and error.filename is not None:
             denied = HostError(
                 f"cannot be read or written: {error.strerror}",
                 where=str(error.filename),

@@ -11,7 +11,7 @@ import shutil
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING, TextIO
 
 from slipway.log import NullReporter, Reporter, Task
 
@@ -27,6 +27,9 @@ LEAST_COLUMN = 10
 
 TABLE_INDENT = 4
 """What steps around a table may put in front of its lines."""
+
+LONGEST_MESSAGE = 1000
+"""An error's message, place or hint is cut to this many characters."""
 
 PLAIN_INTERVAL_SECONDS = 5.0
 """How often a running task may print a line where no live display is possible."""
@@ -103,12 +106,29 @@ def print_error(error: SlipwayError, stream: TextIO | None = None) -> None:
     """What happened, where, what to do next, and the longer detail above it so that the message stays in sight."""
     stream = stream or sys.stderr
     if error.detail:
-        print(error.detail.rstrip("\n"), file=stream)
-    print(f"{_paint('error:', '1;31', stream)} {error.message}", file=stream)
+        print(_shown(error.detail.rstrip("\n"), stream), file=stream)
+    print(f"{_paint('error:', '1;31', stream)} {_shown(shortened(error.message), stream)}", file=stream)
     if error.where:
-        print(f"  at: {error.where}", file=stream)
+        print(f"  at: {_shown(shortened(error.where), stream)}", file=stream)
     if error.hint:
-        print(f"  hint: {error.hint}", file=stream)
+        print(f"  hint: {_shown(shortened(error.hint), stream)}", file=stream)
+
+
+def shortened(text: str) -> str:
+    """`text` with its middle left out where it is longer than anybody reads: it may repeat what a recipe says."""
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 60]} ... {text[-50:]}"
+
+
+def _shown(text: str, stream: TextIO) -> str:
+    """What may come from anyone's recipe or package, without what moves a cursor, as the stream can write it."""
+    lines = (printable(line.replace("\t", "    ")) for line in text.split("\n"))
+    return encodable("\n".join(lines), stream)
+
+
+def encodable(text: str, stream: IO[str]) -> str:
+    """`text` with what the stream's encoding does not have written out: names of files can be any bytes."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _paint(text: str, code: str, stream: TextIO) -> str:
@@ -177,7 +197,7 @@ class PlainReporter:
     def line(self, text: str) -> None:
         prefix = f"[{time.monotonic() - self.started:7.1f}] " + "  " * self.depth
         for part in text.split("\n"):
-            print(f"{prefix}{part}".rstrip(), file=self.stream, flush=True)
+            print(encodable(f"{prefix}{part}".rstrip(), self.stream), file=self.stream, flush=True)
 
     @contextmanager
     def step(self, title: str) -> Iterator[None]:
@@ -241,7 +261,8 @@ class LiveReporter:
 
     def line(self, text: str) -> None:
         for part in text.split("\n"):
-            self.console.print("  " * self.depth + part, markup=False, soft_wrap=True)
+            text = encodable("  " * self.depth + part, self.console.file)
+            self.console.print(text, markup=False, soft_wrap=True)
 
     @contextmanager
     def step(self, title: str) -> Iterator[None]:

@@ -65,7 +65,7 @@ def finish_package(package: Path, manifest: Manifest) -> None:
             info["index.json"] = to_json(_steady_index(json.loads(info["index.json"])))
             info[MANIFEST_FILE] = manifest.to_json()
             for path in sorted((folder / "info").rglob("*"), reverse=True):
-                path.rmdir() if path.is_dir() else path.unlink()
+                path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
             (folder / "info").rmdir()
             write_archive(folder, partial, info, stem=package.name.removesuffix(".conda"), level=COMPRESSION_LEVEL)
         partial.replace(package)
@@ -74,8 +74,13 @@ def finish_package(package: Path, manifest: Manifest) -> None:
 
 
 def _info_files(folder: Path) -> list[tuple[str, bytes]]:
-    info = folder / "info"
-    return [(path.relative_to(info).as_posix(), path.read_bytes()) for path in info.rglob("*") if path.is_file()]
+    """What lies below ``info/``; a link becomes what it leads to, unless that is a folder or outside of the package."""
+    info = (folder / "info").resolve()
+    return [
+        (path.relative_to(info).as_posix(), path.read_bytes())
+        for path in info.rglob("*")
+        if path.is_file() and path.resolve().is_relative_to(info)
+    ]
 
 
 def _steady_about(about: dict[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,11 @@ A patch to nothing but such files is left out too; one that touches others as we
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pathspec
 import yaml
 
 from slipway.errors import RecipeError
@@ -83,7 +85,7 @@ def _left_out(output: RenderedOutput) -> tuple[str, ...]:
         return ()
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise RecipeError(f"not valid YAML: {error}", where=str(path)) from error
     declared = content.get("leaves_out") if isinstance(content, dict) and set(content) == {"leaves_out"} else None
     if not isinstance(declared, dict):
@@ -91,4 +93,8 @@ def _left_out(output: RenderedOutput) -> tuple[str, ...]:
     patterns = declared.get(output.name, [])
     if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
         raise RecipeError(f"`leaves_out: {output.name}` is not a list of patterns", where=str(path))
+    try:
+        pathspec.GitIgnoreSpec.from_lines(patterns)
+    except (ValueError, re.error) as error:
+        raise RecipeError(f"`leaves_out: {output.name}` holds no pattern: {error}", where=str(path)) from error
     return tuple(patterns)

@@ -166,7 +166,7 @@ def _restore(base: Path, name: str, known: str, target: Path, *, also: Path | No
     for candidate in (base, *([also] if also is not None else [])):
         path = candidate / name
         if (path.is_symlink() or path.is_file()) and _content_of(SourceTree(candidate, (name,)), name) == (sha256, git):
-            shutil.copyfile(path, target, follow_symlinks=False)
+            shutil.copyfile(path, target, follow_symlinks=kind != "link")
             break
     else:
         answer = subprocess.run(

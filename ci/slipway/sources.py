@@ -2,7 +2,8 @@
 
 A tree that someone developed in holds build folders, compiled libraries and caches. None of them may reach a package,
 so a build gets a snapshot: in a git checkout what ``git ls-files`` names, elsewhere what the ``.gitignore`` files in
-and above the folder leave.
+and above the folder leave. Pipes, sockets and devices are no sources, as for git. A link to a file outside of
+the folder stands for that file: the snapshot lies elsewhere, and a change over there is a change of the source.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import pathspec
 
-from slipway.errors import RecipeError
+from slipway.errors import HostError, RecipeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +39,7 @@ class SourceTree:
     @cached_property
     def fingerprints(self) -> dict[str, str]:
         """What each file is known by: ``kind:sha256:git``, where ``git`` is the name its content has in git's store."""
-        return {name: _fingerprint(self._base / name) for name in self.files}
+        return {name: _fingerprint(self._base / name, self._base) for name in self.files}
 
     @property
     def digest(self) -> str:
@@ -63,15 +65,43 @@ class SourceTree:
         for name in self.files:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(self._base / name, target, follow_symlinks=False)
+            path = self._base / name
+            shutil.copy2(path, target, follow_symlinks=stands_for_a_file(path, self._base))
 
 
-def _fingerprint(path: Path) -> str:
-    if path.is_symlink():
+def stands_for_a_file(path: Path, root: Path) -> bool:
+    """Whether `path` is a file, or a link that leads to one outside of `root`; False for other links.
+
+    Raises:
+        RecipeError: it is a relative link to a folder outside, which leads nowhere from a copy.
+    """
+    if not path.is_symlink():
+        return True
+    end = Path(os.path.realpath(path))
+    if end.is_relative_to(os.path.realpath(root)):
+        return False
+    if end.is_dir() and not path.readlink().is_absolute():
+        raise RecipeError(
+            "the source has a link to a folder outside of it",
+            where=str(path),
+            hint="make that folder a source entry of its own, or copy it",
+        )
+    return end.is_file()
+
+
+def _fingerprint(path: Path, root: Path) -> str:
+    if not stands_for_a_file(path, root):
         kind, content = "link", os.fsencode(path.readlink())
     else:
         kind = "program" if os.access(path, os.X_OK) else "file"
-        content = path.read_bytes()
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise HostError(
+                f"a source file cannot be read: {error.strerror}",
+                where=str(path),
+                hint="give yourself the right to, or leave it out with .gitignore",
+            ) from error
     git = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
     return f"{kind}:{hashlib.sha256(content).hexdigest()}:{git.hexdigest()}"
 
@@ -89,8 +119,29 @@ def read_tree(root: Path, *, use_git: bool = True) -> SourceTree:
     names = _git_files(root) if use_git else None
     if names is None:
         names = list(_walk(root))
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise RecipeError(
+                "the name of a source file is not UTF-8",
+                where=os.fsencode(root / name).decode("utf-8", "backslashreplace"),
+                hint="rename it: packages have no way to write such a name down",
+            ) from None
     kept = {name for name in names if NEVER_SOURCE.isdisjoint(Path(name).parts)}
-    return SourceTree(root, tuple(sorted(name for name in kept if os.path.lexists(root / name))))
+    found = {name for name in kept if _is_source(root / name)}
+    for name in kept - found:
+        if (root / name).is_dir():  # a submodule, which git names as a whole
+            found |= {f"{name.rstrip('/')}/{inner}" for inner in read_tree(root / name, use_git=use_git).files}
+    return SourceTree(root, tuple(sorted(found)))
+
+
+def _is_source(path: Path) -> bool:
+    try:
+        mode = path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):  # git tracks it, and somebody deleted it
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
 
 def _git_files(root: Path) -> list[str] | None:

@@ -160,3 +160,22 @@ def test_place_to_build_that_cannot_be_used(slipway: Slipway, recipe: Path, tmp_
     answer = slipway("ship", recipe, "--dist", tmp_path / "dist", env={"SLIPWAY_BUILD_FOLDER": str(tmp_path / "taken")})
     assert answer.returncode == 11, answer.stdout + answer.stderr
     assert "SLIPWAY_BUILD_FOLDER" in answer.stderr
+
+
+def test_source_and_recipe_with_all_that_a_file_system_can_hold(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    """Links that lead in circles and out, pipes, and names with lines in them: none of it stops or tricks a build."""
+    (tmp_path / "beside.txt").write_text("beside\n", encoding="utf-8")
+    for folder in (recipe, recipe / "src"):
+        for name, target in {"loop": "loop", "up": ".", "gone": "nowhere", "root": "/"}.items():
+            (folder / name).symlink_to(target)
+        (folder / "beside.txt").symlink_to(tmp_path / "beside.txt")
+        os.mkfifo(folder / "pipe")
+        (folder / "two\nlines \u00fc").write_text("x", encoding="utf-8")
+    script = "set -e; mkdir $PREFIX/x; cp beside.txt *lines* $PREFIX/x; cmp beside.txt $RECIPE_DIR/beside.txt\n"
+    (recipe / "build.sh").write_text(script, encoding="utf-8")
+    answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    (recipe / "src" / os.fsdecode(b"\xff\xfe")).touch()
+    answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
+    assert answer.returncode == 3, answer.stdout + answer.stderr
+    assert "the name of a source file is not UTF-8" in answer.stderr

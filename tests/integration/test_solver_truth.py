@@ -26,10 +26,15 @@ ROWS = read_table(CHECKOUT / "tests/integration/solver_truth.yaml").rows
 class Shipped:
     """The channel of this checkout: what it holds, and which machines it is for."""
 
-    def __init__(self, folder: Path, embedded: str) -> None:
+    def __init__(self, folder: Path) -> None:
         index = json.loads((folder / "linux-64/repodata.json").read_text(encoding="utf-8"))
         self.records = [record for record in index["packages.conda"].values() if record["version"] == _version()]
-        self.channels = (channel_url(folder), embedded)
+        # Every part of the embedded channel that the packages were built from, as one who installs them names it.
+        cuda = "13.0" if self.builds("libtorch-cuda") else None
+        kinds = [blas for blas in ("mkl", "openblas") if any(blas in build for build in self.builds("libtorch"))]
+        selections = [Selection("3.11", blas, cuda) for blas in kinds]
+        embedded = [embedded_channel(selection, NullReporter(), offline=False).url for selection in selections]
+        self.channels = (channel_url(folder), *embedded)
 
     def builds(self, name: str) -> list[str]:
         """The build strings of an output of ours."""
@@ -56,11 +61,15 @@ class Shipped:
         """
         python = {"pytorch": f"{self.pythons[-1]}_*"} if "pytorch" in row.picks else {}
         picks = {**row.picks, **python}
+        cases = tuple(case for case in row.cases if case.host.glibc == self.glibc and self.asked_for_what_is_here(case))
+        if picks.get("libtorch-cuda") == "cuda129_*" and not any(
+            "cuda129" in build for build in self.builds("pytorch-gpu")
+        ):
+            return replace(row, refused="__cuda", picks={}, never=(), just_one=(), cases=cases) if cases else None
         for name in ("libtorch", "libtorch-cuda", "pytorch-gpu"):
             wanted = picks.get(name, "*").removesuffix("*")
             if name in picks and not any(build.startswith(wanted) for build in self.builds(name)):
                 return None
-        cases = tuple(case for case in row.cases if case.host.glibc == self.glibc and self.asked_for_what_is_here(case))
         return replace(row, picks=picks, cases=cases) if cases else None
 
     def asked_for_what_is_here(self, case: Case) -> bool:
@@ -79,25 +88,24 @@ def _version() -> str:
 
 @pytest.fixture(scope="module")
 def shipped() -> Shipped:
-    """The packages of `slipway ship`, which takes a moment if nothing changed."""
+    """The packages of `slipway ship` with CUDA and for either BLAS, which takes a moment if nothing changed."""
     dist = Path(os.environ.get("SLIPWAY_TEST_DIST", CHECKOUT / "dist"))
-    answer = subprocess.run([str(CHECKOUT / "slipway"), "ship", "--no-install", "--dist", str(dist)],
-                            capture_output=True, text=True, check=False)  # fmt: skip
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    index = json.loads((dist / "channel/linux-64/repodata.json").read_text(encoding="utf-8"))
-    cuda = "13.0" if any(record["name"] == "libtorch-cuda" for record in index["packages.conda"].values()) else None
-    embedded = embedded_channel(Selection("3.11", "mkl", cuda), NullReporter(), offline=False)
-    return Shipped(dist / "channel", embedded.url)
+    for options in (["--cuda", "13.0"], ["--blas", "openblas"]):
+        command = [str(CHECKOUT / "slipway"), "ship", *options, "--no-install", "--dist", str(dist)]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+    return Shipped(dist / "channel")
 
 
 def test_solver_chooses_as_the_table_says(shipped: Shipped) -> None:
     asked = [row for row in map(shipped.here, ROWS) if row is not None]
     wrong = [text for row in asked for case in row.cases for text in judge(row, case, shipped.channels)]
     assert wrong == []
-    requests = {case.request for row in asked for case in row.cases if row.refused is None}
-    assert {"pytorch", "libtorch", "pytorch and NumPy"} <= requests
-    if shipped.builds("pytorch-gpu"):
-        assert "pytorch-gpu" in requests
+    cases = [case for row in asked for case in row.cases]
+    assert {case.request for case in cases} == {case.request for row in ROWS for case in row.cases}
+    assert {(case.host.driver, case.blas) for case in cases} == {
+        (case.host.driver, case.blas) for row in ROWS for case in row.cases
+    }, "every driver with every BLAS, on the glibc that the packages are built for"
 
 
 def test_older_machines_are_refused(shipped: Shipped) -> None:

@@ -31,6 +31,7 @@ from slipway.paths import CHECKOUT, cache_folder
 from slipway.reads import reads_of
 from slipway.report.history import step_seconds
 from slipway.report.observe import BuildObserver
+from slipway.sources import read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -95,7 +96,7 @@ class RattlerEngine:
         self, folder: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter, taken: Staged | None
     ) -> Path:
         recipe_folder = folder / "recipe"
-        shutil.copytree(output.recipe_dir, recipe_folder, ignore=_not_this_recipe)
+        read_tree(output.recipe_dir).copy_to(recipe_folder)  # what the digest covers, and nothing beside it
         for name in ("recipe.yaml", "meta.yaml"):  # kept under another name: the engine's own is what it reads
             if (recipe_folder / name).exists():
                 (recipe_folder / name).rename(recipe_folder / f"{name}.in")
@@ -224,10 +225,6 @@ def _tell(cache: CompilerCache, output: RenderedOutput, context: BuildContext, r
 def _folder_name(output: RenderedOutput) -> str:
     """Short, because prefixes are built below it, and the same on every run."""
     return f"{output.name}-{output.build_string}"
-
-
-def _not_this_recipe(folder: str, names: list[str]) -> set[str]:
-    return {name for name in names if name in ("__pycache__", ".git", "output")}
 
 
 def _v1_source(source: Source, output: RenderedOutput, folder: Path, index: int) -> Mapping[str, Any]:

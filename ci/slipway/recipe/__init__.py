@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from slipway.log import names_a_secret
 from slipway.recipe.config import VariantConfigText, given, parse
 from slipway.recipe.loader import load_config, load_recipe, surrounding_configs
 from slipway.recipe.render import Renderer
@@ -54,7 +55,9 @@ def render(
         recipe: from `load_recipe`.
         configs: conda-build's ``-m`` files, in order.
         platform: the subdir that is built on and, unless a configuration sets `target_platform`, for.
-        environ: environment variables that selectors and templates may see.
+        environ: environment variables; selectors and templates see them, but for those that hold secrets by their name
+            (see `slipway.log.names_a_secret`): what is rendered is printed, and goes into packages. `script_env` may
+            ask for one.
         base_configs: files below the recipe's own: ``--exclusive-config-file``, or the user's and working directory's.
         variants: key to value or list of values, as given on a command line.
         versions: exact version of a package in the host environment, for `pin_compatible` and `pin_run_as_build`;
@@ -67,7 +70,8 @@ def render(
         RecipeError: the recipe or a configuration cannot be rendered; `where` is ``path:line``.
     """
     stack = [*base_configs, *([recipe.config] if recipe.config is not None else []), *configs]
-    parsed = [parse(source, platform=platform, environ=environ) for source in stack]
+    shown = {name: value for name, value in environ.items() if not names_a_secret(name)}
+    parsed = [parse(source, platform=platform, environ=shown) for source in stack]
     if variants:
         parsed.append(given(variants))
     return Renderer(recipe, parsed, platform=platform, environ=environ, versions=versions).render()

@@ -102,6 +102,8 @@ def parse(source: VariantConfigText, *, platform: str, environ: Mapping[str, str
         ) from None
     except yaml.YAMLError as error:
         raise RecipeError(f"not valid YAML: {error}", where=source.path) from None
+    except RecursionError:
+        raise RecipeError("nested too deeply", where=source.path) from None
     if root is None:
         return VariantConfig(source.path, {})
     if not isinstance(root, yaml.MappingNode):

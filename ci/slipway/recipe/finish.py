@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -210,7 +211,14 @@ def _sources(parsed: Document) -> tuple[Source, ...]:
     value = parsed.meta.get("source") or []
     entries = value if isinstance(value, list) else [value]
     found = []
-    for entry in entries:
+    for index, entry in enumerate(entries):
+        folder = _text(entry.get("folder"))
+        if folder is not None and (folder.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", folder)):
+            at = ("source", index, "folder") if isinstance(value, list) else ("source", "folder")
+            raise RecipeError(
+                f"`folder: {folder}` leads out of the folder that is built in", where=parsed.where(*at),
+                hint="name a folder below the work folder, such as `folder: third_party/name`",
+            )  # fmt: skip
         url = outputs.texts(entry.get("url"))
         found.append(
             Source(
@@ -219,7 +227,7 @@ def _sources(parsed: Document) -> tuple[Source, ...]:
                 sha256=_text(entry.get("sha256")),
                 git_url=_text(entry.get("git_url")),
                 git_rev=_text(entry.get("git_rev") or entry.get("git_tag") or entry.get("git_branch")),
-                folder=_text(entry.get("folder")),
+                folder=folder,
                 patches=outputs.texts(entry.get("patches")),
             )
         )

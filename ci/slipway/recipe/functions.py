@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import threading
 import tomllib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
@@ -15,11 +18,12 @@ from slipway.recipe import defaults, selectors
 from slipway.recipe.pins import pin_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 _BARE_VERSION: Final = re.compile(r"[\w.\-]+")
 _NESTED_REPEAT: Final = re.compile(r"[*+}]\)?\s*[*+{]|\([^)]*[*+][^)]*\)\s*[*+{]")
 _LONGEST_FILE: Final = 200_000
+_SEARCH_SECONDS: Final = 2.0
 _NEEDS_RUNNING: Final = (
     "load_setup_py_data", "load_setuptools", "load_npm", "installed", "resolved_packages", "ccache"
 )  # fmt: skip
@@ -251,9 +255,31 @@ def _parsed(text: str, form: str) -> Any:
             return tomllib.loads(text)
         if kind in ("yaml", "yml"):
             return yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError) as error:
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise RecipeError(f"`{form}` is not valid {kind.upper()}: {str(error).partition(chr(10))[0]}") from None
     raise RecipeError(f"`{form}` names no known format", hint="use json, toml or yaml")
+
+
+@contextmanager
+def _at_most(seconds: float, pattern: str) -> Iterator[None]:
+    """Give up on a pattern that goes back and forth over a text; only the main thread can be interrupted so."""
+
+    def give_up(_signal: int, _frame: object) -> NoReturn:
+        raise RecipeError(
+            f"the pattern `{pattern}` took more than {seconds:.0f} s to search for",
+            hint="repeat single characters only",
+        )
+
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _searched(text: str, pattern: str) -> re.Match[str] | None:
@@ -262,6 +288,7 @@ def _searched(text: str, pattern: str) -> re.Match[str] | None:
             f"the pattern `{pattern}` nests repetitions, which may take forever", hint="repeat single characters only"
         )
     try:
-        return re.search(pattern, text)
+        with _at_most(_SEARCH_SECONDS, pattern):
+            return re.search(pattern, text)
     except re.error as error:
         raise RecipeError(f"the pattern `{pattern}` is not a regular expression: {error}") from None

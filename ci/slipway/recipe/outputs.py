@@ -19,6 +19,9 @@ from slipway.recipe.hashes import name_of
 if TYPE_CHECKING:
     from slipway.recipe.document import Document
 
+MOST_OUTPUTS = 500
+"""Each is looked at for each other one: with more, rendering takes minutes."""
+
 _ENVIRONMENTS = ("build", "host", "run")
 _NOT_INHERITED = ("script", "entry_points", "noarch", "noarch_python", "run_exports")
 
@@ -155,6 +158,11 @@ def describe(document: Document, variant: Mapping[str, str], *, pins_own: bool) 
     listed = document.meta.get("outputs")
     if not listed:
         return (top_level(document, variant),)
+    if len(listed) > MOST_OUTPUTS:
+        raise RecipeError(
+            f"the recipe has {len(listed)} outputs, more than {MOST_OUTPUTS}", where=document.where("outputs"),
+            hint="each may require each other: make several recipes of it",
+        )  # fmt: skip
     found: list[OutputDescription] = []
     for index, output in enumerate(listed):
         if not isinstance(output, Mapping):

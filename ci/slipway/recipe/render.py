@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slipway.errors import RecipeError
+from slipway.log import names_a_secret
 from slipway.recipe import config, defaults, document, excerpts, finish, functions, hashes, order, outputs, selectors
 from slipway.recipe.stages import Candidate, Described, FirstPass, Recipe, Versions
 from slipway.recipe.templates import RenderedText, TemplateRenderer
@@ -43,6 +44,7 @@ class Renderer:
         self._recipe = recipe
         self._platform = platform
         self._environ = environ
+        self._shown = {name: value for name, value in environ.items() if not names_a_secret(name)}
         self._versions = versions
         text = "\n".join((recipe.text, *(recipe.read_file(name) or "" for name in ("build.sh", "bld.bat"))))
         self.space = config.combine(
@@ -113,7 +115,7 @@ class Renderer:
         return self._first_pass[key]
 
     def _selected(self, variant: Mapping[str, str]) -> tuple[selectors.Line, ...]:
-        names = selectors.namespace({**self.space.shared, **variant}, platform=self._platform, environ=self._environ)
+        names = selectors.namespace({**self.space.shared, **variant}, platform=self._platform, environ=self._shown)
         return selectors.select(self._lines, names, self._recipe.path)
 
     def _used_at_top(self, variant: dict[str, str]) -> frozenset[str]:
@@ -171,7 +173,7 @@ class Renderer:
             inputs = functions.ContextInputs(
                 variant={**self.space.shared, **variant},
                 platform=self._platform,
-                environ=self._environ,
+                environ=self._shown,
                 pins=answers,
                 recipe_dir=str(self._recipe.directory),
                 read_file=self._recipe.read_file,

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slipway.errors import HostError
+from slipway.log import names_a_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_SECRET_NAME = re.compile(r"(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIALS?)(_|$)", re.IGNORECASE)
 _LEAST_SECRET_LENGTH = 12
 _SHOWN_BYTES = 100
 
@@ -125,6 +125,6 @@ def machine_patterns(environ: Mapping[str, str]) -> tuple[Pattern, ...]:
         regex = f"(?<![\\w.+-]){re.escape(home)}/[\\w./+-]*"
         patterns.append(Pattern("a path below this user's home folder", "user", regex, (f"{home}/",)))
     for name, value in environ.items():
-        if _SECRET_NAME.search(name) and len(value) >= _LEAST_SECRET_LENGTH and not value.startswith(("/", "file:")):
+        if names_a_secret(name) and len(value) >= _LEAST_SECRET_LENGTH and not value.startswith(("/", "file:")):
             patterns.append(Pattern(f"the value of ${name}", "secret", re.escape(value), (value,)))
     return tuple(patterns)

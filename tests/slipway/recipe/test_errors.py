@@ -63,3 +63,15 @@ def test_links_out_of_the_folder_are_not_read(tmp_path: Path) -> None:
     )
     with pytest.raises(RecipeError, match=r"has no file `linked\.json`"):
         render(load_recipe(folder), environ={})
+
+
+def test_secrets_of_the_environment_are_not_there_for_recipes(tmp_path: Path) -> None:
+    """What a recipe makes of them would be printed, and go into packages."""
+    (tmp_path / "meta.yaml").write_text(
+        'package:\n  name: demo\n  version: "1{{ environ.get("UPLOAD_TOKEN", "") }}{{ environ.PLAIN }}"\n'
+        "build:\n  number: 7  # [environ.get('DB_PASSWORD')]\n"
+    )
+    (output,) = render(
+        load_recipe(tmp_path), environ={"UPLOAD_TOKEN": "hunter2", "DB_PASSWORD": "hunter2", "PLAIN": "3"}
+    )
+    assert (output.version, output.build_number) == ("13", 0)
