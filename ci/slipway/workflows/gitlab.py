@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 PATH = ".gitlab-ci.yml"
 
+REPORT = ("dist/report.html", "dist/logs/*.log")
+"""Kept of every job, of a failed one too."""
+
 CACHE_ROOT = ".cache"
 """GitLab keeps only what lies in the checkout, so the cache moves there."""
 
@@ -63,7 +66,7 @@ def _build(job: Job, matrix: Matrix) -> dict[str, Any]:
         content |= _slipway(platform, matrix)
         content["cache"].append({"key": f"package-{job_id(job)}", "paths": [package, *HISTORY]})
         content["script"] = [build_command(job, matrix)]
-        content["artifacts"] = {"paths": [package], "expire_in": "1 week"}
+        content["artifacts"] = {"when": "always", "paths": [package, *REPORT], "expire_in": "1 week"}
     else:
         content |= {"tags": list(platform.tags)} | ({"image": platform.image} if platform.image else {})
         content["variables"] = {"PYTHONPATH": "ci"}
@@ -82,6 +85,9 @@ def _on_gpu(job: Job, matrix: Matrix) -> dict[str, Any]:
         "stage": "gpu",
         **content,
         "tags": list(gpu.tags),
+        # Without a machine that has a device, nobody would ever take the job: a project says so in a variable.
+        "rules": [{"if": "$WITHOUT_GPU == 'true'", "when": "never"}, {"when": "on_success"}],
+        "variables": {"NVIDIA_VISIBLE_DEVICES": "all", "NVIDIA_DRIVER_CAPABILITIES": "compute,utility"},
         "needs": [_from(other) for other in with_needs([job])],
         "script": gpu_commands(job, matrix),
     }
@@ -97,7 +103,7 @@ def _publish(matrix: Matrix) -> dict[str, Any]:
         "needs": [
             _nothing_from("check"),
             *map(_from, matrix.published),
-            *(_nothing_from(gpu_job_id(job)) for job in matrix.on_gpu),
+            *({**_nothing_from(gpu_job_id(job)), "optional": True} for job in matrix.on_gpu),
         ],
         "script": [publish_command()],
         "artifacts": {"name": "channel", "paths": ["dist/release"]},

@@ -113,8 +113,15 @@ def conda_build_commands(job: Job, matrix: Matrix) -> list[str]:
         f"conda build {ONE_RECIPE} --output-folder {HANDED} --package-format conda --no-anaconda-upload "
         f"--override-channels --channel ./{HANDED} {channel_words(matrix.settings)}"
     )
-    return ["conda install --yes --name base conda-build conda-index", f"mkdir -p {HANDED}/{target} {HANDED}/noarch",
-            f"python -m conda_index {HANDED}", write, build]  # fmt: skip
+    # In Python, because GitLab's runners on Windows have a shell of their own.
+    folders = "; ".join(f"os.makedirs('{HANDED}/{name}', exist_ok=True)" for name in (target, "noarch"))
+    return [
+        "conda install --yes --name base conda-build conda-index",
+        f'python -c "import os; {folders}"',
+        f"python -m conda_index {HANDED}",
+        write,
+        build,
+    ]
 
 
 def gpu_commands(job: Job, matrix: Matrix) -> list[str]:
