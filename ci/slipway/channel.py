@@ -140,6 +140,16 @@ def read_package_digest(path: Path) -> str | None:
     return str(value) if value is not None else None
 
 
+def read_paths(path: Path) -> frozenset[str]:
+    """The files that the package at `path` installs.
+
+    Raises:
+        ChannelError: that is no readable package.
+    """
+    content = json.loads(read_info(path, "paths.json") or b"{}")
+    return frozenset(str(entry["_path"]) for entry in content.get("paths", ()))
+
+
 def read_info(path: Path, name: str) -> bytes | None:
     """The file `name` below ``info/`` in the package at `path`; None where it has none.
 

@@ -26,7 +26,7 @@ from slipway.model import Artifact, RenderedOutput
 from slipway.packing import MANIFEST_FILE, finish_package
 from slipway.report.history import available_memory, jobs_for
 from slipway.report.journal import Decided, Found, Journal, Packaged
-from slipway.verify import Verifier, format_findings, has_errors, shared_files
+from slipway.verify import Verifier, format_findings, has_errors, shared_files, shared_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ class Pipeline:
     artifacts: list[Artifact] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    files: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    files: dict[Path, frozenset[str]] = field(default_factory=dict)
 
     @property
     def session(self) -> Path:
@@ -117,6 +117,8 @@ class Pipeline:
         for index, output in enumerate(outputs, start=1):
             with self.reporter.step(f"[{index}/{len(outputs)}] {output.name} {output.version} {output.build_string}"):
                 artifact = self._bring_up_to_date(output, own_names)
+            if artifact.reused:
+                self._judge_beside(artifact)
             self.artifacts.append(artifact)
             self.journal.add(
                 Packaged(
@@ -283,11 +285,9 @@ class Pipeline:
             environment = self._environment(output, path)
             around = verifier.surroundings(environment.packages, facts, previous_in=self.workspace.channel)
             findings = verifier.judge(facts, around)
-            paths = frozenset(entry.path for entry in facts.files)
             # Variants of one output replace each other and may share files; different outputs are installed together.
-            others = {key: known for (name, key), known in self.files.items() if name != output.name}
-            findings += shared_files(facts, others)
-            self.files[output.name, path.name] = paths
+            others = [artifact for artifact in self.artifacts if artifact.output.name != output.name]
+            findings += shared_files(facts, {other.path.name: self._files(other) for other in others})
             for finding in findings:
                 self.journal.add(Found(**vars(finding)))
         if findings and not has_errors(findings):
@@ -297,6 +297,39 @@ class Pipeline:
                 f"`{output.key}` breaks a policy, so it is not published",
                 where=str(path),
                 hint="the findings are above; the package is kept for a look",
+                detail=format_findings(findings),
+            )
+
+    def _files(self, artifact: Artifact) -> frozenset[str]:
+        """What a package of this run installs, whoever built it."""
+        if artifact.path not in self.files:
+            self.files[artifact.path] = channel.read_paths(artifact.path)
+        return self.files[artifact.path]
+
+    def _judge_beside(self, artifact: Artifact) -> None:
+        """A package that is reused was judged when other packages were beside it: it must go with the new ones, too.
+
+        Raises:
+            VerifyError: it installs a file that a package which is not published yet installs, too, or is such a
+                package itself. That one is forgotten, so that it is built again.
+        """
+        findings = []
+        for other in self.artifacts:
+            new = [one for one in (artifact, other) if one.path.is_relative_to(self.workspace.proved)]
+            if other.output.name == artifact.output.name or not new:
+                continue
+            shared = shared_paths(artifact.output.name, self._files(artifact), {other.path.name: self._files(other)})
+            findings += shared
+            for one in new if shared else ():
+                one.path.unlink(missing_ok=True)
+        if findings:
+            channel.publish(self.workspace.proved, [])
+            for finding in findings:
+                self.journal.add(Found(**vars(finding)))
+            raise VerifyError(
+                f"`{artifact.output.key}` does not go with a new package, so nothing is published",
+                where=str(artifact.path),
+                hint="the findings are above",
                 detail=format_findings(findings),
             )
 

@@ -93,9 +93,10 @@ def test_noarch_python_package(slipway: Slipway, tmp_path: Path) -> None:
     succeed(slipway("ship", recipe, "--dist", dist))
     record = index(dist, "noarch")["pure"]
     assert record["noarch"] == "python"
-    assert record["depends"] == ["python >=3.9"]
+    assert {spec.split()[0] for spec in record["depends"]} == {"python"}
+    assert "python >=3.9" in record["depends"], "for any Python, not the one it was built with"
     log = next((dist / "logs").glob("pure-*.log")).read_text(encoding="utf-8")
-    assert "python run_test.py" in log
+    assert "pure works" in log, "run_test.py is a test without being named"
     succeed(slipway("verify", "--dist", dist))
     room = succeed(slipway("cleanroom", "pure", "--dist", dist))
     assert "pure: its own tests  passed" in room

@@ -6,7 +6,8 @@ import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,10 @@ from slipway.log import NullReporter
 from slipway.model import RenderedOutput, Requirements, RunExports
 from slipway.paths import Workspace
 from slipway.pipeline import Pipeline
+from slipway.workflows.pipeline import Matrix, make_matrix
+from slipway.workflows.settings import load_settings
 
-if TYPE_CHECKING:
-    from pathlib import Path
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 MakeOutput = Callable[..., RenderedOutput]
 
@@ -88,3 +90,9 @@ def git_checkout(tmp_path: Path) -> Path:
     folder.mkdir()
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def own_matrix() -> Matrix:
+    """What `slipway ci write` writes from."""
+    return make_matrix(CHECKOUT / "recipe", CHECKOUT, load_settings(), {})

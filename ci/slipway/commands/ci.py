@@ -139,10 +139,10 @@ def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _recipe(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from slipway.engines.single import write_recipe
     from slipway.errors import VariantError
     from slipway.recipe import load_recipe, render
     from slipway.recipe.choose import identifier
-    from slipway.workflows.single import write_recipe
 
     outputs = render(load_recipe(arguments.recipe), platform=arguments.platform, environ={})
     found = [output for output in outputs if identifier(output) == arguments.identifier]

@@ -1,7 +1,7 @@
 """Builds with the real `conda build`, where there is one.
 
-The recipe goes to conda-build as it is, narrowed to one output and one variant: conda-build renders it again, and must
-come to the same package name, which is checked. Nothing else of slipway differs: the digest goes into the package, the
+conda-build gets a recipe of just one output in one variant (`slipway.engines.single`), renders it again, and must come
+to the same package name, which is checked. Nothing else of slipway differs: the digest goes into the package, the
 package is judged, and it is published like any other.
 
 slipway's tests exercise the command line that it makes, not conda-build itself: that takes a conda installation.
@@ -14,9 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
-
 from slipway import proc
+from slipway.engines.single import write_recipe
 from slipway.errors import BuildError, HostError
 
 if TYPE_CHECKING:
@@ -41,13 +40,12 @@ class CondaBuildEngine:
         target = context.workspace.work / "conda-build" / output.key
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        with tempfile.TemporaryDirectory(prefix="slipway-variant-") as folder:
-            config = Path(folder) / "conda_build_config.yaml"
-            config.write_text(variant_config(output), encoding="utf-8")
+        with tempfile.TemporaryDirectory(prefix="slipway-recipe-") as folder:
+            recipe = write_recipe(output, Path(folder) / "recipe").parent
             log = context.workspace.log(output.key)
             with reporter.task(output.name) as task:
                 proc.run(
-                    command_line(conda, output, context, target, config),
+                    command_line(conda, recipe, context, target),
                     env=dict(context.environ) | {"CPU_COUNT": str(context.jobs)},
                     what=f"conda build of `{output.name}`",
                     log=log,
@@ -64,22 +62,13 @@ class CondaBuildEngine:
         return package
 
 
-def variant_config(output: RenderedOutput) -> str:
-    """A conda_build_config.yaml with exactly the variant of `output`, in block style as conda-build wants it."""
-    values = {key: [value] for key, value in sorted(output.variant.items())}
-    return str(yaml.safe_dump(values, default_flow_style=False))
-
-
-def command_line(
-    conda: str, output: RenderedOutput, context: BuildContext, target: Path, config: Path
-) -> list[str | Path]:
+def command_line(conda: str, recipe: Path, context: BuildContext, target: Path) -> list[str | Path]:
     """What is run."""
     channels = [word for url in context.channels for word in ("--channel", url)]
     return [
-        conda, "build", output.recipe_dir,
+        conda, "build", recipe,
         "--output-folder", target,
         "--package-format", "conda",
-        "--variant-config-files", config,
         "--extra-meta", f"slipway_digest={context.digest}",
         "--no-anaconda-upload",
         "--override-channels", *channels,

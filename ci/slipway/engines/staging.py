@@ -8,9 +8,8 @@ output lists are packed although they belong to another package.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pathspec
 
@@ -64,8 +63,7 @@ def staged(output: RenderedOutput, folder: Path, path: Path) -> Staged:
         BuildError: none of the files that it lists is there.
     """
     assert output.staging is not None
-    content: dict[str, Any] = json.loads(channel.read_info(path, "paths.json") or b"{}")
-    names = [str(entry["_path"]) for entry in content.get("paths", ())]
+    names = sorted(channel.read_paths(path))
     files = pick(names, output.build.get("files", ()), output.build.get("files_excluded", ()))
     if not files:
         raise BuildError(

@@ -17,7 +17,7 @@ from slipway.verify.surroundings import Surroundings, find_previous, read_surrou
 from slipway.verify.traces import Tracer, machine_patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from slipway.environments import SolvedPackage
@@ -30,6 +30,7 @@ __all__ = [
     "format_findings",
     "has_errors",
     "shared_files",
+    "shared_paths",
     "sort_findings",
     "unsolvable",
     "verify_package",
@@ -74,12 +75,18 @@ def verify_package(path: Path, surroundings: Surroundings | None) -> tuple[Packa
 
 def shared_files(facts: PackageFacts, others: Mapping[str, Sequence[str] | frozenset[str]]) -> list[Finding]:
     """Files that another output (package file name -> its paths) installs too: conda would overwrite one of them."""
-    paths = {entry.path for entry in facts.files}
+    return shared_paths(facts.name, {entry.path for entry in facts.files}, others)
+
+
+def shared_paths(
+    name: str, paths: Collection[str], others: Mapping[str, Sequence[str] | frozenset[str]]
+) -> list[Finding]:
+    """The same for a package of which only the name and the paths are known."""
     cure = "let one output install it, and the other depend on that"
     return [
-        Finding(ERROR, facts.name, "shared-file", path, f"{other} installs it too", cure)
+        Finding(ERROR, name, "shared-file", path, f"{other} installs it too", cure)
         for other, other_paths in others.items()
-        for path in sorted(paths.intersection(other_paths))
+        for path in sorted(set(paths).intersection(other_paths))
     ]
 
 

@@ -5,7 +5,6 @@
     github      jobs -> a GitHub Actions workflow
     gitlab      jobs -> a GitLab pipeline
     files       the texts, and whether those in the checkout are fresh
-    single      one output alone as a recipe, for platforms where real conda-build builds
     work        what one job does: take what was handed on, build one output, hand it on
     local       the same jobs on this machine, as many at once as memory and cores allow
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
 
 from slipway.engines import BuildContext, load_engine
-from slipway.engines.conda_build import command_line, variant_config
 from slipway.errors import HostError, UsageError
 from slipway.log import NullReporter
+from slipway.recipe import load_recipe, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from slipway.model import RenderedOutput
     from slipway.paths import Workspace
+
+ADDITIVE = Path(__file__).parents[2] / "golden/conda-build/additive"
 
 
 @pytest.fixture
@@ -27,17 +30,40 @@ def context(workspace: Workspace) -> BuildContext:
     return BuildContext(workspace, ("file:///c", "conda-forge"), "abc", {**os.environ, "PATH": "/nowhere"}, jobs=2)
 
 
-def test_command_line(make_output: Callable[..., RenderedOutput], context: BuildContext, tmp_path: Path) -> None:
-    words = list(map(str, command_line("conda", make_output(), context, tmp_path / "out", tmp_path / "v.yaml")))
-    assert words[:3] == ["conda", "build", str(make_output().recipe_dir)]
-    assert words[-5:] == ["--override-channels", "--channel", "file:///c", "--channel", "conda-forge"]
-    assert "slipway_digest=abc" in words
+FAKE = """\
+#!{python}
+import pathlib, sys
+sys.path[:0] = {path!r}
+from slipway.recipe import load_recipe, render
+
+words = sys.argv[1:]
+(again,) = render(load_recipe(pathlib.Path(words[1])), environ={{}})
+folder = pathlib.Path(words[words.index("--output-folder") + 1]) / again.subdir
+folder.mkdir(parents=True)
+(folder / (again.key + ".conda")).write_text(" ".join(words))
+"""
+"""A conda that renders what it is given, and packs what it was called with."""
 
 
-def test_variant_is_in_block_style(make_output: Callable[..., RenderedOutput]) -> None:
-    text = variant_config(make_output(variant={"python": "3.11.* *_cpython", "c_stdlib_version": "2.28"}))
-    assert "[" not in text, "conda-build takes a line that ends in ] for a selector"
-    assert yaml.safe_load(text) == {"python": ["3.11.* *_cpython"], "c_stdlib_version": ["2.28"]}
+@pytest.fixture
+def fake_conda(context: BuildContext, tmp_path: Path) -> BuildContext:
+    """A build with the `conda` above on PATH."""
+    program = tmp_path / "bin/conda"
+    program.parent.mkdir()
+    program.write_text(FAKE.format(python=sys.executable, path=[path for path in sys.path if path]), encoding="utf-8")
+    program.chmod(0o755)
+    return replace(context, environ={**context.environ, "PATH": str(program.parent)})
+
+
+def test_conda_build_gets_one_output_in_one_variant(fake_conda: BuildContext) -> None:
+    for output in render(load_recipe(ADDITIVE), environ={}):
+        package = load_engine("conda-build").build(output, fake_conda, NullReporter())
+        assert package.name == f"{output.key}.conda"
+        words = package.read_text(encoding="utf-8").split()
+        assert words[0] == "build"
+        assert words[1] != str(output.recipe_dir)
+        assert words[-5:] == ["--override-channels", "--channel", "file:///c", "--channel", "conda-forge"]
+        assert "slipway_digest=abc" in words
 
 
 def test_without_conda_it_says_so(make_output: Callable[..., RenderedOutput], context: BuildContext) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -117,6 +118,26 @@ def test_two_outputs_must_not_share_a_file(make_output: MakeOutput, make_pipelin
     with pytest.raises(VerifyError) as caught:
         make_pipeline().run([make_output("one", script=script), make_output("two", script=script)])
     assert "one-1.0-h0123456_0.conda installs it too" in str(caught.value.detail)
+
+
+@pytest.mark.parametrize("order", [("one", "two"), ("two", "one")])
+def test_a_new_package_must_go_with_those_that_are_reused(
+    make_output: MakeOutput, make_pipeline: MakePipeline, order: tuple[str, str]
+) -> None:
+    def outputs(file_of_one: str) -> list[RenderedOutput]:
+        found = {
+            "one": make_output("one", script=f"mkdir $PREFIX/x; echo 1 > $PREFIX/x/{file_of_one}\n"),
+            "two": make_output("two", script="mkdir $PREFIX/x; echo 2 > $PREFIX/x/two\n"),
+        }
+        return [found[name] for name in order]
+
+    make_pipeline().run(outputs("one"))
+    with pytest.raises(VerifyError) as caught:
+        make_pipeline().run(outputs("two"))
+    assert re.search(r"(one|two)-1.0-h0123456_0.conda installs it too", str(caught.value.detail))
+    only_one = frozenset({"one-1.0-h0123456_0"})
+    with pytest.raises(VerifyError, match=r"breaks a policy|does not go with"):
+        make_pipeline(only=only_one).run(outputs("two"))  # the other one being handed on
 
 
 def test_developers_leftovers_stay_out(

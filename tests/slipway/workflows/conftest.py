@@ -10,18 +10,10 @@ import pytest
 
 from slipway.recipe import Recipe, VariantConfigText, render
 from slipway.workflows.graph import Job, make_jobs
-from slipway.workflows.pipeline import Matrix, make_matrix
-from slipway.workflows.settings import load_settings
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 MakeJobs = Callable[..., dict[str, Job]]
-
-
-@pytest.fixture(scope="session")
-def own_matrix() -> Matrix:
-    """What `slipway ci write` writes from."""
-    return make_matrix(CHECKOUT / "recipe", CHECKOUT, load_settings(), {})
 
 
 @pytest.fixture

@@ -14,3 +14,4 @@ assert printed.getvalue() == "hello, world\n", printed.getvalue()
 assert importlib.metadata.version("pure") == "1.4"
 program = subprocess.run(["pure"], capture_output=True, text=True, check=True)
 assert program.stdout == printed.getvalue(), program.stdout
+print("pure works")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from slipway.engines.single import write_recipe
 from slipway.errors import RecipeError
 from slipway.recipe import load_recipe, render
-from slipway.workflows.single import write_recipe
 
 if TYPE_CHECKING:
     from slipway.workflows.pipeline import Matrix
