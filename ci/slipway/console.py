@@ -45,11 +45,14 @@ def human_size(count: float) -> str:
 
 
 def human_seconds(seconds: float) -> str:
-    """``83.4`` -> ``1 min 23 s``; below a minute one decimal."""
+    """``83.4`` -> ``1 min 23 s``; below a minute one decimal, from an hour on no seconds."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s"
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(minutes + round(rest / 60), 60)
+    return f"{hours} h {minutes:02d} min"
 
 
 def format_table(

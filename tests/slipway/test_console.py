@@ -18,7 +18,16 @@ def test_human_size(count: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "1 min 00 s"), (83.4, "1 min 23 s")]
+    ("seconds", "text"),
+    [
+        (0.04, "0.0 s"),
+        (59.94, "59.9 s"),
+        (60, "1 min 00 s"),
+        (83.4, "1 min 23 s"),
+        (3599, "59 min 59 s"),
+        (3600, "1 h 00 min"),
+        (7199, "2 h 00 min"),
+    ],
 )
 def test_human_seconds(seconds: float, text: str) -> None:
     assert console.human_seconds(seconds) == text

@@ -7,15 +7,6 @@ import pytest
 from slipway.report.tables import WIDTH, bar_line, fitted_table, section
 
 
-def test_a_table_that_fits_is_as_wide_as_its_cells() -> None:
-    assert fitted_table(("a", "size"), [("one", "5"), ("three", "12")], right=(1,)) == [
-        "a      size",
-        "-----  ----",
-        "one       5",
-        "three    12",
-    ]
-
-
 @pytest.mark.parametrize("words", [1, 40])
 @pytest.mark.parametrize("length", [5, 200])
 def test_long_cells_go_on_below_and_nothing_is_lost(words: int, length: int) -> None:
