@@ -13,6 +13,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,9 @@ SUBDIRS = ("linux-64", "noarch")
 """What every channel of ours has, even when empty: solvers ask for both."""
 
 PACKAGE_SUFFIX = ".conda"
+
+_INDEX_FILE = re.compile(r"(current_)?repodata.*\.(json|zst|bz2|lock)")
+"""What indexing writes anew."""
 
 
 def channel_url(folder: Path) -> str:
@@ -67,10 +71,12 @@ def _copy_packages(folder: Path, following: Path) -> None:
     for subdir in SUBDIRS:
         (following / subdir).mkdir(parents=True, exist_ok=True)
     if folder.is_dir():
-        for path in folder.glob(f"*/*{PACKAGE_SUFFIX}"):
-            target = following / path.parent.name / path.name
-            target.parent.mkdir(exist_ok=True)
-            link_or_copy(path, target)
+        # All that is not the index: a channel of others may hold packages in the older format, notes and keys.
+        for path in folder.rglob("*"):
+            if path.is_file() and not _INDEX_FILE.match(path.name):
+                target = following / path.relative_to(folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                link_or_copy(path, target)
 
 
 def link_or_copy(path: Path, target: Path) -> None:
@@ -168,11 +174,28 @@ def read_info(path: Path, name: str) -> bytes | None:
 
 
 def is_indexed(folder: Path) -> bool:
-    """Whether `folder` is a channel whose index can be read."""
+    """Whether `folder` is a channel whose index can be read, in both of its forms."""
+    return all(index_problem(folder / name) is None for name in SUBDIRS)
+
+
+def index_problem(subdir: Path) -> str | None:
+    """What is wrong with the index in a channel's `subdir`; None if nothing is."""
+    import zstandard
+
     try:
-        return all(isinstance(json.loads((folder / name / "repodata.json").read_bytes()), dict) for name in SUBDIRS)
-    except (OSError, ValueError):
-        return False
+        text = (subdir / "repodata.json").read_bytes()
+        document = json.loads(text)
+        packed = subdir / "repodata.json.zst"
+        if packed.exists() and zstandard.ZstdDecompressor().decompressobj().decompress(packed.read_bytes()) != text:
+            return "repodata.json.zst says something else than repodata.json"
+    except FileNotFoundError:
+        return "there is no repodata.json"
+    except (OSError, ValueError, RecursionError, zstandard.ZstdError) as error:
+        return str(error)
+    kinds = [document.get(key, {}) for key in ("packages", "packages.conda")] if isinstance(document, dict) else [None]
+    if not all(isinstance(kind, dict) and all(isinstance(one, dict) for one in kind.values()) for kind in kinds):
+        return "repodata.json is no index of packages"
+    return None
 
 
 def damage(folder: Path, subdir: str, filename: str) -> str | None:
@@ -180,10 +203,11 @@ def damage(folder: Path, subdir: str, filename: str) -> str | None:
     try:
         index = json.loads((folder / subdir / "repodata.json").read_bytes())
         record = index["packages.conda"].get(filename)
-    except (OSError, ValueError, KeyError, AttributeError) as error:
+        promised = None if record is None else record["sha256"]
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         return f"the channel's index cannot be read ({type(error).__name__})"
     if record is None:
         return "the channel's index does not know the package"
     with (folder / subdir / filename).open("rb") as stream:
         actual = hashlib.file_digest(stream, "sha256").hexdigest()
-    return None if actual == record.get("sha256") else "its bytes are not what the channel's index says"
+    return None if actual == promised else "its bytes are not what the channel's index says"

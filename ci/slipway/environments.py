@@ -7,18 +7,21 @@ stayed while its content changed (a rebuild) is reinstalled.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
+from slipway.channel import index_problem
 from slipway.errors import ChannelError, IntegrityError, NetworkError, SolveError
 from slipway.paths import cache_folder
 from slipway.specs import strict_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from rattler import GenericVirtualPackage, RepoDataRecord
     from rattler.install import InstallerReporter
@@ -72,6 +75,14 @@ def solve(
     from rattler.exceptions import FetchRepoDataError, GatewayError, InvalidMatchSpecError, SolverError
 
     wanted = ", ".join(f"`{spec}`" for spec in specs)
+    for folder in filter(None, map(local_folder, channels)):
+        for subdir in (folder / name for name in ("linux-64", "noarch") if (folder / name).is_dir()):
+            if problem := index_problem(subdir):
+                raise ChannelError(
+                    f"the channel's index is damaged: {problem}",
+                    where=str(subdir),
+                    hint="`slipway ship`, `publish` or `bootstrap`, whichever made the channel, writes it again",
+                )
     try:
         records = asyncio.run(
             rattler.solve(
@@ -94,13 +105,37 @@ def solve(
         raise SolveError(f"not a valid match spec among {wanted}: {error}") from error
     except (GatewayError, FetchRepoDataError) as error:
         text = str(error)
-        if any(url.startswith("file:") and url.removeprefix("file://") in text for url in channels):
+        if all(map(local_folder, channels)):
             raise ChannelError(f"a channel cannot be read: {text}", where=", ".join(channels)) from error
         raise NetworkError(
             f"a channel cannot be reached: {text}", where=", ".join(channels), hint="is the network up?"
         ) from error
     records.sort(key=lambda record: record.name.normalized)
     return Solution(tuple(map(_solved_package, records)), tuple(records))
+
+
+def local_folder(url: str) -> Path | None:
+    """The folder (or file) of a ``file://`` address; None for what is not of this machine."""
+    return Path(unquote(urlsplit(url).path)) if url.startswith("file://") else None
+
+
+def _check_bytes(packages: Sequence[SolvedPackage]) -> None:
+    """Packages of local channels are what their index says: the installer believes what lies in a folder."""
+    for package in packages:
+        path = local_folder(package.url)
+        if path is None or not package.sha256:
+            continue
+        try:
+            with path.open("rb") as stream:
+                actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        except FileNotFoundError:
+            raise ChannelError("the channel's index names a package that is not there", where=str(path)) from None
+        if actual != package.sha256:
+            raise IntegrityError(
+                f"the package is not the one that was indexed: sha256 {actual} instead of {package.sha256}",
+                where=str(path),
+                hint="`slipway ship` builds a damaged package again; one of the embedded channel `slipway bootstrap`",
+            )
 
 
 def _solved_package(record: RepoDataRecord) -> SolvedPackage:
@@ -133,9 +168,10 @@ def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
     if installed == wanted:
         return 0
     changed = {name for name, sha256 in installed.items() if name in wanted and wanted[name] != sha256}
+    missing = [package for package in solution.packages if installed.get(package.name) != package.sha256]
+    _check_bytes(missing)
     marker.parent.mkdir(parents=True, exist_ok=True)
     marker.touch()
-    missing = [package for package in solution.packages if installed.get(package.name) != package.sha256]
     with reporter.task(f"installing into {prefix.name}", total=len(missing)) as task:
         try:
             asyncio.run(

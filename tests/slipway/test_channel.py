@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway import channel
-from slipway.errors import ChannelError
+from slipway.environments import install, solve
+from slipway.errors import ChannelError, IntegrityError
+from slipway.log import NullReporter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,3 +130,54 @@ def test_package_that_is_not_what_the_index_says(package: Path, workspace: Works
     assert channel.damage(folder, "linux-64", package.name) == "its bytes are not what the channel's index says"
     (folder / "linux-64/repodata.json").write_text("{", encoding="utf-8")
     assert "cannot be read" in str(channel.damage(folder, "linux-64", package.name))
+
+
+def test_what_else_lies_in_a_channel_stays(tmp_path: Path, package: Path) -> None:
+    folder = tmp_path / "c"
+    channel.publish(folder, [])
+    (folder / "notes.txt").write_text("ours", encoding="utf-8")
+    (folder / "win-64").mkdir()
+    (folder / "win-64/key.pub").write_text("key", encoding="utf-8")
+    channel.publish(folder, [("linux-64", package)])
+    assert (folder / "notes.txt").read_text(encoding="utf-8") == "ours"
+    assert (folder / "win-64/key.pub").read_text(encoding="utf-8") == "key"
+
+
+@pytest.mark.parametrize("name", ["repodata.json", "repodata.json.zst"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "nonsense", "other kinds", "a folder"])
+def test_damaged_index_is_told(tmp_path: Path, package: Path, name: str, damage: str) -> None:
+    folder = tmp_path / "c"
+    channel.publish(folder, [("linux-64", package)])
+    assert channel.is_indexed(folder)
+    path = folder / "linux-64" / name
+    content = path.read_bytes()
+    path.unlink()
+    if damage == "a folder":
+        path.mkdir()
+    else:
+        kinds = b'{"packages.conda": {"a-1-0.conda": 5}}'
+        path.write_bytes({"cut": content[:40], "empty": b"", "nonsense": b"{", "other kinds": kinds}[damage])
+    assert not channel.is_indexed(folder)
+    with pytest.raises(ChannelError, match="the channel's index is damaged") as caught:
+        solve(["toy"], [channel.channel_url(folder)])
+    assert caught.value.where == str(folder / "linux-64")
+    channel.publish(folder, [])
+    assert channel.is_indexed(folder)
+    assert channel.damage(folder, "linux-64", package.name) is None
+
+
+def test_package_that_is_not_the_indexed_one_is_not_installed(tmp_path: Path, package: Path) -> None:
+    folder = tmp_path / "c"
+    channel.publish(folder, [("linux-64", package)])
+    published = folder / "linux-64" / package.name
+    content = published.read_bytes()
+    published.unlink()
+    published.write_bytes(content + b"more")
+    solution = solve([package.name.split("-")[0]], [channel.channel_url(folder)])
+    with pytest.raises(IntegrityError, match="is not the one that was indexed") as caught:
+        install(solution, tmp_path / "prefix", NullReporter())
+    assert caught.value.where == str(published)
+    assert not (tmp_path / "prefix").exists(), "nothing was begun"
+    published.unlink()
+    with pytest.raises(ChannelError, match="names a package that is not there"):
+        install(solution, tmp_path / "prefix", NullReporter())

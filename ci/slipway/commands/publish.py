@@ -31,6 +31,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway import channel
     from slipway.paths import Workspace, lock_folder
     from slipway.verify import Verifier, format_findings
+    from slipway.verify.indexed import check_index, read_index
     from slipway.verify.policies import ERROR
 
     folder = Workspace.of_checkout(arguments.dist).channel
@@ -44,6 +45,9 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             raise ChannelError("there is no such package", where=str(path))
         with reporter.step(f"verify {path.name}"):
             facts = verifier.facts(path)
+            index = read_index(path.parent)
+            if index is not None:
+                check_index(path, facts, index)
         errors = [finding for finding in verifier.judge(facts, None) if finding.severity == ERROR]
         if errors:
             raise VerifyError(
