@@ -216,7 +216,7 @@ def _tell(cache: CompilerCache, output: RenderedOutput, context: BuildContext, r
         return  # the build ended before it compiled
     compiled = cache.statistics(output.key)
     if compiled is None:
-        reporter.line("sccache: its server died during the build, which went on without it")
+        reporter.line("sccache: its server died during the build, which went on without the store")
         return
     context.journal.add(compiled)
     reporter.line(f"sccache: {compiled.sentence}")

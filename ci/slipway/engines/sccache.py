@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slipway.engines.store import Store, unreachable
+from slipway.engines.store import Store, unusable
 from slipway.errors import HostError
 from slipway.proc import GRACE_SECONDS
 from slipway.report.journal import Compiled
@@ -155,8 +155,15 @@ class CompilerCache:
             key = _toolchain(Path(build), self.platform)
             wishes = dict(self.store.clients)
             wishes["SCCACHE_C_CUSTOM_CACHE_BUSTER"] = key + wishes.pop("SCCACHE_C_CUSTOM_CACHE_BUSTER", "")
-            # A server that dies makes the build slow, not wrong: it is said at the end.
-            wishes |= {"SCCACHE_SERVER_UDS": str(address), "SCCACHE_IGNORE_SERVER_IO_ERROR": "1"}
+            wishes |= {
+                "SCCACHE_SERVER_UDS": str(address),
+                # Where the server dies, the next client starts another: without the store, so that it is slow and not
+                # wrong. `statistics` notices.
+                "SCCACHE_IGNORE_SERVER_IO_ERROR": "1",
+                "SCCACHE_CONF": "/dev/null",
+                "SCCACHE_DIR": str(self._spare),
+                "SCCACHE_IDLE_TIMEOUT": "60",
+            }
             text = "".join(f"export {name}={_quoted(value)}\n" for name, value in sorted(wishes.items()))
         partial = answer.with_name("answer.partial")
         partial.write_text(text, encoding="utf-8")
@@ -192,12 +199,17 @@ class CompilerCache:
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
                 said = self._errors.read_text(encoding="utf-8", errors="replace").strip()
-                raise unreachable(self.store, said or f"sccache ended with status {self._process.returncode}")
+                raise unusable(self.store, "cannot be used", said or f"status {self._process.returncode}")
             with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as stream:
                 stream.connect(str(address))
                 return address
             time.sleep(0.02)
-        raise unreachable(self.store, f"nothing came within {STARTUP_SECONDS:.0f} seconds")
+        raise unusable(self.store, f"did not answer within {STARTUP_SECONDS:.0f} seconds")
+
+    @property
+    def _spare(self) -> Path:
+        """The store of a server that a client starts after ours died."""
+        return self.place / FOLDER / "spare"
 
     @property
     def started(self) -> bool:
@@ -205,9 +217,11 @@ class CompilerCache:
         return self._process is not None and self.error is None
 
     def statistics(self, output: str) -> Compiled | None:
-        """What the server did for `output`; None when it could not be asked."""
+        """What the server did for `output`; None when it died before the build ended."""
         try:
             text = (self.place / FOLDER / "statistics.json").read_text(encoding="utf-8")
+            if str(self._spare) in text:
+                return None
             return read_statistics(text, output, self.store.place)
         except (OSError, ValueError):
             return None

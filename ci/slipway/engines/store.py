@@ -12,7 +12,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from slipway.errors import HostError, UsageError
 from slipway.paths import cache_folder
@@ -66,7 +66,7 @@ SECRET = re.compile(r"PASSWORD|TOKEN|SECRET|ACCESS_KEY|CONNECTION_STRING|CREDENT
 
 SIZE = re.compile(r"\d+[KMGT]?")
 DEFAULT_SIZE = "10G"
-PORTS = {"redis": 6379, "rediss": 6379, "tcp": 6379}
+REDIS_SCHEMES = ("redis", "rediss", "tcp")
 CONNECT_SECONDS = 5.0
 
 
@@ -157,7 +157,8 @@ def check_store(store: Store) -> None:
     """Find out in seconds what sccache would take half a minute to say.
 
     Raises:
-        HostError: the folder cannot be made, or nobody answers at the address of Redis.
+        HostError: the folder cannot be made, or Redis is not there or does not let us in.
+        UsageError: an address means nothing.
     """
     if store.folder is not None:
         try:
@@ -171,35 +172,53 @@ def check_store(store: Store) -> None:
     endpoints = [store.server.get("SCCACHE_REDIS_ENDPOINT", ""), store.server.get("SCCACHE_REDIS", "")]
     endpoints += store.server.get("SCCACHE_REDIS_CLUSTER_ENDPOINTS", "").split(",")
     for endpoint in filter(None, map(str.strip, endpoints)):
-        _connect(endpoint, store)
+        _check_redis(endpoint, store)
 
 
-def unreachable(store: Store, reason: str) -> HostError:
-    """What to say when the store does not answer."""
+def unusable(store: Store, reason: str, detail: str | None = None) -> HostError:
+    """What to say when the store cannot be used."""
     return HostError(
-        f"the compiler cache's store does not answer: {store.redacted(reason)}",
+        f"the compiler cache's store {reason}",
         where=store.place,
-        hint="start it or correct its address; without the SCCACHE_* variables that name it, slipway keeps compiled "
-        "files in a folder of its own",
+        hint="start it, or correct the SCCACHE_* variables that name it; without them slipway keeps compiled files in "
+        "a folder of its own",
+        detail=store.redacted(detail) if detail else None,
     )
 
 
-def _connect(endpoint: str, store: Store) -> None:
+def _check_redis(endpoint: str, store: Store) -> None:
     parts = urlsplit(endpoint if "://" in endpoint else f"redis://{endpoint}")
+    if parts.scheme not in REDIS_SCHEMES:
+        raise UsageError(
+            f"`{parts.scheme}:` is no address of Redis that sccache can use",
+            hint="write redis://HOST:PORT, or rediss:// with TLS",
+        )
     try:
-        if parts.scheme in ("unix", "redis+unix"):
-            with socket.socket(socket.AF_UNIX) as stream:
-                stream.settimeout(CONNECT_SECONDS)
-                stream.connect(unquote(parts.path))
-            return
-        if parts.scheme not in PORTS:
-            raise UsageError(
-                f"`{parts.scheme}:` is no address of Redis", hint="write redis://HOST:PORT, or rediss:// with TLS"
-            )
-        address = (parts.hostname or "localhost", parts.port or PORTS[parts.scheme])
-        socket.create_connection(address, CONNECT_SECONDS).close()
+        address = (parts.hostname or "localhost", parts.port or 6379)
+        with socket.create_connection(address, CONNECT_SECONDS) as stream:
+            if parts.scheme != "rediss":
+                _greet_redis(stream, parts, store)
     except (OSError, ValueError) as error:
-        raise unreachable(store, getattr(error, "strerror", None) or str(error) or type(error).__name__) from error
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise unusable(store, f"does not answer: {reason}") from error
+
+
+def _greet_redis(stream: socket.socket, parts: SplitResult, store: Store) -> None:
+    """Log in and ask for a sign of life, as sccache would: it keeps the reason to itself."""
+    user = unquote(parts.username or "") or store.server.get("SCCACHE_REDIS_USERNAME", "")
+    password = unquote(parts.password or "") or store.server.get("SCCACHE_REDIS_PASSWORD", "")
+    commands = [["PING"]]
+    if password:
+        commands.insert(0, ["AUTH", *([user] if user else []), password])
+    with stream.makefile("rwb") as lines:
+        for words in commands:
+            lines.write(f"*{len(words)}\r\n".encode())
+            for word in words:
+                lines.write(b"$%d\r\n%s\r\n" % (len(word.encode()), word.encode()))
+            lines.flush()
+            answer = lines.readline().decode("utf-8", "replace").strip()
+            if not answer.startswith("+"):
+                raise unusable(store, "lets nobody in" if answer else "closes the connection", answer.lstrip("-"))
 
 
 def _place(kind: str, given: Mapping[str, str]) -> str:

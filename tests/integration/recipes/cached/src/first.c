@@ -1,0 +1,3 @@
+#include "parts.h"
+
+int first(void) { return 1; }

@@ -1,0 +1,3 @@
+int first(void);
+int second(void);
+int main_part(void);

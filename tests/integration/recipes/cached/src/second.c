@@ -1,0 +1,3 @@
+#include "parts.h"
+
+int second(void) { return 2; }
