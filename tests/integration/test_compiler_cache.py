@@ -157,9 +157,7 @@ def test_redis(builder: Builder, redis: tuple[str, subprocess.Popen[bytes]]) -> 
 
 
 @pytest.mark.parametrize("password", ["", "shut-sesame"])
-def test_redis_that_lets_nobody_in(
-    builder: Builder, redis: tuple[str, subprocess.Popen[bytes]], password: str
-) -> None:
+def test_redis_that_lets_nobody_in(builder: Builder, redis: tuple[str, subprocess.Popen[bytes]], password: str) -> None:
     builder.store = {"SCCACHE_REDIS_ENDPOINT": redis[0], "SCCACHE_REDIS_PASSWORD": password}
     answer = builder.ship()
     assert answer.returncode == 11

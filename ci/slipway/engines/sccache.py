@@ -43,6 +43,9 @@ MARK = "sccache: a server is asked for"
 STARTUP_SECONDS = 60.0
 """sccache itself gives up on a store after half of it."""
 
+PARTS = ("CUDA (Device code)", "PTX", "CUBIN")
+"""What sccache keeps of one CUDA file beside the object that Ninja asked for; looked at only when that is not there."""
+
 LONGEST_SOCKET = 100
 """Linux takes 107 bytes for the path of a socket."""
 
@@ -85,7 +88,7 @@ def read_statistics(text: str, output: str, store: str) -> Compiled:
         given: Mapping[str, Any] = json.loads(text)["stats"]
 
         def total(name: str) -> int:
-            return sum(given[name]["counts"].values())
+            return sum(count for kind, count in given[name]["counts"].items() if kind not in PARTS)
 
         return Compiled(
             output=output,
@@ -152,7 +155,7 @@ class CompilerCache:
             self.error = error
             text = "exit 1\n"
         else:
-            key = _toolchain(Path(build), self.platform)
+            key = toolchain_key(Path(build), self.platform)
             wishes = dict(self.store.clients)
             wishes["SCCACHE_C_CUSTOM_CACHE_BUSTER"] = key + wishes.pop("SCCACHE_C_CUSTOM_CACHE_BUSTER", "")
             wishes |= {
@@ -232,7 +235,7 @@ def wants_cache(output: RenderedOutput) -> bool:
     return any(spec.split()[0] == PROGRAM for spec in output.requirements.build)
 
 
-def _toolchain(build: Path, platform: str) -> str:
+def toolchain_key(build: Path, platform: str) -> str:
     """A name for the compilers in the build environment `build`, from the packages that make them up.
 
     sccache's keys know a compiler by its driver's bytes and version. The compiler proper, the assembler, and a launcher
