@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import os
 import shutil
 import stat
@@ -18,8 +19,6 @@ from slipway.errors import HostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from slipway.log import Reporter
 
 VARIABLE = "SLIPWAY_BUILD_FOLDER"
 DEFAULT = Path("/tmp/slipway-build")
@@ -48,21 +47,24 @@ def build_root(environ: Mapping[str, str]) -> Path:
 
 
 @contextlib.contextmanager
-def build_place(name: str, environ: Mapping[str, str], reporter: Reporter) -> Iterator[Path]:
-    """The empty folder in which `name` is built; another slipway that builds the same waits until the block ends.
+def build_place(name: str, environ: Mapping[str, str]) -> Iterator[Path]:
+    """An empty folder to build in: the same one for every build of `name`, unless one is under way there.
 
-    After an error what is there stays, for a look, until the next build of the same name.
+    Variants, versions and build numbers of one output share it, so that they share what compilers cached. After an
+    error what is there stays, for a look, until the next build of the same name.
     """
     root = build_root(environ)
-    with (root / f".{name}.lock").open("w", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            reporter.line("another slipway builds the same just now; waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        folder = root / name
-        if folder.exists():
+    for number in itertools.count(1):
+        place = name if number == 1 else f"{name}-{number}"
+        with (root / f".{place}.lock").open("w", encoding="ascii") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue  # another slipway builds there
+            folder = root / place
+            if folder.exists():
+                shutil.rmtree(folder)
+            folder.mkdir()
+            yield folder
             shutil.rmtree(folder)
-        folder.mkdir()
-        yield folder
-        shutil.rmtree(folder)
+            return

@@ -68,7 +68,7 @@ class RattlerEngine:
     def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
         """See `slipway.engines.Engine.build`."""
         taken = self._stage(output, context, reporter)
-        with build_place(_folder_name(output), context.environ, reporter) as folder:
+        with build_place(output.name, context.environ) as folder:
             package = self._build_in(folder, output, context, reporter, taken)
             target = context.workspace.work / "built" / output.subdir / package.name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -220,11 +220,6 @@ def _tell(cache: CompilerCache, output: RenderedOutput, context: BuildContext, r
         return
     context.journal.add(compiled)
     reporter.line(f"sccache: {compiled.sentence}")
-
-
-def _folder_name(output: RenderedOutput) -> str:
-    """Short, because prefixes are built below it, and the same on every run."""
-    return f"{output.name}-{output.build_string}"
 
 
 def _v1_source(source: Source, output: RenderedOutput, folder: Path, index: int) -> Mapping[str, Any]:

@@ -61,9 +61,9 @@ def test_script_sees_condas_variables_and_nothing_of_the_host(
     assert seen["CONDA_BUILD"] == "1"
     assert seen["CPU_COUNT"] == "2"
     assert seen["SHLIB_EXT"] == ".so"
-    assert seen["RECIPE_DIR"] == f"{build_root(os.environ)}/libtoy-h0123456_0/recipe"
+    assert seen["RECIPE_DIR"] == f"{build_root(os.environ)}/libtoy/recipe"
     assert seen["CMAKE_PREFIX_PATH"] == seen["PREFIX"]
-    assert seen["SRC_DIR"].startswith(f"{build_root(os.environ)}/libtoy-h0123456_0/")
+    assert seen["SRC_DIR"].startswith(f"{build_root(os.environ)}/libtoy/")
     assert {"BUILD_PREFIX", "PYTHON", "target_platform"} <= seen.keys()
 
 
