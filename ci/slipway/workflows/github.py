@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from slipway.engines.sccache import wants_cache
 from slipway.workflows.pipeline import (
     HANDED,
     HISTORY,
@@ -48,6 +49,9 @@ RELEASE = (
     'gh release upload "$GITHUB_REF_NAME" --repo "$GITHUB_REPOSITORY" --clobber dist/release/*/*.conda',
 )
 """Runs again without harm."""
+
+STORE = "sccache"
+"""Below the folder of the cache; it is kept apart, because it changes with each run."""
 
 Step = dict[str, Any]
 
@@ -121,8 +125,31 @@ def _slipway_steps(job: Job, matrix: Matrix) -> list[Step]:
             "restore-keys": prefix,
         },
     }
-    build = {"name": "build, unless nothing changed", "run": build_command(job, matrix)}
-    return [*_beginning(matrix), last, *_handed(job.needs, matrix), build]
+    build: Step = {"name": "build, unless nothing changed", "run": build_command(job, matrix)}
+    cache = matrix.settings.compiler_cache
+    variables = dict(cache.variables) | {name: f"${{{{ secrets.{name} }}}}" for name in cache.secrets}
+    if variables and wants_cache(job.output):
+        build = {"name": build["name"], "env": variables, "run": build["run"]}
+    return [*_beginning(matrix), last, *_compiled(job, matrix), *_handed(job.needs, matrix), build]
+
+
+def _compiled(job: Job, matrix: Matrix) -> list[Step]:
+    """The store of compiled files: that of the variant's last job, else of any job of the output."""
+    if not matrix.settings.compiler_cache.folder or not wants_cache(job.output):
+        return []
+    prefix = f"compiled-{job.output.name}-{job.platform}-"
+    own = f"{prefix}{job.output.build_string}-"
+    return [
+        {
+            "name": "compiled files of earlier runs",
+            "uses": matrix.settings.actions["cache"].pinned,
+            "with": {
+                "path": f"{matrix.settings.cache_path}/{STORE}",
+                "key": own + "${{ github.run_id }}-${{ github.run_attempt }}",
+                "restore-keys": f"{own}\n{prefix}",
+            },
+        }
+    ]
 
 
 def _conda_build_steps(job: Job, matrix: Matrix) -> list[Step]:
@@ -233,7 +260,7 @@ def _beginning(matrix: Matrix) -> list[Step]:
             "name": "downloads of earlier runs",
             "uses": settings.actions["cache"].pinned,
             "with": {
-                "path": settings.cache_path,
+                "path": f"{settings.cache_path}\n!{settings.cache_path}/{STORE}",
                 # A key is written once and never again, so jobs that need different packages must not share one.
                 "key": f"{prefix}${{{{ hashFiles({files}) }}}}",
                 "restore-keys": prefix,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from slipway.engines.sccache import wants_cache
 from slipway.workflows.pipeline import (
     HANDED,
     HISTORY,
@@ -28,6 +29,9 @@ REPORT = ("dist/report.html", "dist/logs/*.log")
 
 CACHE_ROOT = ".cache"
 """GitLab keeps only what lies in the checkout, so the cache moves there."""
+
+STORE = f"{CACHE_ROOT}/sccache"
+"""Compiled files, apart from the downloads because they change with each run."""
 
 SYSTEM_PACKAGES = "ca-certificates git python3 python3-pip python3-venv strace"
 
@@ -65,6 +69,14 @@ def _build(job: Job, matrix: Matrix) -> dict[str, Any]:
     if platform.engine == "slipway":
         content |= _slipway(platform, matrix)
         content["cache"].append({"key": f"package-{job_id(job)}", "paths": [package, *HISTORY]})
+        cache = matrix.settings.compiler_cache
+        if wants_cache(job.output):
+            variables = dict(cache.variables)  # what is secret there is a variable of the job anyway
+            if cache.folder:
+                content["cache"].append({"key": f"compiled-{job.output.name}-{job.platform}", "paths": [STORE]})
+                variables["SCCACHE_DIR"] = f"$CI_PROJECT_DIR/{STORE}"
+            if variables:
+                content["variables"] = variables
         content["script"] = [build_command(job, matrix)]
         content["artifacts"] = {"when": "always", "paths": [package, *REPORT], "expire_in": "1 week"}
     else:

@@ -85,6 +85,21 @@ class Resources:
 
 
 @dataclass(frozen=True)
+class CompilerCache:
+    """Where sccache keeps what jobs compiled.
+
+    Attributes:
+        folder: it is a folder, which the service hands from one job to the next.
+        variables: set in every job that builds, as they are.
+        secrets: names of the project's secrets that open the store.
+    """
+
+    folder: bool
+    variables: Mapping[str, str]
+    secrets: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Settings:
     """The whole file."""
 
@@ -93,6 +108,7 @@ class Settings:
     python: str
     cache_path: str
     cache_key_files: tuple[str, ...]
+    compiler_cache: CompilerCache
     platforms: Mapping[str, Platform]
     gpu: Gpu
     check_platform: str
@@ -127,6 +143,7 @@ def load_settings(path: Path = DEFAULT_SETTINGS) -> Settings:
         python=top.text("python"),
         cache_path=cache.text("path"),
         cache_key_files=cache.texts("key-files"),
+        compiler_cache=_compiler_cache(top.section("compiler-cache")),
         platforms=platforms,
         gpu=_gpu(top.section("gpu"), platforms),
         check_platform=checks.one_of("platform", tuple(platforms)),
@@ -175,6 +192,17 @@ def _gpu(section: _Section, platforms: Mapping[str, Platform]) -> Gpu:
     return gpu
 
 
+def _compiler_cache(section: _Section) -> CompilerCache:
+    variables = section.section("variables")
+    cache = CompilerCache(
+        folder=section.value("folder", (bool,)),
+        variables={str(name): variables.text(name) for name in variables.content},
+        secrets=section.texts("secrets", empty=True),
+    )
+    section.finish()
+    return cache
+
+
 def _resources(section: _Section) -> Resources:
     resources = Resources(
         memory_gb=float(section.positive("memory_gb")),
@@ -218,9 +246,9 @@ class _Section:
             raise self.error(key, f"is {value!r}{shape}" if value else "is empty")
         return value
 
-    def texts(self, key: str) -> tuple[str, ...]:
+    def texts(self, key: str, *, empty: bool = False) -> tuple[str, ...]:
         values = self.value(key, (list,))
-        if not values or not all(isinstance(value, str) and value for value in values):
+        if not (values or empty) or not all(isinstance(value, str) and value for value in values):
             raise self.error(key, "must be a list of texts")
         return tuple(values)
 

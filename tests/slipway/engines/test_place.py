@@ -40,8 +40,8 @@ def test_what_failed_stays_until_the_next(environ: dict[str, str]) -> None:
         (folder / "trace").touch()
         raise KeyError
     assert (folder / "trace").exists()
-    with build_place("libtoy", environ) as folder:
-        assert not (folder / "trace").exists()
+    with build_place("libtoy", environ) as again:
+        assert not (again / "trace").exists()
 
 
 def test_a_root_that_is_no_folder(tmp_path: Path) -> None:

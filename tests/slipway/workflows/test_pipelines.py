@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import yaml
 from slipway.cli import main
 from slipway.workflows import files, github, gitlab
 from slipway.workflows.pipeline import Matrix, gpu_job_id, job_id
+from slipway.workflows.settings import CompilerCache
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -125,6 +127,37 @@ def test_a_device_for_each_cuda_version(workflow: dict[str, Any], pipeline: dict
 def test_only_the_release_may_write(workflow: dict[str, Any]) -> None:
     assert workflow["permissions"] == {"contents": "read"}
     assert [name for name, job in workflow["jobs"].items() if "permissions" in job] == ["release"]
+
+
+def test_compiled_files_are_kept_apart_and_per_output(
+    workflow: dict[str, Any], pipeline: dict[str, Any], own_matrix: Matrix
+) -> None:
+    for job in own_matrix.everything:
+        if own_matrix.settings.platforms[job.platform].engine != "slipway":
+            continue
+        steps = workflow["jobs"][job_id(job)]["steps"]
+        stores = [step for step in steps if step.get("with", {}).get("path") == "~/.cache/slipway/sccache"]
+        kept = [entry for entry in pipeline[job_id(job)]["cache"] if entry["paths"] == [".cache/sccache"]]
+        compiles = job.output.name != "pytorch-gpu"
+        assert len(stores) == len(kept) == compiles
+        if compiles:
+            assert f"compiled-{job.output.name}-linux-64-" in stores[0]["with"]["restore-keys"].splitlines()
+            assert pipeline[job_id(job)]["variables"]["SCCACHE_DIR"] == "$CI_PROJECT_DIR/.cache/sccache"
+        downloads = next(step for step in steps if step.get("name") == "downloads of earlier runs")
+        assert "!~/.cache/slipway/sccache" in downloads["with"]["path"].splitlines()
+
+
+def test_another_store_and_what_opens_it(own_matrix: Matrix) -> None:
+    cache = CompilerCache(False, {"SCCACHE_REDIS_ENDPOINT": "redis://cache"}, ("SCCACHE_REDIS_PASSWORD",))
+    matrix = replace(own_matrix, settings=replace(own_matrix.settings, compiler_cache=cache))
+    job = next(job for job in matrix.everything if job.output.name == "libtorch" and job.platform == "linux-64")
+    steps = github.workflow(matrix)["jobs"][job_id(job)]["steps"]
+    assert not any(str(step.get("name")).startswith("compiled files") for step in steps)
+    assert next(step["env"] for step in steps if "env" in step) == {
+        "SCCACHE_REDIS_ENDPOINT": "redis://cache",
+        "SCCACHE_REDIS_PASSWORD": "${{ secrets.SCCACHE_REDIS_PASSWORD }}",
+    }
+    assert gitlab.pipeline(matrix)[job_id(job)]["variables"] == {"SCCACHE_REDIS_ENDPOINT": "redis://cache"}
 
 
 def test_gitlab_hands_on_along_needs(pipeline: dict[str, Any], own_matrix: Matrix) -> None:

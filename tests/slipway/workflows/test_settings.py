@@ -36,6 +36,8 @@ def test_own_settings() -> None:
         (("memory_gb: 2", "memory_gb: 0"), "`resources.default.memory_gb` must be more than 0"),
         (("memory_gb: 2", "memory_gb: true"), "`resources.default.memory_gb` must be int or float, not True"),
         (("  requires: [numpy, pytest]", "  requires: []"), "`gpu.requires` must be a list of texts"),
+        (("  secrets: []", "  secrets: [1]"), "`compiler-cache.secrets` must be a list of texts"),
+        (("CACHE_SIZE: 1G", "CACHE_SIZE: 1"), "`compiler-cache.variables.SCCACHE_CACHE_SIZE` must be str, not 1"),
         (("\nchannels:", "\ncolour: red\nchannels:"), "`colour` is unknown; there is actions, cache, channels"),
         (("gpu:\n  platform: linux-64", "gpu:\n  platform: linux-32"), "`gpu.platform` is 'linux-32'"),
         (("channels:\n  - conda-forge", "channels: [a"), "not valid YAML"),
