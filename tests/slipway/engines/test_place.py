@@ -36,10 +36,14 @@ def test_at_the_same_time_each_gets_its_own(environ: dict[str, str]) -> None:
 
 
 def test_what_failed_stays_until_the_next(environ: dict[str, str]) -> None:
-    with pytest.raises(KeyError), build_place("libtoy", environ) as folder:
-        (folder / "trace").touch()
-        raise KeyError
-    assert (folder / "trace").exists()
+    def fail() -> None:
+        with build_place("libtoy", environ) as folder:
+            (folder / "trace").touch()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert (build_root(environ) / "libtoy/trace").exists()
     with build_place("libtoy", environ) as again:
         assert not (again / "trace").exists()
 
