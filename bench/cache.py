@@ -39,7 +39,7 @@ class Shipped:
 def clone(folder: Path) -> Path:
     """A fresh clone in `folder`, with its tools installed: `.venv` is no part of what is compared."""
     subprocess.run(["git", "clone", "--quiet", "--local", str(CHECKOUT), str(folder)], check=True)
-    subprocess.run(["./slipway", "--version"], cwd=folder, check=True, capture_output=True)
+    subprocess.run(["./slipway", "--help"], cwd=folder, check=True, capture_output=True)
     return folder
 
 
