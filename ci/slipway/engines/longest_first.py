@@ -81,8 +81,9 @@ def front(tools: PurePath, seconds: PurePath) -> str:
 def longest_first(text: str, seconds: Mapping[str, float]) -> str:
     """A Ninja file with the same statements, those with the longest work behind them first.
 
-    A step weighs what it took, or what steps of its rule take on average; its place is decided by the heaviest chain
-    from its start to the end of the build.
+    A step weighs what it took; its place is decided by the heaviest chain from its start to the end of the build. One
+    that nobody knows weighs as much as the heaviest of its rule: if it is short, an early start costs nothing, and if
+    it is long, a late one costs much.
 
     Args:
         seconds: by output path, as the file names it.
@@ -128,11 +129,10 @@ def _split(text: str) -> tuple[list[str], list[list[int]]]:
 def _chains(edges: Sequence[Edge], seconds: Mapping[str, float]) -> list[float]:
     """For each edge the seconds of the heaviest chain that begins with it."""
     known = [max((seconds[name] for name in edge.outputs if name in seconds), default=None) for edge in edges]
-    by_rule: dict[str, list[float]] = {}
+    heaviest: dict[str, float] = {}
     for edge, value in zip(edges, known, strict=True):
         if value is not None:
-            by_rule.setdefault(edge.rule, []).append(value)
-    mean = {rule: sum(values) / len(values) for rule, values in by_rule.items()}
+            heaviest[edge.rule] = max(value, heaviest.get(edge.rule, 0.0))
     maker = {name: index for index, edge in enumerate(edges) for name in edge.outputs}
     users: dict[int, set[int]] = {index: set() for index in range(len(edges))}
     for index, edge in enumerate(edges):
@@ -142,7 +142,7 @@ def _chains(edges: Sequence[Edge], seconds: Mapping[str, float]) -> list[float]:
     chains = [0.0] * len(edges)
     for index in TopologicalSorter(users).static_order():  # those that use it come before it
         value = known[index]
-        own = mean.get(edges[index].rule, 0.0) if value is None else value
+        own = heaviest.get(edges[index].rule, 0.0) if value is None else value
         chains[index] = own + max((chains[user] for user in users[index]), default=0.0)
     return chains
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 UP_TO_DATE = ("up to date", "as handed on")
 """Decisions after which nothing is built."""
 
+BRIEFLY = 2
+"""Causes that stand where there is little room."""
+
 BECAUSE = {
     "new": "no package of this name and build was in the channel",
     "changed": "its sources, recipe or environments are others than those of the package in the channel",
@@ -86,6 +89,12 @@ class OutputState:
     def because(self) -> str:
         """Why it was built, or not, in words."""
         return "; ".join(self.causes) or BECAUSE.get(self.reason, "")
+
+    @property
+    def because_briefly(self) -> str:
+        """The same where there is little room: the first causes, and how many more."""
+        more = len(self.causes) - BRIEFLY
+        return "; ".join((*self.causes[:BRIEFLY], f"and {more} more")) if more > 0 else self.because
 
     @property
     def built(self) -> bool:

@@ -71,7 +71,7 @@ class JobRun:
         if self.failure is not None and self.state == "failed":
             return self.failure.message
         if self.built is not None:
-            return self.built.because
+            return self.built.because_briefly
         return {"left out": "a job that it needs failed", WAITING: "the run ended before its turn"}.get(self.state, "")
 
     @property

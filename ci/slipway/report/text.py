@@ -46,7 +46,7 @@ def _outputs(outputs: Sequence[OutputState]) -> list[str]:
         (
             " ".join(state.key.rsplit("-", 2)),  # breaks at a word where it must
             state.reason,
-            state.because,
+            state.because_briefly,
             human_seconds(state.seconds),
             human_size(state.size) if state.size is not None else "none",
         )
