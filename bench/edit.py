@@ -1,4 +1,4 @@
-"""Measures what an edit costs, from the edit to the installed package: nothing, README, one Python file, one CPU kernel.
+"""Measures what an edit costs, up to the installed package: nothing, README, one Python file, one CPU kernel.
 
     python bench/edit.py [--runs N]
 
