@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from slipway.engines import FORMAT_VERSION
 from slipway.errors import IntegrityError
 from slipway.reads import DECLARATION, reads_of
+from slipway.recipe.overlay import APPEND, CLOBBER
 from slipway.sources import SourceTree, read_tree
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from slipway.environments import SolvedPackage
     from slipway.model import RenderedOutput
 
-RENDERED_FILES = frozenset({"meta.yaml", "conda_build_config.yaml", DECLARATION})
+RENDERED_FILES = frozenset({"meta.yaml", "conda_build_config.yaml", APPEND, CLOBBER, DECLARATION})
 """Recipe files whose meaning is in the other parts already: a change that renders alike is no change."""
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from slipway.errors import RecipeError
+from slipway.recipe.overlay import APPEND, CLOBBER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +42,8 @@ def write_recipe(output: RenderedOutput, folder: Path) -> Path:
     shutil.copytree(output.recipe_dir, folder)
     values = {key: [value] for key, value in sorted(output.variant.items()) if value}
     mark.write_text(yaml.safe_dump(values, default_flow_style=False), encoding="utf-8")
+    for name in (APPEND, CLOBBER):  # they are in what is rendered
+        (folder / name).unlink(missing_ok=True)
     path = folder / "meta.yaml"
     path.write_text(yaml.safe_dump(as_recipe(output, folder), sort_keys=False, width=1000), encoding="utf-8")
     return path

@@ -10,6 +10,7 @@ same outputs, and nothing of a recipe is ever run outside Jinja's sandbox. The s
     config      conda_build_config.yaml, stacked and multiplied out to variants
     templates   Jinja in a `sandbox`; `functions` is what templates may name
     document    YAML with line numbers; `fields` are the keys it may hold
+    overlay     recipe_append.yaml and recipe_clobber.yaml
     outputs     what each output takes from the top level
     excerpts, usage, hashes   which keys an output uses, and its build string
     order       build order

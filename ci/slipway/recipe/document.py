@@ -53,6 +53,10 @@ class Document:
                 return f"{self.path}:{self._lines[keys[:length]]}"
         return self.path
 
+    def with_meta(self, meta: Mapping[str, Any]) -> Document:
+        """The same file with other content; lines are those of what it had."""
+        return Document(meta, self.path, self._lines)
+
     def section(self, name: str) -> dict[str, Any]:
         """A section that is a mapping; empty if it is absent.
 

@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING
 
 from slipway.errors import RecipeError
 from slipway.log import names_a_secret
-from slipway.recipe import config, defaults, document, excerpts, finish, functions, hashes, order, outputs, selectors
+from slipway.recipe import (
+    config,
+    defaults,
+    document,
+    excerpts,
+    finish,
+    functions,
+    hashes,
+    order,
+    outputs,
+    overlay,
+    selectors,
+)
 from slipway.recipe.stages import Candidate, Described, FirstPass, Recipe, Versions
 from slipway.recipe.templates import RenderedText, TemplateRenderer
 from slipway.recipe.usage import REQUIREMENTS, UsageFinder, mentions
@@ -181,7 +193,8 @@ class Renderer:
             )
             text = self._templates.render(lines, functions.template_context(inputs))
             if text not in self._documents:
-                self._documents[text] = document.read(text, self._recipe.path, self._selected_numbers)
+                written = document.read(text, self._recipe.path, self._selected_numbers)
+                self._documents[text] = overlay.overlaid(written, self._recipe.read_file)
             parsed = self._documents[text]
             if package or not any(word in self._recipe.text for word in _PACKAGE_VARIABLES):
                 break
