@@ -17,7 +17,7 @@ from slipway.engines import CLOCK_SECONDS
 from slipway.errors import IntegrityError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from slipway.digest import Manifest
 
@@ -28,6 +28,12 @@ VOLATILE = frozenset({"recipe/rendered_recipe.yaml", "recipe/slipway_build.sh"})
 """Below ``info/``: times, folders and numbers of jobs, of which the manifest holds what counts in a steady form."""
 
 COMPRESSION_LEVEL = 16
+
+ABOUT_KEYS = (
+    "home", "dev_url", "doc_url", "doc_source_url", "license", "license_family", "license_url", "summary",
+    "description", "identifiers", "keywords", "tags",
+)  # fmt: skip
+"""Keys of `about` that stand in a package's about.json as the recipe has them."""
 
 
 @contextmanager
@@ -61,7 +67,8 @@ def finish_package(package: Path, manifest: Manifest) -> None:
     try:
         with opened(package) as folder:
             info = {name: content for name, content in _info_files(folder) if name not in VOLATILE}
-            info["about.json"] = to_json(_steady_about(json.loads(info["about.json"])))
+            about = _steady_about(json.loads(info["about.json"]))
+            info["about.json"] = to_json(_as_written(manifest.rendered.get("about") or {}) | about)
             info["index.json"] = to_json(_steady_index(json.loads(info["index.json"])))
             info[MANIFEST_FILE] = manifest.to_json()
             for path in sorted((folder / "info").rglob("*"), reverse=True):
@@ -88,6 +95,11 @@ def _steady_about(about: dict[str, Any]) -> dict[str, Any]:
     if isinstance(about.get("channels"), list):
         about["channels"] = [name for name in about["channels"] if not str(name).startswith("file:")]
     return about
+
+
+def _as_written(about: Mapping[str, Any]) -> dict[str, Any]:
+    """What the recipe's `about` says and conda-build's about.json holds, of which the engine knows a part."""
+    return {key: about[key] for key in ABOUT_KEYS if about.get(key)}
 
 
 def _steady_index(index: dict[str, Any]) -> dict[str, Any]:

@@ -155,6 +155,12 @@ class Request:
             VariantError: nothing of it matches.
         """
         rendered = self._render(versions=None)
+        if not rendered:
+            raise VariantError(
+                "the recipe skips every variant on linux-64",
+                where=str(self.recipe / "meta.yaml"),
+                hint="see `build/skip`; `slipway plan DIR --matrix --platform SUBDIR` lists those of other platforms",
+            )
         chosen = [output for output in rendered if self.selection.takes(output)]
         for key, title, asked in self.selection.asked():
             known = known_values(rendered, key)

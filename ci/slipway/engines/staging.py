@@ -9,12 +9,13 @@ output lists are packed although they belong to another package.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pathspec
 
 from slipway import channel
 from slipway.errors import BuildError
+from slipway.specs import strict_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +77,16 @@ def staged(output: RenderedOutput, folder: Path, path: Path) -> Staged:
     return Staged(
         f"{package.name} =={package.version} {package.build_string}", tuple(files), channel.channel_url(folder)
     )
+
+
+def add_top_level(requirements: dict[str, Any], staging: RenderedOutput) -> None:
+    """What the top level's script needs, which does not count for what the output runs with."""
+    given = {str(spec).split()[0] for section in ("build", "host") for spec in requirements[section]}
+    ignored: dict[str, Any] = requirements.setdefault("ignore_run_exports", {})
+    for section, specs in (("build", staging.requirements.build), ("host", staging.requirements.host)):
+        added = [spec for spec in specs if spec.split()[0] not in given]
+        requirements[section] += [strict_spec(spec) for spec in added]
+        ignored["from_package"] = [*ignored.get("from_package", ()), *(spec.split()[0] for spec in added)]
 
 
 def pick(names: Sequence[str], included: Sequence[str], excluded: Sequence[str]) -> list[str]:

@@ -16,7 +16,9 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 
 from slipway.engines import CLOCK_SECONDS, DIGEST_KEY, longest_first
 from slipway.engines.sccache import ASK, DISMISS, wants_cache
+from slipway.engines.staging import add_top_level
 from slipway.errors import RecipeError
+from slipway.recipe.fields import LINK_SCRIPTS
 from slipway.report.observe import KEEP_NINJA_FILES
 from slipway.specs import strict_spec
 
@@ -86,6 +88,7 @@ HANDLED_ELSEWHERE = frozenset(
         "number",
         "files",
         "files_excluded",
+        *LINK_SCRIPTS,
         "string",
         "script",
         "script_env",
@@ -143,7 +146,7 @@ def to_v1_recipe(
     else:
         build |= _files_section(output)
     if output.staging is not None and staged is None:
-        _add_top_level(requirements, output.staging)
+        add_top_level(requirements, output.staging)
     return {
         "schema_version": 1,
         "package": {"name": output.name, "version": output.version},
@@ -204,16 +207,6 @@ def _files_section(output: RenderedOutput) -> dict[str, Any]:
         if patterns:
             sections[name] = [again for pattern in patterns for again in (pattern, f"{pattern}/**")]
     return {"files": sections} if sections else {}
-
-
-def _add_top_level(requirements: dict[str, Any], staging: RenderedOutput) -> None:
-    """What the top level's script needs, which does not count for what the output runs with."""
-    given = {str(spec).split()[0] for section in ("build", "host") for spec in requirements[section]}
-    ignored: dict[str, Any] = requirements.setdefault("ignore_run_exports", {})
-    for section, specs in (("build", staging.requirements.build), ("host", staging.requirements.host)):
-        added = [spec for spec in specs if spec.split()[0] not in given]
-        requirements[section] += [strict_spec(spec) for spec in added]
-        ignored["from_package"] = [*ignored.get("from_package", ()), *(spec.split()[0] for spec in added)]
 
 
 def _literal(name: str) -> str:
@@ -349,7 +342,12 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
 
 
 def _own_script(output: RenderedOutput) -> list[str]:
-    return [f'. "$RECIPE_DIR"/{shlex.quote(output.script)}'] if output.script else list(output.script_commands)
+    lines = [f'. "$RECIPE_DIR"/{shlex.quote(output.script)}'] if output.script else list(output.script_commands)
+    for event in LINK_SCRIPTS:
+        if output.build.get(event):
+            source, target = shlex.quote(str(output.build[event])), f'"$PREFIX/bin/.$PKG_NAME-{event}.sh"'
+            lines.append(f'mkdir -p "$PREFIX/bin" && cp "$RECIPE_DIR"/{source} {target} && chmod 755 {target}')
+    return lines
 
 
 def _top_level_first(output: RenderedOutput, staging: RenderedOutput) -> list[str]:

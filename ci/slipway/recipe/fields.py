@@ -44,6 +44,9 @@ SECTIONS: Final[Mapping[str, frozenset[str]]] = {
 }
 """Section to its keys. `extra` is the recipe's own business: anything goes."""
 
+LINK_SCRIPTS: Final = ("pre-link", "post-link", "pre-unlink")
+"""Keys of `build` that name a script for the package's arrival or leave; the top level's lie beside meta.yaml."""
+
 FREE_SECTIONS: Final = frozenset({"extra"})
 RUN_EXPORTS: Final = frozenset({"weak", "strong", "noarch", "weak_constrains", "strong_constrains"})
 BUILD_LISTS: Final = frozenset(

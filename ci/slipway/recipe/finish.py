@@ -115,19 +115,22 @@ def finished(
         script_env=_script_env(output.build, environ),
         test=_test(output, recipe, platform),
         about=dict(output.about),
-        build=_build_section(output),
+        build=_build_section(output, recipe),
         listing=_listing(candidate),
         staging=staging,
     )
 
 
-def _build_section(output: outputs.OutputDescription) -> dict[str, Any]:
+def _build_section(output: outputs.OutputDescription, recipe: Recipe) -> dict[str, Any]:
     """What the `RenderedOutput` does not say in fields of its own; and the output's `files`, told apart by kind."""
     section = {
         key: list(outputs.texts(value)) if key in fields.BUILD_LISTS else value
         for key, value in output.build.items()
         if key not in _TAKEN_FROM_BUILD
     }
+    if output.is_top_level:
+        found = {event: f"{event}.sh" for event in fields.LINK_SCRIPTS if recipe.read_file(f"{event}.sh") is not None}
+        section = {**found, **section}
     named = {"files": output.files, "files_excluded": output.files_excluded}
     return section | {key: list(patterns) for key, patterns in named.items() if patterns}
 

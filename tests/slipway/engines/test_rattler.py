@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -301,3 +302,38 @@ sys.exit(cli.main(["anything"]))
     assert answer.returncode == 10, answer.stderr
     assert "error: the disk is full" in answer.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["big-1.0-0.conda"]
+
+
+def test_link_scripts_and_the_whole_about_are_packed(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+    about = {"license": "MIT", "license_file": "LICENSE", "doc_source_url": "https://example.org/doc", "tags": ["a"]}
+    output = make_output(script="mkdir $PREFIX/x; touch $PREFIX/x/y\n", build={"post-link": "greet.sh"}, about=about)
+    (output.recipe_dir / "greet.sh").write_text("echo hello\n", encoding="utf-8")
+    contents = read_contents(make_pipeline().run([output])[0].path, LIMITS)
+    assert contents["bin/.libtoy-post-link.sh"] == b"echo hello\n"
+    written = json.loads(contents["info/about.json"])
+    assert {key: written[key] for key in ("license", "doc_source_url", "tags")} == {
+        "license": "MIT", "doc_source_url": "https://example.org/doc", "tags": ["a"],
+    }  # fmt: skip
+
+
+def test_noarch_generic_is_tested_and_lies_in_noarch(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+    test = OutputTest(commands=("test -f $PREFIX/share/data",))
+    output = make_output(script="mkdir $PREFIX/share; echo 1 > $PREFIX/share/data\n", noarch="generic",
+                         subdir="noarch", test=test)  # fmt: skip
+    path = make_pipeline().run([output])[0].path
+    assert path.parent.name == "noarch"
+    assert json.loads(read_contents(path, LIMITS)["info/index.json"])["noarch"] == "generic"
+    bad = replace(output, build_string="h1_0", test=OutputTest(commands=("test -f $PREFIX/share/missing",)))
+    with pytest.raises(BuildError, match="its test failed"):
+        make_pipeline().run([bad])
+
+
+def test_files_of_the_source_reach_the_test(
+    make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path
+) -> None:
+    (tmp_path / "upstream/checks").mkdir(parents=True)
+    (tmp_path / "upstream/checks/check.sh").write_text("test -f $PREFIX/x/y\n", encoding="utf-8")
+    test = OutputTest(commands=("bash checks/check.sh",), source_files=("checks/",))
+    output = make_output(script="mkdir $PREFIX/x; touch $PREFIX/x/y\n", test=test,
+                         sources=(Source(path="../upstream"),))  # fmt: skip
+    assert make_pipeline().run([output])[0].path.is_file()

@@ -62,8 +62,8 @@ def test_build_keys_move_to_their_v1_places(make_output: MakeOutput) -> None:
 
 
 def test_key_without_counterpart_is_an_error(make_output: MakeOutput) -> None:
-    with pytest.raises(RecipeError, match="cannot express `build/pre-link`"):
-        to_v1_recipe(make_output(build={"pre-link": "x.sh"}), [], "d")
+    with pytest.raises(RecipeError, match="cannot express `build/rpaths_patcher`"):
+        to_v1_recipe(make_output(build={"rpaths_patcher": "x.sh"}), [], "d")
 
 
 def test_tests_become_one_environment(make_output: MakeOutput) -> None:

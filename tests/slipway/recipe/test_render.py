@@ -429,3 +429,27 @@ def test_line_numbers_of_undefined_names_survive_stripping(rendered: Rendering) 
     with pytest.raises(RecipeError, match="'nope' is undefined") as caught:
         rendered(recipe)
     assert caught.value.where == "meta.yaml:13"
+
+
+def test_files_beside_the_recipe_that_are_tests_and_link_scripts(rendered: Rendering) -> None:
+    files = {"run_test.py": "", "run_test.sh": "", "run_test.bat": "", "post-link.sh": "", "build.sh": ""}
+    output = only(rendered(HEAD + "test:\n  commands:\n    - demo\n", files=files))
+    assert output.test.commands == ("python run_test.py", "bash -ex run_test.sh", "demo")
+    assert output.test.files == ("run_test.py", "run_test.sh")
+    assert output.build == {"post-link": "post-link.sh"}
+    windows = only(rendered(HEAD, files=files, platform="win-64"))
+    assert windows.test.commands == ("python run_test.py", "call run_test.bat")
+
+
+def test_they_are_the_top_levels_alone(rendered: Rendering) -> None:
+    files = {"run_test.py": "", "post-link.sh": "", "a.sh": ""}
+    meta = HEAD + (
+        "outputs:\n  - name: demo\n    script: a.sh\n  - name: other\n    script: a.sh\n"
+        "    build:\n      post-link: other.sh\n    test:\n      script: run_test.py\n"
+    )
+    found = {output.name: output for output in rendered(meta, files=files).values()}
+    assert found["demo"].test.commands == ("python run_test.py",)
+    assert found["demo"].build == {"post-link": "post-link.sh"}
+    assert found["other"].test.commands == ()
+    assert found["other"].test.script == "run_test.py"
+    assert found["other"].build == {"post-link": "other.sh"}
