@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -158,6 +159,32 @@ def test_another_store_and_what_opens_it(own_matrix: Matrix) -> None:
         "SCCACHE_REDIS_PASSWORD": "${{ secrets.SCCACHE_REDIS_PASSWORD }}",
     }
     assert gitlab.pipeline(matrix)[job_id(job)]["variables"] == {"SCCACHE_REDIS_ENDPOINT": "redis://cache"}
+
+
+def test_actions_are_pinned_by_commit_and_say_their_version(own_matrix: Matrix) -> None:
+    text = files.texts(own_matrix, for_github=True, for_gitlab=False)[github.PATH]
+    used = [line.strip() for line in text.splitlines() if "uses: " in line]
+    assert used
+    assert all(re.fullmatch(r"(- )?uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line) for line in used)
+
+
+def test_a_job_that_runs_again_may_hand_on_again(workflow: dict[str, Any]) -> None:
+    uploads = [
+        step["with"]
+        for job in workflow["jobs"].values()
+        for step in job["steps"]
+        if "upload-artifact" in step.get("uses", "")
+    ]
+    assert all(settings["overwrite"] for settings in uploads)
+    names = [settings["name"] for settings in uploads]
+    assert len(names) == len(set(names)), "one job for each artifact"
+
+
+def test_gitlab_goes_on_without_a_device(pipeline: dict[str, Any], own_matrix: Matrix) -> None:
+    for job in own_matrix.on_gpu:
+        assert pipeline[gpu_job_id(job)]["rules"][0] == {"if": "$WITHOUT_GPU == 'true'", "when": "never"}
+        (need,) = [need for need in pipeline["publish"]["needs"] if need["job"] == gpu_job_id(job)]
+        assert need["optional"], "a job that is not there must not be needed"
 
 
 def test_gitlab_hands_on_along_needs(pipeline: dict[str, Any], own_matrix: Matrix) -> None:
