@@ -260,7 +260,8 @@ def _beginning(matrix: Matrix) -> list[Step]:
             "name": "downloads of earlier runs",
             "uses": settings.actions["cache"].pinned,
             "with": {
-                "path": f"{settings.cache_path}\n!{settings.cache_path}/{STORE}",
+                # The star matters: of a folder that is named itself, the action leaves nothing out.
+                "path": f"{settings.cache_path}/*\n!{settings.cache_path}/{STORE}",
                 # A key is written once and never again, so jobs that need different packages must not share one.
                 "key": f"{prefix}${{{{ hashFiles({files}) }}}}",
                 "restore-keys": prefix,
