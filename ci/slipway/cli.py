@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import errno
 import importlib
 import os
 import signal
 import sys
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from slipway.console import make_reporter, print_error
-from slipway.errors import INTERRUPTED_EXIT_CODE, DiskFullError, HostError, SlipwayError, UsageError
+from slipway.console import make_reporter, print_error, print_warning
+from slipway.errors import INTERRUPTED_EXIT_CODE, DiskFullError, HostError, RecipeWarning, SlipwayError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType, ModuleType
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
@@ -69,6 +72,25 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
+@contextlib.contextmanager
+def warnings_shown() -> Iterator[None]:
+    """Say once what a recipe is warned of, however often it is rendered."""
+    shown: set[str] = set()
+    others = warnings.showwarning
+
+    def show(message: Warning | str, *details: Any, **more: Any) -> None:
+        if not isinstance(message, RecipeWarning):
+            others(message, *details, **more)
+        elif str(message) not in shown:
+            shown.add(str(message))
+            print_warning(message)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RecipeWarning)
+        warnings.showwarning = show
+        yield
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run one command line; returns its exit code. Errors that are no `SlipwayError` keep their traceback."""
     words = sys.argv[1:] if argv is None else argv
@@ -87,7 +109,7 @@ def main(argv: list[str] | None = None) -> int:
         )
         module.add_arguments(parser)
         arguments = parser.parse_args(words[1:])
-        with make_reporter(quiet=bool(getattr(arguments, "json", False))) as reporter:
+        with warnings_shown(), make_reporter(quiet=bool(getattr(arguments, "json", False))) as reporter:
             code = int(module.execute(arguments, reporter))
         sys.stdout.flush()
         return code

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-    from slipway.errors import SlipwayError
+    from slipway.errors import RecipeWarning, SlipwayError
 
 LEAST_COLUMN = 10
 """A column is not wrapped to less than this."""
@@ -115,6 +115,14 @@ def print_error(error: SlipwayError, stream: TextIO | None = None) -> None:
         print(f"  at: {_shown(shortened(error.where), stream)}", file=stream)
     if error.hint:
         print(f"  hint: {_shown(shortened(error.hint), stream)}", file=stream)
+
+
+def print_warning(warning: RecipeWarning, stream: TextIO | None = None) -> None:
+    """The same for what only may be a mistake."""
+    stream = stream or sys.stderr
+    print(f"{_paint('warning:', '1;33', stream)} {_shown(shortened(warning.message), stream)}", file=stream)
+    print(f"  at: {_shown(shortened(warning.where), stream)}", file=stream)
+    print(f"  hint: {_shown(shortened(warning.hint), stream)}", file=stream)
 
 
 def shortened(text: str) -> str:

@@ -37,6 +37,16 @@ class UsageError(SlipwayError):
     exit_code = 2
 
 
+class RecipeWarning(UserWarning):
+    """What a recipe says is probably not what was meant, and conda-build takes it all the same."""
+
+    def __init__(self, message: str, *, where: str, hint: str) -> None:
+        super().__init__(f"{where}: {message}")
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+
 class RecipeError(SlipwayError):
     """A recipe, or a variant configuration, cannot be read or rendered."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
 
-from slipway.errors import RecipeError
+from slipway.errors import RecipeError, RecipeWarning
 from slipway.recipe import defaults, selectors
 
 MOST_VARIANTS: Final = 100_000
@@ -123,7 +124,9 @@ def parse(source: VariantConfigText, *, platform: str, environ: Mapping[str, str
         if not value:
             continue
         if key in values:
-            raise RecipeError(f"`{key}` is set twice", where=place, hint=f"the first is on line {located[key]}")
+            hint = f"the first is on line {located[key]}"
+            said = RecipeWarning(f"`{key}` is set twice: the last counts, as in conda-build", where=place, hint=hint)
+            warnings.warn(said, stacklevel=2)
         values[key] = _checked(key, value, place)
         located[key] = numbers[key_node.start_mark.line]
     return VariantConfig(source.path, values, located)

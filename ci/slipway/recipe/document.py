@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import yaml
 
-from slipway.errors import RecipeError
+from slipway.errors import RecipeError, RecipeWarning
 from slipway.recipe import fields
 
 if TYPE_CHECKING:
@@ -157,9 +158,12 @@ class _Reader:
             place = (*at, key)
             value = self._plain(value_node, place)
             if key in written and values[key] != value and not {line, self.lines[place]} & self._selected:
-                raise RecipeError(
-                    f"`{key}` is given twice", where=f"{self._path}:{line}",
-                    hint=f"the first is on line {self.lines[place]}; keep one, or choose with selectors",
+                warnings.warn(
+                    RecipeWarning(
+                        f"`{key}` is given twice: the last counts, as in conda-build", where=f"{self._path}:{line}",
+                        hint=f"the first is on line {self.lines[place]}; keep one, or choose with selectors",
+                    ),
+                    stacklevel=2,
                 )  # fmt: skip
             values[key] = value
             self.lines[place] = line

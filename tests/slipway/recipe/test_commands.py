@@ -98,3 +98,37 @@ def test_home_and_working_directory_unless_exclusive(tmp_path: Path, capsys: pyt
 def test_bad_options(options: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(options) == code
     assert message in capsys.readouterr().err
+
+
+TWICE = """\
+package:
+  name: demo
+  version: "1.0"
+build:
+  number: 0
+  script: make
+  number: 1
+requirements:
+  host:
+    - mpi
+"""
+
+
+def test_what_is_given_twice_counts_as_in_conda_build_and_is_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "meta.yaml").write_text(TWICE, encoding="utf-8")
+    (tmp_path / "conda_build_config.yaml").write_text("mpi:\n  - one\nmpi:\n  - two\n  - three\n", encoding="utf-8")
+    assert main(["render", str(tmp_path), "--json"]) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert {tuple(output["requirements"]["host"]) for output in found.values()} == {("mpi two.*",), ("mpi three.*",)}
+    assert {output["number"] for output in found.values()} == {1}
+    assert printed.err.replace(f"{tmp_path}/", "") == (
+        "warning: `mpi` is set twice: the last counts, as in conda-build\n"
+        "  at: conda_build_config.yaml:3\n"
+        "  hint: the first is on line 1\n"
+        "warning: `number` is given twice: the last counts, as in conda-build\n"
+        "  at: meta.yaml:7\n"
+        "  hint: the first is on line 5; keep one, or choose with selectors\n"
+    )
