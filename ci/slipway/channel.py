@@ -15,6 +15,7 @@ import json
 import os
 import re
 import shutil
+import zipfile
 from typing import TYPE_CHECKING
 
 from slipway.engines import DIGEST_KEY
@@ -100,6 +101,13 @@ def write_index(folder: Path) -> None:
     try:
         asyncio.run(index.index_fs(folder, write_zst=True, write_shards=False, force=True))
     except Exception as error:  # py-rattler raises bare Exceptions here
+        for path in sorted(folder.glob(f"*/*{PACKAGE_SUFFIX}")):
+            if not is_whole(path):
+                raise ChannelError(
+                    "a package of the channel is damaged, so it cannot be indexed",
+                    where=f"{path.parent.name}/{path.name}",
+                    hint="take it out of the channel; `slipway ship` does so with its own",
+                ) from error
         raise ChannelError(f"the channel cannot be indexed: {error}", where=str(folder)) from error
     for subdir in SUBDIRS:
         if not (folder / subdir / "repodata.json").is_file():
@@ -176,6 +184,24 @@ def read_info(path: Path, name: str) -> bytes | None:
 def is_indexed(folder: Path) -> bool:
     """Whether `folder` is a channel whose index can be read, in both of its forms."""
     return all(index_problem(folder / name) is None for name in SUBDIRS)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether the file at `path` is a package whose parts have the checksums that stand beside them."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (OSError, ValueError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile):
+        return False
+
+
+def set_damaged_aside(folder: Path) -> list[Path]:
+    """Give packages that are none another name, by which no index takes them; returns what they are called now."""
+    aside = []
+    for path in sorted(folder.glob(f"*/*{PACKAGE_SUFFIX}")):
+        if not is_whole(path):
+            aside.append(path.rename(path.with_name(f"{path.name}.damaged")))
+    return aside
 
 
 def index_problem(subdir: Path) -> str | None:

@@ -94,11 +94,15 @@ def warnings_shown() -> Iterator[None]:
 def main(argv: list[str] | None = None) -> int:
     """Run one command line; returns its exit code. Errors that are no `SlipwayError` keep their traceback."""
     words = sys.argv[1:] if argv is None else argv
-    if not words or words[0] in ("-h", "--help", "help"):
-        print_help()
-        return 0 if words else UsageError.exit_code
+    for name in ("stdout", "stderr"):  # None where the caller closed it, as `>&-` does
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
     signal.signal(signal.SIGTERM, _interrupt)
     try:
+        if not words or words[0] in ("-h", "--help", "help"):
+            print_help()
+            sys.stdout.flush()
+            return 0 if words else UsageError.exit_code
         module = _load_command(words[0])
         summary, _, details = (module.__doc__ or "").partition("\n")
         parser = argparse.ArgumentParser(

@@ -112,6 +112,8 @@ class Pipeline:
         if not channel.is_indexed(self.workspace.channel):
             if self.workspace.channel.exists():
                 self.reporter.line("the channel's index is damaged: it is written again")
+                for path in channel.set_damaged_aside(self.workspace.channel):
+                    self.reporter.line(f"a package of it is damaged, too: it is now {path.name}")
             channel.publish(self.workspace.channel, [])
         own_names = {output.name for output in outputs}
         for index, output in enumerate(outputs, start=1):

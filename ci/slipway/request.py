@@ -235,16 +235,8 @@ class Request:
         """The channels to build from; assembles the embedded one where none was named.
 
         Raises:
-            HostError: the output folder is at a place where compilers cannot work.
             NetworkError: a download was needed and could not be made.
         """
-        if re.search(r"\s", str(self.workspace.dist)):
-            # Prefixes become words of CFLAGS, LDFLAGS and `#!` lines, none of which can hold a space.
-            raise HostError(
-                "packages cannot be built below a folder with a space in its path",
-                where=str(self.workspace.dist),
-                hint="name another output folder with --dist",
-            )
         return channels_of(self.channels, self.selection, reporter, offline=self.offline)
 
 

@@ -179,3 +179,49 @@ def test_source_and_recipe_with_all_that_a_file_system_can_hold(slipway: Slipway
     answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
     assert answer.returncode == 3, answer.stdout + answer.stderr
     assert "the name of a source file is not UTF-8" in answer.stderr
+
+
+def test_damaged_index_and_package(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    """Nothing says any more what the package should be: it is kept under another name, and built again."""
+    dist = tmp_path / "dist"
+    assert slipway("ship", recipe, "--dist", dist).returncode == 0
+    (package,) = (dist / "channel/linux-64").glob("*.conda")
+    package.unlink()
+    package.write_bytes(b"garbage")
+    (dist / "channel/linux-64/repodata.json").write_text("{", encoding="utf-8")
+    answer = slipway("ship", recipe, "--dist", dist)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert f"it is now {package.name}.damaged" in answer.stdout
+    assert package.with_name(f"{package.name}.damaged").read_bytes() == b"garbage"
+    assert list(json.loads((package.parent / "repodata.json").read_bytes())["packages.conda"]) == [package.name]
+
+
+def test_folder_of_any_name(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    """Only the place to build in needs a plain name: compilers' flags cannot hold spaces."""
+    folder = tmp_path / "my földer's \u00ab#1%20\u00bb"
+    folder.mkdir()
+    moved = recipe.rename(folder / "recipe")
+    environ = {"LC_ALL": "C"}
+    answer = slipway("ship", moved, "--dist", folder / "dist", env=environ)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    prefix = folder / "an environment"
+    answer = slipway("install", "--dist", folder / "dist", "--prefix", prefix, "tiny", "python", env=environ)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert (prefix / "x/a.txt").read_text(encoding="utf-8") == "1\n"
+    said = subprocess.run([prefix / "bin/python", "-c", "print(1)"], capture_output=True, text=True, check=True)
+    assert said.stdout == "1\n"
+    answer = slipway("ship", moved, "--dist", folder / "dist", "--rebuild", env={"SLIPWAY_BUILD_FOLDER": str(folder)})
+    assert answer.returncode == 11, answer.stdout + answer.stderr
+    assert "a space in its path" in answer.stderr
+
+
+@pytest.mark.parametrize("words", ["--help", "plan", "render --json", "verify --rules"])
+def test_readers_that_leave_and_streams_that_are_closed(words: str) -> None:
+    launcher = f"{CHECKOUT}/slipway {words}"
+    for command, code in ((f"{launcher} | head -c 1 > /dev/null", 0), (f"{launcher} >&-", 0), (f"{launcher} 2>&-", 0)):
+        answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert "Traceback" not in answer.stderr, command
+        assert answer.returncode == code, command
+    answer = subprocess.run(["bash", "-c", f"{launcher} > /dev/full"], capture_output=True, text=True, check=False)
+    assert answer.returncode == 10
+    assert "the disk is full" in answer.stderr

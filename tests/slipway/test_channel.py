@@ -181,3 +181,13 @@ def test_package_that_is_not_the_indexed_one_is_not_installed(tmp_path: Path, pa
     published.unlink()
     with pytest.raises(ChannelError, match="names a package that is not there"):
         install(solution, tmp_path / "prefix", NullReporter())
+
+
+def test_damaged_package_is_named(tmp_path: Path, package: Path) -> None:
+    folder = tmp_path / "c"
+    channel.publish(folder, [("linux-64", package)])
+    (folder / "linux-64/other-1-0.conda").write_bytes(b"garbage")
+    with pytest.raises(ChannelError, match="a package of the channel is damaged") as caught:
+        channel.publish(folder, [])
+    assert caught.value.where == "linux-64/other-1-0.conda"
+    assert names(folder) == {package.name}, "the channel stays as it was"

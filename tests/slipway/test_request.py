@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.errors import HostError, RecipeError, UsageError, VariantError
-from slipway.log import NullReporter
+from slipway.errors import RecipeError, UsageError, VariantError
 from slipway.model import RenderedOutput, Requirements
 from slipway.request import DEFAULT_RECIPE, Request, Selection, add_variant_arguments, channel_address
 
@@ -36,14 +35,6 @@ def test_own_recipe_has_defaults_others_have_none(tmp_path: Path) -> None:
 def test_a_version_that_is_none(option: str, value: str) -> None:
     with pytest.raises(UsageError, match=f"{option} takes a version X.Y, not `{value}`"):
         parse(option, value)
-
-
-def test_no_build_below_a_path_with_a_space(tmp_path: Path) -> None:
-    request = parse("--dist", str(tmp_path / "my dist"))
-    with pytest.raises(HostError, match="a space in its path") as caught:
-        request.build_channels(NullReporter())
-    assert caught.value.hint is not None
-    assert "--dist" in caught.value.hint
 
 
 def test_missing_recipe_and_config(tmp_path: Path) -> None:

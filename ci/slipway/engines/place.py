@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import itertools
 import os
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -28,9 +29,16 @@ def build_root(environ: Mapping[str, str]) -> Path:
     """The folder below which everything is built: ours alone.
 
     Raises:
-        HostError: it cannot be made, or belongs to somebody else.
+        HostError: it cannot be made, belongs to somebody else, or is where compilers cannot work.
     """
     chosen = environ.get(VARIABLE, "")
+    if re.search(r"\s", chosen):
+        # Prefixes become words of CFLAGS, LDFLAGS and `#!` lines, none of which can hold a space.
+        raise HostError(
+            "packages cannot be built below a folder with a space in its path",
+            where=chosen,
+            hint=f"name another one in {VARIABLE}",
+        )
     # Where another user of the machine was first, ours has a name of its own, and the bytes may differ from theirs.
     candidates = [Path(chosen)] if chosen else [DEFAULT, DEFAULT.with_name(f"{DEFAULT.name}-{os.getuid()}")]
     for candidate in candidates:
