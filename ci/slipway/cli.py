@@ -98,6 +98,8 @@ def main(argv: list[str] | None = None) -> int:
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
     signal.signal(signal.SIGTERM, _interrupt)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # else somebody said `nohup`
+        signal.signal(signal.SIGHUP, _interrupt)
     try:
         if not words or words[0] in ("-h", "--help", "help"):
             print_help()

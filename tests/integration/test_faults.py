@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -225,3 +226,30 @@ def test_readers_that_leave_and_streams_that_are_closed(words: str) -> None:
     answer = subprocess.run(["bash", "-c", f"{launcher} > /dev/full"], capture_output=True, text=True, check=False)
     assert answer.returncode == 10
     assert "the disk is full" in answer.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
+def test_nothing_of_a_build_outlives_slipway(slipway: Slipway, recipe: Path, tmp_path: Path, number: int) -> None:
+    """Compilers that go on would write where the next run builds."""
+    script = recipe / "build.sh"
+    whole = script.read_text(encoding="utf-8")
+    told = tmp_path / "told"
+    script.write_text(f"sleep 300 & echo $! $$ > {told}; wait\n", encoding="utf-8")
+    command = [str(CHECKOUT / "slipway"), "ship", str(recipe), "--dist", str(tmp_path / "dist")]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        wait_until(lambda: told.exists() and told.read_text(encoding="utf-8").strip() != "")
+        process.send_signal(number)
+        assert process.wait(20) == (-number if number == signal.SIGKILL else 130)
+    children = [int(word) for word in told.read_text(encoding="utf-8").split()]
+    wait_until(lambda: not any(Path(f"/proc/{child}/exe").exists() for child in children))
+    script.write_text(whole, encoding="utf-8")
+    answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait for something that comes true by itself."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come true"
+        time.sleep(0.05)

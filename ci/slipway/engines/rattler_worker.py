@@ -7,6 +7,8 @@ Ends by writing the answer (JSON) beside the job: the package's path, or what ki
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -49,8 +51,42 @@ class PrintingCallback:
         print(f"downloaded {event.url}", flush=True)
 
 
+def end_with_parent() -> int:
+    """See to it that nothing of this process's group outlives slipway, however that ends: killed, too.
+
+    Else compilers would go on writing where the next slipway builds. The kernel ends this process with its parent, and
+    a small child, which learns of this process's end in the same way, then ends the group. Returns the child's number.
+    """
+    import ctypes
+
+    prctl, set_death_signal = ctypes.CDLL(None).prctl, 1  # PR_SET_PDEATHSIG
+    parent, worker = os.getppid(), os.getpid()
+    prctl(set_death_signal, signal.SIGKILL)
+    watcher = os.fork()
+    if watcher == 0:
+        signal.signal(signal.SIGUSR1, lambda *_: os.killpg(worker, signal.SIGKILL))
+        prctl(set_death_signal, signal.SIGUSR1)
+        while os.getppid() == worker:
+            signal.pause()
+        os.killpg(worker, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before the kernel was told
+        os.killpg(worker, signal.SIGKILL)
+    return watcher
+
+
 def main(job_path: str) -> int:
     """Run the job in the file `job_path`; returns the exit status."""
+    watcher = end_with_parent() if os.getpgrp() == os.getpid() else None
+    try:
+        return build(job_path)
+    finally:
+        if watcher is not None:
+            os.kill(watcher, signal.SIGKILL)
+            os.waitpid(watcher, 0)
+
+
+def build(job_path: str) -> int:
+    """As `main`, in a process that may outlive its parent."""
     import rattler_build
 
     job = json.loads(Path(job_path).read_text(encoding="utf-8"))
