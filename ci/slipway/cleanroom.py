@@ -173,14 +173,18 @@ def _unshare() -> list[str]:
     program = shutil.which("unshare", path="/usr/bin:/bin")
     if program is None:
         raise HostError("`unshare` is not installed", hint="it comes with util-linux; a clean room needs it")
-    command = [program, "--user", "--map-root-user", "--mount", "--pid", "--fork", "--propagation", "private"]
-    trial = proc.run([*command, "true"], env={"PATH": os.defpath}, what="making namespaces", check=False)
-    if trial.returncode != 0:
-        raise HostError(
-            f"this system lets nobody make namespaces: {' '.join(trial.tail)}",
-            hint="a clean room needs user namespaces (sysctl kernel.unprivileged_userns_clone=1, or run it as root)",
-        )
-    return command
+    refused: list[str] = []
+    for own_user in (["--user", "--map-root-user"], *([[]] if os.geteuid() == 0 else [])):
+        command = [program, *own_user, "--mount", "--pid", "--fork", "--propagation", "private"]
+        trial = proc.run([*command, "true"], env={"PATH": os.defpath}, what="making namespaces", check=False)
+        if trial.returncode == 0:
+            return command
+        refused += trial.tail
+    raise HostError(
+        f"this system lets nobody make namespaces: {'; '.join(refused)}",
+        hint="a clean room needs user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone), "
+        "or root's rights",
+    )
 
 
 def _needed(path: Path) -> set[str]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from slipway.cleanroom import HIDDEN_PATHS, HIDDEN_PROGRAMS, CleanRoom, carried_tests, environment_of, proof_script
 from slipway.errors import BuildError
 from slipway.verify.policies import load_policies
-
-if TYPE_CHECKING:
-    import subprocess
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPES = Path(__file__).parent / "recipes"
@@ -123,3 +122,23 @@ def test_torch_packages_and_their_consumers(slipway: Slipway) -> None:
     assert answer.stdout.count("  passed ") == 4
     assert "weights 3 -1" in answer.stdout
     assert "extension works" in answer.stdout
+
+
+@pytest.mark.parametrize(("rights", "works"), [("", True), ("setpriv --bounding-set=-all --inh-caps=-all ", False)])
+def test_where_users_may_make_no_namespaces(rights: str, works: bool) -> None:
+    """With root's rights it works without a user namespace; without them the error says what is missing."""
+    program = (
+        "from slipway.cleanroom import _unshare\nfrom slipway.errors import HostError\n"
+        "try:\n    print(_unshare())\nexcept HostError as error:\n    print(error.message, error.hint)\n"
+    )
+    script = f"echo 0 > /proc/sys/user/max_user_namespaces; exec {rights}{sys.executable} -c {shlex.quote(program)}"
+    answer = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "bash", "-c", script],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "ci")}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    if works:
+        assert "--mount" in answer.stdout
+        assert "--user" not in answer.stdout
+    else:
+        assert "this system lets nobody make namespaces" in answer.stdout
+        assert "max_user_namespaces" in answer.stdout

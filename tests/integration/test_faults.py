@@ -96,6 +96,33 @@ def test_killed_at_a_step_and_shipped_again(
     assert not list(dist.glob(".channel.*"))
 
 
+INSTALL_STEPS = (
+    "slipway.environments:_check_bytes",
+    "slipway.environments:_install_reporter",
+    "rattler:install",
+    "slipway.environments:install",
+)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("step", INSTALL_STEPS)
+def test_killed_while_installing_and_installed_again(
+    slipway: Slipway, recipe: Path, tmp_path: Path, step: str, when: str
+) -> None:
+    dist, prefix = tmp_path / "dist", tmp_path / "prefix"
+    assert slipway("ship", recipe, "--dist", dist).returncode == 0
+    command = ["install", "--dist", str(dist), "--prefix", str(prefix), "tiny"]
+    answer = subprocess.run(
+        [sys.executable, "-c", KILLER, step, when, *command],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "ci")}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert answer.returncode == -signal.SIGKILL, answer.stdout + answer.stderr
+    again = slipway(*command)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert (prefix / "x/a.txt").read_text(encoding="utf-8") == "1\n"
+    assert not (prefix / "conda-meta/slipway-incomplete").exists()
+
+
 def test_kill_while_a_new_version_is_indexed_keeps_the_old_channel(
     slipway: Slipway, recipe: Path, tmp_path: Path
 ) -> None:
