@@ -42,7 +42,9 @@ TIME = re.compile(
 )
 """A date, a time of day, or seconds since 1970 between 2017 and 2033."""
 
-FOLDER = re.compile(rb"(?:/[\w.+@~-]+){2,}/?")
+FOLDER = re.compile(rb"(?:/[\w.+@~-]+){2,}/?|_GLOBAL__N__[0-9a-f]{8}_")
+"""A path, or the hash of one: nvcc names what is in a file's anonymous namespace after the folder of the file."""
+
 PRINTABLE = re.compile(rb"[\x20-\x7e\t]{4,}")
 STRING_SECTIONS = frozenset({".dynstr", ".strtab", ".rodata", ".comment", ".debug_str", ".debug_line_str", ".interp"})
 BUILD_ID = "build id: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from slipway import channel
 from slipway.comparison import Difference, compare_trees
 from slipway.digest import RENDERED_FILES, Manifest
-from slipway.engines import BuildContext, load_engine
+from slipway.engines import FORMAT_VERSION, BuildContext, load_engine
 from slipway.errors import IntegrityError, SolveError
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.packing import MANIFEST_FILE, finish_package, opened
@@ -74,6 +75,8 @@ def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
         output = _output(manifest, recipe, unpacked, folder)
         channels = _locked_channels(manifest, output, again, folder, reporter)
         engine = load_engine(manifest.engine.split()[0])
+        for line in _other_tools(manifest):
+            reporter.line(line)
         context = BuildContext(
             workspace=again.workspace,
             channels=channels,
@@ -94,6 +97,19 @@ def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
             shutil.copyfile(built, again.keep / built.name)
         built.unlink()
     return Rebuilt(package, found, time.monotonic() - started)
+
+
+def _other_tools(manifest: Manifest) -> Iterator[str]:
+    """What builds now and did not build then, which may well show in the bytes."""
+    name, _, version = manifest.engine.partition(" ")
+    present = importlib.metadata.version("py-rattler-build")
+    if version != present:
+        yield f"it was built by {name} {version}, and this is {name} {present}: bytes may differ for that alone"
+    if manifest.format != FORMAT_VERSION:
+        yield (
+            f"it was built by a slipway of format {manifest.format}, and this one has format {FORMAT_VERSION}: "
+            "check out the commit that it was built from for the same bytes"
+        )
 
 
 def _output(manifest: Manifest, recipe: Path, unpacked: Path, folder: Path) -> RenderedOutput:

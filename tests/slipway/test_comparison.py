@@ -31,6 +31,11 @@ if TYPE_CHECKING:
         (b"version 20261121", b"version 20261231", "timestamp"),
         (b"in /home/me/build/x", b"in /srv/build/x", "path"),
         (b"in /home/me/build/x at 10:00:00", b"in /srv/build/x at 11:00:00", "timestamp and path"),
+        (
+            b"\0_ZN40_GLOBAL__N__f0b77c9f_8_truth_cu_f19853bc",
+            b"\0_ZN40_GLOBAL__N__b10c3da4_8_truth_cu_f19853bc",
+            "path",
+        ),
         (b"a\nb\n", b"b\na\n", "order"),
         (b'{"a": 1, "b": [2, 3]}', b'{"b": [3, 2], "a": 1}', "order"),
         (b"/x/a b\n/x/c d\n", b"/y/c d\n/y/a b\n", "path and order"),

@@ -4,6 +4,10 @@ A package holds what it was made from: the rendered recipe with its scripts, the
 environments, and the names of all source files' contents. The sources come from this checkout: from its files where
 they are still the same, otherwise from git's history. The tests of the package do not run again.
 
+Nothing is taken from a compiler cache. The same bytes come from another checkout, another output folder, another home,
+with another number of compilers and at another time. The folder that is built in is the same for all of them; where
+SLIPWAY_BUILD_FOLDER names another one, code that nvcc compiled shows it.
+
 PACKAGE is a file, or the name of a package in dist/channel. Exit code 0: the same bytes; 9: they differ, and where.
 """
 
@@ -15,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.console import human_seconds
+from slipway.engines.place import VARIABLE
 from slipway.errors import UsageError, VerifyError
 from slipway.paths import Workspace
 from slipway.request import usable_cpus
@@ -76,7 +81,10 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
                 reporter.line(difference.diff)
     different = [result.package.name for result in results if result.differences]
     if different:
-        raise VerifyError(f"built again, {', '.join(different)} has other bytes", hint="what differs is above")
+        hint = "what differs is above"
+        if VARIABLE in os.environ:
+            hint += f"; without {VARIABLE} it is built in the folder in which packages usually are: paths may show"
+        raise VerifyError(f"built again, {', '.join(different)} has other bytes", hint=hint)
     return 0
 
 
