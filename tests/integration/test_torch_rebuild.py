@@ -1,0 +1,44 @@
+"""Our own packages, built again: another checkout, another home, other times, another folder to build in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from slipway import channel
+from slipway.sources import read_tree
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def test_libtorch_and_pytorch_have_the_same_bytes_again(tmp_path: Path) -> None:
+    dist = Path(os.environ.get("SLIPWAY_TEST_DIST") or CHECKOUT / "dist")
+    answer = subprocess.run([CHECKOUT / "slipway", "ship", "--dist", dist], capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    pytorch = max(dist.glob("channel/*/pytorch-2*.conda"), key=lambda path: path.stat().st_mtime)
+    needed = json.loads(channel.read_info(pytorch, "slipway.json") or b"")["needed"]
+    (libtorch,) = (key for key in needed if key.startswith("libtorch-"))
+
+    checkout = tmp_path / "another" / "place"
+    tree = read_tree(CHECKOUT)
+    tree.copy_to(checkout)
+    for name in tree.files:
+        os.utime(checkout / name, (1_000_000_000, 1_000_000_000), follow_symlinks=False)
+    (checkout / ".venv").symlink_to(CHECKOUT / ".venv")
+    shutil.copytree(dist / "channel", checkout / "dist" / "channel")
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")} | {
+        "HOME": str(home),
+        "USER": "somebody",
+        "TZ": "Asia/Tokyo",
+        "SLIPWAY_BUILD_FOLDER": str(tmp_path / "a-folder-with-a-longer-name"),
+        "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"),
+    }
+    command = ["./slipway", "rebuild", libtorch, pytorch.name.removesuffix(".conda"), "--json"]
+    answer = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert [entry["identical"] for entry in json.loads(answer.stdout)] == [True, True]
