@@ -131,10 +131,14 @@ def _check_bytes(packages: Sequence[SolvedPackage]) -> None:
         except FileNotFoundError:
             raise ChannelError("the channel's index names a package that is not there", where=str(path)) from None
         if actual != package.sha256:
+            hint = "`slipway ship` builds a damaged package of its channel again"
+            if path.is_relative_to(cache_folder() / "channels"):
+                path.unlink()  # so that it is missed, and made again
+                hint = "run the same command again: this package of the embedded channel is made anew"
             raise IntegrityError(
                 f"the package is not the one that was indexed: sha256 {actual} instead of {package.sha256}",
                 where=str(path),
-                hint="`slipway ship` builds a damaged package again; one of the embedded channel `slipway bootstrap`",
+                hint=hint,
             )
 
 

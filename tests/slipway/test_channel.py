@@ -191,3 +191,22 @@ def test_damaged_package_is_named(tmp_path: Path, package: Path) -> None:
         channel.publish(folder, [])
     assert caught.value.where == "linux-64/other-1-0.conda"
     assert names(folder) == {package.name}, "the channel stays as it was"
+
+
+def test_damaged_package_of_the_embedded_channel_is_thrown_out(
+    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next run misses it, and makes it anew."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "cache/slipway/channels/0123"
+    folder.parent.mkdir(parents=True)
+    channel.publish(folder, [("linux-64", package)])
+    published = folder / "linux-64" / package.name
+    content = published.read_bytes()
+    published.unlink()
+    published.write_bytes(content + b"more")
+    solution = solve([package.name.split("-")[0]], [channel.channel_url(folder)])
+    with pytest.raises(IntegrityError) as caught:
+        install(solution, tmp_path / "prefix", NullReporter())
+    assert "run the same command again" in (caught.value.hint or "")
+    assert not published.exists()

@@ -99,9 +99,9 @@ def load_assembled(cache: Cache, key: str) -> AssembledPackage | None:
     try:
         facts = json.loads((folder / "record.json").read_text(encoding="utf-8"))
         path = folder / facts["file"]
-        if path.stat().st_size != facts["size"]:
+        if path.stat().st_size != facts["size"] or _sha256_of(path) != facts["sha256"]:
             return None
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError, KeyError, TypeError):  # cut off, or damaged since: it is made again
         return None
     index = facts["index"]
     return AssembledPackage(
@@ -373,6 +373,11 @@ def _metadata(
         noarch = {"type": "python", "entry_points": scripts}
         info["link.json"] = to_json({"noarch": noarch, "package_metadata_version": 1})
     return info
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _md5_of(path: Path) -> str:

@@ -24,7 +24,7 @@ from slipway.bootstrap.assemble import (
 from slipway.bootstrap.cache import Cache, default_cache, move_into_place, typed_disk_errors
 from slipway.bootstrap.debs import check_machine
 from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
-from slipway.bootstrap.index import write_channel
+from slipway.bootstrap.index import SUBDIRS, write_channel
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
 from slipway.bootstrap.inventory import ChannelRequest, Inventory, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
@@ -141,16 +141,29 @@ def _load_channel(cache: Cache, stamp: str) -> EmbeddedChannel | None:
     pointer = cache.channels / f"{stamp}.json"
     if not pointer.exists():
         return None
-    facts = json.loads(pointer.read_text(encoding="utf-8"))
-    path = cache.channels / facts["digest"]
-    packages = tuple(ChannelPackage(**{**item, "sources": tuple(item["sources"])}) for item in facts["packages"])
+    try:
+        facts = json.loads(pointer.read_text(encoding="utf-8"))
+        path = cache.channels / facts["digest"]
+        packages = tuple(ChannelPackage(**{**item, "sources": tuple(item["sources"])}) for item in facts["packages"])
+    except (ValueError, KeyError, TypeError):  # a machine that stopped while it was written; it is made again
+        return None
     if not _intact(path, packages):
         return None
     return EmbeddedChannel(path, packages, facts["digest"])
 
 
 def _intact(channel: Path, packages: Sequence[ChannelPackage]) -> bool:
-    """Whether every package lies there with its size: what a stopped machine or a clean-up may have cost."""
+    """Whether the index and every package lie there, of their size: what a stopped machine or a clean-up may have cost.
+
+    A package of the right size and other bytes is found when it is installed (`slipway.environments.install`).
+    """
+    try:
+        indexes = [json.loads((channel / subdir / "repodata.json").read_bytes()) for subdir in SUBDIRS]
+        count = sum(len(index["packages.conda"]) for index in indexes)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    if count != len(packages):
+        return False
     for package in packages:
         file = channel / package.subdir / f"{package.name}-{package.version}-{package.build}.conda"
         if not file.exists() or file.stat().st_size != package.size:

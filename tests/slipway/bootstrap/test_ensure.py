@@ -182,6 +182,28 @@ def test_a_package_that_was_damaged_is_made_again(world: World) -> None:
     assert next(channel.path.rglob("user-*.conda")).read_bytes() == whole
 
 
+@pytest.mark.parametrize("damage", ["", "{", "{}", '{"packages.conda": {}}'])
+def test_an_index_or_a_note_that_was_damaged_is_made_again(world: World, damage: str) -> None:
+    channel = world.ensure()
+    index = channel.path / "linux-64/repodata.json"
+    whole = index.read_bytes()
+    for path in (index, next((world.cache / "channels").glob("*.json"))):
+        path.write_text(damage)
+        assert world.ensure() == channel
+        assert index.read_bytes() == whole
+
+
+def test_a_package_of_the_right_size_and_other_bytes_is_made_again(world: World) -> None:
+    """It is missed once `slipway.environments.install` threw it out; the cache's copy is as wrong."""
+    channel = world.ensure()
+    user = next(channel.path.rglob("user-*.conda"))
+    whole = user.read_bytes()
+    user.write_bytes(whole[:-9] + bytes(9))
+    user.unlink()
+    assert world.ensure() == channel
+    assert next(channel.path.rglob("user-*.conda")).read_bytes() == whole
+
+
 def test_a_mirror_that_moved_on_is_followed(
     world: World, make_deb: Callable[..., Path], repository: Callable[..., Path]
 ) -> None:
