@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import re
 import shutil
 from dataclasses import dataclass
@@ -192,8 +193,29 @@ def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
             if re.search(r"(hash|sha256|checksum).*(mismatch|differ)", text, re.IGNORECASE | re.DOTALL):
                 raise IntegrityError(f"a package is not what its channel promises: {text}") from error
             raise NetworkError(f"a package could not be installed: {text}", where=str(prefix)) from error
+    _check_installed(prefix, {package.name for package in missing})
     marker.unlink()
     return len(missing)
+
+
+def _check_installed(prefix: Path, names: set[str]) -> None:
+    """Files have the size that their package promises: they are linked from a cache that something may have damaged."""
+    for path in sorted((prefix / "conda-meta").glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["name"] not in names:
+            continue
+        for entry in record["paths_data"]["paths"]:
+            promised = entry.get("size_in_bytes")
+            if entry["path_type"] != "hardlink" or entry.get("prefix_placeholder") or promised is None:
+                continue  # what installation itself writes
+            file = prefix / entry["_path"]
+            if not file.exists() or file.stat().st_size != promised:
+                shutil.rmtree(record.get("extracted_package_dir") or prefix / "none", ignore_errors=True)
+                raise IntegrityError(
+                    f"a file of `{record['name']}` is not as its package has it: the cache of packages is damaged",
+                    where=str(file),
+                    hint="run the same command again: the package is unpacked anew",
+                )
 
 
 def installed_packages(prefix: Path) -> Mapping[str, str]:
