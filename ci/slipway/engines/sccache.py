@@ -2,7 +2,7 @@
 
 The build's script finds sccache in its build environment; the engine starts the server, outside of the build's
 isolation, because only the server needs to know the store and what opens it. They meet in a folder: the script writes
-the build's prefixes there and says so in its log; the engine answers with the server's socket.
+there where sccache is and says so in its log; the engine answers with the server's socket.
 
 The server's end is bound to slipway's: it hangs on a pipe whose other end closes with slipway, however that dies.
 """
@@ -52,7 +52,7 @@ LONGEST_SOCKET = 100
 ASK = f"""\
 # The compiler cache: slipway starts the server, so that this script need not know the store.
 if [ -x "$BUILD_PREFIX/bin/{PROGRAM}" ] && [ -d "$RECIPE_DIR/../{FOLDER}" ]; then
-  printf '%s\\n' "$BUILD_PREFIX" "$PREFIX" "$SRC_DIR" > "$RECIPE_DIR/../{FOLDER}/prefixes"
+  printf '%s\\n' "$BUILD_PREFIX" > "$RECIPE_DIR/../{FOLDER}/prefix"
   echo '{MARK}'
   slipway_tries=0
   until [ -e "$RECIPE_DIR/../{FOLDER}/answer" ]; do
@@ -149,13 +149,13 @@ class CompilerCache:
             return
         answer = self.place / FOLDER / "answer"
         try:
-            build, host, source = (self.place / FOLDER / "prefixes").read_text(encoding="utf-8").splitlines()
-            address = self._start(Path(build), (source, host, build))
+            build = Path((self.place / FOLDER / "prefix").read_text(encoding="utf-8").rstrip("\n"))
+            address = self._start(build)
         except HostError as error:
             self.error = error
             text = "exit 1\n"
         else:
-            key = toolchain_key(Path(build), self.platform)
+            key = toolchain_key(build, self.platform)
             wishes = dict(self.store.clients)
             wishes["SCCACHE_C_CUSTOM_CACHE_BUSTER"] = key + wishes.pop("SCCACHE_C_CUSTOM_CACHE_BUSTER", "")
             wishes |= {
@@ -172,7 +172,7 @@ class CompilerCache:
         partial.write_text(text, encoding="utf-8")
         partial.rename(answer)
 
-    def _start(self, build: Path, prefixes: tuple[str, ...]) -> Path:
+    def _start(self, build: Path) -> Path:
         """Start the server and return its socket's path once it listens."""
         address = self.place / FOLDER / "socket"
         if len(os.fsencode(address)) > LONGEST_SOCKET:
@@ -184,8 +184,6 @@ class CompilerCache:
             "SCCACHE_NO_DAEMON": "1",
             "SCCACHE_IDLE_TIMEOUT": "0",  # it lives exactly as long as the build
             "SCCACHE_SERVER_UDS": str(address),
-            # Two builds of one file have the same key wherever they are built.
-            "SCCACHE_BASEDIRS": ":".join(prefixes),
         }
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(

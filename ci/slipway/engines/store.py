@@ -49,7 +49,11 @@ OURS = frozenset(
         "SCCACHE_CACHED_CONF",
     ]
 )
-"""What slipway decides itself: each build has a server of its own."""
+"""What slipway decides itself: each build has a server of its own.
+
+SCCACHE_BASEDIRS is not passed on and not used: it takes paths out of string constants, too, so that a build would get
+an object that holds the prefix of another build, which nobody finds and replaces when the package is installed.
+"""
 
 FOR_CLIENTS = ("SCCACHE_RECACHE", "SCCACHE_NO_CACHE", "SCCACHE_C_CUSTOM_CACHE_BUSTER")
 """The caller's wishes that sccache reads with each compile rather than when its server starts."""

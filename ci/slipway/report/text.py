@@ -56,19 +56,7 @@ def _outputs(outputs: Sequence[OutputState]) -> list[str]:
 
 
 def _compiled(outputs: Sequence[OutputState]) -> list[str]:
-    rows = [
-        (
-            state.name,
-            str(state.compiled.hits),
-            str(state.compiled.misses),
-            str(state.compiled.errors),
-            state.compiled.store,
-        )
-        for state in outputs
-        if state.compiled is not None
-    ]
-    header = ("output", "from store", "compiled", "errors", "store")
-    return fitted_table(header, rows, right=(1, 2, 3)) if rows else []
+    return [f"{state.name}: {state.compiled.sentence}" for state in outputs if state.compiled is not None]
 
 
 def _timeline(report: Report) -> list[str]:

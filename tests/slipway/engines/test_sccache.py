@@ -95,7 +95,7 @@ def test_a_server_that_does_not_start_is_an_error_that_says_so(environment: Path
     program.chmod(0o755)
     store = choose_store({"XDG_CACHE_HOME": str(tmp_path), "SCCACHE_WEBDAV_ENDPOINT": "https://ada:pw@dav.example"})
     with CompilerCache(tmp_path, store, "linux-64") as cache:
-        (tmp_path / "sccache/prefixes").write_text(f"{environment}\n/host\n/source\n", encoding="utf-8")
+        (tmp_path / "sccache/prefix").write_text(f"{environment}\n", encoding="utf-8")
         cache.on_line("something else")
         assert not (tmp_path / "sccache/answer").exists()
         cache.on_line(MARK)
