@@ -147,7 +147,7 @@ def test_built_elsewhere_the_paths_inside_are_those_of_there(
     other = Builder(slipway, tmp_path / "elsewhere", tmp_path / "other-builds", builder.store)
     for one in (builder, other):
         script = one.folder / "recipe/build.sh"
-        header = 'printf \'#define HERE "%s"\\n\' "$PREFIX" > here.h\n'
+        header = 'printf \'#define HERE "%s"\\n\' "$PREFIX/share/libcached" > here.h\n'
         # With flags that name no folder, nothing but the source tells the two builds apart.
         text = script.read_text(encoding="utf-8").replace("$CFLAGS -g", "-O1 -fPIC")
         script.write_text(header + text, encoding="utf-8")
