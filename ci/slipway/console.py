@@ -310,8 +310,15 @@ def _escape(text: str) -> str:
 
 def _make_progress(console: object) -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Task as RichTask
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        Task as RichTask,
+        TextColumn,
+        TimeElapsedColumn,
+    )
     from rich.text import Text
 
     assert isinstance(console, Console)

@@ -19,8 +19,6 @@ import torch
 from torch import _utils
 from torch._weights_only_unpickler import (
     Unpickler as _WeightsOnlyUnpickler,
-)
-from torch._weights_only_unpickler import (
     add_safe_globals,
     clear_safe_globals,
     get_safe_globals,

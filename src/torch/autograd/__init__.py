@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.autograd import functional as functional
     from torch.autograd.function import Function as Function
-    from torch.autograd.gradcheck import gradcheck as gradcheck
-    from torch.autograd.gradcheck import gradgradcheck as gradgradcheck
+    from torch.autograd.gradcheck import gradcheck as gradcheck, gradgradcheck as gradgradcheck
 
 __all__ = ["Function", "backward", "enable_grad", "grad", "gradcheck", "inference_mode", "no_grad", "set_grad_enabled"]
 

@@ -1,4 +1,4 @@
-"""Convolutions, pooling, padding and batch normalisation: the part of `torch.nn.functional` for images and signals."""
+"""Pooling, batch normalisation and the rest: the part of `torch.nn.functional` for images and signals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.nn._windows import Windows, fold, per_dimension, unfold
+from torch.nn._padding import batched, padded
+from torch.nn._windows import Windows, per_dimension, unfold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,201 +18,6 @@ if TYPE_CHECKING:
     Sizes = int | Sequence[int]
 
 
-# ---------------------------------------------------------------------------------------------------- padding
-
-
-def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Adds elements before and after the last dimensions: (last before, last after, second last before, ...).
-
-    `mode`: "constant" (`value`, default 0; negative counts cut off), "reflect", "replicate" or "circular".
-    """
-    if len(pad) % 2 or len(pad) // 2 > input.dim():
-        raise RuntimeError(
-            "Padding length must be divisible by 2 and at most twice the number of dimensions of the input: "
-            f"got {len(pad)} for {input.dim()} dimensions"
-        )
-    if mode not in ("constant", "reflect", "replicate", "circular"):
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    if mode != "constant":
-        if value not in (None, 0):
-            raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
-        return _pad_by_index(input, pad, mode)
-    before, after = list(pad[::2]), list(pad[1::2])
-    if not any(pad):
-        return input.clone()
-    inner = [slice(None)] * input.dim()
-    outer = list(inner)
-    shape = list(input.shape)
-    for number, (start, end) in enumerate(zip(before, after, strict=True)):
-        dim = input.dim() - 1 - number
-        shape[dim] += start + end
-        if shape[dim] < 0:
-            raise RuntimeError(f"The padding ({start}, {end}) leaves less than nothing of dimension {dim}")
-        outer[dim] = slice(max(start, 0), max(start, 0) + max(input.size(dim) + min(start, 0) + min(end, 0), 0))
-        inner[dim] = slice(max(-start, 0), input.size(dim) - max(-end, 0))
-    result = torch.full(shape, 0 if value is None else value, dtype=input.dtype, device=input.device)
-    result[tuple(outer)] = input[tuple(inner)]
-    return result
-
-
-def _pad_by_index(input: Tensor, pad: Sequence[int], mode: str) -> Tensor:
-    for number, (start, end) in enumerate(zip(pad[::2], pad[1::2], strict=True)):
-        dim = input.dim() - 1 - number
-        size = input.size(dim)
-        limit = size - 1 if mode == "reflect" else size
-        if mode != "replicate" and max(start, end) > limit:
-            raise RuntimeError(
-                f"Padding size should be at most {limit} for {mode} padding of {size} elements, got {pad}"
-            )
-        places = torch.arange(-start, size + end)
-        if mode == "replicate":
-            places = places.clamp(0, size - 1)
-        elif mode == "circular":
-            places = places.remainder(size)
-        else:
-            places = (size - 1) - ((size - 1) - places.abs()).abs()
-        input = input.index_select(dim, places.to(input.device))
-    return input
-
-
-# ---------------------------------------------------------------------------------------------------- convolution
-
-
-def _batched(input: Tensor, dimensions: int, name: str) -> tuple[Tensor, bool]:
-    """The input as (N, C, ...), and whether a batch dimension was added."""
-    if input.dim() not in (dimensions + 1, dimensions + 2):
-        raise RuntimeError(
-            f"Expected {dimensions + 1}D (unbatched) or {dimensions + 2}D (batched) input to {name}, "
-            f"but got input of size: {list(input.shape)}"
-        )
-    single = input.dim() == dimensions + 1
-    return (input.unsqueeze(0) if single else input), single
-
-
-def _padded(input: Tensor, amounts: Sequence[tuple[int, int]], value: float = 0.0) -> Tensor:
-    flat = [amount for pair in reversed(amounts) for amount in pair]
-    return pad(input, flat, value=value) if any(flat) else input
-
-
-def _conv(
-    dimensions: int,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: Sizes,
-    padding: Sizes | str,
-    dilation: Sizes,
-    groups: int,
-) -> Tensor:
-    name = f"conv{dimensions}d"
-    input, single = _batched(input, dimensions, name)
-    strides, dilations = per_dimension(stride, dimensions, "stride"), per_dimension(dilation, dimensions, "dilation")
-    kernel = tuple(weight.shape[2:])
-    out_channels, in_channels = weight.size(0), weight.size(1) * groups
-    if input.size(1) != in_channels:
-        raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
-            f"{in_channels} channels, but got {input.size(1)} channels instead"
-        )
-    amounts: list[tuple[int, int]]
-    if isinstance(padding, str):
-        if padding not in ("same", "valid"):
-            raise RuntimeError(f"Invalid padding string: '{padding}'")
-        if padding == "same" and any(step != 1 for step in strides):
-            raise RuntimeError("padding='same' is not supported for strided convolutions")
-        totals = [d * (k - 1) if padding == "same" else 0 for k, d in zip(kernel, dilations, strict=True)]
-        amounts = [(total // 2, total - total // 2) for total in totals]
-    else:
-        amounts = [(amount, amount) for amount in per_dimension(padding, dimensions, "padding")]
-    image = _padded(input, amounts)
-    windows = Windows(tuple(image.shape[2:]), kernel, strides, dilations)
-    windows.check(name)
-    # (N, groups, in/groups * kernel, windows) by (groups, out/groups, in/groups * kernel)
-    columns = unfold(image, windows).reshape(image.size(0), groups, -1, math.prod(windows.counts))
-    result = torch.matmul(weight.reshape(groups, out_channels // groups, -1), columns)
-    result = result.reshape(image.size(0), out_channels, *windows.counts)
-    if bias is not None:
-        result = result + bias.reshape(-1, *[1] * dimensions)
-    return result[0] if single else result
-
-
-def conv1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes | str = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Cross-correlation: (N, C, L), (out, C / groups, K), (out) -> (N, out, L'); `padding` may be "same" or "valid"."""
-    return _conv(1, input, weight, bias, stride, padding, dilation, groups)
-
-
-def conv2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes | str = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Cross-correlation: (N, C, H, W), (out, C / groups, KH, KW), (out) -> (N, out, H', W')."""
-    return _conv(2, input, weight, bias, stride, padding, dilation, groups)
-
-
-def conv3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes | str = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Cross-correlation: (N, C, D, H, W), (out, C / groups, KD, KH, KW), (out) -> (N, out, D', H', W')."""
-    return _conv(3, input, weight, bias, stride, padding, dilation, groups)
-
-
-def conv_transpose2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes = 0,
-    output_padding: Sizes = 0,
-    groups: int = 1,
-    dilation: Sizes = 1,
-) -> Tensor:
-    """The transpose of conv2d: (N, C, H, W), (C, out / groups, KH, KW) -> (N, out, H', W')."""
-    input, single = _batched(input, 2, "conv_transpose2d")
-    strides, dilations = per_dimension(stride, 2, "stride"), per_dimension(dilation, 2, "dilation")
-    amounts, extra = per_dimension(padding, 2, "padding"), per_dimension(output_padding, 2, "output_padding")
-    kernel = tuple(weight.shape[2:])
-    if input.size(1) != weight.size(0):
-        raise RuntimeError(
-            f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
-            f"{weight.size(0)} channels, but got {input.size(1)} channels instead"
-        )
-    if any(more >= max(step, gap) for more, step, gap in zip(extra, strides, dilations, strict=True)):
-        raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {extra}")
-    whole = tuple(
-        (count - 1) * step + gap * (length - 1) + 1 + more
-        for count, step, gap, length, more in zip(input.shape[2:], strides, dilations, kernel, extra, strict=True)
-    )
-    size, batch = tuple(input.shape[2:]), input.size(0)
-    grouped = input.reshape(batch, groups, -1, math.prod(size))
-    columns = torch.matmul(weight.reshape(groups, weight.size(0) // groups, -1).transpose(1, 2), grouped)
-    columns = columns.reshape(batch, groups * weight.size(1), math.prod(kernel), *size)
-    image = fold(columns, Windows(whole, kernel, strides, dilations))
-    ends = [length - amount for length, amount in zip(whole, amounts, strict=True)]
-    image = image[:, :, amounts[0] : ends[0], amounts[1] : ends[1]]
-    if bias is not None:
-        image = image + bias.reshape(-1, 1, 1)
-    return image[0] if single else image
-
-
 # ---------------------------------------------------------------------------------------------------- pooling
 
 
@@ -219,7 +25,7 @@ def _pooled(
     dimensions: int, kind: str, input: Tensor, kernel: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes
 ) -> tuple[Tensor, Windows, list[tuple[int, int]], bool]:
     name = f"{kind}_pool{dimensions}d"
-    input, single = _batched(input, dimensions, name)
+    input, single = batched(input, dimensions, name)
     kernels = per_dimension(kernel, dimensions, "kernel_size")
     strides = kernels if stride is None else per_dimension(stride, dimensions, "stride")
     amounts = [(amount, amount) for amount in per_dimension(padding, dimensions, "padding")]
@@ -227,7 +33,7 @@ def _pooled(
         raise RuntimeError(
             f"pad should be at most half of effective kernel size, but got pad={padding} and kernel_size={kernel}"
         )
-    image = _padded(input, amounts, -math.inf if kind == "max" else 0.0)
+    image = padded(input, amounts, -math.inf if kind == "max" else 0.0)
     windows = Windows(tuple(image.shape[2:]), kernels, strides, per_dimension(dilation, dimensions, "dilation"))
     windows.check(name)
     return unfold(image, windows), windows, amounts, single
@@ -295,7 +101,7 @@ def _avg_pool(
         result = columns.sum(2) / (math.prod(windows.kernel) if divisor is None else divisor)
     else:
         ones = torch.ones((1, 1, *input.shape[input.dim() - dimensions :]), dtype=columns.dtype, device=columns.device)
-        result = columns.sum(2) / unfold(_padded(ones, amounts), windows).sum(2)
+        result = columns.sum(2) / unfold(padded(ones, amounts), windows).sum(2)
     return result[0] if single else result
 
 
@@ -325,7 +131,7 @@ def avg_pool2d(
 
 
 def _adaptive_avg_pool(dimensions: int, input: Tensor, output_size: Any) -> Tensor:
-    input, single = _batched(input, dimensions, f"adaptive_avg_pool{dimensions}d")
+    input, single = batched(input, dimensions, f"adaptive_avg_pool{dimensions}d")
     wanted = (output_size,) * dimensions if output_size is None or isinstance(output_size, int) else tuple(output_size)
     sizes = tuple(input.shape[2:])
     counts = [size if count is None else count for size, count in zip(sizes, wanted, strict=True)]
@@ -392,7 +198,7 @@ def dropout_channels(input: Tensor, p: float, training: bool, dimensions: int) -
     """Zeroes whole channels with probability `p` and divides the others by 1 - p, if `training`."""
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    input, single = _batched(input, dimensions, f"dropout{dimensions}d")
+    input, single = batched(input, dimensions, f"dropout{dimensions}d")
     if training and p > 0:
         noise = input.new_empty((*input.shape[:2], *[1] * dimensions)).bernoulli_(1 - p)
         input = input * (noise / (1 - p) if p < 1 else noise)

@@ -6,112 +6,50 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C
+from torch.nn._convolution import (
+    conv1d as conv1d,
+    conv2d as conv2d,
+    conv3d as conv3d,
+    conv_transpose1d as conv_transpose1d,
+    conv_transpose2d as conv_transpose2d,
+    conv_transpose3d as conv_transpose3d,
+)
 from torch.nn._more import (
     cosine_similarity as cosine_similarity,
-)
-from torch.nn._more import (
     fold as fold,
-)
-from torch.nn._more import (
     glu as glu,
-)
-from torch.nn._more import (
     group_norm as group_norm,
-)
-from torch.nn._more import (
     hardsigmoid as hardsigmoid,
-)
-from torch.nn._more import (
     hardswish as hardswish,
-)
-from torch.nn._more import (
     huber_loss as huber_loss,
-)
-from torch.nn._more import (
     kl_div as kl_div,
-)
-from torch.nn._more import (
     margin_ranking_loss as margin_ranking_loss,
-)
-from torch.nn._more import (
     mish as mish,
-)
-from torch.nn._more import (
     pairwise_distance as pairwise_distance,
-)
-from torch.nn._more import (
     pixel_shuffle as pixel_shuffle,
-)
-from torch.nn._more import (
     prelu as prelu,
-)
-from torch.nn._more import (
     relu_ as relu_,
-)
-from torch.nn._more import (
     rms_norm as rms_norm,
-)
-from torch.nn._more import (
     selu as selu,
-)
-from torch.nn._more import (
     softmin as softmin,
-)
-from torch.nn._more import (
     softsign as softsign,
-)
-from torch.nn._more import (
     tanhshrink as tanhshrink,
-)
-from torch.nn._more import (
     triplet_margin_loss as triplet_margin_loss,
-)
-from torch.nn._more import (
     unfold as unfold,
 )
-from torch.nn._spatial import (
-    adaptive_avg_pool1d as adaptive_avg_pool1d,
-)
-from torch.nn._spatial import (
-    adaptive_avg_pool2d as adaptive_avg_pool2d,
-)
-from torch.nn._spatial import (
-    avg_pool1d as avg_pool1d,
-)
-from torch.nn._spatial import (
-    avg_pool2d as avg_pool2d,
-)
-from torch.nn._spatial import (
-    batch_norm as batch_norm,
-)
-from torch.nn._spatial import (
-    conv1d as conv1d,
-)
-from torch.nn._spatial import (
-    conv2d as conv2d,
-)
-from torch.nn._spatial import (
-    conv3d as conv3d,
-)
-from torch.nn._spatial import (
-    conv_transpose2d as conv_transpose2d,
-)
-from torch.nn._spatial import (
-    dropout1d as dropout1d,
-)
-from torch.nn._spatial import (
-    dropout2d as dropout2d,
-)
-from torch.nn._spatial import (
-    max_pool1d as max_pool1d,
-)
-from torch.nn._spatial import (
-    max_pool2d as max_pool2d,
-)
-from torch.nn._spatial import (
+from torch.nn._padding import (
     pad as pad,
 )
 from torch.nn._spatial import (
+    adaptive_avg_pool1d as adaptive_avg_pool1d,
+    adaptive_avg_pool2d as adaptive_avg_pool2d,
+    avg_pool1d as avg_pool1d,
+    avg_pool2d as avg_pool2d,
+    batch_norm as batch_norm,
+    dropout1d as dropout1d,
+    dropout2d as dropout2d,
+    max_pool1d as max_pool1d,
+    max_pool2d as max_pool2d,
     scaled_dot_product_attention as scaled_dot_product_attention,
 )
 

@@ -21,6 +21,10 @@ void sgemv_(const char* trans, const int* m, const int* n, const float* alpha, c
             const float* x, const int* incx, const float* beta, float* y, const int* incy);
 void dgemv_(const char* trans, const int* m, const int* n, const double* alpha, const double* a,
             const int* lda, const double* x, const int* incx, const double* beta, double* y, const int* incy);
+// Only OpenBLAS has these.
+[[gnu::weak]] int openblas_get_parallel();
+[[gnu::weak]] int openblas_get_num_threads();
+[[gnu::weak]] void openblas_set_num_threads(int threads);
 }
 
 namespace at::native::cpu {
@@ -147,6 +151,18 @@ void gemm(int64_t m, int64_t n, int64_t k, int32_t alpha, MatrixOperand<int32_t>
 void gemm(int64_t m, int64_t n, int64_t k, int64_t alpha, MatrixOperand<int64_t> a, MatrixOperand<int64_t> b,
           int64_t beta, int64_t* out, int64_t out_leading) {
   integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
+}
+
+SerialBlas::SerialBlas(bool active) : threads_(0) {
+  constexpr int kOwnThreads = 1;  // what openblas_get_parallel calls them
+  if (!active || !openblas_get_parallel || openblas_get_parallel() != kOwnThreads) return;
+  threads_ = openblas_get_num_threads();
+  if (threads_ == 1) threads_ = 0;
+  if (threads_ > 1) openblas_set_num_threads(1);
+}
+
+SerialBlas::~SerialBlas() {
+  if (threads_ > 1) openblas_set_num_threads(threads_);
 }
 
 }  // namespace at::native::cpu

@@ -27,4 +27,17 @@ void gemm(int64_t m, int64_t n, int64_t k, int32_t alpha, MatrixOperand<int32_t>
 void gemm(int64_t m, int64_t n, int64_t k, int64_t alpha, MatrixOperand<int64_t> a, MatrixOperand<int64_t> b,
           int64_t beta, int64_t* out, int64_t out_leading);
 
+// While it lives, products run on the thread that asks for them (if `active`), for loops that are themselves parallel.
+// MKL and an OpenBLAS on OpenMP do so by themselves; an OpenBLAS with threads of its own has to be told.
+class SerialBlas {
+ public:
+  explicit SerialBlas(bool active);
+  ~SerialBlas();
+  SerialBlas(const SerialBlas&) = delete;
+  SerialBlas& operator=(const SerialBlas&) = delete;
+
+ private:
+  int threads_;  // to return to; 0: nothing was changed
+};
+
 }  // namespace at::native::cpu

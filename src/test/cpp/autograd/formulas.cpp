@@ -182,6 +182,12 @@ TEST(matrices) {
   run({
       ROW("mm", INPUTS(values({2, 3}), values({3, 4}, 1, 2)), at::mm(x[0], x[1])),
       ROW("mm transposed", INPUTS(values({3, 2}), values({4, 3}, 1, 2)), at::mm(x[0].t(), x[1].t())),
+      ROW("convolution", INPUTS(values({2, 2, 4, 3}), values({4, 1, 2, 2}), values({4})),
+          at::convolution(x[0], x[1], x[2], {2, 1}, {1, 0}, {1, 2}, false, {0, 0}, 2)),
+      ROW("convolution, transposed", INPUTS(values({1, 2, 3}), values({2, 2, 2}), values({2})),
+          at::convolution(x[0], x[1], x[2], {2}, {1}, {3}, true, {2}, 1)),
+      ROW("_convolution_weight_gradient", INPUTS(values({1, 2, 2, 3}), values({1, 1, 3, 4})),
+          at::_convolution_weight_gradient(x[0], x[1], {2, 1, 2, 2}, {1}, {0}, {1}, 1)),
       ROW("bmm", INPUTS(values({2, 2, 3}), values({2, 3, 2}, 1, 2)), at::bmm(x[0], x[1])),
       ROW("addmm", INPUTS(values({4}), values({2, 3}), values({3, 4}, 1, 2)),
           at::addmm(x[0], x[1], x[2], 0.5, 2)),

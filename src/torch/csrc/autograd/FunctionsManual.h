@@ -57,6 +57,15 @@ Tensor mm_mat1_backward(const Tensor& grad, IntArrayRef mat1_sizes, IntArrayRef 
 Tensor mm_mat2_backward(const Tensor& grad, const Tensor& mat1, IntArrayRef mat2_sizes,
                         IntArrayRef mat2_strides);
 
+// Convolutions (FunctionsConvolution.cpp).
+Tensor convolution_input_backward(const Tensor& grad, const Tensor& weight, IntArrayRef input_sizes,
+                                  IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                                  int64_t groups);
+Tensor convolution_weight_backward(const Tensor& grad, const Tensor& input, IntArrayRef weight_sizes,
+                                   IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                                   int64_t groups);
+Tensor convolution_bias_backward(const Tensor& grad);
+
 // Shapes and views.
 // Elements of storage from the first to the last that such a shape touches; 0 without elements.
 int64_t storage_extent(IntArrayRef sizes, IntArrayRef strides);

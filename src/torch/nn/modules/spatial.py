@@ -113,11 +113,7 @@ class Conv3d(_Conv):
     dimensions = 3
 
 
-class ConvTranspose2d(_Conv):
-    """The transpose of Conv2d: makes images larger"""
-
-    dimensions = 2
-
+class _ConvTranspose(_Conv):
     def __init__(
         self,
         in_channels: int,
@@ -136,13 +132,14 @@ class ConvTranspose2d(_Conv):
         super().__init__(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
         )
-        self.output_padding = per_dimension(output_padding, 2, "output_padding")
+        self.output_padding = per_dimension(output_padding, self.dimensions, "output_padding")
 
     def _weight_shape(self) -> tuple[int, ...]:
         return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)
 
     def forward(self, input: Tensor) -> Tensor:
-        return functional.conv_transpose2d(
+        transposes = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)
+        return transposes[self.dimensions - 1](
             input,
             self.weight,
             self.bias,
@@ -154,7 +151,25 @@ class ConvTranspose2d(_Conv):
         )
 
     def _more_repr(self) -> str:
-        return f", output_padding={self.output_padding}" if self.output_padding != (0, 0) else ""
+        return f", output_padding={self.output_padding}" if any(self.output_padding) else ""
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """The transpose of Conv1d: makes signals longer"""
+
+    dimensions = 1
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """The transpose of Conv2d: makes images larger"""
+
+    dimensions = 2
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """The transpose of Conv3d: makes volumes larger"""
+
+    dimensions = 3
 
 
 class _MaxPool(Module):

@@ -1,0 +1,146 @@
+// Convolutions: checks and shapes. A transposed convolution is the gradient of an ordinary one with respect to its input,
+// so both and one operator for the gradient of the weight are closed under differentiation.
+
+#include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/native/Dimensions.h>
+#include <aten/native/RunKernel.h>
+#include <aten/native/TypeNames.h>
+
+#include <sstream>
+
+namespace at::native {
+
+namespace {
+
+// One number for each dimension, from one for all or one for each.
+DimVector per_dimension(IntArrayRef values, int64_t dims, const char* name) {
+  const auto count = static_cast<int64_t>(values.size());
+  TORCH_CHECK(count == 1 || count == dims, "expected ", name, " to be a single integer value or a list of ", dims,
+              " values to match the convolution dimensions, but got ", name, "=", values);
+  DimVector result;
+  for (int64_t dim = 0; dim < dims; ++dim) result.push_back(values[count == 1 ? 0 : dim]);
+  return result;
+}
+
+std::string joined(IntArrayRef values) {
+  std::ostringstream text;
+  for (size_t i = 0; i < values.size(); ++i) text << (i == 0 ? "(" : " x ") << values[i];
+  text << ")";
+  return text.str();
+}
+
+struct Window {
+  DimVector stride;
+  DimVector padding;
+  DimVector dilation;
+};
+
+Window check_window(IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t dims) {
+  TORCH_CHECK(dims >= 1 && dims <= 3, "Expected 3D, 4D or 5D weight for a convolution, but got ", dims + 2, "D");
+  Window window{per_dimension(stride, dims, "stride"), per_dimension(padding, dims, "padding"),
+                per_dimension(dilation, dims, "dilation")};
+  for (int64_t dim = 0; dim < dims; ++dim) {
+    TORCH_CHECK(window.stride[dim] > 0, "non-positive stride is not supported");
+    TORCH_CHECK(window.padding[dim] >= 0, "negative padding is not supported");
+    TORCH_CHECK(window.dilation[dim] > 0, "dilation should be greater than zero");
+  }
+  return window;
+}
+
+void check_types(const Tensor& input, const Tensor& other, const char* name) {
+  check_same_device(input, other, name, "convolution");
+  TORCH_CHECK(input.dtype() == other.dtype(), "Input type (", cpp_type_name(input.dtype()), ") and ", name, " type (",
+              cpp_type_name(other.dtype()), ") should be the same");
+}
+
+}  // namespace
+
+Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
+                   IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+                   int64_t groups) {
+  const int64_t dims = weight.dim() - 2;
+  const Window window = check_window(stride, padding, dilation, dims);
+  const DimVector extra = per_dimension(output_padding, dims, "output_padding");
+  const IntArrayRef sizes = input.sizes();
+  const IntArrayRef weights = weight.sizes();
+  TORCH_CHECK(input.dim() == weight.dim(), "Expected ", dims + 2, "D (batched) input to a convolution with a weight of ",
+              "size ", weights, ", but got input of size: ", sizes);
+  check_types(input, weight, "weight");
+  TORCH_CHECK(groups > 0, "non-positive groups is not supported");
+  TORCH_CHECK(weights[0] >= groups && weights[0] % groups == 0, "Given groups=", groups,
+              ", expected weight to be at least ", groups, " at dimension 0 and divisible by it, but got weight of size ",
+              weights, " instead");
+  if (transposed) {
+    TORCH_CHECK(sizes[1] == weights[0], "Given transposed=1, weight of size ", weights, ", expected input", sizes,
+                " to have ", weights[0], " channels, but got ", sizes[1], " channels instead");
+  } else {
+    TORCH_CHECK(sizes[1] == weights[1] * groups, "Given groups=", groups, ", weight of size ", weights,
+                ", expected input", sizes, " to have ", weights[1] * groups, " channels, but got ", sizes[1],
+                " channels instead");
+  }
+  const int64_t channels = transposed ? weights[1] * groups : weights[0];
+  if (bias.defined()) {
+    check_types(input, bias, "bias");
+    TORCH_CHECK(bias.dim() == 1 && bias.sizes()[0] == channels, "Given weight of size ", weights,
+                ", expected bias to be 1-dimensional with ", channels, " elements, but got bias of size ", bias.sizes(),
+                " instead");
+  }
+  DimVector shape{sizes[0], channels};
+  DimVector padded;
+  DimVector reach;
+  bool fits = true;
+  for (int64_t dim = 0; dim < dims; ++dim) {
+    const int64_t size = sizes[dim + 2];
+    const int64_t length = window.dilation[dim] * (weights[dim + 2] - 1) + 1;
+    reach.push_back(length);
+    padded.push_back(size + 2 * window.padding[dim]);
+    TORCH_CHECK(weights[dim + 2] > 0, "Expected a kernel of at least one element, but got weight of size ", weights);
+    if (transposed) {
+      TORCH_CHECK(extra[dim] >= 0 && extra[dim] < std::max(window.stride[dim], window.dilation[dim]),
+                  "output padding must be smaller than either stride or dilation, but got output_padding: ",
+                  IntArrayRef(extra), " stride: ", IntArrayRef(window.stride), " dilation: ",
+                  IntArrayRef(window.dilation));
+      shape.push_back((size - 1) * window.stride[dim] - 2 * window.padding[dim] + length + extra[dim]);
+      TORCH_CHECK(shape.back() >= 0 && size > 0, "Given input size per channel: ", joined(sizes.slice(2, dims)),
+                  ". Calculated output size per channel is negative: the padding leaves nothing");
+    } else {
+      TORCH_CHECK(extra[dim] == 0, "output_padding is for transposed convolutions only");
+      fits = fits && padded.back() >= length;
+      shape.push_back(fits ? (padded.back() - length) / window.stride[dim] + 1 : 0);
+    }
+  }
+  TORCH_CHECK(fits, "Calculated padded input size per channel: ", joined(padded), ". Kernel size: ", joined(reach),
+              ". Kernel size can't be greater than actual input size");
+  const Tensor out = at::detail::empty(shape, input.dtype(), input.device());
+  if (out.numel() > 0) {
+    const auto& kernels = transposed ? convolution_transposed_kernels : convolution_kernels;
+    run_kernel(kernels, input.device(), out, input.contiguous(), weight.contiguous(),
+               bias.defined() ? bias.contiguous() : bias, window.stride, window.padding, window.dilation, groups);
+  }
+  return out;
+}
+
+Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& input, IntArrayRef weight_size,
+                                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  const auto dims = static_cast<int64_t>(weight_size.size()) - 2;
+  const Window window = check_window(stride, padding, dilation, dims);
+  TORCH_CHECK(input.dim() == dims + 2 && grad_output.dim() == dims + 2 && groups > 0, "a gradient of size ",
+              grad_output.sizes(), " and an input of size ", input.sizes(),
+              " cannot come from a convolution with a weight of size ", weight_size);
+  check_types(input, grad_output, "gradient");
+  TORCH_CHECK(grad_output.sizes()[0] == input.sizes()[0] && grad_output.sizes()[1] == weight_size[0] &&
+                  input.sizes()[1] == weight_size[1] * groups && weight_size[0] % groups == 0,
+              "a gradient of size ", grad_output.sizes(), " and an input of size ", input.sizes(),
+              " do not belong to a weight of size ", weight_size, " and groups=", groups);
+  const Tensor out = at::detail::empty(weight_size, input.dtype(), input.device());
+  if (out.numel() > 0) {
+    run_kernel(convolution_weight_gradient_kernels, input.device(), out, grad_output.contiguous(), input.contiguous(),
+               window.stride, window.padding, window.dilation, groups);
+  }
+  return out;
+}
+
+}  // namespace at::native

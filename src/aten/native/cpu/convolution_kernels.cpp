@@ -1,0 +1,371 @@
+// Convolutions. With stride 1, floating: directly, on a padded copy of the image in which a step of the kernel is one
+// distance in memory for all windows, lines' ends included. Otherwise: windows copied into a matrix, a tile that fits
+// into the cache at a time, times the weight. Tiles, images and groups are given out to threads.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+#include <aten/Parallel.h>
+#include <aten/native/cpu/ConvolutionGeometry.h>
+#include <aten/native/cpu/blas.h>
+#include <aten/native/cpu/direct_convolution.h>
+
+#include <memory>
+#include <type_traits>
+
+namespace at::native::cpu {
+
+namespace {
+
+using Geometry = ConvolutionGeometry;
+
+constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
+constexpr int64_t kPartialSumBytes = 1 << 26;    // of a weight's gradient, over all threads
+constexpr int64_t kSerialWork = 1 << 15;         // multiplications that waking threads does not pay for
+
+template <typename T>
+std::unique_ptr<T[]> scratch(int64_t count) {
+  return std::unique_ptr<T[]>(new T[static_cast<size_t>(count)]);  // not initialised
+}
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// How windows, counted through all images, are divided: tiles of `size` windows, within an image unless images are small.
+struct Tiling {
+  int64_t per_image;  // tiles; 0: a tile holds several images
+  int64_t images;     // in a tile
+  int64_t size;
+  int64_t count;
+  int64_t windows;
+  int64_t batch;
+
+  Tiling(const Geometry& g, int64_t element_size, int64_t tasks_wanted) : windows(g.window_count()), batch(g.batch) {
+    const int64_t wanted = std::clamp<int64_t>(kTileBytes / std::max<int64_t>(g.rows() * element_size, 1), 64, 4096);
+    if (windows >= wanted || batch <= 1) {
+      per_image = divide_up(windows, wanted);
+      if (batch * per_image < tasks_wanted) per_image = std::clamp<int64_t>(windows / 64, per_image, tasks_wanted);
+      images = 1;
+      size = divide_up(windows, per_image);
+      count = batch * per_image;
+    } else {
+      per_image = 0;
+      images = std::max<int64_t>(1, std::min(wanted / windows, divide_up(batch, tasks_wanted)));
+      size = images * windows;
+      count = divide_up(batch, images);
+    }
+  }
+  std::pair<int64_t, int64_t> range(int64_t tile) const {
+    if (per_image == 0) return {tile * size, std::min((tile + 1) * size, batch * windows)};
+    const int64_t start = tile / per_image * windows;
+    const int64_t first = tile % per_image * size;
+    return {start + std::min(first, windows), start + std::min(first + size, windows)};
+  }
+};
+
+// A matrix of [rows, windows of a tile].
+template <typename T>
+struct Matrix {
+  const T* data;
+  int64_t leading;
+};
+
+// The windows of group `group` in a tile: in place where they are the image itself, else copied to `columns`.
+template <typename T>
+Matrix<T> windows_of(const Geometry& g, const T* images, int64_t group, int64_t first, int64_t last, bool one_image,
+                     T* columns) {
+  const int64_t step = g.groups * g.image_channels * g.image_elements();
+  const T* start = images + group * g.image_channels * g.image_elements();
+  if (g.is_pointwise() && one_image) {
+    const int64_t elements = g.image_elements();
+    return {start + first / elements * step + first % elements, elements};
+  }
+  gather_windows(g, start, step, window_runs(g, first, last), columns, last - first);
+  return {columns, last - first};
+}
+
+// Calls body(image, first window in it, first column, count) for the part of each image in windows [first, last).
+template <typename Body>
+void for_each_image(int64_t windows, int64_t first, int64_t last, Body&& body) {
+  for (int64_t start = first; start < last;) {
+    const int64_t image = start / windows;
+    const int64_t end = std::min(last, (image + 1) * windows);
+    body(image, start - image * windows, start - first, end - start);
+    start = end;
+  }
+}
+
+int64_t grain_for(int64_t work, int64_t tasks) {
+  return std::max<int64_t>(1, kSerialWork / std::max<int64_t>(work / std::max<int64_t>(tasks, 1), 1));
+}
+
+// ---------------------------------------------------------------- directly
+
+template <typename T>
+void convolve_directly(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  // The padded image: as wide and high as all windows reach.
+  Geometry::Triple padded;
+  for (int dim = 0; dim < 3; ++dim) padded[dim] = g.windows[dim] + g.dilation[dim] * (g.kernel[dim] - 1);
+  const int64_t plane = padded[1] * padded[2];
+  const int64_t channel = padded[0] * plane;
+  const int64_t taps = g.rows();
+  const int64_t outs = g.window_channels;
+  std::vector<int64_t> offsets;
+  for (int64_t c = 0; c < g.image_channels; ++c) {
+    for (int64_t kz = 0; kz < g.kernel[0]; ++kz) {
+      for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
+        for (int64_t kx = 0; kx < g.kernel[2]; ++kx) {
+          offsets.push_back(c * channel + kz * g.dilation[0] * plane + ky * g.dilation[1] * padded[2] +
+                            kx * g.dilation[2]);
+        }
+      }
+    }
+  }
+  // An image and a group for each task; where these are too few, a part of the output channels, too.
+  const int64_t pairs = g.batch * g.groups;
+  const int64_t parts = std::clamp<int64_t>(divide_up(get_num_threads(), pairs), 1, divide_up(outs, 4));
+  const int64_t part = divide_up(divide_up(outs, parts), 4) * 4;
+  const int64_t work = g.window_count() * outs * taps;
+  parallel_for(0, pairs * parts, grain_for(work * pairs, pairs * parts), [&](int64_t begin, int64_t end) {
+    const int64_t filled = g.image_channels * channel;
+    const auto image = scratch<T>(filled + kDirectBlock<T>);
+    std::fill_n(image.get(), filled + kDirectBlock<T>, T(0));
+    const auto result = scratch<T>(part * kDirectBlock<T>);
+    int64_t held = -1;  // the pair whose image is in `image`
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t pair = task / parts;
+      const int64_t first_out = task % parts * part;
+      const int64_t count_outs = std::min(part, outs - first_out);
+      if (count_outs <= 0) continue;
+      if (held != pair) {  // only lines inside of the image are written, the frame stays 0
+        const T* from = input + pair * g.image_channels * g.image_elements();
+        for (int64_t c = 0; c < g.image_channels; ++c) {
+          for (int64_t z = 0; z < padded[0]; ++z) {
+            const int64_t in_z = z - g.padding[0];
+            if (in_z < 0 || in_z >= g.image[0]) continue;
+            for (int64_t y = 0; y < padded[1]; ++y) {
+              const int64_t in_y = y - g.padding[1];
+              if (in_y < 0 || in_y >= g.image[1]) continue;
+              const auto [left, right] = part_inside(-g.padding[2], 1, padded[2], g.image[2]);
+              const T* line = from + ((c * g.image[0] + in_z) * g.image[1] + in_y) * g.image[2] - g.padding[2];
+              std::copy(line + left, line + right, image.get() + c * channel + z * plane + y * padded[2] + left);
+            }
+          }
+        }
+        held = pair;
+      }
+      const int64_t group = pair % g.groups;
+      const int64_t first_channel = group * outs + first_out;
+      T* to = out + (pair * outs + first_out) * g.window_count();
+      const int64_t reach = (g.windows[1] - 1) * padded[2] + g.windows[2];
+      for (int64_t z = 0; z < g.windows[0]; ++z) {
+        for (int64_t place = 0; place < reach; place += kDirectBlock<T>) {
+          direct_convolution(image.get() + z * plane + place, offsets.data(), taps, weight + first_channel * taps,
+                             bias ? bias + first_channel : nullptr, count_outs, result.get());
+          // What lies between the end of a line of windows and the next line is left out.
+          const int64_t stop = std::min(reach, place + kDirectBlock<T>);
+          for (int64_t start = place; start < stop;) {
+            const int64_t y = start / padded[2];
+            const int64_t x = start - y * padded[2];
+            const int64_t count = std::min(g.windows[2] - x, stop - start);
+            if (count > 0) {
+              T* line = to + (z * g.windows[1] + y) * g.windows[2] + x;
+              for (int64_t o = 0; o < count_outs; ++o) {
+                std::copy_n(result.get() + o * kDirectBlock<T> + (start - place), count, line + o * g.window_count());
+              }
+            }
+            start = (y + 1) * padded[2];
+          }
+        }
+      }
+    }
+  });
+}
+
+// ---------------------------------------------------------------- by matrix products
+
+template <typename T>
+void convolve_by_products(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  const int64_t rows = g.rows();
+  const int64_t outs = g.window_channels;
+  const int64_t windows = g.window_count();
+  const Tiling tiles(g, sizeof(T), divide_up(get_num_threads(), g.groups));
+  const SerialBlas serial(tiles.count * g.groups > 1);
+  const int64_t tasks = tiles.count * g.groups;
+  parallel_for(0, tasks, grain_for(g.batch * g.groups * windows * rows * outs, tasks), [&](int64_t begin, int64_t end) {
+    const auto columns = scratch<T>(rows * tiles.size);
+    const auto gathered = scratch<T>(tiles.images > 1 ? outs * tiles.size : 0);
+    for (int64_t task = begin; task < end; ++task) {
+      const auto [first, last] = tiles.range(task / g.groups);
+      const int64_t count = last - first;
+      if (count == 0) continue;
+      const int64_t group = task % g.groups;
+      const bool one_image = tiles.images == 1;
+      const Matrix<T> matrix = windows_of(g, input, group, first, last, one_image, columns.get());
+      const int64_t image = first / windows;
+      T* to = one_image ? out + ((image * g.groups + group) * outs) * windows + first - image * windows : gathered.get();
+      const int64_t leading = one_image ? windows : count;
+      for (int64_t o = 0; bias && o < outs; ++o) std::fill_n(to + o * leading, count, bias[group * outs + o]);
+      gemm(outs, count, rows, T(1), {weight + group * outs * rows, rows, false}, {matrix.data, matrix.leading, false},
+           bias ? T(1) : T(0), to, leading);
+      if (one_image) continue;
+      for_each_image(windows, first, last, [&](int64_t number, int64_t, int64_t column, int64_t) {
+        T* target = out + (number * g.groups + group) * outs * windows;
+        for (int64_t o = 0; o < outs; ++o) std::copy_n(to + o * leading + column, windows, target + o * windows);
+      });
+    }
+  });
+}
+
+template <typename T>
+void convolve(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!g.has_stride() && !g.is_pointwise()) return convolve_directly(g, out, input, weight, bias);
+  }
+  convolve_by_products(g, out, input, weight, bias);
+}
+
+// Out is the image here: what its windows would have read comes from the input, and is added up.
+template <typename T>
+void scatter_by_products(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  const int64_t kernel = g.kernel_elements();
+  const int64_t windows = g.window_count();
+  const int64_t elements = g.image_elements();
+  const int64_t pairs = g.batch * g.groups;
+  const int64_t parts = std::clamp<int64_t>(divide_up(get_num_threads(), pairs), 1, g.image_channels);
+  const int64_t part = divide_up(g.image_channels, parts);
+  const Tiling tiles(g, sizeof(T), 1);
+  const SerialBlas serial(pairs * parts > 1);
+  const int64_t work = pairs * windows * g.rows() * g.window_channels;
+  parallel_for(0, pairs * parts, grain_for(work, pairs * parts), [&](int64_t begin, int64_t end) {
+    const int64_t tile = std::min(tiles.size, windows);
+    const auto columns = scratch<T>(part * kernel * tile);
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t pair = task / parts;
+      const int64_t group = pair % g.groups;
+      const int64_t first_channel = task % parts * part;
+      const int64_t last_channel = std::min(first_channel + part, g.image_channels);
+      T* image = out + pair * g.image_channels * elements;
+      for (int64_t c = first_channel; c < last_channel; ++c) {
+        std::fill_n(image + c * elements, elements, bias ? bias[group * g.image_channels + c] : T(0));
+      }
+      if (first_channel >= last_channel) continue;
+      const T* weights = weight + group * g.window_channels * g.rows() + first_channel * kernel;
+      for (int64_t first = 0; first < windows; first += tile) {
+        const int64_t count = std::min(tile, windows - first);
+        gemm((last_channel - first_channel) * kernel, count, g.window_channels, T(1), {weights, g.rows(), true},
+             {input + pair * g.window_channels * windows + first, windows, false}, T(0), columns.get(), count);
+        scatter_windows(g, image, 0, first_channel, last_channel, window_runs(g, first, first + count), columns.get(),
+                        count);
+      }
+    }
+  });
+}
+
+// A transposed convolution with stride 1 is an ordinary one with the kernel turned round.
+template <typename T>
+void convolve_transposed(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  if (g.has_stride() || !std::is_floating_point_v<T>) return scatter_by_products(g, out, input, weight, bias);
+  Geometry turned = g;
+  std::swap(turned.image, turned.windows);
+  std::swap(turned.image_channels, turned.window_channels);
+  for (int dim = 0; dim < 3; ++dim) turned.padding[dim] = g.dilation[dim] * (g.kernel[dim] - 1) - g.padding[dim];
+  const int64_t kernel = g.kernel_elements();
+  const auto flipped = scratch<T>(g.groups * g.window_channels * g.rows());
+  T* to = flipped.get();
+  for (int64_t group = 0; group < g.groups; ++group) {
+    for (int64_t c = 0; c < g.image_channels; ++c) {
+      for (int64_t o = 0; o < g.window_channels; ++o, to += kernel) {
+        const T* from = weight + ((group * g.window_channels + o) * g.image_channels + c) * kernel;
+        std::reverse_copy(from, from + kernel, to);
+      }
+    }
+  }
+  convolve(turned, out, input, flipped.get(), bias);
+}
+
+template <typename T>
+void weight_gradient(const Geometry& g, T* out, const T* grad, const T* input) {
+  const int64_t rows = g.rows();
+  const int64_t outs = g.window_channels;
+  const int64_t windows = g.window_count();
+  const int64_t size = outs * rows;
+  const int64_t threads = get_num_threads();
+  const Tiling tiles(g, sizeof(T), divide_up(threads, g.groups));
+  if (tiles.count == 0 || windows == 0) {
+    std::fill_n(out, g.groups * size, T(0));
+    return;
+  }
+  // Each group's tiles in chunks, each chunk with a sum of its own, the first one in `out`.
+  const int64_t affordable = 1 + kPartialSumBytes / static_cast<int64_t>(sizeof(T)) / (g.groups * size);
+  const int64_t chunks = std::min({divide_up(threads, g.groups), tiles.count, affordable});
+  const auto partial = scratch<T>((chunks - 1) * g.groups * size);
+  const int64_t tasks = g.groups * chunks;
+  const SerialBlas serial(tasks > 1);
+  parallel_for(0, tasks, grain_for(g.batch * g.groups * windows * size, tasks), [&](int64_t begin, int64_t end) {
+    const auto columns = scratch<T>(rows * tiles.size);
+    const auto gathered = scratch<T>(tiles.images > 1 ? outs * tiles.size : 0);
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t group = task % g.groups;
+      const int64_t chunk = task / g.groups;
+      T* sum = (chunk == 0 ? out : partial.get() + (chunk - 1) * g.groups * size) + group * size;
+      bool is_first = true;
+      for (int64_t tile = chunk * tiles.count / chunks; tile < (chunk + 1) * tiles.count / chunks; ++tile) {
+        const auto [first, last] = tiles.range(tile);
+        const int64_t count = last - first;
+        if (count == 0) continue;
+        const bool one_image = tiles.images == 1;
+        const Matrix<T> matrix = windows_of(g, input, group, first, last, one_image, columns.get());
+        const int64_t image = first / windows;
+        Matrix<T> slope{grad + (image * g.groups + group) * outs * windows + first - image * windows, windows};
+        if (!one_image) {
+          for_each_image(windows, first, last, [&](int64_t number, int64_t, int64_t column, int64_t) {
+            const T* from = grad + (number * g.groups + group) * outs * windows;
+            for (int64_t o = 0; o < outs; ++o) {
+              std::copy_n(from + o * windows, windows, gathered.get() + o * count + column);
+            }
+          });
+          slope = {gathered.get(), count};
+        }
+        gemm(outs, rows, count, T(1), {slope.data, slope.leading, false}, {matrix.data, matrix.leading, true},
+             is_first ? T(0) : T(1), sum, rows);
+        is_first = false;
+      }
+    }
+  });
+  for (int64_t chunk = 1; chunk < chunks; ++chunk) {
+    const T* from = partial.get() + (chunk - 1) * g.groups * size;
+    for (int64_t i = 0; i < g.groups * size; ++i) out[i] = static_cast<T>(out[i] + from[i]);
+  }
+}
+
+}  // namespace
+
+void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                        IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  const Geometry geometry(input.sizes(), out.sizes(), weight.sizes(), stride, padding, dilation, groups);
+  dispatch_numeric_types(out.dtype(), "convolution", [&](auto type) {
+    using T = typename decltype(type)::type;
+    convolve(geometry, out.data_ptr<T>(), input.data_ptr<T>(), weight.data_ptr<T>(),
+             bias.defined() ? bias.data_ptr<T>() : nullptr);
+  });
+}
+
+void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                                   IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  const Geometry geometry(out.sizes(), input.sizes(), weight.sizes(), stride, padding, dilation, groups);
+  dispatch_numeric_types(out.dtype(), "convolution_transposed", [&](auto type) {
+    using T = typename decltype(type)::type;
+    convolve_transposed(geometry, out.data_ptr<T>(), input.data_ptr<T>(), weight.data_ptr<T>(),
+                        bias.defined() ? bias.data_ptr<T>() : nullptr);
+  });
+}
+
+void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, const Tensor& input, IntArrayRef stride,
+                                        IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  const Geometry geometry(input.sizes(), grad.sizes(), out.sizes(), stride, padding, dilation, groups);
+  dispatch_numeric_types(out.dtype(), "convolution_weight_gradient", [&](auto type) {
+    using T = typename decltype(type)::type;
+    weight_gradient(geometry, out.data_ptr<T>(), grad.data_ptr<T>(), input.data_ptr<T>());
+  });
+}
+
+}  // namespace at::native::cpu

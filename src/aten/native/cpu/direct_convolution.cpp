@@ -1,0 +1,132 @@
+// Compiled once per instruction set. Four outputs by two vectors are kept in registers: every vector that is loaded serves
+// four outputs, and every weight two vectors.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/direct_convolution.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/direct_convolution.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <typename T>
+HWY_ATTR void four_outputs(const T* data, const int64_t* offsets, int64_t taps, const T* weights, const T* start,
+                           T* result) {
+  const hn::CappedTag<T, kDirectBlock<T> / 2> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const T* w0 = weights;
+  const T* w1 = w0 + taps;
+  const T* w2 = w1 + taps;
+  const T* w3 = w2 + taps;
+  for (int64_t i = 0; i < kDirectBlock<T>; i += 2 * lanes, data += 2 * lanes, result += 2 * lanes) {
+    auto a0 = hn::Set(d, start ? start[0] : T(0));
+    auto b0 = a0;
+    auto a1 = hn::Set(d, start ? start[1] : T(0));
+    auto b1 = a1;
+    auto a2 = hn::Set(d, start ? start[2] : T(0));
+    auto b2 = a2;
+    auto a3 = hn::Set(d, start ? start[3] : T(0));
+    auto b3 = a3;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const T* place = data + offsets[tap];
+      const auto a = hn::LoadU(d, place);
+      const auto b = hn::LoadU(d, place + lanes);
+      auto weight = hn::Set(d, w0[tap]);
+      a0 = hn::MulAdd(a, weight, a0);
+      b0 = hn::MulAdd(b, weight, b0);
+      weight = hn::Set(d, w1[tap]);
+      a1 = hn::MulAdd(a, weight, a1);
+      b1 = hn::MulAdd(b, weight, b1);
+      weight = hn::Set(d, w2[tap]);
+      a2 = hn::MulAdd(a, weight, a2);
+      b2 = hn::MulAdd(b, weight, b2);
+      weight = hn::Set(d, w3[tap]);
+      a3 = hn::MulAdd(a, weight, a3);
+      b3 = hn::MulAdd(b, weight, b3);
+    }
+    hn::StoreU(a0, d, result);
+    hn::StoreU(b0, d, result + lanes);
+    hn::StoreU(a1, d, result + kDirectBlock<T>);
+    hn::StoreU(b1, d, result + kDirectBlock<T> + lanes);
+    hn::StoreU(a2, d, result + 2 * kDirectBlock<T>);
+    hn::StoreU(b2, d, result + 2 * kDirectBlock<T> + lanes);
+    hn::StoreU(a3, d, result + 3 * kDirectBlock<T>);
+    hn::StoreU(b3, d, result + 3 * kDirectBlock<T> + lanes);
+  }
+}
+
+template <typename T>
+HWY_ATTR void one_output(const T* data, const int64_t* offsets, int64_t taps, const T* weights, const T* start,
+                         T* result) {
+  const hn::CappedTag<T, kDirectBlock<T> / 4> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < kDirectBlock<T>; i += 4 * lanes, data += 4 * lanes, result += 4 * lanes) {
+    auto sum0 = hn::Set(d, start ? *start : T(0));
+    auto sum1 = sum0;
+    auto sum2 = sum0;
+    auto sum3 = sum0;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const T* place = data + offsets[tap];
+      const auto weight = hn::Set(d, weights[tap]);
+      sum0 = hn::MulAdd(hn::LoadU(d, place), weight, sum0);
+      sum1 = hn::MulAdd(hn::LoadU(d, place + lanes), weight, sum1);
+      sum2 = hn::MulAdd(hn::LoadU(d, place + 2 * lanes), weight, sum2);
+      sum3 = hn::MulAdd(hn::LoadU(d, place + 3 * lanes), weight, sum3);
+    }
+    hn::StoreU(sum0, d, result);
+    hn::StoreU(sum1, d, result + lanes);
+    hn::StoreU(sum2, d, result + 2 * lanes);
+    hn::StoreU(sum3, d, result + 3 * lanes);
+  }
+}
+
+template <typename T>
+HWY_ATTR void all_outputs(const T* data, const int64_t* offsets, int64_t taps, const T* weights, const T* start,
+                          int64_t outs, T* result) {
+  int64_t out = 0;
+  for (; out + 4 <= outs; out += 4) {
+    four_outputs(data, offsets, taps, weights + out * taps, start ? start + out : nullptr,
+                 result + out * kDirectBlock<T>);
+  }
+  for (; out < outs; ++out) {
+    one_output(data, offsets, taps, weights + out * taps, start ? start + out : nullptr,
+               result + out * kDirectBlock<T>);
+  }
+}
+
+void direct_convolution_float(const float* data, const int64_t* offsets, int64_t taps, const float* weights,
+                              const float* start, int64_t outs, float* result) {
+  all_outputs(data, offsets, taps, weights, start, outs, result);
+}
+void direct_convolution_double(const double* data, const int64_t* offsets, int64_t taps, const double* weights,
+                               const double* start, int64_t outs, double* result) {
+  all_outputs(data, offsets, taps, weights, start, outs, result);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(direct_convolution_float);
+HWY_EXPORT(direct_convolution_double);
+
+void direct_convolution(const float* data, const int64_t* offsets, int64_t taps, const float* weights,
+                        const float* start, int64_t outs, float* result) {
+  HWY_DYNAMIC_DISPATCH(direct_convolution_float)(data, offsets, taps, weights, start, outs, result);
+}
+void direct_convolution(const double* data, const int64_t* offsets, int64_t taps, const double* weights,
+                        const double* start, int64_t outs, double* result) {
+  HWY_DYNAMIC_DISPATCH(direct_convolution_double)(data, offsets, taps, weights, start, outs, result);
+}
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE

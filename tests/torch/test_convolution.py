@@ -1,0 +1,136 @@
+"""Convolutions of sizes that take every path: direct, by tiles within images and over several, pointwise, transposed.
+
+What they are compared with is made of other operators, and is itself compared with PyTorch's answers in `golden/`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import torch
+from torch.nn._conv_windows import convolve_by_windows, transpose_by_windows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# input, weight, stride, padding, dilation, groups
+CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], Any, Any, Any, int]] = {
+    "direct": ((3, 4, 9, 11), (7, 4, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "direct, wide kernel": ((2, 3, 30, 70), (5, 3, 5, 4), (1, 1), (0, 3), (1, 1), 1),
+    "direct, dilated, in groups": ((2, 6, 12, 12), (4, 3, 3, 2), (1, 1), (2, 1), (2, 3), 2),
+    "each channel": ((2, 6, 20, 20), (6, 1, 3, 3), (1, 1), (1, 1), (1, 1), 6),
+    "each channel, steps": ((2, 6, 20, 21), (12, 1, 3, 3), (2, 3), (1, 1), (1, 1), 6),
+    "pointwise": ((3, 8, 10, 10), (5, 8, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "pointwise, padded": ((3, 8, 10, 10), (5, 8, 1, 1), (1, 1), (1, 2), (1, 1), 1),
+    "pointwise, several small images": ((70, 8, 2, 2), (5, 8, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "steps, several images in a tile": ((67, 3, 6, 6), (4, 3, 3, 3), (2, 2), (1, 1), (1, 1), 1),
+    "steps, several tiles in an image": ((2, 16, 120, 120), (4, 16, 3, 3), (2, 1), (1, 1), (1, 1), 1),
+    "one image": ((1, 3, 40, 40), (9, 3, 3, 3), (2, 2), (0, 1), (1, 1), 1),
+    "kernel larger than the image": ((2, 2, 2, 3), (3, 2, 5, 5), (1, 1), (2, 2), (1, 1), 1),
+    "padding larger than the kernel": ((2, 2, 4, 4), (3, 2, 2, 2), (1, 1), (3, 2), (1, 1), 1),
+    "signal": ((4, 3, 100), (6, 3, 7), (3,), (5,), (2,), 1),
+    "signal, direct": ((4, 3, 100), (6, 3, 7), (1,), (3,), (1,), 1),
+    "volume": ((2, 2, 5, 6, 7), (3, 2, 2, 3, 3), (1, 2, 1), (1, 0, 1), (2, 1, 1), 1),
+    "volume, direct": ((2, 2, 5, 6, 7), (3, 2, 2, 3, 3), (1, 1, 1), (1, 0, 1), (2, 1, 1), 1),
+    "nothing": ((0, 2, 5, 5), (3, 2, 3, 3), (1, 1), (0, 0), (1, 1), 1),
+}
+
+
+@pytest.fixture(params=[1, 3], ids=["one thread", "three threads"])
+def threads(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield
+    torch.set_num_threads(before)
+
+
+def gradients(result: torch.Tensor, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    slopes = torch.arange(result.numel(), dtype=result.dtype).reshape(result.shape).cos()
+    return list(torch.autograd.grad((result * slopes).sum(), inputs))
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize(("name", "dtype"), list(itertools.product(CASES, (torch.float64, torch.float32))))
+def test_convolution(name: str, dtype: torch.dtype) -> None:
+    size, weight_size, stride, padding, dilation, groups = CASES[name]
+    input = torch.randn(size, dtype=dtype, requires_grad=True)
+    weight = torch.randn(weight_size, dtype=dtype, requires_grad=True)
+    bias = torch.randn(weight_size[0], dtype=dtype, requires_grad=True)
+    extra = [0] * len(stride)
+    tolerance = {"rtol": 1e-9, "atol": 1e-9} if dtype == torch.float64 else {"rtol": 1e-3, "atol": 2e-3}
+    expected = convolve_by_windows(input, weight, bias, stride, padding, dilation, groups)
+    actual = torch.convolution(input, weight, bias, stride, padding, dilation, False, extra, groups)
+    torch.testing.assert_close(actual, expected, **tolerance)
+    for ours, theirs in zip(
+        gradients(actual, [input, weight, bias]), gradients(expected, [input, weight, bias]), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs, **tolerance)
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("padding larger than the kernel", "nothing")])
+def test_transposed_convolution(name: str) -> None:
+    """Of the sizes that the ordinary one would give."""
+    size, weight_size, stride, padding, dilation, groups = CASES[name]
+    image = torch.randn(size, dtype=torch.float64)
+    weight = torch.randn(weight_size, dtype=torch.float64, requires_grad=True)
+    extra = [0] * len(stride)
+    shape = torch.convolution(image, weight, None, stride, padding, dilation, False, extra, groups).shape
+    input = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+    bias = torch.randn(size[1], dtype=torch.float64, requires_grad=True)
+    expected = transpose_by_windows(input, weight, bias, stride, padding, dilation, (0,) * len(stride), groups)
+    actual = torch.convolution(input, weight, bias, stride, padding, dilation, True, extra, groups)
+    torch.testing.assert_close(actual, expected, rtol=1e-9, atol=1e-9)
+    for ours, theirs in zip(
+        gradients(actual, [input, weight, bias]), gradients(expected, [input, weight, bias]), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+def test_gradients_of_gradients() -> None:
+    input = torch.randn(2, 2, 5, 4, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(4, 1, 3, 2, dtype=torch.float64, requires_grad=True)
+    bias = torch.randn(4, dtype=torch.float64, requires_grad=True)
+
+    def convolve(*tensors: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.conv2d(*tensors, stride=(2, 1), padding=(1, 0), dilation=(1, 2), groups=2)
+
+    assert torch.autograd.gradcheck(convolve, (input, weight, bias))
+    assert torch.autograd.gradgradcheck(convolve, (input, weight, bias))
+
+
+def test_integers_and_views() -> None:
+    input, weight = torch.arange(48).reshape(1, 3, 4, 4), torch.arange(54).reshape(2, 3, 3, 3)
+    expected = torch.nn.functional.conv2d(input.double(), weight.double())
+    assert torch.equal(torch.nn.functional.conv2d(input, weight).double(), expected)
+    turned = torch.randn(4, 5, 3, 2).permute(3, 2, 0, 1)
+    spread = torch.randn(6, 3, 2, 4)[:, :, :, ::2]
+    whole = torch.nn.functional.conv2d(turned.contiguous(), spread.contiguous())
+    assert torch.equal(torch.nn.functional.conv2d(turned, spread), whole)
+
+
+@pytest.mark.parametrize(
+    ("input", "weight", "options", "message"),
+    [
+        (
+            (1, 2, 5, 5),
+            (4, 3, 3, 3),
+            {},
+            r"expected input\[1, 2, 5, 5\] to have 3 channels, but got 2 channels instead",
+        ),
+        ((1, 3, 2, 2), (4, 3, 3, 3), {}, r"padded input size per channel: \(2 x 2\)\. Kernel size: \(3 x 3\)"),
+        ((1, 3, 5, 5), (4, 3, 3, 3), {"stride": 0}, "non-positive stride is not supported"),
+        ((1, 3, 5, 5), (4, 3, 3, 3), {"padding": -1}, "negative padding is not supported"),
+        ((1, 3, 5, 5), (4, 3, 3, 3), {"dilation": 0}, "dilation should be greater than zero"),
+        ((1, 3, 5, 5), (4, 3, 3, 3), {"stride": (1, 1, 1)}, "list of 2 values"),
+        ((1, 4, 5, 5), (3, 2, 3, 3), {"groups": 2}, "divisible"),
+        ((1, 3, 5, 5), (4, 3, 3, 3), {"bias": torch.zeros(3)}, "1-dimensional with 4 elements"),
+        ((1, 3, 5, 5), (4, 3, 3, 3), {"bias": torch.zeros(4).double()}, "Input type .float. and bias type .double."),
+    ],
+)
+def test_errors(input: tuple[int, ...], weight: tuple[int, ...], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        torch.nn.functional.conv2d(torch.zeros(input), torch.zeros(weight), **options)
