@@ -1,11 +1,12 @@
-// Convolutions. With stride 1, floating: directly, on a padded copy of the image in which a step of the kernel is one
-// distance in memory for all windows, lines' ends included. Otherwise: windows copied into a matrix, a tile that fits
-// into the cache at a time, times the weight. Tiles, images and groups are given out to threads.
+// Convolutions. Floating: directly, on a copy of the image laid out for it (PhasedImage.h). Integers, kernels of one element,
+// and transposed ones with strides: windows copied into a matrix, a tile that fits into the cache at a time, times the
+// weight. Tiles, images and groups are given out to threads.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/ConvolutionGeometry.h>
+#include <aten/native/cpu/PhasedImage.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/direct_convolution.h>
 
@@ -19,6 +20,8 @@ namespace {
 using Geometry = ConvolutionGeometry;
 
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
+constexpr int64_t kDirectGradientBytes = 1 << 19;  // of images and slopes
+constexpr int64_t kShortLine = 6;
 constexpr int64_t kPartialSumBytes = 1 << 26;    // of a weight's gradient, over all threads
 constexpr int64_t kSerialWork = 1 << 15;         // multiplications that waking threads does not pay for
 
@@ -93,6 +96,15 @@ void for_each_image(int64_t windows, int64_t first, int64_t last, Body&& body) {
   }
 }
 
+// out += the other chunks' sums, which lie one behind the other.
+template <typename T>
+void add_partial_sums(T* out, const T* partial, int64_t chunks, int64_t size) {
+  for (int64_t chunk = 1; chunk < chunks; ++chunk) {
+    const T* from = partial + (chunk - 1) * size;
+    for (int64_t i = 0; i < size; ++i) out[i] = static_cast<T>(out[i] + from[i]);
+  }
+}
+
 int64_t grain_for(int64_t work, int64_t tasks) {
   return std::max<int64_t>(1, kSerialWork / std::max<int64_t>(work / std::max<int64_t>(tasks, 1), 1));
 }
@@ -101,22 +113,14 @@ int64_t grain_for(int64_t work, int64_t tasks) {
 
 template <typename T>
 void convolve_directly(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
-  // The padded image: as wide and high as all windows reach.
-  Geometry::Triple padded;
-  for (int dim = 0; dim < 3; ++dim) padded[dim] = g.windows[dim] + g.dilation[dim] * (g.kernel[dim] - 1);
-  const int64_t plane = padded[1] * padded[2];
-  const int64_t channel = padded[0] * plane;
+  const PhasedImage layout(g);
+  const int64_t channel = layout.phases() * layout.phase_elements();
   const int64_t taps = g.rows();
   const int64_t outs = g.window_channels;
   std::vector<int64_t> offsets;
   for (int64_t c = 0; c < g.image_channels; ++c) {
-    for (int64_t kz = 0; kz < g.kernel[0]; ++kz) {
-      for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
-        for (int64_t kx = 0; kx < g.kernel[2]; ++kx) {
-          offsets.push_back(c * channel + kz * g.dilation[0] * plane + ky * g.dilation[1] * padded[2] +
-                            kx * g.dilation[2]);
-        }
-      }
+    for (const auto& [phase, elements] : layout.distances()) {
+      offsets.push_back(c * channel + phase * layout.phase_elements() + elements);
     }
   }
   // An image and a group for each task; where these are too few, a part of the output channels, too.
@@ -125,9 +129,9 @@ void convolve_directly(const Geometry& g, T* out, const T* input, const T* weigh
   const int64_t part = divide_up(divide_up(outs, parts), 4) * 4;
   const int64_t work = g.window_count() * outs * taps;
   parallel_for(0, pairs * parts, grain_for(work * pairs, pairs * parts), [&](int64_t begin, int64_t end) {
-    const int64_t filled = g.image_channels * channel;
-    const auto image = scratch<T>(filled + kDirectBlock<T>);
-    std::fill_n(image.get(), filled + kDirectBlock<T>, T(0));
+    const int64_t filled = g.image_channels * channel + kDirectBlock<T>;
+    const auto image = scratch<T>(filled);
+    std::fill_n(image.get(), filled, T(0));
     const auto result = scratch<T>(part * kDirectBlock<T>);
     int64_t held = -1;  // the pair whose image is in `image`
     for (int64_t task = begin; task < end; ++task) {
@@ -135,36 +139,26 @@ void convolve_directly(const Geometry& g, T* out, const T* input, const T* weigh
       const int64_t first_out = task % parts * part;
       const int64_t count_outs = std::min(part, outs - first_out);
       if (count_outs <= 0) continue;
-      if (held != pair) {  // only lines inside of the image are written, the frame stays 0
+      if (held != pair) {  // the frame stays 0
         const T* from = input + pair * g.image_channels * g.image_elements();
         for (int64_t c = 0; c < g.image_channels; ++c) {
-          for (int64_t z = 0; z < padded[0]; ++z) {
-            const int64_t in_z = z - g.padding[0];
-            if (in_z < 0 || in_z >= g.image[0]) continue;
-            for (int64_t y = 0; y < padded[1]; ++y) {
-              const int64_t in_y = y - g.padding[1];
-              if (in_y < 0 || in_y >= g.image[1]) continue;
-              const auto [left, right] = part_inside(-g.padding[2], 1, padded[2], g.image[2]);
-              const T* line = from + ((c * g.image[0] + in_z) * g.image[1] + in_y) * g.image[2] - g.padding[2];
-              std::copy(line + left, line + right, image.get() + c * channel + z * plane + y * padded[2] + left);
-            }
-          }
+          layout.write_channel(from + c * g.image_elements(), image.get() + c * channel, layout.phase_elements());
         }
         held = pair;
       }
-      const int64_t group = pair % g.groups;
-      const int64_t first_channel = group * outs + first_out;
+      const int64_t first_channel = pair % g.groups * outs + first_out;
       T* to = out + (pair * outs + first_out) * g.window_count();
-      const int64_t reach = (g.windows[1] - 1) * padded[2] + g.windows[2];
       for (int64_t z = 0; z < g.windows[0]; ++z) {
+        const int64_t reach = (g.windows[1] - 1) * layout.line() + g.windows[2];
         for (int64_t place = 0; place < reach; place += kDirectBlock<T>) {
-          direct_convolution(image.get() + z * plane + place, offsets.data(), taps, weight + first_channel * taps,
-                             bias ? bias + first_channel : nullptr, count_outs, result.get());
+          direct_convolution(image.get() + z * layout.plane() + place, offsets.data(), taps,
+                             weight + first_channel * taps, bias ? bias + first_channel : nullptr, count_outs,
+                             result.get());
           // What lies between the end of a line of windows and the next line is left out.
           const int64_t stop = std::min(reach, place + kDirectBlock<T>);
           for (int64_t start = place; start < stop;) {
-            const int64_t y = start / padded[2];
-            const int64_t x = start - y * padded[2];
+            const int64_t y = start / layout.line();
+            const int64_t x = start - y * layout.line();
             const int64_t count = std::min(g.windows[2] - x, stop - start);
             if (count > 0) {
               T* line = to + (z * g.windows[1] + y) * g.windows[2] + x;
@@ -172,12 +166,72 @@ void convolve_directly(const Geometry& g, T* out, const T* input, const T* weigh
                 std::copy_n(result.get() + o * kDirectBlock<T> + (start - place), count, line + o * g.window_count());
               }
             }
-            start = (y + 1) * padded[2];
+            start = (y + 1) * layout.line();
           }
         }
       }
     }
   });
+}
+
+// Sums over all places of windows, of the slope there times what a place in the kernel reads: with slopes of 0 between the
+// lines of windows, and images one behind the other in each phase, one long product of two vectors for each weight.
+template <typename T>
+void weight_gradient_directly(const Geometry& g, T* out, const T* grad, const T* input) {
+  const PhasedImage layout(g);
+  const int64_t elements = layout.phase_elements();
+  const int64_t kernel = g.kernel_elements();
+  const int64_t outs = g.window_channels;
+  const int64_t size = outs * g.rows();
+  const int64_t rows = g.image_channels * layout.phases();
+  // As many images at a time as the cache holds; each chunk of them, and each group, is a task with a sum of its own.
+  const int64_t image_bytes = (rows + outs) * elements * static_cast<int64_t>(sizeof(T));
+  const int64_t chunks_wanted = divide_up(get_num_threads(), g.groups);
+  const int64_t affordable = 1 + kPartialSumBytes / static_cast<int64_t>(sizeof(T)) / (g.groups * size);
+  const int64_t chunks = std::min({chunks_wanted, g.batch, affordable});
+  const int64_t images = std::clamp<int64_t>(kDirectGradientBytes / image_bytes, 1, divide_up(g.batch, chunks));
+  const int64_t step = images * elements;
+  const int64_t slope_step = divide_up(step, kDirectBlock<T>) * kDirectBlock<T>;
+  std::vector<int64_t> offsets;
+  for (const auto& [phase, distance] : layout.distances()) offsets.push_back(phase * step + distance);
+  const auto partial = scratch<T>((chunks - 1) * g.groups * size);
+  const int64_t tasks = g.groups * chunks;
+  parallel_for(0, tasks, grain_for(g.batch * g.groups * g.window_count() * size, tasks), [&](int64_t begin, int64_t end) {
+    const int64_t filled = rows * step + step + 2 * kDirectBlock<T>;  // what is read behind the end is multiplied by 0
+    const auto image = scratch<T>(filled);
+    const auto slopes = scratch<T>(outs * slope_step);
+    std::fill_n(image.get(), filled, T(0));
+    std::fill_n(slopes.get(), outs * slope_step, T(0));
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t group = task % g.groups;
+      const int64_t chunk = task / g.groups;
+      T* sum = (chunk == 0 ? out : partial.get() + (chunk - 1) * g.groups * size) + group * size;
+      std::fill_n(sum, size, T(0));
+      const int64_t last = (chunk + 1) * g.batch / chunks;
+      for (int64_t first = chunk * g.batch / chunks; first < last; first += images) {
+        const int64_t count = std::min(images, last - first);
+        for (int64_t i = 0; i < count; ++i) {
+          const int64_t pair = (first + i) * g.groups + group;
+          for (int64_t c = 0; c < g.image_channels; ++c) {
+            layout.write_channel(input + (pair * g.image_channels + c) * g.image_elements(),
+                                 image.get() + c * layout.phases() * step + i * elements, step);
+          }
+          for (int64_t o = 0; o < outs; ++o) {
+            layout.write_windows(grad + (pair * outs + o) * g.window_count(), slopes.get() + o * slope_step + i * elements);
+          }
+        }
+        for (int64_t o = 0; count < images && o < outs; ++o) {  // those of earlier images
+          std::fill_n(slopes.get() + o * slope_step + count * elements, slope_step - count * elements, T(0));
+        }
+        const int64_t length = (count - 1) * elements + layout.reach();
+        for (int64_t c = 0; c < g.image_channels; ++c) {
+          direct_weight_gradient(image.get() + c * layout.phases() * step, offsets.data(), kernel, slopes.get(),
+                                 slope_step, outs, length, sum + c * kernel, g.rows());
+        }
+      }
+    }
+  });
+  add_partial_sums(out, partial.get(), chunks, g.groups * size);
 }
 
 // ---------------------------------------------------------------- by matrix products
@@ -218,7 +272,7 @@ void convolve_by_products(const Geometry& g, T* out, const T* input, const T* we
 template <typename T>
 void convolve(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (!g.has_stride() && !g.is_pointwise()) return convolve_directly(g, out, input, weight, bias);
+    if (!g.is_pointwise()) return convolve_directly(g, out, input, weight, bias);
   }
   convolve_by_products(g, out, input, weight, bias);
 }
@@ -294,6 +348,10 @@ void weight_gradient(const Geometry& g, T* out, const T* grad, const T* input) {
     std::fill_n(out, g.groups * size, T(0));
     return;
   }
+  if constexpr (std::is_floating_point_v<T>) {
+    // Short lines of windows would leave the vectors mostly to the zeros between them.
+    if (!g.is_pointwise() && g.windows[2] >= kShortLine) return weight_gradient_directly(g, out, grad, input);
+  }
   // Each group's tiles in chunks, each chunk with a sum of its own, the first one in `out`.
   const int64_t affordable = 1 + kPartialSumBytes / static_cast<int64_t>(sizeof(T)) / (g.groups * size);
   const int64_t chunks = std::min({divide_up(threads, g.groups), tiles.count, affordable});
@@ -331,10 +389,7 @@ void weight_gradient(const Geometry& g, T* out, const T* grad, const T* input) {
       }
     }
   });
-  for (int64_t chunk = 1; chunk < chunks; ++chunk) {
-    const T* from = partial.get() + (chunk - 1) * g.groups * size;
-    for (int64_t i = 0; i < g.groups * size; ++i) out[i] = static_cast<T>(out[i] + from[i]);
-  }
+  add_partial_sums(out, partial.get(), chunks, g.groups * size);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// The innermost loops of a convolution whose stride is 1.
+// The innermost loops of convolutions.
 
 #include <cstdint>
 
@@ -15,5 +15,12 @@ void direct_convolution(const float* data, const int64_t* offsets, int64_t taps,
                         const float* start, int64_t outs, float* result);
 void direct_convolution(const double* data, const int64_t* offsets, int64_t taps, const double* weights,
                         const double* start, int64_t outs, double* result);
+
+// sums[o * sums_step + t] += sum over i in [0, length) of slopes[o * slopes_step + i] * data[offsets[t] + i], for o in [0, outs)
+// and t in [0, taps). Slopes must be 0 and readable up to the next multiple of kDirectBlock; data readable.
+void direct_weight_gradient(const float* data, const int64_t* offsets, int64_t taps, const float* slopes,
+                            int64_t slopes_step, int64_t outs, int64_t length, float* sums, int64_t sums_step);
+void direct_weight_gradient(const double* data, const int64_t* offsets, int64_t taps, const double* slopes,
+                            int64_t slopes_step, int64_t outs, int64_t length, double* sums, int64_t sums_step);
 
 }  // namespace at::native::cpu
