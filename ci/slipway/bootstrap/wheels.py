@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.metadata
 import os
 import shutil
 import sys
@@ -75,7 +75,7 @@ def keep(path: Path, sha256: str, store: Path) -> Path:
 
 
 def _pip(arguments: Sequence[str], python: str, processes: Processes, scratch: Path) -> Outcome:
-    if importlib.util.find_spec("pip") is None:
+    if not any(importlib.metadata.distributions(name="pip")):
         raise errors.HostError(
             "the Python that runs slipway has no pip", where=sys.executable, hint="install pip for it: `ensurepip`"
         )
