@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from slipway.engines import FORMAT_VERSION
 from slipway.errors import IntegrityError
+from slipway.model import Source
 from slipway.reads import DECLARATION, reads_of
 from slipway.recipe.overlay import APPEND, CLOBBER
 from slipway.sources import SourceTree, read_tree
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 RENDERED_FILES = frozenset({"meta.yaml", "conda_build_config.yaml", APPEND, CLOBBER, DECLARATION})
 """Recipe files whose meaning is in the other parts already: a change that renders alike is no change."""
 
+LATER = frozenset(field.name for field in fields(Source)) - {
+    "path", "url", "sha256", "git_url", "git_rev", "folder", "patches",
+}  # fmt: skip
+"""Fields of a source that digests do not mention where they have their usual values."""
 
 STAGING_PREFIX = "top level "
 """In front of the names of the top level's environments, where an output takes its files from the top level's build."""
@@ -136,6 +141,13 @@ def _plain(output: RenderedOutput) -> dict[str, Any]:
     # hash_input: libtorch is the same package whichever Python the run was started for.
     for key in ("recipe_dir", "listing", "variant"):
         del rendered[key]
+    for source in rendered["sources"]:
+        # What fetching found stands in the manifest's own list; and what is seldom given is left out where it is not.
+        for field in fields(Source):
+            if field.name in source.keys() & LATER and source[field.name] == field.default:
+                del source[field.name]
+        for key in ("git_commit", "git_describe"):
+            source.pop(key, None)
     return rendered
 
 
@@ -150,6 +162,7 @@ def _source_entries(output: RenderedOutput) -> Iterator[dict[str, Any]]:
             "folder": source.folder,
             "patches": {patch.name: read_tree(patch).fingerprints[patch.name] for patch in reads.patches},
             "files": dict(reads.tree.fingerprints) if reads.tree is not None else {},
+            **source.found,
         }
 
 
@@ -168,6 +181,9 @@ def _differences(old: Manifest, new: Manifest) -> Iterator[str]:
         for key in ("path", "url", "sha256", "git", "folder"):
             if before.get(key) != after.get(key):
                 yield f"source {key}: {_show(before.get(key))} -> {_show(after.get(key))}"
+        for key, name in (("git_commit", "git"), ("git_describe", "git describe")):
+            if before.get(key) != after.get(key):
+                yield f"source {name}: {str(before.get(key))[:40]} -> {str(after.get(key))[:40]}"
     yield from _file_changes("recipe file", old.recipe, new.recipe, "")
     yield from _rendered_changes(old.rendered, new.rendered)
     for name in sorted({*old.environments, *new.environments}):

@@ -6,6 +6,7 @@ a recipe makes), *subdir* (``linux-64``, ``noarch``), *build string*, *run_expor
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,15 @@ class RunExports:
 
 @dataclass(frozen=True)
 class Source:
-    """One entry of a recipe's `source`: a folder (`path`) or an archive (`url` and `sha256`), with its patches."""
+    """One entry of a recipe's `source`: a folder (`path`), a file (`url`) or a git repository, with its patches.
+
+    The names are conda-build's, but for those that come from elsewhere:
+
+    Attributes:
+        mirrors: further addresses of the same file.
+        git_commit: what `git_rev` means, and `git_describe` what git says of it; known once it is fetched.
+        unsupported: a key of it that slipway does not follow.
+    """
 
     path: str | None = None
     url: str | None = None
@@ -49,6 +58,29 @@ class Source:
     git_rev: str | None = None
     folder: str | None = None
     patches: tuple[str, ...] = ()
+    mirrors: tuple[str, ...] = ()
+    fn: str | None = None
+    md5: str | None = None
+    sha1: str | None = None
+    expand: bool = True
+    no_hoist: bool = False
+    git_depth: int | None = None
+    git_commit: str | None = None
+    git_describe: str | None = None
+    unsupported: str | None = None
+
+    @property
+    def found(self) -> dict[str, str]:
+        """What fetching told about it."""
+        known = {"git_commit": self.git_commit, "git_describe": self.git_describe}
+        return {key: value for key, value in known.items() if value is not None}
+
+
+def git_address(url: str, recipe: Path) -> str:
+    """`git_url` as git takes it: what starts with a dot is relative to the recipe's folder."""
+    if url.startswith("."):
+        return str((recipe / url).resolve())
+    return os.path.expanduser(url) if url.startswith("~") else url  # noqa: PTH111  (it may be no path)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from slipway.comparison import Difference, compare_trees
 from slipway.digest import RENDERED_FILES, Manifest
 from slipway.engines import FORMAT_VERSION, BuildContext, load_engine
 from slipway.errors import IntegrityError, SolveError
+from slipway.fetch import pinned
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.packing import MANIFEST_FILE, finish_package, opened
 from slipway.paths import cache_folder
@@ -72,7 +73,7 @@ def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
     recipe = (again.recipe or DEFAULT_RECIPE).resolve()
     with tempfile.TemporaryDirectory(prefix="slipway-rebuild-") as name, opened(package) as unpacked:
         folder = Path(name)
-        output = _output(manifest, recipe, unpacked, folder)
+        output = _output(manifest, recipe, unpacked, folder, offline=again.offline, environ=again.environ)
         channels = _locked_channels(manifest, output, again, folder, reporter)
         engine = load_engine(manifest.engine.split()[0])
         for line in _other_tools(manifest):
@@ -112,7 +113,9 @@ def _other_tools(manifest: Manifest) -> Iterator[str]:
         )
 
 
-def _output(manifest: Manifest, recipe: Path, unpacked: Path, folder: Path) -> RenderedOutput:
+def _output(
+    manifest: Manifest, recipe: Path, unpacked: Path, folder: Path, *, offline: bool, environ: Mapping[str, str]
+) -> RenderedOutput:
     """The rendered output as the package carries it, with a recipe folder and sources that are just the recorded."""
     made = folder / "recipe"
     made.mkdir()
@@ -146,7 +149,9 @@ def _output(manifest: Manifest, recipe: Path, unpacked: Path, folder: Path) -> R
             tree.mkdir(exist_ok=True)
             path = str(tree / next(iter(entry["files"]))) if single else str(tree)
         restored = source | {"path": path, "patches": tuple(str(patches / name) for name in entry["patches"])}
-        sources.append(Source(**restored))
+        found = {key: entry[key] for key in ("git_commit", "git_describe") if key in entry}
+        lies = Source(**{key: _tuple(value) for key, value in (restored | found).items()})
+        sources.append(pinned(lies, recipe, offline=offline, environ=environ))
     common: dict[str, Any] = {"recipe_dir": made, "variant": manifest.variant, "sources": tuple(sources)}
     staging = rendered.pop("staging", None)
     return _from_rendered(rendered, staging=_from_rendered(staging, **common) if staging else None, **common)

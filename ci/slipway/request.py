@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from slipway.channel import channel_url, is_indexed
 from slipway.environments import solve
 from slipway.errors import HostError, RecipeError, UsageError, VariantError
+from slipway.fetch import pin_sources
 from slipway.paths import CHECKOUT, Workspace, cache_folder
 from slipway.recipe.choose import agrees, used_variant
 
@@ -192,10 +193,13 @@ class Request:
     def finalized(self, outputs: Sequence[RenderedOutput], channels: Sequence[str]) -> list[RenderedOutput]:
         """`outputs` once more, their pins (`pin_compatible`, `pin_run_as_build`) made from what the solver picks.
 
+        Sources that lie elsewhere are pinned, too: see `slipway.fetch`.
+
         Each output's host environment is solved without the recipe's own outputs, which need not exist yet.
 
         Raises:
             SolveError: a host environment has no solution.
+            NetworkError, IntegrityError: a source cannot be fetched, or is not what the recipe promises.
         """
         own_names = {output.name for output in outputs}
         if is_indexed(self.workspace.channel):  # other recipes' packages may lie there
@@ -211,7 +215,7 @@ class Request:
                 versions = {package.name: package.version for package in solve(specs, channels).packages}
                 rendered_for[specs] = {again.key: again for again in self._render(versions=versions.get)}
             final.append(rendered_for[specs][output.key])
-        return final
+        return [pin_sources(output, offline=self.offline) for output in final]
 
     def _render(self, versions: Versions | None) -> Sequence[RenderedOutput]:
         from slipway.recipe import load_config, load_recipe, render

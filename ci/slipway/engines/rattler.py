@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from slipway import channel, proc
+from slipway import channel, fetch, proc
 from slipway.engines.hosttools import make_host_tools
 from slipway.engines.place import build_place
 from slipway.engines.rattler_worker import PHASE_MARK
@@ -100,7 +100,9 @@ class RattlerEngine:
         for name in ("recipe.yaml", "meta.yaml"):  # kept under another name: the engine's own is what it reads
             if (recipe_folder / name).exists():
                 (recipe_folder / name).rename(recipe_folder / f"{name}.in")
-        sources = [_v1_source(source, output, folder, index) for index, source in enumerate(output.sources)]
+        sources = [
+            _v1_source(source, output, folder, index, context.environ) for index, source in enumerate(output.sources)
+        ]
         script = build_script(output, recipe=recipe_folder, jobs=context.jobs)
         (recipe_folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
         known = step_seconds(context.workspace.dist / "logs", output.name)
@@ -222,7 +224,9 @@ def _tell(cache: CompilerCache, output: RenderedOutput, context: BuildContext, r
     reporter.line(f"sccache: {compiled.sentence}")
 
 
-def _v1_source(source: Source, output: RenderedOutput, folder: Path, index: int) -> Mapping[str, Any]:
+def _v1_source(
+    source: Source, output: RenderedOutput, folder: Path, index: int, environ: Mapping[str, str]
+) -> Mapping[str, Any]:
     """One source entry in v1 form; local folders become a snapshot, patches become part of the recipe's folder."""
     entry: dict[str, Any] = {}
     reads = reads_of(output, source)
@@ -234,14 +238,11 @@ def _v1_source(source: Source, output: RenderedOutput, folder: Path, index: int)
         # Relative to the recipe: the package carries this, and where it was built is nobody's business.
         entry["path"] = (PurePosixPath("..") / snapshot.name / (reads.tree.files[0] if single else "")).as_posix()
         entry["use_gitignore"] = False
-    elif source.url is not None:
-        entry["url"] = source.url
-        if source.sha256:
-            entry["sha256"] = source.sha256
-    elif source.git_url is not None:
-        entry["git"] = source.git_url
-        if source.git_rev:
-            entry["rev"] = source.git_rev
+    else:
+        snapshot = folder / f"source-{index}"
+        fetch.put(source, snapshot, where=str(output.recipe_dir / "meta.yaml"), environ=environ)
+        entry["path"] = (PurePosixPath("..") / snapshot.name).as_posix()
+        entry["use_gitignore"] = False
     if source.folder:
         entry["target_directory"] = source.folder
     patches = [_take_patch(patch, folder / "recipe", index) for patch in reads.patches]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from slipway.errors import RecipeError
+from slipway.model import git_address
 from slipway.recipe.overlay import APPEND, CLOBBER
 
 if TYPE_CHECKING:
@@ -105,7 +106,14 @@ def _run_exports(exports: RunExports) -> dict[str, list[str]]:
 
 def _source(fields: dict[str, Any], recipe: Path, folder: Path) -> dict[str, Any]:
     """Paths are from the recipe's folder, which is another one now; patches were copied along or lie outside, too."""
-    entry = {key: value for key, value in fields.items() if value}
+    internal = ("mirrors", "git_commit", "git_describe", "unsupported", "expand")
+    entry = {key: value for key, value in fields.items() if value and key not in internal}
+    if not fields["expand"]:
+        entry["expand"] = False
+    if fields["mirrors"]:
+        entry["url"] = [entry["url"], *fields["mirrors"]]
+    if "git_url" in entry:
+        entry["git_url"] = git_address(entry["git_url"], recipe)
     if "path" in entry:
         entry["path"] = os.path.relpath((recipe / entry["path"]).resolve(), folder.resolve()).replace(os.sep, "/")
     if "patches" in entry:

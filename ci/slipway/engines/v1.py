@@ -18,6 +18,7 @@ from slipway.engines import CLOCK_SECONDS, DIGEST_KEY, longest_first
 from slipway.engines.sccache import ASK, DISMISS, wants_cache
 from slipway.engines.staging import add_top_level
 from slipway.errors import RecipeError
+from slipway.fetch.git import variables as git_variables
 from slipway.recipe.fields import LINK_SCRIPTS
 from slipway.report.observe import KEEP_NINJA_FILES
 from slipway.specs import strict_spec
@@ -313,6 +314,9 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
         "TZ": "UTC",
         "PYTHONHASHSEED": "0",
     }
+    commit = next((source for source in output.sources if source.git_commit is not None), None)
+    if commit is not None:
+        variables |= git_variables(str(commit.git_commit), commit.git_describe)
     lines = ["# Written by slipway: conda-build's environment, then the recipe's own script."]
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(variables.items())]
     lines.append('export CMAKE_PREFIX_PATH="$PREFIX${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}"')

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 _TAKEN_FROM_BUILD = ("number", "string", "run_exports", "script", "script_env", "skip", "noarch", "noarch_python")
 """Keys of the build section that a `RenderedOutput` says in its own fields."""
 
+_OTHER_SOURCES = (
+    "hg_url", "svn_url", "git_lfs", "git_subfolder", "content_md5", "content_sha1", "content_sha256",
+)  # fmt: skip
+"""Keys of a source that are not followed here; conda-build itself may."""
+
 _STAGING_KEYS = ("merge_build_host", "binary_relocation", "rpaths", "always_include_files")
 """Keys of the top level's build section that say how its files come about."""
 
@@ -232,9 +237,23 @@ def _sources(parsed: Document) -> tuple[Source, ...]:
                 git_rev=_text(entry.get("git_rev") or entry.get("git_tag") or entry.get("git_branch")),
                 folder=folder,
                 patches=outputs.texts(entry.get("patches")),
+                mirrors=url[1:],
+                fn=_text(entry.get("fn")),
+                md5=_text(entry.get("md5")),
+                sha1=_text(entry.get("sha1")),
+                expand=entry.get("expand") is not False,
+                no_hoist=entry.get("no_hoist") is True,
+                git_depth=_depth(entry.get("git_depth")),
+                unsupported=next((key for key in _OTHER_SOURCES if entry.get(key)), None),
             )
         )
     return tuple(found)
+
+
+def _depth(value: Any) -> int | None:
+    """conda-build's -1, like no word, means the whole history."""
+    text = str(value or "")
+    return int(text) if text.isdigit() and int(text) else None
 
 
 def _text(value: Any) -> str | None:

@@ -87,9 +87,13 @@ class TemplateRenderer:
                 hint="rendering runs nothing: templates may use values, filters and the recipe functions only",
             ) from None  # fmt: skip
         except jinja2.UndefinedError as error:
+            text = _undefined(str(error))
             raise RecipeError(
-                f"Jinja: {_undefined(str(error))}", where=self._where(numbers, _line_of(error)),
-                hint="set it with {% set %}, add it to conda_build_config.yaml, or use `environ.get`",
+                f"Jinja: {text}", where=self._where(numbers, _line_of(error)),
+                hint="set it with {% set %}, add it to conda_build_config.yaml, or use `environ.get`"
+                if "GIT_" not in text
+                else "rendering fetches no sources, so only build scripts get GIT_* variables: write the version down, "
+                "as `git_rev` says it",
             ) from None  # fmt: skip
         except LimitError as error:
             raise RecipeError(
