@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from slipway.channel import index_problem
-from slipway.errors import ChannelError, IntegrityError, NetworkError, SolveError
+from slipway.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
 from slipway.paths import cache_folder
 from slipway.specs import strict_spec
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from slipway.log import Reporter, Task
 
 MARKER = "slipway-incomplete"
+
+WRONG_BYTES = re.compile(r"(hash|sha256|checksum).*(mismatch|differ)|invalid checksum", re.IGNORECASE | re.DOTALL)
+"""How the installer says that a package is not what the index promises."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +111,7 @@ def solve(
         text = str(error)
         if all(map(local_folder, channels)):
             raise ChannelError(f"a channel cannot be read: {text}", where=", ".join(channels)) from error
-        raise NetworkError(
-            f"a channel cannot be reached: {text}", where=", ".join(channels), hint="is the network up?"
-        ) from error
+        raise _unreachable(text, channels) from error
     records.sort(key=lambda record: record.name.normalized)
     return Solution(tuple(map(_solved_package, records)), tuple(records))
 
@@ -141,6 +142,43 @@ def _check_bytes(packages: Sequence[SolvedPackage]) -> None:
                 where=str(path),
                 hint=hint,
             )
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A package that a channel has."""
+
+    url: str
+    sha256: str
+    subdir: str
+
+
+def offered(names: Sequence[str], address: str) -> list[Offered]:
+    """Every version of the packages `names` that a channel has.
+
+    Raises:
+        NetworkError: it cannot be reached.
+    """
+    import rattler
+    from rattler.exceptions import FetchRepoDataError, GatewayError
+
+    gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata")
+    try:
+        answer = asyncio.run(gateway.query([address], ["linux-64", "noarch"], list(names), recursive=False))
+    except (GatewayError, FetchRepoDataError) as error:
+        raise _unreachable(str(error), [address]) from error
+    records = [record for found in answer for record in found]
+    return [Offered(str(record.url), (record.sha256 or b"").hex(), str(record.subdir)) for record in records]
+
+
+def _unreachable(text: str, channels: Sequence[str]) -> SlipwayError:
+    if "parse" in text or "deserialize" in text:
+        return ChannelError(
+            f"a channel's index is damaged: {text}",
+            where=", ".join(channels),
+            hint="ask who publishes it, or try again",
+        )
+    return NetworkError(f"a channel cannot be reached: {text}", where=", ".join(channels), hint="is the network up?")
 
 
 def _solved_package(record: RepoDataRecord) -> SolvedPackage:
@@ -190,7 +228,9 @@ def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
             )
         except InstallerError as error:
             text = str(error)
-            if re.search(r"(hash|sha256|checksum).*(mismatch|differ)", text, re.IGNORECASE | re.DOTALL):
+            if re.search(
+                r"(hash|sha256|checksum).*(mismatch|differ)|invalid checksum", text, re.IGNORECASE | re.DOTALL
+            ):
                 raise IntegrityError(f"a package is not what its channel promises: {text}") from error
             raise NetworkError(f"a package could not be installed: {text}", where=str(prefix)) from error
     _check_installed(prefix, {package.name for package in missing})

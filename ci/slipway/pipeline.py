@@ -14,6 +14,7 @@ import shutil
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway import channel
@@ -21,16 +22,17 @@ from slipway.console import human_seconds, human_size
 from slipway.digest import STAGING_PREFIX, Manifest, differences, make_manifest
 from slipway.engines import BuildContext, Engine
 from slipway.environments import Solution, solve
-from slipway.errors import ChannelError, IntegrityError, VerifyError
-from slipway.model import Artifact, RenderedOutput
+from slipway.errors import ChannelError, IntegrityError, NetworkError, VerifyError
+from slipway.fetch import url
+from slipway.model import Artifact, RenderedOutput, Source
 from slipway.packing import MANIFEST_FILE, finish_package
+from slipway.paths import cache_folder
 from slipway.report.history import available_memory, jobs_for
 from slipway.report.journal import Decided, Found, Journal, Packaged
 from slipway.verify import Verifier, format_findings, has_errors, shared_files, shared_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from slipway.log import Reporter
     from slipway.paths import Workspace
@@ -79,6 +81,7 @@ class Pipeline:
         rebuild: build even what did not change.
         only: keys of the outputs to build, the others being taken from the channel as they are; None builds all.
         journal: what this run does is written down there.
+        places: where the solver found each package, by its sha256.
     """
 
     workspace: Workspace
@@ -94,6 +97,7 @@ class Pipeline:
     digests: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     files: dict[Path, frozenset[str]] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
 
     @property
     def session(self) -> Path:
@@ -158,7 +162,11 @@ class Pipeline:
         for path in state.damaged:  # nobody may install it meanwhile, nor compare the new one with it
             path.unlink()
             channel.publish(path.parents[1], [])
-        built = self.engine.build(output, self._context(output, manifest), self.reporter)
+        try:
+            built = self.engine.build(output, self._context(output, manifest), self.reporter)
+        except NetworkError:
+            self._find_fault(manifest)
+            raise
         finish_package(built, manifest)
         built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
         self._judge(output, built)
@@ -168,6 +176,19 @@ class Pipeline:
         artifact = _artifact(output, kept, time.monotonic() - started, reused=False)
         self.reporter.line(f"built in {human_seconds(artifact.seconds)}, {human_size(artifact.size)}")
         return artifact
+
+    def _find_fault(self, manifest: Manifest) -> None:
+        """Look which package of a channel elsewhere cannot be had: engines may keep that for themselves.
+
+        Raises:
+            NetworkError, IntegrityError: it cannot be fetched, or is not what the channel's index promises.
+        """
+        cache = cache_folder(self.environ)
+        for sha256 in (known[2] for packages in manifest.environments.values() for known in packages.values()):
+            address = self.places.get(sha256, "file:")
+            unpacked = cache / "rattler" / "pkgs" / Path(address).stem
+            if not address.startswith("file:") and not (unpacked / "info" / "index.json").is_file():
+                url.fetch(Source(url=address, sha256=sha256), cache, cache, offline=False, by="channel")
 
     def _handed(self, output: RenderedOutput) -> Artifact:
         """The package of an output that somebody else built, as it lies in the channel."""
@@ -224,6 +245,8 @@ class Pipeline:
             own_names: the recipe's outputs; those that `output` needs must be in `digests`.
         """
         solutions = dict(self._environments(output, own_names))
+        for solution in solutions.values():
+            self.places |= {package.sha256: package.url for package in solution.packages}
         required = _required(output)
         if output.staging is not None:
             top_level = self._environments(output.staging, own_names)

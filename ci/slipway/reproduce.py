@@ -17,8 +17,9 @@ from slipway import channel
 from slipway.comparison import Difference, compare_trees
 from slipway.digest import RENDERED_FILES, Manifest
 from slipway.engines import FORMAT_VERSION, BuildContext, load_engine
+from slipway.environments import offered
 from slipway.errors import IntegrityError, SolveError
-from slipway.fetch import pinned
+from slipway.fetch import pinned, url
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.packing import MANIFEST_FILE, finish_package, opened
 from slipway.paths import cache_folder
@@ -237,9 +238,10 @@ def _locked_channels(
     named = channels_of(again.channels, selection, reporter, offline=again.offline)
     locked = folder / "channel"
     for address in named:
-        if not address.startswith("file:"):
-            return named  # the solver's choice is checked by nobody here, but every byte of the result is
-        packages += _pick(Path(unquote(urlsplit(address).path)), wanted)
+        if address.startswith("file:"):
+            packages += _pick(Path(unquote(urlsplit(address).path)), wanted)
+        elif wanted:
+            packages += _download(address, wanted, again, folder / "downloaded", reporter)
     if wanted and again.channels is None:
         # The embedded channel has moved on; earlier ones may still be in the cache.
         for earlier in sorted(cache_folder(again.environ).glob("channels/*")):
@@ -261,6 +263,22 @@ def _pick(folder: Path, wanted: dict[str, str]) -> Iterator[tuple[str, Path]]:
         for name, record in json.loads(path.read_bytes()).get("packages.conda", {}).items():
             if wanted.pop(record.get("sha256"), None) is not None:
                 yield path.parent.name, path.parent / name
+
+
+def _download(
+    address: str, wanted: dict[str, str], again: Again, folder: Path, reporter: Reporter
+) -> Iterator[tuple[str, Path]]:
+    """The same from a channel elsewhere: what it still has of them is fetched, and kept in the cache by its hash."""
+    names = sorted({text.split()[0] for text in wanted.values()})
+    found = [record for record in offered(names, address) if wanted.pop(record.sha256, None) is not None]
+    reporter.line(f"{len(found)} package(s) from {address}")
+    for record in found:
+        lies = Source(url=record.url, sha256=record.sha256)
+        fetched = url.fetch(lies, folder, cache_folder(again.environ), offline=again.offline, by="channel")
+        target = folder / record.subdir / fetched.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        channel.link_or_copy(fetched.path, target)
+        yield record.subdir, target
 
 
 def _own(manifest: Manifest, workspace: Workspace) -> Iterator[tuple[str, Path]]:

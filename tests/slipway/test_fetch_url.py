@@ -170,7 +170,7 @@ def test_lasting_failures(tmp_path: Path, server: Server, path: str, message: st
 @pytest.mark.parametrize("kind", ["sha256", "sha1", "md5"])
 def test_another_file_than_promised(tmp_path: Path, server: Server, kind: str) -> None:
     wrong = Source(url=f"{server.url}/a", **{kind: "0" * 32})  # type: ignore[arg-type]
-    with pytest.raises(IntegrityError, match=rf"not the file that the recipe promises: {kind} \w+ instead of 000"):
+    with pytest.raises(IntegrityError, match=rf"not the one that the recipe promises: {kind} \w+ instead of 000"):
         pinned(wrong, tmp_path, offline=False)
     right = Source(url=f"{server.url}/a", **{kind: hashlib.new(kind, TEXT).hexdigest().upper()})  # type: ignore[arg-type]
     assert pinned(right, tmp_path, offline=False).sha256 in (SHA256, SHA256.upper())

@@ -97,8 +97,9 @@ def _find(word: str, workspace: Workspace) -> Path:
     ]
     if len(found) == 1:
         return found[0]
+    there = sorted(workspace.channel.glob("*/*.conda"))
     raise UsageError(
         f"there is no package `{word}`" if not found else f"`{word}` is the name of several packages",
         where=str(workspace.channel),
-        hint="name one of " + ", ".join(path.stem for path in found or sorted(workspace.channel.glob("*/*.conda"))),
+        hint="name one of " + ", ".join(path.stem for path in found or there) if there else "`slipway ship` makes some",
     )

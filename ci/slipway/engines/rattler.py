@@ -26,7 +26,7 @@ from slipway.engines.sccache import CompilerCache, wants_cache
 from slipway.engines.staging import Staged, as_package, find_built, staged
 from slipway.engines.store import check_store, choose_store, fresh_store
 from slipway.engines.v1 import SCRIPT_NAME, STEP_SECONDS, build_script, to_v1_recipe
-from slipway.errors import BuildError, DiskFullError, SolveError
+from slipway.errors import BuildError, DiskFullError, NetworkError, SolveError
 from slipway.paths import CHECKOUT, cache_folder
 from slipway.reads import reads_of
 from slipway.report.history import step_seconds
@@ -34,7 +34,7 @@ from slipway.report.observe import BuildObserver
 from slipway.sources import read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from slipway.engines import BuildContext
     from slipway.log import Reporter, Task
@@ -58,6 +58,9 @@ PHASES = {
     "Running script test": "testing",
 }
 """rattler-build's phases, in the words shown to people."""
+
+BEFORE_THE_SCRIPT = ("", "fetching source", "solving environments")
+"""While these last, rattler-build makes the environments; the sources lie ready."""
 
 
 class RattlerEngine:
@@ -118,7 +121,7 @@ class RattlerEngine:
             "channels": [*([taken.channel] if taken is not None else ()), *context.channels],
             "jobs": context.jobs,
             "test": context.test,
-            "remote": any(not url.startswith("file:") for url in context.channels),
+            "remote": _remote(context.channels),
             "answer": str(folder / "answer.json"),
         }
         job_path = folder / "job.json"
@@ -163,6 +166,13 @@ class RattlerEngine:
                 hint="make room and run the same command again: it goes on",
                 detail=tail,
             )
+        if progress.phase in BEFORE_THE_SCRIPT and answer.get("kind") != "solve" and _remote(context.channels):
+            raise NetworkError(
+                f"`{output.key}`: the packages that it is built with could not be fetched",
+                where=str(log),
+                hint="the lines above are the end of that log; is the network up?",
+                detail=tail,
+            )
         kind = SolveError if answer.get("kind") == "solve" else BuildError
         what = {"testing": "its test failed", "build.sh": "its build script failed"}.get(
             progress.phase, f"failed while {progress.phase}" if progress.phase else "failed"
@@ -199,6 +209,10 @@ class _Progress:
         if match:
             done, total, text = match.groups()
             self.task.update(completed=int(done), total=int(total), text=text)
+
+
+def _remote(channels: Sequence[str]) -> bool:
+    return any(not url.startswith("file:") for url in channels)
 
 
 def _compiler_cache(output: RenderedOutput, context: BuildContext, place: Path) -> CompilerCache | None:

@@ -47,8 +47,11 @@ def file_name(source: Source) -> str:
     return name
 
 
-def fetch(source: Source, recipe: Path, cache: Path, *, offline: bool) -> Fetched:
+def fetch(source: Source, recipe: Path, cache: Path, *, offline: bool, by: str = "recipe") -> Fetched:
     """The file of `source`, from the cache or from the first of its addresses that has it.
+
+    Args:
+        by: who promises what it holds, for messages.
 
     Raises:
         IntegrityError: the file is another one than the recipe promises.
@@ -69,7 +72,7 @@ def fetch(source: Source, recipe: Path, cache: Path, *, offline: bool) -> Fetche
     failures: list[SlipwayError] = []
     for address in (source.url or "", *source.mirrors):
         try:
-            return _download(_absolute(address, recipe), name, source, cache)
+            return _download(_absolute(address, recipe), name, source, cache, by)
         except (IntegrityError, NetworkError, RecipeError) as error:
             failures.append(error)
     raise next((error for error in failures if isinstance(error, IntegrityError)), failures[0])
@@ -116,7 +119,7 @@ def _absolute(address: str, recipe: Path) -> str:
     return address if "://" in address else (recipe / Path(address).expanduser()).resolve().as_uri()
 
 
-def _download(address: str, name: str, source: Source, cache: Path) -> Fetched:
+def _download(address: str, name: str, source: Source, cache: Path, by: str) -> Fetched:
     folder = cache / "sources"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".", ignore_cleanup_errors=True) as scratch:
@@ -134,9 +137,11 @@ def _download(address: str, name: str, source: Source, cache: Path) -> Fetched:
             actual = hashlib.new(kind, content, usedforsecurity=False).hexdigest()
             if promised is not None and promised.lower() != actual:
                 raise IntegrityError(
-                    f"a source is not the file that the recipe promises: {kind} {actual} instead of {promised}",
+                    f"a file is not the one that the {by} promises: {kind} {actual} instead of {promised}",
                     where=address,
-                    hint="correct the recipe if you trust the new file; else ask who publishes it",
+                    hint="correct the recipe if you trust the new file; else ask who publishes it"
+                    if by == "recipe"
+                    else "run the same command later: the channel, or what lies between, is damaged",
                 )
         partial.replace(folder / sha256)
     return Fetched(folder / sha256, name, sha256)
@@ -153,7 +158,7 @@ def _transfer(address: str, target: Path) -> None:
     except urllib.error.HTTPError as error:
         error.close()
         kind = NetworkError if error.code >= 500 else _RefusedError
-        raise kind(f"a source cannot be fetched: HTTP {error.code} {error.reason}", where=address) from error
+        raise kind(f"a file cannot be fetched: HTTP {error.code} {error.reason}", where=address) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFullError("the disk is full, so a source could not be fetched", where=str(target.parent),
@@ -161,4 +166,4 @@ def _transfer(address: str, target: Path) -> None:
         reason = getattr(error, "reason", error)
         if address.startswith("file:"):
             raise RecipeError(f"the recipe's source cannot be read: {reason}", where=address) from error
-        raise NetworkError(f"a source cannot be fetched: {reason}", where=address, hint="is the network up?") from error
+        raise NetworkError(f"a file cannot be fetched: {reason}", where=address, hint="is the network up?") from error
