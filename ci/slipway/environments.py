@@ -228,9 +228,7 @@ def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
             )
         except InstallerError as error:
             text = str(error)
-            if re.search(
-                r"(hash|sha256|checksum).*(mismatch|differ)|invalid checksum", text, re.IGNORECASE | re.DOTALL
-            ):
+            if WRONG_BYTES.search(text):
                 raise IntegrityError(f"a package is not what its channel promises: {text}") from error
             raise NetworkError(f"a package could not be installed: {text}", where=str(prefix)) from error
     _check_installed(prefix, {package.name for package in missing})
