@@ -97,6 +97,115 @@ HWY_INLINE HWY_ATTR V polynomial(D d, V x, const hn::TFromD<D> (&coefficients)[N
   return result;
 }
 
+// x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for positive normal x; the exponent as a number of T.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V split_exponent(D d, V x, V& mantissa) {
+  using T = hn::TFromD<D>;
+  const hn::RebindToSigned<D> bits;
+  using Bits = hn::TFromD<decltype(bits)>;
+  constexpr int kMantissaBits = sizeof(T) == 4 ? 23 : 52;
+  constexpr auto kRootOfHalf = static_cast<Bits>(sizeof(T) == 4 ? 0x3f3504f3 : 0x3fe6a09e667f3bcd);
+  const auto raw = hn::BitCast(bits, x);
+  const auto exponent = hn::ShiftRight<kMantissaBits>(hn::Sub(raw, hn::Set(bits, kRootOfHalf)));
+  mantissa = hn::BitCast(d, hn::Sub(raw, hn::ShiftLeft<kMantissaBits>(exponent)));
+  return hn::ConvertTo(d, exponent);
+}
+
+// A constant that T cannot hold, as the sum of two that it can.
+template <typename T>
+struct SplitConstant {
+  T high;
+  T low;
+};
+template <typename T>
+constexpr SplitConstant<T> kLog2OfE{T(1.4426950408889634074), sizeof(T) == 4 ? T(1.9259629911266175e-08)
+                                                                             : T(2.0355273740931033e-17)};
+template <typename T>
+constexpr SplitConstant<T> kLog10OfE{T(0.43429448190325182765), sizeof(T) == 4 ? T(-1.0103050052231683e-08)
+                                                                                : T(1.0983196502167651e-17)};
+// The first has so few digits that its product with any exponent is exact.
+template <typename T>
+constexpr SplitConstant<T> kLog10Of2{T(0.301025390625), T(4.605038981195214e-06)};
+
+// The exponent is added last, so that powers of two come out whole. For positive normal x.
+template <typename D, typename V, typename T = hn::TFromD<D>>
+HWY_INLINE HWY_ATTR V log2_vector(D d, V x) {
+  V mantissa;
+  const V exponent = split_exponent(d, x, mantissa);
+  const V log = hn::Log(d, mantissa);
+  const V low = hn::MulAdd(log, hn::Set(d, kLog2OfE<T>.low), exponent);
+  return hn::MulAdd(log, hn::Set(d, kLog2OfE<T>.high), low);
+}
+
+// What is added last is exact and the rest small: powers of ten come out whole. For positive normal x.
+template <typename D, typename V, typename T = hn::TFromD<D>>
+HWY_INLINE HWY_ATTR V log10_vector(D d, V x) {
+  V mantissa;
+  const V exponent = split_exponent(d, x, mantissa);
+  const V log = hn::Log(d, mantissa);
+  const V low = hn::MulAdd(log, hn::Set(d, kLog10OfE<T>.low), hn::Mul(exponent, hn::Set(d, kLog10Of2<T>.low)));
+  const V rest = hn::MulAdd(log, hn::Set(d, kLog10OfE<T>.high), low);
+  return hn::MulAdd(exponent, hn::Set(d, kLog10Of2<T>.high), rest);
+}
+
+#if HWY_TARGET == HWY_SCALAR
+
+// Without vectors, the C library's.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V pow_vector(D d, V base, V exponent) {
+  return hn::Set(d, std::pow(hn::GetLane(base), hn::GetLane(exponent)));
+}
+
+#else
+
+// exp(exponent * log(base)) for half a vector of float32, computed in float64; `base` positive and finite.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V wide_power(D d, V base, V exponent) {
+  const hn::Rebind<double, D> wide;
+  const auto log = hn::Log(wide, hn::PromoteTo(wide, base));
+  const auto product = hn::Mul(log, hn::PromoteTo(wide, exponent));
+  // Far outside of float32 on both sides, well inside of what Exp takes.
+  const auto bounded = hn::Min(hn::Max(product, hn::Set(wide, -300.0)), hn::Set(wide, 300.0));
+  return hn::DemoteTo(d, hn::Exp(wide, bounded));
+}
+
+// base^exponent for float32, at most 1 ulp off; zeros, infinities and NaN as the C library has them.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V pow_vector(D d, V base, V exponent) {
+  const hn::Half<D> half;
+  const V magnitude = hn::Abs(base);
+  const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  const auto plain = hn::And(hn::And(hn::Gt(magnitude, hn::Zero(d)), hn::Lt(magnitude, infinity)),
+                             hn::Lt(hn::Abs(exponent), infinity));
+  const V safe = hn::IfThenElse(plain, magnitude, hn::Set(d, 1.0f));
+  const V power = hn::IfThenElseZero(plain, exponent);
+  const auto low = wide_power(half, hn::LowerHalf(half, safe), hn::LowerHalf(half, power));
+  const auto high = wide_power(half, hn::UpperHalf(half, safe), hn::UpperHalf(half, power));
+  V result = hn::Combine(d, high, low);
+  // A negative base has powers for whole exponents only, negative ones for odd exponents.
+  const auto negative = hn::Lt(base, hn::Zero(d));
+  const V halved = hn::Mul(exponent, hn::Set(d, 0.5f));
+  const auto whole = hn::Eq(hn::Round(exponent), exponent);
+  const auto even = hn::Eq(hn::Round(halved), halved);
+  result = hn::IfThenElse(hn::AndNot(even, hn::And(negative, whole)), hn::Neg(result), result);
+  result = hn::IfThenElse(hn::AndNot(whole, negative), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), result);
+  if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
+  HWY_ALIGN float bases[hn::MaxLanes(d)];
+  HWY_ALIGN float exponents[hn::MaxLanes(d)];
+  HWY_ALIGN float results[hn::MaxLanes(d)];
+  hn::Store(base, d, bases);
+  hn::Store(exponent, d, exponents);
+  hn::Store(result, d, results);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) {
+    const float size = std::abs(bases[i]);
+    const bool computed = size > 0 && size <= std::numeric_limits<float>::max() && std::isfinite(exponents[i]);
+    if (!computed) results[i] = std::pow(bases[i], exponents[i]);
+  }
+  return hn::Load(d, results);
+}
+
+#endif  // HWY_SCALAR
+
 // erf. float32: minimax polynomials fitted for this file, of erf(x)/x - 1 in x^2 below 0.92 and of -log(1 - erf(x))
 // above; at most 1.5 ulps. float64: the C library's.
 template <typename D, typename V>

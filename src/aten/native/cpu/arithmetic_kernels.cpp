@@ -12,6 +12,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
+#include <aten/native/cpu/MathLoops-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -261,13 +262,38 @@ void DivImpl(TensorIterator& iter) {
 TORCH_BINARY_KERNEL(DivTrunc, "div_trunc", dispatch_numeric_types, DivideTruncating)
 TORCH_BINARY_KERNEL(DivFloor, "div_floor", dispatch_numeric_types, DivideFlooring)
 TORCH_BINARY_KERNEL(Remainder, "remainder", dispatch_numeric_types, Remainder)
-TORCH_BINARY_KERNEL(Pow, "pow", dispatch_numeric_types, Power)
 TORCH_BINARY_KERNEL(Maximum, "maximum", dispatch_all_types, Maximum)
 TORCH_BINARY_KERNEL(Minimum, "minimum", dispatch_all_types, Minimum)
 TORCH_BINARY_KERNEL(BitwiseAnd, "bitwise_and", dispatch_integral_types_and_bool, BitAnd)
 TORCH_BINARY_KERNEL(BitwiseOr, "bitwise_or", dispatch_integral_types_and_bool, BitOr)
 TORCH_BINARY_KERNEL(BitwiseXor, "bitwise_xor", dispatch_integral_types_and_bool, BitXor)
 #undef TORCH_BINARY_KERNEL
+
+// float32 in vectors; float64 by the C library, whose last digits a vector of float64 cannot give.
+struct PowerFunction {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V base, V exponent) const {
+    return pow_vector(d, base, exponent);
+  }
+};
+struct PowerOfFunction {
+  float exponent;
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V base) const {
+    return pow_vector(d, base, hn::Set(d, exponent));
+  }
+};
+
+void PowImpl(TensorIterator& iter) {
+  dispatch_numeric_types(iter.common_dtype(), "pow", [&](auto type) {
+    using T = typename decltype(type)::type;
+    if constexpr (std::is_same_v<T, float>) {
+      iter.for_each(BinaryVectorLoop<T, PowerFunction>{{}}, kMathGrain);
+    } else {
+      run_binary<T, T>(iter, Power<T>());
+    }
+  });
+}
 
 template <typename T>
 struct One {
@@ -295,7 +321,11 @@ void PowScalarImpl(TensorIterator& iter, const Scalar& exponent) {
       if (exponent.equal(-1)) return run_unary<T, T>(iter, Inverse<T>());
       if (exponent.equal(-2)) return run_unary<T, T>(iter, InverseSquare<T>());
     }
-    run_unary<T, T>(iter, PowerOf<T>{exponent.to<T>()});
+    if constexpr (std::is_same_v<T, float>) {
+      iter.for_each(UnaryVectorLoop<T, PowerOfFunction>{{exponent.to<T>()}}, kMathGrain);
+    } else {
+      run_unary<T, T>(iter, PowerOf<T>{exponent.to<T>()});
+    }
   });
 }
 

@@ -21,10 +21,12 @@ void sgemv_(const char* trans, const int* m, const int* n, const float* alpha, c
             const float* x, const int* incx, const float* beta, float* y, const int* incy);
 void dgemv_(const char* trans, const int* m, const int* n, const double* alpha, const double* a,
             const int* lda, const double* x, const int* incx, const double* beta, double* y, const int* incy);
+#ifndef _WIN32  // which has no weak symbols
 // Only OpenBLAS has these.
 [[gnu::weak]] int openblas_get_parallel();
 [[gnu::weak]] int openblas_get_num_threads();
 [[gnu::weak]] void openblas_set_num_threads(int threads);
+#endif
 }
 
 namespace at::native::cpu {
@@ -153,16 +155,21 @@ void gemm(int64_t m, int64_t n, int64_t k, int64_t alpha, MatrixOperand<int64_t>
   integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
-SerialBlas::SerialBlas(bool active) : threads_(0) {
+SerialBlas::SerialBlas([[maybe_unused]] bool active) : threads_(0) {
+#ifndef _WIN32
   constexpr int kOwnThreads = 1;  // what openblas_get_parallel calls them
   if (!active || !openblas_get_parallel || openblas_get_parallel() != kOwnThreads) return;
-  threads_ = openblas_get_num_threads();
-  if (threads_ == 1) threads_ = 0;
-  if (threads_ > 1) openblas_set_num_threads(1);
+  const int threads = openblas_get_num_threads();
+  if (threads == 1) return;
+  threads_ = threads;
+  openblas_set_num_threads(1);
+#endif
 }
 
 SerialBlas::~SerialBlas() {
-  if (threads_ > 1) openblas_set_num_threads(threads_);
+#ifndef _WIN32
+  if (threads_ > 0) openblas_set_num_threads(threads_);
+#endif
 }
 
 }  // namespace at::native::cpu

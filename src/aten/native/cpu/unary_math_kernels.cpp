@@ -11,7 +11,6 @@
 #define HWY_TARGET_INCLUDE "aten/native/cpu/unary_math_kernels.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
-#include <aten/native/cpu/Loops-inl.h>
 #include <aten/native/cpu/MathLoops-inl.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -40,6 +39,19 @@ TORCH_MATH_FUNCTION(Log1p, log1p, 0, kLargest<T>)
 TORCH_MATH_FUNCTION(Sin, sin, -39000, 39000)
 TORCH_MATH_FUNCTION(Cos, cos, -39000, 39000)
 #undef TORCH_MATH_FUNCTION
+
+#define TORCH_LOGARITHM(Name, name)                                                                   \
+  struct Name##Function {                                                                             \
+    template <typename D, typename V>                                                                 \
+    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                                                \
+      using T = hn::TFromD<D>;                                                                        \
+      T (*scalar)(T) = [](T value) -> T { return std::name(value); };                                 \
+      return patch_outside(d, x, name##_vector(d, x), std::numeric_limits<T>::min(), kLargest<T>, scalar); \
+    }                                                                                                 \
+  };
+TORCH_LOGARITHM(Log2, log2)
+TORCH_LOGARITHM(Log10, log10)
+#undef TORCH_LOGARITHM
 
 struct TanhFunction {
   template <typename D, typename V>
@@ -78,28 +90,14 @@ TORCH_MATH_KERNEL(Exp, "exp")
 TORCH_MATH_KERNEL(Expm1, "expm1")
 TORCH_MATH_KERNEL(Log, "log")
 TORCH_MATH_KERNEL(Log1p, "log1p")
+TORCH_MATH_KERNEL(Log2, "log2")
+TORCH_MATH_KERNEL(Log10, "log10")
 TORCH_MATH_KERNEL(Sin, "sin")
 TORCH_MATH_KERNEL(Cos, "cos")
 TORCH_MATH_KERNEL(Tanh, "tanh")
 TORCH_MATH_KERNEL(Erf, "erf")
 TORCH_MATH_KERNEL(Sigmoid, "sigmoid")
 #undef TORCH_MATH_KERNEL
-
-// Powers of two and ten must come out whole, which a scaled natural logarithm does not give: the C library's.
-#define TORCH_LIBRARY_KERNEL(Name, name)                                 \
-  template <typename T>                                                  \
-  struct Name {                                                          \
-    TORCH_SIMD T operator()(T x) const { return std::name(x); }          \
-  };                                                                     \
-  void Name##Impl(TensorIterator& iter) {                                \
-    dispatch_floating_types(iter.common_dtype(), #name, [&](auto type) { \
-      using T = typename decltype(type)::type;                           \
-      run_unary<T, T>(iter, Name<T>(), kMathGrain);                      \
-    });                                                                  \
-  }
-TORCH_LIBRARY_KERNEL(Log2, log2)
-TORCH_LIBRARY_KERNEL(Log10, log10)
-#undef TORCH_LIBRARY_KERNEL
 
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
