@@ -9,11 +9,13 @@ install(TARGETS c10 torch_cpu torch EXPORT TorchTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT core)
 install(EXPORT TorchTargets NAMESPACE torch:: DESTINATION ${TORCH_CMAKE_DIR} COMPONENT core)
 
+# Not the bindings' headers (csrc/*.h, csrc/utils): what extensions may use of them is csrc/api, which comes with Python.
 foreach(folder c10 aten torch)
   install(DIRECTORY "${TORCH_SOURCE_ROOT}/${folder}" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT core
     FILES_MATCHING PATTERN "*.h" PATTERN "*.inc"
     PATTERN "cuda" EXCLUDE PATTERN "native" EXCLUDE PATTERN "lib" EXCLUDE
-    PATTERN "_*" EXCLUDE PATTERN "python*" EXCLUDE PATTERN "build" EXCLUDE)
+    PATTERN "_*" EXCLUDE PATTERN "python*" EXCLUDE PATTERN "build" EXCLUDE
+    REGEX "/torch/csrc/(api|utils|[a-z_]+\\.h)$" EXCLUDE)
 endforeach()
 install(DIRECTORY "${TORCH_GENERATED_ROOT}/aten" "${TORCH_GENERATED_ROOT}/torch"
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT core

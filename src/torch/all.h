@@ -1,0 +1,4 @@
+#pragma once
+// PyTorch's name for all of the C++ interface.
+
+#include <torch/torch.h>
