@@ -28,7 +28,9 @@ def test_paths_exist_or_say_what_is_missing() -> None:
         with pytest.raises(FileNotFoundError, match="install the libtorch package"):
             cpp_extension.include_paths()
         return
-    assert all((Path(path) / "torch" / "torch.h").is_file() for path in cpp_extension.include_paths())
+    torch_headers, *others = cpp_extension.include_paths()
+    assert (Path(torch_headers) / "torch" / "torch.h").is_file()
+    assert all((Path(path) / "pybind11" / "pybind11.h").is_file() for path in others)
     assert any(list(Path(path).glob("libtorch.so")) for path in cpp_extension.library_paths())
 
 

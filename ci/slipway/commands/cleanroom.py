@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 TORCH = ("libtorch", "pytorch")
 """What is tested when nothing is named."""
 
-DEVELOPMENT = ("gcc_linux-64", "gxx_linux-64", "sysroot_linux-64", "cmake", "ninja", "setuptools", "python 3.11.*")
+DEVELOPMENT = (
+    "gcc_linux-64", "gxx_linux-64", "sysroot_linux-64", "cmake", "ninja", "setuptools", "pybind11", "python 3.11.*",
+)  # fmt: skip
 """What the consumers of this checkout are built with."""
 
 CONSUMERS = ("program", "extension")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from slipway.log import Reporter
 
-TORCH_TEST_PACKAGES = ("pytorch", "numpy", "pytest", "setuptools", "python 3.11.*")
+TORCH_TEST_PACKAGES = ("pytorch", "numpy", "pytest", "setuptools", "pybind11", "ninja", "python 3.11.*")
 UNIT_FOLDERS = ("tests/slipway", "tests/recipe", "tests/torchgen", "tests/setup")
 
 

@@ -28,7 +28,7 @@ def folders(name: str) -> list[Path]:
 
 def pybind11_folder() -> Path | None:
     """The folder that holds pybind11/pybind11.h: the prefix's, or the one in the Python package pybind11."""
-    candidates = [Path(sys.prefix) / "include"]
+    candidates = folders("include")
     spec = find_spec("pybind11")
     if spec is not None and spec.origin is not None:
         candidates.append(Path(spec.origin).parent / "include")

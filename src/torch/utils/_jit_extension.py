@@ -17,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 _loaded: dict[Path, tuple[tuple[int, int], Any]] = {}
 """What this process has loaded: by path, the file's identity (mtime in ns, size) and the module."""
+_versions: Counter[str] = Counter()
+"""How many modules of a name it has made."""
 
 
 def load(
@@ -278,7 +281,8 @@ def _ninja(build: _Build, folder: Path, product: Path, verbose: bool) -> None:
 def _load_library(name: str, path: Path, is_python_module: bool) -> Any:
     """The module in the library at `path`; None if it is no module.
 
-    A library that was loaded stays loaded: if the file has changed since, a copy under another name is loaded.
+    A library that was loaded stays loaded: if the file has changed since, a copy under another name is loaded. pybind11
+    makes a module of one name once per process, so the next one of this name is in a package that does not exist.
     """
     identity = (path.stat().st_mtime_ns, path.stat().st_size)
     if path in _loaded and _loaded[path][0] == identity:
@@ -289,10 +293,12 @@ def _load_library(name: str, path: Path, is_python_module: bool) -> Any:
         shutil.copy2(path, file)
     module: Any = None
     if is_python_module:
-        spec = importlib.util.spec_from_file_location(name, file)
+        full_name = f"v{_versions[name]}.{name}" if name in _versions else name
+        spec = importlib.util.spec_from_file_location(full_name, file)
         assert spec is not None, "a library's name ends in .so"
         assert spec.loader is not None, "a library's name ends in .so"
         module = importlib.util.module_from_spec(spec)
+        _versions[name] += 1
         spec.loader.exec_module(module)
     else:
         ctypes.CDLL(str(file))

@@ -1,4 +1,4 @@
 # Builds the extension beside its sources and runs it with the Python in CONDA_PREFIX.
 set -eu
 python setup.py build_ext --inplace
-python check.py
+TORCH_EXTENSIONS_DIR=$PWD/extensions python check.py

@@ -1,41 +1,20 @@
-// softsum._softsum: libtorch's operators and its automatic differentiation, called from C++.
-#include <Python.h>
-#include <torch/torch.h>
+// softsum._softsum: forward and backward of a function of tensors, made of libtorch's operators.
+#include <torch/extension.h>
 
 #include <vector>
 
-static PyObject* softsum(PyObject*, PyObject* argument) {
-  const Py_ssize_t count = PySequence_Size(argument);
-  if (count < 0) return nullptr;
-  std::vector<float> numbers(static_cast<size_t>(count));
-  for (Py_ssize_t index = 0; index < count; ++index) {
-    PyObject* item = PySequence_GetItem(argument, index);
-    if (!item) return nullptr;
-    numbers[static_cast<size_t>(index)] = static_cast<float>(PyFloat_AsDouble(item));
-    Py_DECREF(item);
-    if (PyErr_Occurred()) return nullptr;
-  }
-  try {
-    at::Tensor values = at::empty({count}, torch::dtype(torch::kFloat));
-    std::copy(numbers.begin(), numbers.end(), values.data_ptr<float>());
-    values.requires_grad_();
-    const at::Tensor total = at::sum(at::log(at::add(at::exp(values), 1.0)));
-    total.backward();
-    const at::Tensor gradient = values.grad();
-    PyObject* slopes = PyList_New(count);
-    if (!slopes) return nullptr;
-    for (Py_ssize_t index = 0; index < count; ++index) {
-      PyList_SET_ITEM(slopes, index, PyFloat_FromDouble(gradient.data_ptr<float>()[index]));
-    }
-    return Py_BuildValue("dN", total.item().toDouble(), slopes);
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-    return nullptr;
-  }
+// The sum of log(1 + exp(values)), a scalar, and what backward needs: the sigmoid of the values.
+std::vector<at::Tensor> forward(const at::Tensor& values) {
+  TORCH_CHECK_VALUE(values.dim() == 1, "softsum: expected a vector, got ", values.dim(), " dimensions");
+  TORCH_CHECK_TYPE(values.is_floating_point(), "softsum: expected floating point numbers, got ",
+                   values.scalar_type());
+  const at::Tensor slope = at::sigmoid(values);
+  return {at::sum(at::log(at::add(at::exp(values), 1.0))), slope};
 }
 
-static PyMethodDef functions[] = {{"softsum", softsum, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
-static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_softsum", nullptr, -1, functions,
-                                 nullptr, nullptr, nullptr, nullptr};
+at::Tensor backward(const at::Tensor& grad, const at::Tensor& slope) { return grad * slope; }
 
-PyMODINIT_FUNC PyInit__softsum() { return PyModule_Create(&definition); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
+  module.def("forward", &forward, "The sum and its slope.", py::arg("values"));
+  module.def("backward", &backward, "The gradient of values.", py::arg("grad"), py::arg("slope"));
+}

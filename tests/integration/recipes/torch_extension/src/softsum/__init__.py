@@ -1,14 +1,29 @@
-"""Sums of softplus, computed by libtorch in C++."""
+"""Sums of softplus, computed and differentiated in C++."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from softsum import _softsum
 
 
-def softsum(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """``sum(log(1 + exp(values)))`` of a float32 vector, and its gradient: a scalar, and a vector of the same size."""
-    if values.dim() != 1 or values.dtype != torch.float32:
-        raise ValueError(f"softsum: expected a float32 vector, got {values.dtype} of size {tuple(values.shape)}")
-    total, gradient = _softsum.softsum(values.tolist())
-    return torch.tensor(total), torch.tensor(gradient)
+class _SoftSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: torch.Tensor) -> torch.Tensor:
+        total, slope = _softsum.forward(values)
+        ctx.save_for_backward(slope)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        (slope,) = ctx.saved_tensors
+        return _softsum.backward(grad, slope)
+
+
+def softsum(values: torch.Tensor) -> torch.Tensor:
+    """``sum(log(1 + exp(values)))`` of a vector of floating point numbers: a scalar, which can be differentiated.
+
+    Raises ValueError for what is no vector, and TypeError for integers.
+    """
+    return _SoftSum.apply(values)
