@@ -124,5 +124,5 @@ def test_patched_package_finds_its_headers_from_a_virtual_environment(dist: Path
     package_libraries = prefix / "lib/python3.11/site-packages/torch/lib"
     expected = f"['{prefix}/include'] ['{package_libraries}', '{prefix}/lib']"
     assert run_python(virtual, program, cwd=tmp_path).strip() == expected
-    source = (CHECKOUT / "src/torch/utils/cpp_extension.py").read_text(encoding="utf-8")
+    source = (CHECKOUT / "src/torch/utils/_extension_paths.py").read_text(encoding="utf-8")
     assert "Path(sys.prefix)" in source, "the sources do without sys.prefix by now: drop the patch"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import gc
+import runpy
 import subprocess
 import sys
 import weakref
@@ -198,6 +200,12 @@ def test_function_with_forward_and_backward_in_cpp(tmp_path: Path) -> None:
     assert torch.allclose(Gate.apply(*inputs), expected)
     with pytest.raises(RuntimeError, match="grad and output differ in size"):
         gate.backward(torch.ones(1, 1), *(torch.ones(2, 2) for _ in range(4)))
+
+
+def test_example(capsys: pytest.CaptureFixture[str]) -> None:
+    program = Path(__file__).resolve().parents[2] / "examples" / "extension.py"
+    runpy.run_path(str(program))
+    assert capsys.readouterr().out in ast.get_docstring(ast.parse(program.read_text())) + "\n"
 
 
 ANSWER = "int64_t answer() { return %d; }"
