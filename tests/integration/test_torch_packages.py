@@ -93,7 +93,17 @@ def test_packages_split_cleanly(packages: dict[str, Path]) -> None:
         "bin/torch_shm_manager",
     } <= paths["libtorch"]
     assert not any("python" in path.split("/")[1] for path in paths["libtorch"] if path.startswith("lib/"))
-    assert not any(path.startswith("include/") for path in paths["pytorch"])
+    assert {path for path in paths["pytorch"] if path.startswith("include/")} == {
+        f"include/torch/{name}"
+        for name in (
+            "extension.h",
+            "python.h",
+            "csrc/python_api.h",
+            "csrc/autograd/python_variable.h",
+            "csrc/utils/pybind.h",
+        )
+    }, "what extensions include, and nothing of the bindings' own"
+    assert not any(path.startswith(("include/torch/csrc/utils/", "include/pybind11/")) for path in paths["libtorch"])
     assert not any(entry.prefix_mode == "binary" for fact in facts.values() for entry in fact.files)
     for fact in facts.values():
         assert fact.about["license"] == "BSD-3-Clause"
