@@ -280,3 +280,20 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not come true"
         time.sleep(0.05)
+
+
+def test_full_disk_that_the_end_of_the_log_does_not_mention(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    script = (
+        "mkdir $PREFIX/x; trap '' XFSZ; (ulimit -f 8; head -c 1000000 /dev/zero > $PREFIX/x/y) || seq 100; exit 1\n"
+    )
+    (recipe / "build.sh").write_text(script, encoding="utf-8")
+    answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
+    assert answer.returncode == 10, answer.stdout + answer.stderr
+    assert "error: the disk is full" in answer.stderr
+
+
+def test_no_place_for_temporary_files(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    answer = slipway("ship", recipe, "--dist", tmp_path / "dist", env={"TMPDIR": str(tmp_path / "nothing")})
+    assert answer.returncode == 11, answer.stdout + answer.stderr
+    assert f"at: {tmp_path / 'nothing'}" in answer.stderr
+    assert "TMPDIR" in answer.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import time
@@ -88,3 +89,20 @@ def test_old_python_is_named(clone: Path, tmp_path: Path) -> None:
 def test_launcher_is_posix_sh() -> None:
     shell = next(filter(None, map(shutil.which, ("dash", "busybox", "sh"))))
     assert subprocess.run([shell, "-n", str(CHECKOUT / "slipway")], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 1.0])
+def test_killed_while_it_makes_the_environment(clone: Path, seconds: float) -> None:
+    """As the kernel would: what it leaves is in nobody's way, and the next run takes it away."""
+    lock = (CHECKOUT / "ci/requirements.lock").read_text(encoding="utf-8")
+    (clone / "ci/requirements.lock").write_text(lock, encoding="utf-8")
+    process = subprocess.Popen([str(clone / "slipway")], stderr=subprocess.DEVNULL, start_new_session=True)
+    while not list(clone.glob(".venv*")):
+        time.sleep(0.01)
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert [path.name for path in clone.glob(".venv*")] == [f".venv.partial.{process.pid}"]
+    (clone / "ci/requirements.lock").write_text("", encoding="utf-8")
+    assert launch(clone).returncode == 0
+    assert [path.name for path in clone.glob(".venv*")] == [".venv"]

@@ -11,18 +11,25 @@ import platform
 import shutil
 import sys
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.console import format_table, human_size
+from slipway.engines.place import build_root
 from slipway.errors import HostError
 from slipway.paths import Workspace, cache_folder
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
-    from pathlib import Path
 
     from slipway.log import Reporter
+
+ENOUGH_BUILD_BYTES = 2_000_000_000
+"""Room for one build's environments and tree."""
+
+ENOUGH_TEMPORARY_BYTES = 200_000_000
+"""Room for what compilers and unpacked packages leave for a moment."""
 
 ENOUGH_DISK_BYTES = 8_000_000_000
 """Room for the embedded channel, its cache, build trees and an environment (measured: about 4 GB without CUDA)."""
@@ -73,7 +80,9 @@ def examine(workspace: Workspace) -> Iterator[Check]:
     yield _debian()
     yield from _programs()
     for name, folder in (("disk for dist", workspace.dist), ("disk for the cache", cache_folder())):
-        yield _disk(name, folder)
+        yield _disk(name, folder, ENOUGH_DISK_BYTES)
+    yield _disk("disk for builds", build_root(os.environ), ENOUGH_BUILD_BYTES)
+    yield _disk("temporary files", Path(os.environ.get("TMPDIR") or "/tmp"), ENOUGH_TEMPORARY_BYTES)
     yield _memory()
     yield from _virtual_packages()
 
@@ -102,7 +111,12 @@ def _programs() -> Iterator[Check]:
             "the embedded channel fetches Debian's packages with it; or use `--channel conda-forge`",
         ),
         ("dpkg-deb", "optional", "unpacks Debian's packages: apt-get install dpkg; or use `--channel conda-forge`"),
-        ("git", "optional", "without git, the .gitignore files decide what is source: apt-get install git"),
+        (
+            "git",
+            "optional",
+            "without git, the .gitignore files decide what is source, and `git_url` cannot be fetched: "
+            "apt-get install git",
+        ),
         ("strace", "optional", "one test traces the compiler with it: apt-get install strace"),
         ("conda", "optional", "only `--engine conda-build` needs it"),
         ("nvidia-smi", "optional", "no NVIDIA driver: CUDA packages build and install, but cannot run here"),
@@ -112,13 +126,13 @@ def _programs() -> Iterator[Check]:
         yield Check(name, "ok" if path else otherwise, path or "not found", advice)
 
 
-def _disk(name: str, folder: Path) -> Check:
+def _disk(name: str, folder: Path, enough: int) -> Check:
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(existing).free
     writable = os.access(existing, os.W_OK)
-    good = free >= ENOUGH_DISK_BYTES and writable
+    good = free >= enough and writable
     found = f"{human_size(free)} free at {existing}" + ("" if writable else ", not writable")
-    return Check(name, "ok" if good else "missing", found, f"about {human_size(ENOUGH_DISK_BYTES)} are needed")
+    return Check(name, "ok" if good else "missing", found, f"about {human_size(enough)} are needed")
 
 
 def _memory() -> Check:

@@ -7,16 +7,18 @@ make of it, in compiler caches' keys. One place for all makes builds from two ch
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import itertools
 import os
 import re
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.errors import HostError
+from slipway.errors import DiskFullError, HostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,6 +54,30 @@ def build_root(environ: Mapping[str, str]) -> Path:
         where=str(candidates[-1]),
         hint=f"name another one in {VARIABLE}",
     )
+
+
+def check_writable(folder: Path, variable: str) -> None:
+    """See to it that files can be made in `folder`, which the environment variable `variable` moves elsewhere.
+
+    Raises:
+        HostError: they cannot. (rattler-build says of both only that it could not go on.)
+        DiskFullError: there is no room.
+    """
+    try:
+        if variable != "TMPDIR":
+            folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".slipway-") as stream:
+            stream.write(bytes(4096))
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFullError(
+                "the disk is full", where=str(folder), hint=f"make room, or name another folder in {variable}"
+            ) from error
+        raise HostError(
+            f"no files can be made in this folder: {error.strerror}",
+            where=str(folder),
+            hint=f"give yourself the right to, or name another folder in {variable}",
+        ) from error
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway import channel, fetch, proc
 from slipway.engines.hosttools import make_host_tools
-from slipway.engines.place import build_place
+from slipway.engines.place import build_place, check_writable
 from slipway.engines.rattler_worker import PHASE_MARK
 from slipway.engines.sccache import CompilerCache, wants_cache
 from slipway.engines.staging import Staged, as_package, find_built, staged
@@ -45,8 +45,11 @@ PASSED_ON = re.compile(
 )
 """Variables of the caller that a build may see: facts about the machine's network and what it pretends to be."""
 
-FULL_DISK_SIGNS = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
-"""How shells, compilers and rattler-build say that nothing more can be written."""
+FULL_DISK_SIGNS = (
+    *(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)),
+    "No usable temporary directory found",
+)
+"""How shells, compilers, Python and rattler-build say that nothing more can be written."""
 
 NINJA_COUNT = re.compile(r"^\[(\d+)/(\d+)\]\s+(.*)$")
 
@@ -71,6 +74,8 @@ class RattlerEngine:
     def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
         """See `slipway.engines.Engine.build`."""
         taken = self._stage(output, context, reporter)
+        check_writable(Path(context.environ.get("TMPDIR") or "/tmp"), "TMPDIR")
+        check_writable(cache_folder(context.environ), "XDG_CACHE_HOME")
         with build_place(output.name, context.environ) as folder:
             package = self._build_in(folder, output, context, reporter, taken)
             target = context.workspace.work / "built" / output.subdir / package.name
@@ -159,11 +164,12 @@ class RattlerEngine:
         if "package" in answer:
             return Path(answer["package"])
         tail = "\n".join(completed.tail)
-        if any(sign in tail for sign in FULL_DISK_SIGNS):
+        if progress.disk_is_full:
             raise DiskFullError(
                 f"the disk is full, so `{output.key}` could not be built",
                 where=str(log),
-                hint="make room and run the same command again: it goes on",
+                hint="make room in the folders to build in, for temporary files and for output, "
+                "and run the same command again: it goes on",
                 detail=tail,
             )
         if progress.phase in BEFORE_THE_SCRIPT and answer.get("kind") != "solve" and _remote(context.channels):
@@ -190,6 +196,7 @@ class _Progress:
 
     def __init__(self, output: RenderedOutput, stack: ExitStack, reporter: Reporter, observer: BuildObserver) -> None:
         self.phase = ""
+        self.disk_is_full = False
         self.observer = observer
         self.listeners: list[Callable[[str], None]] = []
         self.task: Task = stack.enter_context(reporter.task(output.name))
@@ -202,6 +209,8 @@ class _Progress:
             if name in PHASES:
                 self.phase = PHASES[name]
                 self.task.update(text=self.phase)
+        if any(sign in line for sign in FULL_DISK_SIGNS):
+            self.disk_is_full = True  # compilers say so long before the build ends
         self.observer.line(line, self.phase)
         for listener in self.listeners:
             listener(line)
@@ -286,7 +295,7 @@ def _environment(context: BuildContext, folder: Path) -> dict[str, str]:
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
-        "TMPDIR": context.environ.get("TMPDIR", "/tmp"),
+        "TMPDIR": context.environ.get("TMPDIR") or "/tmp",
         "RATTLER_CACHE_DIR": str(cache_folder(context.environ) / "rattler"),
         "NO_COLOR": "1",
         "USER": context.environ.get("USER", "slipway"),
