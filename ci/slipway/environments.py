@@ -237,23 +237,28 @@ def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
 
 
 def _check_installed(prefix: Path, names: set[str]) -> None:
-    """Files have the size that their package promises: they are linked from a cache that something may have damaged."""
+    """Files are what their package promises: they are linked from a cache that something may have damaged."""
     for path in sorted((prefix / "conda-meta").glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         if record["name"] not in names:
             continue
         for entry in record["paths_data"]["paths"]:
-            promised = entry.get("size_in_bytes")
+            promised = entry.get("sha256")
             if entry["path_type"] != "hardlink" or entry.get("prefix_placeholder") or promised is None:
                 continue  # what installation itself writes
             file = prefix / entry["_path"]
-            if not file.exists() or file.stat().st_size != promised:
+            if not file.exists() or _sha256(file) != promised:
                 shutil.rmtree(record.get("extracted_package_dir") or prefix / "none", ignore_errors=True)
                 raise IntegrityError(
                     f"a file of `{record['name']}` is not as its package has it: the cache of packages is damaged",
                     where=str(file),
                     hint="run the same command again: the package is unpacked anew",
                 )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def installed_packages(prefix: Path) -> Mapping[str, str]:

@@ -297,3 +297,28 @@ def test_no_place_for_temporary_files(slipway: Slipway, recipe: Path, tmp_path: 
     assert answer.returncode == 11, answer.stdout + answer.stderr
     assert f"at: {tmp_path / 'nothing'}" in answer.stderr
     assert "TMPDIR" in answer.stderr
+
+
+def test_damage_in_the_cache_of_packages_is_not_installed(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    """Of the same size, so that only a hash shows it."""
+    nothing, dist = tmp_path / "nothing", tmp_path / "dist"
+    for subdir in ("linux-64", "noarch"):
+        (nothing / subdir).mkdir(parents=True)
+        (nothing / subdir / "repodata.json").write_text('{"packages": {}, "packages.conda": {}}', encoding="utf-8")
+    environ = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        return slipway(*words, "--dist", dist, "--channel", nothing, env=environ)
+
+    for words in (("ship", recipe), ("install", "tiny", "--prefix", tmp_path / "first")):
+        answer = run(*words)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+    (unpacked,) = (tmp_path / "cache/slipway/rattler/pkgs").glob("tiny-*/x/a.txt")
+    whole = unpacked.read_bytes()
+    unpacked.write_bytes(b"?" * len(whole))
+    answer = run("install", "tiny", "--prefix", tmp_path / "second")
+    assert answer.returncode == 6, answer.stdout + answer.stderr
+    assert "a file of `tiny` is not as its package has it" in answer.stderr
+    answer = run("install", "tiny", "--prefix", tmp_path / "second")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert (tmp_path / "second/x/a.txt").read_bytes() == whole

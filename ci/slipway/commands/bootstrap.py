@@ -1,4 +1,4 @@
-"""``slipway bootstrap``: assemble the embedded channel, or rewrite its lock file."""
+"""Assemble the embedded channel, or rewrite its lock file."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A package holds what it was made from: the rendered recipe with its scripts, the packages of its build and host
 environments, and the names of all source files' contents. The sources come from this checkout: from its files where
-they are still the same, otherwise from git's history. The tests of the package do not run again.
+they are still the same, otherwise from git's history; what `git_url` and `url` name, by its commit and its sha256. Of a
+channel elsewhere only the locked packages are taken. The tests of the package do not run again.
 
 Nothing is taken from a compiler cache. The same bytes come from another checkout, another output folder, another home,
 with another number of compilers and at another time. The folder that is built in is the same for all of them; where
