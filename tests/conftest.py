@@ -6,9 +6,10 @@ import signal
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C interrupt, also where a shell started the tests in the background and had them ignore it.
+    """Let Ctrl-C and a hangup end programs, also where the tests run in the background or under nohup.
 
     Programs that a test starts inherit what is ignored, and tests that interrupt them would wait for ever.
     """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
