@@ -18,8 +18,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ci"))
 
+from slipway.base.log import NullReporter
 from slipway.bootstrap import ChannelRequest, EmbeddedChannel, default_cache, ensure_channel
-from slipway.log import NullReporter
 
 
 def timed(request: ChannelRequest, cache: Path, *, offline: bool) -> tuple[EmbeddedChannel, float]:

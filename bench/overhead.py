@@ -24,8 +24,8 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT / "ci"))
 
-from slipway.channel import channel_url  # noqa: E402 - found in the checkout
-from slipway.log import NullReporter  # noqa: E402
+from slipway.base.log import NullReporter  # noqa: E402
+from slipway.channel.folder import channel_url  # noqa: E402 - found in the checkout
 from slipway.request import Selection, embedded_channel  # noqa: E402
 
 RECIPE = CHECKOUT / "tests" / "golden" / "conda-build" / "additive"

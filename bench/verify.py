@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT / "ci"))
 
-from slipway import channel  # noqa: E402 - found in the checkout
+from slipway.base.log import NullReporter  # noqa: E402
+from slipway.channel import folder as channel  # noqa: E402 - found in the checkout
+from slipway.channel.environments import solve  # noqa: E402
 from slipway.commands.verify import selection_of  # noqa: E402
 from slipway.console import format_table, human_size  # noqa: E402
-from slipway.environments import solve  # noqa: E402
-from slipway.log import NullReporter  # noqa: E402
 from slipway.request import embedded_channel  # noqa: E402
 from slipway.verify import Verifier  # noqa: E402
 

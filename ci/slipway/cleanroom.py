@@ -4,7 +4,7 @@ What is tested in it can only use what its packages bring. The host's compilers,
 hidden by a PATH but absent: the room is a folder of its own that a process is locked into (user and mount namespaces of
 Linux, made with `unshare`, no rights needed where the system allows them). From the host come
 
-- the programs of a POSIX system, copied, as builds may use them (`slipway.engines.hosttools`),
+- the programs of a POSIX system, copied, as builds may use them (`slipway.engines.host_tools`),
 - the libraries of glibc and those that these programs need, copied: never libstdc++, libgcc_s or an OpenMP runtime,
 - /proc and a few devices.
 
@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from slipway import proc
-from slipway.engines.hosttools import make_host_tools
-from slipway.errors import BuildError, HostError
+from slipway.base import proc
+from slipway.base.errors import BuildError, HostError
+from slipway.engines.host_tools import make_host_tools
 from slipway.verify.archive import Limits, read_contents
 from slipway.verify.elf import BrokenElfError, read_elf
 

@@ -19,8 +19,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from slipway.base.errors import INTERRUPTED_EXIT_CODE, DiskFullError, HostError, RecipeWarning, SlipwayError, UsageError
 from slipway.console import make_reporter, print_error, print_warning
-from slipway.errors import INTERRUPTED_EXIT_CODE, DiskFullError, HostError, RecipeWarning, SlipwayError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,14 +13,14 @@ import time
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, TextIO
 
-from slipway.log import NullReporter, Reporter, Task
+from slipway.base.log import NullReporter, Reporter, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.progress import Progress, TaskID
 
-    from slipway.errors import RecipeWarning, SlipwayError
+    from slipway.base.errors import RecipeWarning, SlipwayError
 
 LEAST_COLUMN = 10
 """A column is not wrapped to less than this."""

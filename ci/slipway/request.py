@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.channel import channel_url, is_indexed
-from slipway.environments import solve
-from slipway.errors import HostError, RecipeError, UsageError, VariantError
-from slipway.fetch import pin_sources
-from slipway.paths import CHECKOUT, Workspace, cache_folder
+from slipway.base.errors import HostError, RecipeError, UsageError, VariantError
+from slipway.base.paths import CHECKOUT, Workspace, cache_folder
+from slipway.channel.environments import solve
+from slipway.channel.folder import channel_url, is_indexed
 from slipway.recipe.choose import agrees, used_variant
+from slipway.source import pin_sources
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from slipway.base.log import Reporter
     from slipway.bootstrap import EmbeddedChannel
-    from slipway.log import Reporter
     from slipway.model import RenderedOutput
     from slipway.recipe.stages import Versions
 
@@ -193,7 +193,7 @@ class Request:
     def finalized(self, outputs: Sequence[RenderedOutput], channels: Sequence[str]) -> list[RenderedOutput]:
         """`outputs` once more, their pins (`pin_compatible`, `pin_run_as_build`) made from what the solver picks.
 
-        Sources that lie elsewhere are pinned, too: see `slipway.fetch`.
+        Sources that lie elsewhere are pinned, too: see `slipway.source`.
 
         Each output's host environment is solved without the recipe's own outputs, which need not exist yet.
 

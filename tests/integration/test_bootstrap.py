@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 from rattler import Channel, VirtualPackage, install, solve
 
+from slipway.base.log import NullReporter
 from slipway.bootstrap import ChannelRequest, EmbeddedChannel, default_cache, ensure_channel
 from slipway.bootstrap.sources import sha256_of
-from slipway.log import NullReporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +114,7 @@ def test_python_works_where_it_was_installed(prefix: Path, tmp_path: Path) -> No
 DEBIANS = """
 import os, sys
 from slipway.bootstrap import ChannelRequest, default_cache, ensure_channel
-from slipway.log import NullReporter
+from slipway.base.log import NullReporter
 print(ensure_channel(ChannelRequest(), NullReporter(), cache=default_cache(dict(os.environ))).path)
 """
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.paths import lock_folder
+from slipway.base.paths import lock_folder
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 ADDITIVE = CHECKOUT / "tests/golden/conda-build/additive"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from slipway.base.errors import BuildError
 from slipway.cleanroom import HIDDEN_PATHS, HIDDEN_PROGRAMS, CleanRoom, carried_tests, environment_of, proof_script
-from slipway.errors import BuildError
 from slipway.verify.policies import load_policies
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -128,7 +128,7 @@ def test_torch_packages_and_their_consumers(slipway: Slipway) -> None:
 def test_where_users_may_make_no_namespaces(rights: str, works: bool) -> None:
     """With root's rights it works without a user namespace; without them the error says what is missing."""
     program = (
-        "from slipway.cleanroom import _unshare\nfrom slipway.errors import HostError\n"
+        "from slipway.cleanroom import _unshare\nfrom slipway.base.errors import HostError\n"
         "try:\n    print(_unshare())\nexcept HostError as error:\n    print(error.message, error.hint)\n"
     )
     script = f"echo 0 > /proc/sys/user/max_user_namespaces; exec {rights}{sys.executable} -c {shlex.quote(program)}"

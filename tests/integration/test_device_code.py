@@ -21,8 +21,8 @@ extern "C" void launch(float* values) { twice<<<1, 32>>>(values); }
 PROGRAM = """
 from pathlib import Path
 import os, sys
-from slipway.environments import install, solve
-from slipway.log import NullReporter
+from slipway.channel.environments import install, solve
+from slipway.base.log import NullReporter
 from slipway.request import Selection, embedded_channel
 channel = embedded_channel(Selection("3.11", None, "13.0"), NullReporter(), offline=False)
 install(solve(["cuda-nvcc", "cuda-cuobjdump"], [channel.url]), Path(sys.argv[1]), NullReporter())

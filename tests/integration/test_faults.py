@@ -38,17 +38,17 @@ sys.exit(main(sys.argv[3:]))
 """
 
 STEPS = (
-    "slipway.pipeline:Pipeline.manifest",
+    "slipway.pipeline.run:Pipeline.manifest",
     "slipway.engines.rattler:RattlerEngine._build_in",
     "slipway.engines.rattler:_v1_source",
-    "slipway.proc:run",
-    "slipway.pipeline:finish_package",
-    "slipway.packing:write_archive",
-    "slipway.pipeline:Pipeline._judge",
-    "slipway.channel:_copy_packages",
-    "slipway.channel:write_index",
-    "slipway.channel:_replace_folder",
-    "slipway.pipeline:Pipeline._publish",
+    "slipway.base.proc:run",
+    "slipway.pipeline.run:finish_package",
+    "slipway.pipeline.packing:write_archive",
+    "slipway.pipeline.run:Pipeline._judge",
+    "slipway.channel.folder:_copy_packages",
+    "slipway.channel.folder:write_index",
+    "slipway.channel.folder:_replace_folder",
+    "slipway.pipeline.run:Pipeline._publish",
 )
 
 
@@ -97,10 +97,10 @@ def test_killed_at_a_step_and_shipped_again(
 
 
 INSTALL_STEPS = (
-    "slipway.environments:_check_bytes",
-    "slipway.environments:_install_reporter",
+    "slipway.channel.environments:_check_bytes",
+    "slipway.channel.environments:_install_reporter",
     "rattler:install",
-    "slipway.environments:install",
+    "slipway.channel.environments:install",
 )
 
 
@@ -131,7 +131,7 @@ def test_kill_while_a_new_version_is_indexed_keeps_the_old_channel(
     (package,) = (dist / "channel/linux-64").glob("*.conda")
     before = package.read_bytes()
     (recipe / "src/a.txt").write_text("2\n", encoding="utf-8")
-    ship_and_die("slipway.pipeline:Pipeline._publish", "before", recipe, dist)
+    ship_and_die("slipway.pipeline.run:Pipeline._publish", "before", recipe, dist)
     assert package.read_bytes() == before
     answer = slipway("ship", recipe, "--dist", dist)
     assert "up to date" in answer.stdout, "what was proved before the kill is taken as it is"

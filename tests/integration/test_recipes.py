@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from slipway import channel
+from slipway.channel import folder as channel
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPES = Path(__file__).parent / "recipes"

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from slipway.channel import channel_url
-from slipway.log import NullReporter
+from slipway.base.log import NullReporter
+from slipway.channel.folder import channel_url
+from slipway.checkout.solver_truth import Case, Row, judge, read_table
 from slipway.request import Selection, embedded_channel
-from slipway.truth import Case, Row, judge, read_table
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 Slipway = Callable[..., "subprocess.CompletedProcess[str]"]

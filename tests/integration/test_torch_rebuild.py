@@ -8,8 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from slipway import channel
-from slipway.sources import read_tree
+from slipway.channel import folder as channel
+from slipway.source.tree import read_tree
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from slipway.base.log import NullReporter
+from slipway.base.paths import Workspace
 from slipway.engines import load_engine
-from slipway.log import NullReporter
 from slipway.model import RenderedOutput, Requirements, RunExports
-from slipway.paths import Workspace
-from slipway.pipeline import Pipeline
-from slipway.workflows.pipeline import Matrix, make_matrix
+from slipway.pipeline.run import Pipeline
+from slipway.workflows.matrix import Matrix, make_matrix
 from slipway.workflows.settings import load_settings
 
 CHECKOUT = Path(__file__).resolve().parents[2]

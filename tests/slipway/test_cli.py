@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway import cli, errors
+from slipway import cli
+from slipway.base import errors
 from slipway.console import print_error
 
 if TYPE_CHECKING:

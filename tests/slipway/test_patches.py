@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.paths import CHECKOUT
+from slipway.base.paths import CHECKOUT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.errors import RecipeError, UsageError, VariantError
+from slipway.base.errors import RecipeError, UsageError, VariantError
 from slipway.model import RenderedOutput, Requirements
 from slipway.request import DEFAULT_RECIPE, Request, Selection, add_variant_arguments, channel_address
 

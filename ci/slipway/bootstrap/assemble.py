@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slipway import errors
+from slipway.base import errors
+from slipway.base.proc import own_program
 from slipway.bootstrap.cache import Cache, move_into_place
 from slipway.bootstrap.description import PLACEHOLDER, PackageDescription, RunPath, SourceDescription, Step
 from slipway.bootstrap.mapping import Glob, Template
 from slipway.bootstrap.sources import Entry, Tree, entry_points, open_deb, place, sha256_of, wheel_entries
-from slipway.bootstrap.writer import TIMESTAMP, PackageRecord, to_json, unpack, write_package
-from slipway.proc import own_program
+from slipway.channel.package_writer import TIMESTAMP, PackageRecord, to_json, unpack, write_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from slipway.bootstrap.running import Processes
 
 _LEVEL = 7
-_CODE = ("assemble.py", "description.py", "interpreter.py", "mapping.py", "section.py", "sources.py", "writer.py")
+_CODE = (
+    *("assemble.py", "description.py", "interpreter.py", "mapping.py", "section.py", "sources.py"),
+    "../channel/package_writer.py",
+)
 _LICENSE_GLOBS = tuple(
     Glob.parse(f"site/*.dist-info/{name}")
     for name in ("licenses/**", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*", "AUTHORS*")

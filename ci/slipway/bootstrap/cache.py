@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway import errors, log
+from slipway.base import errors, log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ import urllib.parse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slipway import errors
+from slipway.base import errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import yaml
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap.mapping import Glob, PatternError, Rule, Template
 from slipway.bootstrap.section import Section
 from slipway.model import RunExports

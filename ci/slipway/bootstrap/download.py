@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap import wheels as wheels_module
 from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.debs import Apt, OfferedDeb, debian_sources, machine_codename

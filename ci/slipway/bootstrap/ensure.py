@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slipway import errors, log
+from slipway.base import errors, log
 from slipway.bootstrap.assemble import (
     AssembledPackage,
     ResolvedSource,
@@ -29,7 +29,7 @@ from slipway.bootstrap.interpreter import Interpreter, find_interpreter
 from slipway.bootstrap.inventory import ChannelRequest, Inventory, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
 from slipway.bootstrap.running import Processes
-from slipway.bootstrap.writer import to_json
+from slipway.channel.package_writer import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,7 +98,7 @@ def ensure_channel(
 
     Raises:
         UsageError: the request is for something that the channel does not have.
-        NetworkError, IntegrityError, DiskFullError, HostError, BusyError, ChannelError: see `slipway.errors`.
+        NetworkError, IntegrityError, DiskFullError, HostError, BusyError, ChannelError: see `slipway.base.errors`.
     """
     store = Cache(cache or default_cache(dict(os.environ)))
     inventory = read_inventory(data)
@@ -155,7 +155,7 @@ def _load_channel(cache: Cache, stamp: str) -> EmbeddedChannel | None:
 def _intact(channel: Path, packages: Sequence[ChannelPackage]) -> bool:
     """Whether the index and every package lie there, of their size: what a stopped machine or a clean-up may have cost.
 
-    A package of the right size and other bytes is found when it is installed (`slipway.environments.install`).
+    A package of the right size and other bytes is found when it is installed (`slipway.channel.environments.install`).
     """
     try:
         indexes = [json.loads((channel / subdir / "repodata.json").read_bytes()) for subdir in SUBDIRS]

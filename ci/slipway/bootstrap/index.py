@@ -7,7 +7,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from slipway.bootstrap.writer import to_json
+from slipway.channel.package_writer import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

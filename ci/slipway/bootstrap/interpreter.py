@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap.sources import Entry, folder_entries
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap.description import (
     PackageDescription,
     RawDescription,

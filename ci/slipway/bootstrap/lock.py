@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap.section import Section
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Runs programs from several threads at once, so that Ctrl-C in the main thread can end all of them.
 
-`slipway.proc` runs one program for the thread that waits for it; here, downloads and finishing steps run side by side.
+`slipway.base.proc` runs one program for the thread that waits for it; here, downloads and finishing steps run side by
+side.
 """
 
 from __future__ import annotations

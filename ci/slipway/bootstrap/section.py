@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap.mapping import Glob, PatternError
 
 if TYPE_CHECKING:

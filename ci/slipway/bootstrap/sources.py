@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway import errors
+from slipway.base import errors
 
 if TYPE_CHECKING:
     import zipfile

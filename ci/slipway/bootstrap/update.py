@@ -14,7 +14,7 @@ from slipway.bootstrap.running import Processes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from slipway import log
+    from slipway.base import log
 
 
 def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:

@@ -8,7 +8,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap.sources import sha256_of
 
 if TYPE_CHECKING:

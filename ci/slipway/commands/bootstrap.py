@@ -13,7 +13,7 @@ from slipway.bootstrap.update import update_lock
 if TYPE_CHECKING:
     import argparse
 
-    from slipway import log
+    from slipway.base import log
 
 HELP = "assemble the embedded channel from wheels and Debian packages"
 

@@ -15,7 +15,7 @@ from slipway.request import Request, add_build_arguments, add_variant_arguments
 if TYPE_CHECKING:
     import argparse
 
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Build; returns the exit code."""
     from slipway.engines import load_engine
-    from slipway.pipeline import Pipeline
-    from slipway.report.run import journaled
+    from slipway.pipeline.run import Pipeline
+    from slipway.report.journaling import journaled
 
     request = Request.of(arguments)
     engine = load_engine(arguments.engine)

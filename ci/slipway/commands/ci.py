@@ -16,14 +16,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.errors import BuildError, UsageError
+from slipway.base.errors import BuildError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from slipway.log import Reporter
-    from slipway.paths import Workspace
-    from slipway.report.journal import Journal
+    from slipway.base.events import Journal
+    from slipway.base.log import Reporter
+    from slipway.base.paths import Workspace
     from slipway.request import Request, Selection
     from slipway.workflows.graph import Job
 
@@ -87,7 +87,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def _write(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.workflows import files
-    from slipway.workflows.pipeline import make_matrix
+    from slipway.workflows.matrix import make_matrix
     from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings
 
     both = arguments.github == arguments.gitlab
@@ -113,7 +113,7 @@ def _write_or_check(wanted: Mapping[str, str], checkout: Path, reporter: Reporte
 
 
 def _truth(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    from slipway.truth import as_markdown, read_table
+    from slipway.checkout.solver_truth import as_markdown, read_table
 
     source = "tests/integration/solver_truth.yaml"
     wanted = {"docs/solver-truth.md": as_markdown(read_table(CHECKOUT / source), source=source)}
@@ -123,7 +123,7 @@ def _truth(arguments: argparse.Namespace, reporter: Reporter) -> int:
 def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.console import format_table
     from slipway.workflows.graph import describe
-    from slipway.workflows.pipeline import make_matrix
+    from slipway.workflows.matrix import make_matrix
     from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings
 
     matrix = make_matrix(arguments.recipe, CHECKOUT, load_settings(arguments.settings or DEFAULT_SETTINGS), {})
@@ -139,8 +139,8 @@ def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _recipe(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    from slipway.engines.single import write_recipe
-    from slipway.errors import VariantError
+    from slipway.base.errors import VariantError
+    from slipway.engines.conda_build_recipe import write_recipe
     from slipway.recipe import load_recipe, render
     from slipway.recipe.choose import identifier
 
@@ -159,7 +159,7 @@ def _job(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.console import human_seconds, human_size
     from slipway.engines import load_engine
     from slipway.request import Request
-    from slipway.workflows.work import find_job, local_jobs, run_job
+    from slipway.workflows.job import find_job, local_jobs, run_job
 
     request = Request.of(arguments)
     engine = load_engine(arguments.engine)
@@ -173,10 +173,10 @@ def _job(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    from slipway.paths import Workspace
-    from slipway.report.run import journaled_jobs
+    from slipway.base.paths import Workspace
+    from slipway.report.journaling import journaled_jobs
     from slipway.request import Request
-    from slipway.workflows.work import local_jobs
+    from slipway.workflows.job import local_jobs
 
     request = Request.of(arguments)
     if arguments.jobs < 1:
@@ -197,10 +197,10 @@ def _walk(
 ) -> int:
     """Do the jobs and publish; a failure leaves the report of what was done."""
     from slipway.console import format_table, human_seconds, human_size
-    from slipway.report.history import available_memory
-    from slipway.report.run import PAGE
+    from slipway.observe.history import available_memory
+    from slipway.report.journaling import PAGE
     from slipway.request import usable_cpus
-    from slipway.workflows import local
+    from slipway.workflows import scheduler as local
     from slipway.workflows.learn import learned
     from slipway.workflows.settings import load_settings
 
@@ -237,8 +237,8 @@ def _walk(
 
 
 def _publish(arguments: argparse.Namespace, packages: list[Path], reporter: Reporter) -> int:
+    from slipway.base.paths import Workspace
     from slipway.commands import publish
-    from slipway.paths import Workspace
 
     parser = argparse.ArgumentParser()
     publish.add_arguments(parser)

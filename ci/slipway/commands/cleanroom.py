@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.errors import ChannelError, TestsFailedError, UsageError
+from slipway.base.errors import ChannelError, TestsFailedError, UsageError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from slipway.log import Reporter
-    from slipway.paths import Workspace
+    from slipway.base.log import Reporter
+    from slipway.base.paths import Workspace
     from slipway.request import Selection
 
 TORCH = ("libtorch", "pytorch")
@@ -75,9 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install, lock in, test; returns the exit code."""
-    from slipway import channel
+    from slipway.base.paths import Workspace
+    from slipway.channel import folder as channel
     from slipway.console import format_table, human_seconds
-    from slipway.paths import Workspace
     from slipway.request import channels_of
 
     workspace = Workspace.of_checkout(arguments.dist)
@@ -97,8 +97,8 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
+    from slipway.base.paths import CHECKOUT
     from slipway.cleanroom import carried_tests
-    from slipway.paths import CHECKOUT
     from slipway.verify.policies import load_policies
 
     names = tuple(arguments.names) or TORCH
@@ -148,8 +148,8 @@ def _newest(workspace: Workspace, name: str) -> Path:
 
 def _stay(trial: Trial, workspace: Workspace, channels: tuple[str, ...], reporter: Reporter) -> bool:
     """Make the environment and the room, look for the host in it, then run the trial; whether all went well."""
+    from slipway.channel.environments import install, solve
     from slipway.cleanroom import ACTIVATE, CleanRoom, environment_of, proof_script
-    from slipway.environments import install, solve
 
     folder = workspace.work / "cleanroom"
     prefix, project = folder / "prefix", folder / "project"

@@ -14,16 +14,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.base.errors import HostError
+from slipway.base.paths import Workspace, cache_folder
 from slipway.console import format_table, human_size
-from slipway.engines.place import build_root
-from slipway.errors import HostError
-from slipway.paths import Workspace, cache_folder
+from slipway.engines.build_folder import build_root
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
 
 ENOUGH_BUILD_BYTES = 2_000_000_000
 """Room for one build's environments and tree."""
@@ -143,7 +143,7 @@ def _memory() -> Check:
 
 
 def _virtual_packages() -> Iterator[Check]:
-    from slipway.environments import virtual_packages
+    from slipway.channel.environments import virtual_packages
 
     for package in virtual_packages():
         if package.name.normalized in ("__glibc", "__cuda"):

@@ -17,7 +17,7 @@ from slipway.console import format_table, human_size
 if TYPE_CHECKING:
     import argparse
 
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,9 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install; returns the exit code."""
-    from slipway import channel
-    from slipway.environments import install, solve
-    from slipway.paths import Workspace, lock_folder
+    from slipway.base.paths import Workspace, lock_folder
+    from slipway.channel import folder as channel
+    from slipway.channel.environments import install, solve
     from slipway.request import Selection, channels_of
 
     workspace = Workspace.of_checkout(arguments.dist)

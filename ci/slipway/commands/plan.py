@@ -10,18 +10,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from slipway.errors import UsageError
+from slipway.base.errors import UsageError
+from slipway.commands._render_options import add_render_arguments, rendered
 from slipway.recipe.choose import identifier, used_variant
 from slipway.recipe.hashes import as_json
-from slipway.recipe.options import add_render_arguments, rendered
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
     from slipway.model import RenderedOutput
-    from slipway.pipeline import State
+    from slipway.pipeline.run import State
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         return 0
     lines = as_table(table)
     print(lines[0])
-    from slipway.pipeline import shortened
+    from slipway.pipeline.run import shortened
 
     for line, state in zip(lines[1:], states, strict=True):
         print("\n".join([line, *(f"     {change}" for change in shortened(state.changes))]))
@@ -61,7 +61,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def _states(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[RenderedOutput], list[State]]:
     from slipway.engines import load_engine
-    from slipway.pipeline import Pipeline
+    from slipway.pipeline.run import Pipeline
     from slipway.request import Request
 
     if arguments.variants is not None or arguments.platform != "linux-64":

@@ -11,12 +11,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.errors import ChannelError, VerifyError
+from slipway.base.errors import ChannelError, VerifyError
 
 if TYPE_CHECKING:
     import argparse
 
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Publish; returns the exit code."""
-    from slipway import channel
-    from slipway.paths import Workspace, lock_folder
+    from slipway.base.paths import Workspace, lock_folder
+    from slipway.channel import folder as channel
     from slipway.verify import Verifier, format_findings
     from slipway.verify.indexed import check_index, read_index
     from slipway.verify.policies import ERROR

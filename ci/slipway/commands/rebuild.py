@@ -19,16 +19,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.base.errors import UsageError, VerifyError
+from slipway.base.paths import Workspace
 from slipway.console import human_seconds
-from slipway.engines.place import VARIABLE
-from slipway.errors import UsageError, VerifyError
-from slipway.paths import Workspace
+from slipway.engines.build_folder import VARIABLE
 from slipway.request import usable_cpus
 
 if TYPE_CHECKING:
     import argparse
 
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Rebuild and compare; returns the exit code."""
-    from slipway.reproduce import Again, rebuild
+    from slipway.pipeline.reproduce import Again, rebuild
 
     workspace = Workspace.of_checkout(arguments.dist)
     results = []

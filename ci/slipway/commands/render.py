@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from slipway.commands._render_options import add_render_arguments, rendered
 from slipway.recipe.hashes import as_json
-from slipway.recipe.options import add_render_arguments, rendered
 
 if TYPE_CHECKING:
     import argparse
 
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
     from slipway.model import RenderedOutput
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
     from slipway.model import Artifact
 
 
@@ -32,10 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Run the whole flow; returns the exit code."""
+    from slipway.checkout.greeting import greet
     from slipway.engines import load_engine
-    from slipway.greeting import greet
-    from slipway.pipeline import Pipeline
-    from slipway.report.run import journaled
+    from slipway.pipeline.run import Pipeline
+    from slipway.report.journaling import journaled
 
     started = time.monotonic()
     request = Request.of(arguments)

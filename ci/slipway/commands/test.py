@@ -18,24 +18,24 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from slipway import proc
-from slipway.console import format_table, human_seconds
-from slipway.errors import SlipwayError, TestsFailedError, UsageError
-from slipway.paths import CHECKOUT, Workspace
-from slipway.testing import (
+from slipway.base import proc
+from slipway.base.errors import SlipwayError, TestsFailedError, UsageError
+from slipway.base.paths import CHECKOUT, Workspace
+from slipway.checkout.testing import (
     PartResult,
     count_results,
     ensure_test_tools,
     make_test_environment,
     run_ctest,
 )
+from slipway.console import format_table, human_seconds
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
 
 TORCH_TEST_PACKAGES = ("pytorch", "numpy", "pytest", "setuptools", "pybind11", "ninja", "python 3.11.*")
 UNIT_FOLDERS = ("tests/slipway", "tests/recipe", "tests/torchgen", "tests/setup")

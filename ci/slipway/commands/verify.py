@@ -20,14 +20,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.errors import ChannelError, SolveError, VerifyError
+from slipway.base.errors import ChannelError, SolveError, VerifyError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from slipway.environments import Solution
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
+    from slipway.channel.environments import Solution
     from slipway.request import Selection
     from slipway.verify import Finding
     from slipway.verify.facts import PackageFacts
@@ -50,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Judge; returns the exit code."""
+    from slipway.base.paths import Workspace
     from slipway.console import table_width
-    from slipway.paths import Workspace
     from slipway.verify import Verifier, format_findings, has_errors, shared_files, sort_findings, unsolvable
     from slipway.verify.indexed import check_index, read_index
     from slipway.verify.policies import load_policies
@@ -121,7 +121,7 @@ class _Channels:
         everything: Sequence[PackageFacts],
         paths: Sequence[Path],
     ) -> None:
-        from slipway import channel
+        from slipway.channel import folder as channel
 
         given = scratch / "given"
         subdirs = [str(facts.index.get("subdir") or "noarch") for facts in everything]
@@ -133,7 +133,7 @@ class _Channels:
 
     def environment(self, facts: PackageFacts, reporter: Reporter) -> Solution:
         """What the solver picks around one package."""
-        from slipway.environments import solve
+        from slipway.channel.environments import solve
         from slipway.request import channels_of
 
         others = channels_of(self.named, selection_of(facts), reporter, offline=self.offline)

@@ -10,16 +10,16 @@ import importlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from slipway.errors import UsageError
-from slipway.report.journal import Journal
+from slipway.base.errors import UsageError
+from slipway.base.events import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from slipway.log import Reporter
+    from slipway.base.log import Reporter
+    from slipway.base.paths import Workspace
     from slipway.model import RenderedOutput
-    from slipway.paths import Workspace
 
 FORMAT_VERSION = 4
 """Part of every digest: raise it when an engine starts to build something else from the same input."""

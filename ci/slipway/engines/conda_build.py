@@ -1,8 +1,8 @@
 """Builds with the real `conda build`, where there is one.
 
-conda-build gets a recipe of just one output in one variant (`slipway.engines.single`), renders it again, and must come
-to the same package name, which is checked. Nothing else of slipway differs: the digest goes into the package, the
-package is judged, and it is published like any other.
+conda-build gets a recipe of just one output in one variant (`slipway.engines.conda_build_recipe`), renders it again,
+and must come to the same package name, which is checked. Nothing else of slipway differs: the digest goes into the
+package, the package is judged, and it is published like any other.
 
 slipway's tests exercise the command line that it makes, not conda-build itself: that takes a conda installation.
 """
@@ -14,13 +14,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway import proc
-from slipway.engines.single import write_recipe
-from slipway.errors import BuildError, HostError
+from slipway.base import proc
+from slipway.base.errors import BuildError, HostError
+from slipway.engines.conda_build_recipe import write_recipe
 
 if TYPE_CHECKING:
+    from slipway.base.log import Reporter
     from slipway.engines import BuildContext
-    from slipway.log import Reporter
     from slipway.model import RenderedOutput
 
 

@@ -18,26 +18,28 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from slipway import channel, fetch, proc
-from slipway.engines.hosttools import make_host_tools
-from slipway.engines.place import build_place, check_writable
+from slipway import source as fetch
+from slipway.base import proc
+from slipway.base.errors import BuildError, DiskFullError, NetworkError, SolveError
+from slipway.base.paths import CHECKOUT, cache_folder
+from slipway.channel import folder as channel
+from slipway.engines.build_folder import build_place, check_writable
+from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
+from slipway.engines.compiler_cache.store import check_store, choose_store, fresh_store
+from slipway.engines.host_tools import make_host_tools
+from slipway.engines.rattler_recipe import SCRIPT_NAME, STEP_SECONDS, build_script, to_v1_recipe
 from slipway.engines.rattler_worker import PHASE_MARK
-from slipway.engines.sccache import CompilerCache, wants_cache
 from slipway.engines.staging import Staged, as_package, find_built, staged
-from slipway.engines.store import check_store, choose_store, fresh_store
-from slipway.engines.v1 import SCRIPT_NAME, STEP_SECONDS, build_script, to_v1_recipe
-from slipway.errors import BuildError, DiskFullError, NetworkError, SolveError
-from slipway.paths import CHECKOUT, cache_folder
-from slipway.reads import reads_of
-from slipway.report.history import step_seconds
-from slipway.report.observe import BuildObserver
-from slipway.sources import read_tree
+from slipway.observe.build import BuildObserver
+from slipway.observe.history import step_seconds
+from slipway.source.leaves_out import reads_of
+from slipway.source.tree import read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from slipway.base.log import Reporter, Task
     from slipway.engines import BuildContext
-    from slipway.log import Reporter, Task
     from slipway.model import RenderedOutput, Source
 
 PASSED_ON = re.compile(

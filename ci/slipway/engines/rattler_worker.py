@@ -108,7 +108,7 @@ def build(job_path: str) -> int:
             ),
             progress_callback=PrintingCallback(),
             no_build_id=True,
-            package_format="conda:1",  # only for the test; `slipway.packing` packs it for good
+            package_format="conda:1",  # only for the test; `slipway.pipeline.packing` packs it for good
         )
         answer["package"] = str(result.packages[0])
     except rattler_build.RattlerBuildError as error:

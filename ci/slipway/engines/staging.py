@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pathspec
 
-from slipway import channel
-from slipway.errors import BuildError
-from slipway.specs import strict_spec
+from slipway.base.errors import BuildError
+from slipway.channel import folder as channel
+from slipway.channel.specs import strict_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

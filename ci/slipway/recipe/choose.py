@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slipway.errors import VariantError
+from slipway.base.errors import VariantError
 from slipway.recipe.hashes import name_of
 
 if TYPE_CHECKING:

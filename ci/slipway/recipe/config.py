@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import yaml
 
-from slipway.errors import RecipeError, RecipeWarning
+from slipway.base.errors import RecipeError, RecipeWarning
 from slipway.recipe import defaults, selectors
 
 MOST_VARIANTS: Final = 100_000

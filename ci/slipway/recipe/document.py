@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import yaml
 
-from slipway.errors import RecipeError, RecipeWarning
+from slipway.base.errors import RecipeError, RecipeWarning
 from slipway.recipe import fields
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.recipe import defaults, fields, hashes, outputs, pins
 from slipway.recipe.hashes import name_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 import yaml
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.recipe import defaults, selectors
 from slipway.recipe.pins import pin_range
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.recipe.config import VariantConfigText
 from slipway.recipe.stages import Recipe
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.recipe.functions import starred
 from slipway.recipe.hashes import name_of
 

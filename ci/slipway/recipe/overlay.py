@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.recipe.document import Document, read
 from slipway.recipe.templates import RenderedText
 

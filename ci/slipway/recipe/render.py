@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slipway.errors import RecipeError
-from slipway.log import names_a_secret
+from slipway.base.errors import RecipeError
+from slipway.base.log import names_a_secret
 from slipway.recipe import (
     config,
     defaults,

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.recipe import defaults
 
 if TYPE_CHECKING:

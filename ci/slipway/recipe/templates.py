@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import jinja2
 import jinja2.exceptions
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.recipe import selectors
 from slipway.recipe.sandbox import LONGEST_TEXT, LimitError, Sandbox
 

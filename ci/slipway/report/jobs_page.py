@@ -13,7 +13,7 @@ from slipway.report.tiles import tile_packages
 from slipway.report.views import CHARACTER, outcome, sort_findings
 
 if TYPE_CHECKING:
-    from slipway.report.jobs import JobRun, JobsReport
+    from slipway.report.jobs_report import JobRun, JobsReport
 
 CHIPS = {"built": "built", "up to date": "reused", "failed": "failed", "left out": "cut-off", "cut off": "cut-off"}
 """The colour of a state; what is not here has none."""

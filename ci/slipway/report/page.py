@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     import jinja2
 
-    from slipway.report.collect import OutputState, Report
-    from slipway.report.record import BuildRecord
+    from slipway.observe.record import BuildRecord
+    from slipway.report.run_report import OutputState, Report
 
 TEMPLATES = Path(__file__).parent / "templates"
 SLOWEST = 12

@@ -12,10 +12,10 @@ from slipway.report.views import is_stage_of, outcome, sort_findings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slipway.report.collect import OutputState, Report
+    from slipway.base.events import Failed, Found
+    from slipway.observe.record import BuildRecord
     from slipway.report.contents import PackageContents
-    from slipway.report.journal import Failed, Found
-    from slipway.report.record import BuildRecord
+    from slipway.report.run_report import OutputState, Report
 
 SLOWEST = 10
 LARGEST = 5

@@ -11,10 +11,10 @@ from slipway.report.graph import Link, draw
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slipway.report.collect import OutputState
-    from slipway.report.journal import Found
+    from slipway.base.events import Found
+    from slipway.observe.modules import Module
     from slipway.report.layout import Box
-    from slipway.report.modules import Module
+    from slipway.report.run_report import OutputState
 
 CHARACTER = 7.8
 """Pixels per character of a node's name, at the page's font size; an estimate on the wide side."""

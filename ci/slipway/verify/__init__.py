@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from slipway.environments import SolvedPackage
-    from slipway.errors import SolveError
+    from slipway.base.errors import SolveError
+    from slipway.channel.environments import SolvedPackage
 
 __all__ = [
     "Finding",

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING
 
 import zstandard
 
-from slipway.errors import ChannelError, IntegrityError
+from slipway.base.errors import ChannelError, IntegrityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

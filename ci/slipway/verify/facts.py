@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from slipway.errors import IntegrityError
+from slipway.base.errors import IntegrityError
 from slipway.verify.archive import Kind, Limits, Member, read_members
 from slipway.verify.elf import MAGIC, BrokenElfError, ElfFacts, read_elf
 

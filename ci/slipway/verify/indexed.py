@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from slipway.errors import ChannelError, IntegrityError
+from slipway.base.errors import ChannelError, IntegrityError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 import yaml
 
-from slipway.errors import UsageError
+from slipway.base.errors import UsageError
 from slipway.verify.archive import Limits  # noqa: TC001 - the policies' types are read when they are loaded
 from slipway.verify.traces import Pattern  # noqa: TC001 - as above
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rattler import Version
 
-    from slipway.environments import SolvedPackage
+    from slipway.channel.environments import SolvedPackage
     from slipway.verify.facts import PackageFacts
 
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slipway.errors import HostError
-from slipway.log import names_a_secret
+from slipway.base.errors import HostError
+from slipway.base.log import names_a_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from slipway.errors import UsageError
+from slipway.base.errors import UsageError
 from slipway.workflows import github, gitlab
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from slipway.workflows.pipeline import Matrix
+    from slipway.workflows.matrix import Matrix
 
 HEADER = """\
 # Written by `slipway ci write` from {recipe}/ and ci/slipway/workflows/settings.yaml: change those, and write again.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from slipway.engines.sccache import wants_cache
-from slipway.workflows.pipeline import (
+from slipway.engines.compiler_cache.server import wants_cache
+from slipway.workflows.matrix import (
     HANDED,
     HISTORY,
     Matrix,

@@ -12,10 +12,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
+from slipway.channel.specs import strict_spec
 from slipway.recipe.choose import identifier, used_variant
 from slipway.recipe.hashes import name_of
-from slipway.specs import strict_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

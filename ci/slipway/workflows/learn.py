@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from slipway.report.history import needed_memory
-from slipway.report.record import read_records
+from slipway.observe.history import needed_memory
+from slipway.observe.record import read_records
 
 if TYPE_CHECKING:
     from pathlib import Path

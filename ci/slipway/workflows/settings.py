@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from slipway.errors import UsageError
+from slipway.base.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway import errors, log
+from slipway.base import errors, log
 from slipway.bootstrap.cache import Cache, default_cache, move_into_place, typed_disk_errors
 
 
@@ -21,7 +21,7 @@ def test_default_cache() -> None:
 
 HOLDER = """
 import sys, pathlib
-from slipway import log
+from slipway.base import log
 from slipway.bootstrap.cache import Cache
 with Cache(pathlib.Path(sys.argv[1])).exclusive(log.NullReporter()):
     print("held", flush=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap.debs import Apt, check_machine, debian_sources, machine_codename
 from slipway.bootstrap.running import Processes
 from slipway.bootstrap.sources import Tree, open_deb, place, sha256_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap.description import PLACEHOLDER, PackageDescription, instantiate, load
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rattler import Channel, solve
 
-from slipway import errors, log
+from slipway.base import errors, log
 from slipway.bootstrap import ChannelRequest, EmbeddedChannel, ensure_channel
 from slipway.bootstrap.download import Host
 from slipway.bootstrap.lock import LockedWheel, write_lock
@@ -194,7 +194,7 @@ def test_an_index_or_a_note_that_was_damaged_is_made_again(world: World, damage:
 
 
 def test_a_package_of_the_right_size_and_other_bytes_is_made_again(world: World) -> None:
-    """It is missed once `slipway.environments.install` threw it out; the cache's copy is as wrong."""
+    """It is missed once `slipway.channel.environments.install` threw it out; the cache's copy is as wrong."""
     channel = world.ensure()
     user = next(channel.path.rglob("user-*.conda"))
     whole = user.read_bytes()
@@ -269,7 +269,7 @@ def test_a_step_that_fails_shows_what_it_said(world: World) -> None:
 RUN = """
 import sys
 from pathlib import Path
-from slipway import log
+from slipway.base import log
 from slipway.bootstrap import ChannelRequest, ensure_channel
 from slipway.bootstrap.download import Host
 data, cache, os_release, etc_apt, python = sys.argv[1:]
@@ -324,4 +324,4 @@ def test_a_full_disk(world: World, tmp_path: Path) -> None:
         pytest.skip("this machine allows no mount namespaces; test_cache.py still writes to a full device")
     shell = ["unshare", "-rm", "sh", "-c", mount, "sh", *command(world)]
     ended = subprocess.run(shell, capture_output=True, text=True, env=environment(), check=False)
-    assert "slipway.errors.DiskFullError" in ended.stderr.splitlines()[-1]
+    assert "slipway.base.errors.DiskFullError" in ended.stderr.splitlines()[-1]

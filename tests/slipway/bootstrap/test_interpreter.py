@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
 from slipway.bootstrap.running import Processes
 

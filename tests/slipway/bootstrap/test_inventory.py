@@ -7,7 +7,7 @@ import itertools
 import pytest
 from rattler import MatchSpec
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap import DATA, ChannelRequest
 from slipway.bootstrap.inventory import Inventory, read_inventory
 from slipway.bootstrap.lock import read_lock

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway import errors
+from slipway.base import errors
 from slipway.bootstrap import wheels
 from slipway.bootstrap.lock import LockedWheel
 from slipway.bootstrap.running import Processes

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from slipway.base.errors import HostError, UsageError
+from slipway.base.log import NullReporter
 from slipway.engines import BuildContext, load_engine
-from slipway.errors import HostError, UsageError
-from slipway.log import NullReporter
 from slipway.recipe import load_recipe, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from slipway.base.paths import Workspace
     from slipway.model import RenderedOutput
-    from slipway.paths import Workspace
 
 ADDITIVE = Path(__file__).parents[2] / "golden/conda-build/additive"
 

@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-from slipway.engines.place import build_root
-from slipway.errors import BuildError, SolveError, VerifyError
-from slipway.log import NullReporter, Task
+from slipway.base.errors import BuildError, SolveError, VerifyError
+from slipway.base.log import NullReporter, Task
+from slipway.base.paths import CHECKOUT, Workspace
+from slipway.engines.build_folder import build_root
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
-from slipway.paths import CHECKOUT, Workspace
-from slipway.pipeline import Pipeline
+from slipway.pipeline.run import Pipeline
 from slipway.verify.archive import read_contents
 from slipway.verify.policies import load_policies
 

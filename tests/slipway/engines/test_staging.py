@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slipway import channel
+from slipway.base.errors import BuildError
+from slipway.channel import folder as channel
 from slipway.engines.staging import pick
-from slipway.errors import BuildError
-from slipway.packing import MANIFEST_FILE
-from slipway.pipeline import Pipeline
+from slipway.pipeline.packing import MANIFEST_FILE
+from slipway.pipeline.run import Pipeline
 from slipway.recipe import load_recipe, render
 from slipway.verify.archive import read_contents
 from slipway.verify.policies import load_policies

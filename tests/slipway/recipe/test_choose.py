@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.errors import VariantError
+from slipway.base.errors import VariantError
 from slipway.recipe import load_recipe, render
 from slipway.recipe.choose import choose, identifier, used_variant
 

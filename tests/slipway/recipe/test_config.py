@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.recipe import config
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from slipway.base.errors import RecipeError
 from slipway.console import print_error
-from slipway.errors import RecipeError
 from slipway.recipe import load_recipe, render
 
 CASES = sorted(path.parent for path in (Path(__file__).parent / "errors").glob("*/expected.txt"))

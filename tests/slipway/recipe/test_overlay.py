@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.recipe import VariantConfigText
 
 if TYPE_CHECKING:

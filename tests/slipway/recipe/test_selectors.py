@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.recipe import selectors
 
 

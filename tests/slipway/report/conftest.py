@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from slipway.paths import Workspace
-from slipway.report.journal import (
+from slipway.base.events import (
     Decided,
     Event,
     Found,
@@ -24,13 +23,12 @@ from slipway.report.journal import (
     StageEnded,
     StageStarted,
 )
-from slipway.report.memory import Sample
-from slipway.report.modules import Module
-from slipway.report.record import BuildRecord, Phase, TimedStep, record_path, write_record
-from slipway.report.run import RUNS
+from slipway.base.paths import Workspace
+from slipway.observe.record import record_path, write_record
+from slipway.report.journaling import RUNS
 
-START = 1_700_000_000.0
-KEY = "libtoy-1.0-h0_0"
+from ..recorded_build import KEY, RECORD, START
+
 OTHER = "toy-data-1.0-h1_0"
 
 MakeRun = Callable[..., Workspace]
@@ -53,27 +51,6 @@ EVENTS: tuple[tuple[float, Event], ...] = (
     (10, StageEnded(4, ok=True)),
     (10, Packaged(OTHER, f"noarch/{OTHER}.conda", 100, "bb", 0.5, reused=True)),
     (10, RunEnded(ok=True)),
-)
-
-STEPS = (
-    TimedStep("gen.h", START + 2, START + 3, critical=True),
-    TimedStep("CMakeFiles/toy.dir/a.cpp.o", START + 3, START + 6, 300_000_000, critical=True),
-    TimedStep("CMakeFiles/toy.dir/b.cpp.o", START + 2, START + 5, 200_000_000),
-    TimedStep("libtoy.so", START + 6, START + 7, 50_000_000, critical=True),
-)
-
-RECORD = BuildRecord(
-    key=KEY,
-    name="libtoy",
-    jobs=2,
-    phases=(Phase("configure", START + 1, START + 2), Phase("compile", START + 2, START + 7)),
-    steps=STEPS,
-    samples=(Sample(START + 2, 100_000_000, 1), Sample(START + 5, 500_000_000, 2)),
-    modules=(
-        Module("toy", "shared library", "libtoy.so", 2, 7.0, links=("m-extra",), waits=("gen",)),
-        Module("gen", "generator", seconds=1.0),
-        Module("m-extra", "external", "libm-extra.so"),
-    ),
 )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.errors import IntegrityError
+from slipway.base.errors import IntegrityError
 from slipway.report.contents import FileSize, contents_of, read_contents
 from slipway.verify.fatbin import read_device_code
 

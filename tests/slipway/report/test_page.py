@@ -8,13 +8,14 @@ from html.parser import HTMLParser
 
 import pytest
 
-from slipway.report.collect import collect
-from slipway.report.journal import Failed, RunEnded
+from slipway.base.events import Failed, RunEnded
+from slipway.observe.record import BuildRecord, TimedStep
 from slipway.report.page import render_page, write_page
-from slipway.report.record import BuildRecord, TimedStep
+from slipway.report.run_report import collect
 from slipway.report.text import render_text
 
-from .conftest import EVENTS, RECORD, START, MakeRun
+from ..recorded_build import RECORD, START
+from .conftest import EVENTS, MakeRun
 
 
 class Reader(HTMLParser):

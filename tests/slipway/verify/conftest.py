@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from slipway.bootstrap.writer import PackageRecord, write_package
+from slipway.channel.package_writer import PackageRecord, write_package
 from slipway.verify import Finding, Surroundings, Verifier
 from slipway.verify.facts import Inventory, PackageFacts
 from slipway.verify.policies import Policies, load_policies

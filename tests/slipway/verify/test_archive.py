@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 import zstandard
 
-from slipway.errors import ChannelError, IntegrityError
+from slipway.base.errors import ChannelError, IntegrityError
 from slipway.verify.archive import Kind, Limits, read_contents, read_members
 
 if TYPE_CHECKING:

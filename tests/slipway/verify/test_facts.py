@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from slipway.errors import IntegrityError
+from slipway.base.errors import IntegrityError
 from slipway.verify.demangle import demangled
 from slipway.verify.elf import BrokenElfError, Symbol, read_elf
 from slipway.verify.facts import check_index_document, list_libraries, read_inventory
@@ -67,7 +67,7 @@ def test_nonsense_in_the_metadata(raw_package: RawPackage, kit: Kit, name: str, 
 
 @pytest.mark.parametrize("paths", [{"paths": 1}, {"paths": [1]}, {"paths": [{"path": "a"}]}, {}])
 def test_nonsense_in_the_list_of_paths(kit: Kit, paths: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    from slipway.bootstrap import writer
+    from slipway.channel import package_writer as writer
 
     original = writer._add_info
     monkeypatch.setattr(
@@ -193,7 +193,7 @@ def test_nonsense_in_the_run_exports(raw_package: RawPackage, kit: Kit, content:
 
 
 def test_path_named_twice(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
-    from slipway.bootstrap import writer
+    from slipway.channel import package_writer as writer
 
     paths = json.dumps({"paths": [{"_path": "a"}, {"_path": "a"}]}).encode()
     original = writer._add_info

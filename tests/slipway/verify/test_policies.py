@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.paths import CHECKOUT
+from slipway.base.paths import CHECKOUT
 from slipway.verify.policies import POLICY_FOLDER, Policies, PolicyError, load_policies
 from slipway.verify.traces import Tracer, machine_patterns
 

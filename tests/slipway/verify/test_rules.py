@@ -49,7 +49,7 @@ def test_paths_name_what_is_not_there(kit: Kit) -> None:
 
 def _with_info(kit: Kit, name: str, content: bytes) -> list[Finding]:
     """Judge a package of one file, with one document of its metadata replaced."""
-    from slipway.bootstrap import writer
+    from slipway.channel import package_writer as writer
 
     original = writer._add_info
 

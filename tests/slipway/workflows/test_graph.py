@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.errors import RecipeError
+from slipway.base.errors import RecipeError
 from slipway.workflows.graph import Job, as_word, describe, selected
 
 if TYPE_CHECKING:
-    from slipway.workflows.pipeline import Matrix
+    from slipway.workflows.matrix import Matrix
 
 MakeJobs = Callable[..., dict[str, Job]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slipway.report.memory import Sample
-from slipway.report.record import BuildRecord, Phase, TimedStep, record_path, write_record
+from slipway.observe.memory import Sample
+from slipway.observe.record import BuildRecord, Phase, TimedStep, record_path, write_record
 from slipway.workflows.learn import learned
 from slipway.workflows.settings import load_settings
 

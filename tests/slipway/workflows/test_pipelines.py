@@ -19,7 +19,7 @@ import yaml
 
 from slipway.cli import main
 from slipway.workflows import files, github, gitlab
-from slipway.workflows.pipeline import Matrix, gpu_job_id, job_id
+from slipway.workflows.matrix import Matrix, gpu_job_id, job_id
 from slipway.workflows.settings import CompilerCache
 
 CHECKOUT = Path(__file__).resolve().parents[3]

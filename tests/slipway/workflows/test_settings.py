@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.errors import UsageError
+from slipway.base.errors import UsageError
 from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings
 
 if TYPE_CHECKING:

@@ -1,0 +1,98 @@
+"""Where things lie: the checkout, its git-ignored `dist` folder, and the cache that all checkouts share."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import BusyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+"""The folder that holds `slipway`, `recipe/`, `src/` and `ci/`."""
+
+
+def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """``$XDG_CACHE_HOME/slipway``, or ``~/.cache/slipway``."""
+    base = environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "slipway"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The output folder of one checkout; everything slipway writes is below it, or in the cache."""
+
+    dist: Path
+
+    @classmethod
+    def of_checkout(cls, dist: str | Path | None = None) -> Workspace:
+        """`dist` as given on the command line, or the checkout's own."""
+        return cls(Path(dist).resolve() if dist else CHECKOUT / "dist")
+
+    @property
+    def channel(self) -> Path:
+        """The channel that users install from."""
+        return self.dist / "channel"
+
+    @property
+    def environment(self) -> Path:
+        """Where `ship` and `install` put the environment."""
+        return self.dist / "env"
+
+    @property
+    def work(self) -> Path:
+        """Scratch space; stable paths, so that compiler caches hit and two builds are alike."""
+        return self.dist / "work"
+
+    @property
+    def proved(self) -> Path:
+        """A channel of packages that were built and judged, and wait to be published together."""
+        return self.work / "proved"
+
+    @property
+    def staged(self) -> Path:
+        """A channel of what outputs of this run take their files from; nobody else sees it."""
+        return self.work / "staged"
+
+    def log(self, key: str) -> Path:
+        """The log of one output (or step)."""
+        return self.dist / "logs" / f"{re.sub(r'[^A-Za-z0-9._+-]', '_', key)}.log"
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other slipways out of this folder while the block runs.
+
+        Raises:
+            BusyError: another one is at work here.
+        """
+        with lock_folder(self.dist):
+            yield
+
+
+@contextlib.contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Hold an exclusive lock on `folder`; the system lets go of it when the process ends, however it ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a+", encoding="ascii") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.seek(0)
+            owner = stream.read().strip()
+            raise BusyError(
+                "another slipway is at work in the same folder" + (f" (process {owner})" if owner else ""),
+                where=str(folder),
+                hint="wait until it is done, or give this one a folder of its own with --dist",
+            ) from None
+        stream.truncate(0)
+        stream.write(f"{os.getpid()}\n")
+        stream.flush()
+        yield
+        stream.truncate(0)

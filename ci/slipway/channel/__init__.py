@@ -1,0 +1,1 @@
+"""Channels and the packages in them: read, written, indexed, solved and installed from."""

@@ -1,0 +1,284 @@
+"""Environments: what the solver picks for a request, and putting it into a folder.
+
+An installation that was cut off is noticed by a marker file and begun anew; a package whose name, version and build
+stayed while its content changed (a rebuild) is reinstalled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
+from slipway.base.paths import cache_folder
+from slipway.channel.folder import index_problem
+from slipway.channel.specs import strict_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rattler import GenericVirtualPackage, RepoDataRecord
+    from rattler.install import InstallerReporter
+
+    from slipway.base.log import Reporter, Task
+
+MARKER = "slipway-incomplete"
+
+WRONG_BYTES = re.compile(r"(hash|sha256|checksum).*(mismatch|differ)|invalid checksum", re.IGNORECASE | re.DOTALL)
+"""How the installer says that a package is not what the index promises."""
+
+
+@dataclass(frozen=True)
+class SolvedPackage:
+    """One package of a solution."""
+
+    name: str
+    version: str
+    build: str
+    sha256: str
+    size: int
+    url: str
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Everything an environment holds, in the order of its names."""
+
+    packages: tuple[SolvedPackage, ...]
+    records: tuple[RepoDataRecord, ...]
+
+
+def virtual_packages() -> list[GenericVirtualPackage]:
+    """What this machine offers (``__glibc``, ``__cuda``, ...), as CONDA_OVERRIDE_* variables may correct it."""
+    from rattler import VirtualPackage, VirtualPackageOverrides
+
+    return [package.into_generic() for package in VirtualPackage.detect(VirtualPackageOverrides.from_env())]
+
+
+def solve(
+    specs: Sequence[str], channels: Sequence[str], virtual: Sequence[GenericVirtualPackage] | None = None
+) -> Solution:
+    """Pick packages that satisfy `specs`, from channels of which the earlier ones win.
+
+    Args:
+        virtual: what the machine offers; None for this machine.
+
+    Raises:
+        SolveError: there is no solution; the message is the solver's.
+        ChannelError: a channel has no index.
+        NetworkError: a channel cannot be reached.
+    """
+    import rattler
+    from rattler.exceptions import FetchRepoDataError, GatewayError, InvalidMatchSpecError, SolverError
+
+    wanted = ", ".join(f"`{spec}`" for spec in specs)
+    for folder in filter(None, map(local_folder, channels)):
+        for subdir in (folder / name for name in ("linux-64", "noarch") if (folder / name).is_dir()):
+            if problem := index_problem(subdir):
+                raise ChannelError(
+                    f"the channel's index is damaged: {problem}",
+                    where=str(subdir),
+                    hint="`slipway ship`, `publish` or `bootstrap`, whichever made the channel, writes it again",
+                )
+    try:
+        records = asyncio.run(
+            rattler.solve(
+                sources=list(channels),
+                specs=[strict_spec(spec) for spec in specs],
+                platforms=["linux-64", "noarch"],
+                virtual_packages=virtual_packages() if virtual is None else virtual,
+                gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata"),
+            )
+        )
+    except SolverError as error:
+        raise SolveError(
+            f"no environment satisfies {wanted}",
+            where=", ".join(channels),
+            hint="the solver's reasons are above; CONDA_OVERRIDE_GLIBC, CONDA_OVERRIDE_CUDA and friends change what "
+            "this machine is taken for",
+            detail=str(error),
+        ) from error
+    except InvalidMatchSpecError as error:
+        raise SolveError(f"not a valid match spec among {wanted}: {error}") from error
+    except (GatewayError, FetchRepoDataError) as error:
+        text = str(error)
+        if all(map(local_folder, channels)):
+            raise ChannelError(f"a channel cannot be read: {text}", where=", ".join(channels)) from error
+        raise _unreachable(text, channels) from error
+    records.sort(key=lambda record: record.name.normalized)
+    return Solution(tuple(map(_solved_package, records)), tuple(records))
+
+
+def local_folder(url: str) -> Path | None:
+    """The folder (or file) of a ``file://`` address; None for what is not of this machine."""
+    return Path(unquote(urlsplit(url).path)) if url.startswith("file://") else None
+
+
+def _check_bytes(packages: Sequence[SolvedPackage]) -> None:
+    """Packages of local channels are what their index says: the installer believes what lies in a folder."""
+    for package in packages:
+        path = local_folder(package.url)
+        if path is None or not package.sha256:
+            continue
+        try:
+            with path.open("rb") as stream:
+                actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        except FileNotFoundError:
+            raise ChannelError("the channel's index names a package that is not there", where=str(path)) from None
+        if actual != package.sha256:
+            hint = "`slipway ship` builds a damaged package of its channel again"
+            if path.is_relative_to(cache_folder() / "channels"):
+                path.unlink()  # so that it is missed, and made again
+                hint = "run the same command again: this package of the embedded channel is made anew"
+            raise IntegrityError(
+                f"the package is not the one that was indexed: sha256 {actual} instead of {package.sha256}",
+                where=str(path),
+                hint=hint,
+            )
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A package that a channel has."""
+
+    url: str
+    sha256: str
+    subdir: str
+
+
+def offered(names: Sequence[str], address: str) -> list[Offered]:
+    """Every version of the packages `names` that a channel has.
+
+    Raises:
+        NetworkError: it cannot be reached.
+    """
+    import rattler
+    from rattler.exceptions import FetchRepoDataError, GatewayError
+
+    gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata")
+    try:
+        answer = asyncio.run(gateway.query([address], ["linux-64", "noarch"], list(names), recursive=False))
+    except (GatewayError, FetchRepoDataError) as error:
+        raise _unreachable(str(error), [address]) from error
+    records = [record for found in answer for record in found]
+    return [Offered(str(record.url), (record.sha256 or b"").hex(), str(record.subdir)) for record in records]
+
+
+def _unreachable(text: str, channels: Sequence[str]) -> SlipwayError:
+    if "parse" in text or "deserialize" in text:
+        return ChannelError(
+            f"a channel's index is damaged: {text}",
+            where=", ".join(channels),
+            hint="ask who publishes it, or try again",
+        )
+    return NetworkError(f"a channel cannot be reached: {text}", where=", ".join(channels), hint="is the network up?")
+
+
+def _solved_package(record: RepoDataRecord) -> SolvedPackage:
+    return SolvedPackage(
+        name=record.name.normalized,
+        version=str(record.version),
+        build=str(record.build),
+        sha256=(record.sha256 or b"").hex(),
+        size=record.size or 0,
+        url=str(record.url),
+    )
+
+
+def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
+    """Make `prefix` hold exactly the packages of `solution`; returns how many had to be linked.
+
+    Raises:
+        IntegrityError: a package's bytes are not what the channel's index promises.
+        NetworkError: a package cannot be downloaded.
+    """
+    import rattler
+    from rattler.exceptions import InstallerError
+
+    marker = prefix / "conda-meta" / MARKER
+    if marker.exists():
+        reporter.line(f"{prefix.name}: an earlier installation was cut off; starting anew")
+        shutil.rmtree(prefix)
+    installed = installed_packages(prefix)
+    wanted = {package.name: package.sha256 for package in solution.packages}
+    if installed == wanted:
+        return 0
+    changed = {name for name, sha256 in installed.items() if name in wanted and wanted[name] != sha256}
+    missing = [package for package in solution.packages if installed.get(package.name) != package.sha256]
+    _check_bytes(missing)
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.touch()
+    with reporter.task(f"installing into {prefix.name}", total=len(missing)) as task:
+        try:
+            asyncio.run(
+                rattler.install(
+                    list(solution.records),
+                    target_prefix=prefix,
+                    cache_dir=cache_folder() / "rattler" / "pkgs",
+                    reinstall_packages=changed,
+                    reporter=_install_reporter(task),
+                )
+            )
+        except InstallerError as error:
+            text = str(error)
+            if WRONG_BYTES.search(text):
+                raise IntegrityError(f"a package is not what its channel promises: {text}") from error
+            raise NetworkError(f"a package could not be installed: {text}", where=str(prefix)) from error
+    _check_installed(prefix, {package.name for package in missing})
+    marker.unlink()
+    return len(missing)
+
+
+def _check_installed(prefix: Path, names: set[str]) -> None:
+    """Files are what their package promises: they are linked from a cache that something may have damaged."""
+    for path in sorted((prefix / "conda-meta").glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["name"] not in names:
+            continue
+        for entry in record["paths_data"]["paths"]:
+            promised = entry.get("sha256")
+            if entry["path_type"] != "hardlink" or entry.get("prefix_placeholder") or promised is None:
+                continue  # what installation itself writes
+            file = prefix / entry["_path"]
+            if not file.exists() or _sha256(file) != promised:
+                shutil.rmtree(record.get("extracted_package_dir") or prefix / "none", ignore_errors=True)
+                raise IntegrityError(
+                    f"a file of `{record['name']}` is not as its package has it: the cache of packages is damaged",
+                    where=str(file),
+                    hint="run the same command again: the package is unpacked anew",
+                )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def installed_packages(prefix: Path) -> Mapping[str, str]:
+    """Name and sha256 of what `prefix` holds."""
+    from rattler import PrefixRecord
+
+    records = map(PrefixRecord.from_path, sorted((prefix / "conda-meta").glob("*.json")))
+    return {record.name.normalized: (record.sha256 or b"").hex() for record in records}
+
+
+def _install_reporter(task: Task) -> InstallerReporter:
+    """Counts linked packages. py-rattler calls it from threads of its own; a task's update is safe there."""
+    from rattler.install import InstallerReporter as Base
+
+    class Progress(Base):  # the Protocol's own methods do nothing, which is right for the other events
+        def on_link_start(self, operation: int, package_name: str) -> int:
+            task.update(text=package_name)
+            return operation
+
+        def on_link_complete(self, index: int) -> None:
+            task.advance(1)
+
+    return Progress()  # type: ignore[abstract]

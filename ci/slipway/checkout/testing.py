@@ -1,0 +1,113 @@
+"""What `slipway test` needs beside the tests: tools, environments from the shipped channel, and counting."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shlex
+import shutil
+import sys
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.base import proc
+from slipway.base.errors import BuildError, NetworkError
+from slipway.base.paths import CHECKOUT, Workspace
+from slipway.channel import folder as channel
+from slipway.channel.environments import install, solve
+from slipway.request import Selection, embedded_channel, usable_cpus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from slipway.base.log import Reporter
+
+TEST_LOCK = CHECKOUT / "ci" / "requirements-test.lock"
+
+DEVELOPMENT_PACKAGES = ("gcc_linux-64", "gxx_linux-64", "cmake", "ninja", "python", "pyyaml", "libtorch")
+"""What building src/test against an installed libtorch takes."""
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """How many tests of a part passed and failed."""
+
+    passed: int
+    failed: int
+
+
+def count_results(report: Path, *, succeeded: bool) -> PartResult:
+    """Count a JUnit report. A run that failed without a failed test (a broken conftest, say) counts as one failure."""
+    passed = failed = 0
+    if report.is_file():
+        for case in ElementTree.parse(report).getroot().iter("testcase"):
+            outcomes = {child.tag for child in case}
+            if outcomes & {"failure", "error"}:
+                failed += 1
+            elif "skipped" not in outcomes:
+                passed += 1
+    return PartResult(passed, failed if succeeded or failed else 1)
+
+
+def ensure_test_tools(workspace: Workspace) -> None:
+    """Install ci/requirements-test.lock into slipway's own environment, unless it is there already.
+
+    Raises:
+        NetworkError: pip could not get it.
+    """
+    stamp = Path(sys.prefix) / "requirements-test.lock"
+    if stamp.is_file() and filecmp.cmp(TEST_LOCK, stamp, shallow=False):
+        return
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    command += ["--require-hashes", "--only-binary", ":all:", "--requirement", str(TEST_LOCK)]
+    log = workspace.log("pip-requirements-test")
+    proc.run(command, env=os.environ, what="installing the test tools", log=log, error=NetworkError)
+    shutil.copyfile(TEST_LOCK, stamp)
+
+
+def make_test_environment(
+    workspace: Workspace, specs: Sequence[str], reporter: Reporter, *, name: str = "test"
+) -> Path:
+    """An environment of its own for tests, solved from the shipped channel and the embedded one."""
+    embedded = embedded_channel(Selection("3.11", "mkl", None), reporter, offline=False)
+    prefix = workspace.work / f"{name}-env"
+    solution = solve(list(specs), (channel.channel_url(workspace.channel), embedded.url))
+    install(solution, prefix, reporter)
+    return prefix
+
+
+def run_ctest(workspace: Workspace, reporter: Reporter) -> PartResult:
+    """Build the C++ tests against the shipped libtorch, with the embedded channel's compiler, and run them."""
+    prefix = make_test_environment(workspace, DEVELOPMENT_PACKAGES, reporter, name="development")
+    build = workspace.work / "ctest"
+    report = build / "ctest.xml"
+    report.unlink(missing_ok=True)
+    script = f"""
+set -e
+export CONDA_PREFIX={shlex.quote(str(prefix))}
+for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
+cmake -G Ninja -S {shlex.quote(str(CHECKOUT / "src"))} -B {shlex.quote(str(build))} $CMAKE_ARGS \\
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$CONDA_PREFIX" -DCMAKE_BUILD_RPATH="$CONDA_PREFIX/lib" \\
+  -DTORCH_BUILD_CORE=OFF -DTORCH_BUILD_CUDA=OFF -DTORCH_BUILD_PYTHON=OFF -DTORCH_BUILD_TESTS=ON
+cmake --build {shlex.quote(str(build))} --parallel {usable_cpus()}
+ctest --test-dir {shlex.quote(str(build))} --output-on-failure --output-junit {shlex.quote(str(report))}
+"""
+    home = workspace.work / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    environment = {"PATH": f"{prefix / 'bin'}:/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8"}
+    with reporter.task("ctest") as task:
+        completed = proc.run(
+            ["bash", "-c", script],
+            env=environment,
+            what="the C++ tests",
+            log=workspace.log("test-ctest"),
+            on_line=lambda line: task.update(text=line[:100]),
+            error=BuildError,
+            check=False,
+        )
+    if completed.returncode != 0:
+        reporter.line("\n".join(completed.tail))
+        reporter.line(f"ctest failed; its whole output: {workspace.log('test-ctest')}")
+    return count_results(report, succeeded=completed.returncode == 0)

@@ -1,0 +1,1 @@
+"""The store of compiled files, and the server that compilers reach it through."""

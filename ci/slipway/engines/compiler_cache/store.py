@@ -1,0 +1,250 @@
+"""Which store the compiler cache gets: read off the caller's environment, checked before anything is built.
+
+sccache's own variables choose: a folder (SCCACHE_DIR), Redis, S3, or one of its other services. Where they choose
+nothing it is a folder below slipway's cache. The store decides how long a build takes and nothing else: it is part of
+no digest and no package, and its passwords reach sccache's server only, never a build script.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from slipway.base.errors import HostError, UsageError
+from slipway.base.paths import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CHOOSERS: Mapping[str, tuple[str, ...]] = {
+    "disk": ("SCCACHE_DIR",),
+    "redis": ("SCCACHE_REDIS_ENDPOINT", "SCCACHE_REDIS_CLUSTER_ENDPOINTS", "SCCACHE_REDIS"),
+    "s3": ("SCCACHE_BUCKET",),
+    "memcached": ("SCCACHE_MEMCACHED_ENDPOINT", "SCCACHE_MEMCACHED"),
+    "gcs": ("SCCACHE_GCS_BUCKET",),
+    "gha": ("SCCACHE_GHA_ENABLED",),
+    "azure": ("SCCACHE_AZURE_CONNECTION_STRING",),
+    "webdav": ("SCCACHE_WEBDAV_ENDPOINT",),
+    "oss": ("SCCACHE_OSS_BUCKET",),
+    "cos": ("SCCACHE_COS_BUCKET",),
+}
+"""sccache's kinds of stores, under its own names, and the variables that choose them."""
+
+CHAIN = "SCCACHE_MULTILEVEL_CHAIN"
+"""Names several kinds, the fastest first."""
+
+OURS = frozenset(
+    [
+        "SCCACHE_SERVER_UDS",
+        "SCCACHE_SERVER_PORT",
+        "SCCACHE_START_SERVER",
+        "SCCACHE_STARTUP_NOTIFY",
+        "SCCACHE_NO_DAEMON",
+        "SCCACHE_IDLE_TIMEOUT",
+        "SCCACHE_BASEDIRS",
+        "SCCACHE_CACHED_CONF",
+    ]
+)
+"""What slipway decides itself: each build has a server of its own.
+
+SCCACHE_BASEDIRS is not passed on and not used: it takes paths out of string constants, too, so that a build would get
+an object that holds the prefix of another build, which nobody finds and replaces when the package is installed.
+"""
+
+FOR_CLIENTS = ("SCCACHE_RECACHE", "SCCACHE_NO_CACHE", "SCCACHE_C_CUSTOM_CACHE_BUSTER")
+"""The caller's wishes that sccache reads with each compile rather than when its server starts."""
+
+CREDENTIALS = re.compile(
+    r"(AWS|ALIBABA_CLOUD|TENCENTCLOUD|GOOGLE|AZURE)_\w+|ACTIONS_(RESULTS|CACHE)_URL|ACTIONS_RUNTIME_TOKEN"
+    r"|ACTIONS_CACHE_SERVICE_V2|(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|HOME|USER|TMPDIR|LANG",
+    re.IGNORECASE,
+)
+"""What sccache's server may need beside its own variables to reach and open a store."""
+
+SECRET = re.compile(r"PASSWORD|TOKEN|SECRET|ACCESS_KEY|CONNECTION_STRING|CREDENTIAL", re.IGNORECASE)
+"""Names of variables whose values nobody may read in a message."""
+
+SIZE = re.compile(r"\d+[KMGT]?")
+DEFAULT_SIZE = "10G"
+REDIS_SCHEMES = ("redis", "rediss", "tcp")
+CONNECT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Store:
+    """A chosen store.
+
+    Attributes:
+        place: where it is, for people: no user names, no passwords.
+        folder: the store itself, if it is a folder.
+        server: the environment that sccache's server gets, with whatever opens the store.
+        clients: the caller's wishes that go with every compile.
+    """
+
+    place: str
+    folder: Path | None
+    server: Mapping[str, str]
+    clients: Mapping[str, str]
+
+    def redacted(self, text: str) -> str:
+        """`text` without what opens the store."""
+        secrets = {value for key, value in self.server.items() if SECRET.search(key)}
+        for value in tuple(self.server.values()):
+            secrets.update(re.findall(r"://([^/@\s]+)@", value))
+        for secret in sorted(filter(None, secrets), key=len, reverse=True):
+            text = text.replace(secret, "***")
+        return text
+
+
+def choose_store(environ: Mapping[str, str]) -> Store:
+    """The store that the caller's environment asks for.
+
+    Raises:
+        UsageError: the variables contradict each other, or one of them means nothing.
+    """
+    given = {key: value for key, value in environ.items() if key.startswith("SCCACHE_") and value and key not in OURS}
+    chosen = {kind: names for kind, choosers in CHOOSERS.items() if (names := [n for n in choosers if n in given])}
+    chain = [kind.strip() for kind in given.get(CHAIN, "").split(",") if kind.strip()]
+    for kind in chain:
+        if kind not in CHOOSERS:
+            raise UsageError(f"{CHAIN} names `{kind}`", hint=f"sccache knows {', '.join(CHOOSERS)}")
+        if kind not in chosen and kind != "disk":
+            raise UsageError(f"{CHAIN} names `{kind}`, and nothing says where that is", hint=_set(kind))
+    if len(chosen) > 1 and not chain:
+        variables = " and ".join(names[0] for names in chosen.values())
+        raise UsageError(
+            f"{variables} choose different stores for the compiler cache",
+            hint=f"unset all but one, or say in which order to ask them: {CHAIN}={','.join(chosen)}",
+        )
+    if size := given.get("SCCACHE_CACHE_SIZE"):
+        if not SIZE.fullmatch(size):
+            raise UsageError(f"SCCACHE_CACHE_SIZE is `{size}`", hint="a number, with K, M, G or T behind it: 10G")
+    else:
+        given["SCCACHE_CACHE_SIZE"] = DEFAULT_SIZE
+    for name in ("SCCACHE_DIR", "SCCACHE_CONF", "SCCACHE_ERROR_LOG"):
+        if name in given and not Path(given[name]).is_absolute():
+            raise UsageError(
+                f"{name} is `{given[name]}`: sccache's server has a working folder of its own, so that this is nowhere",
+                hint=f"write the whole path, from / on: {name}={Path.cwd() / given[name]}",
+            )
+    if "SCCACHE_CONF" in given and not Path(given["SCCACHE_CONF"]).is_file():
+        raise UsageError("SCCACHE_CONF names a file that is not there", where=given["SCCACHE_CONF"])
+    kinds = chain or list(chosen)
+    by_file = "SCCACHE_CONF" in given and not kinds
+    folder = None
+    if not by_file:
+        if not kinds or "disk" in kinds:
+            folder = Path(given.setdefault("SCCACHE_DIR", str(cache_folder(environ).absolute() / "sccache")))
+        # A configuration that was not asked for must not choose: only what is named here does.
+        given.setdefault("SCCACHE_CONF", "/dev/null")
+    clients = {key: given.pop(key) for key in FOR_CLIENTS if key in given}
+    server = {key: value for key, value in environ.items() if CREDENTIALS.fullmatch(key)} | given
+    if by_file:
+        place = f"what {given['SCCACHE_CONF']} names"
+    else:
+        place = ", then ".join(_place(kind, given) for kind in kinds or ["disk"])
+    return Store(place, folder, server, clients)
+
+
+def fresh_store(folder: Path, environ: Mapping[str, str]) -> Store:
+    """An empty store of its own in `folder`: every file is compiled."""
+    return choose_store({key: value for key, value in environ.items() if not key.startswith("SCCACHE_")} | {
+        "SCCACHE_DIR": str(folder)
+    })  # fmt: skip
+
+
+def check_store(store: Store) -> None:
+    """Find out in seconds what sccache would take half a minute to say.
+
+    Raises:
+        HostError: the folder cannot be made, or Redis is not there or does not let us in.
+        UsageError: an address means nothing.
+    """
+    if store.folder is not None:
+        try:
+            store.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HostError(
+                f"the folder of the compiler cache cannot be made: {error.strerror}",
+                where=str(store.folder),
+                hint="name another one in SCCACHE_DIR",
+            ) from error
+    endpoints = [store.server.get("SCCACHE_REDIS_ENDPOINT", ""), store.server.get("SCCACHE_REDIS", "")]
+    endpoints += store.server.get("SCCACHE_REDIS_CLUSTER_ENDPOINTS", "").split(",")
+    for endpoint in filter(None, map(str.strip, endpoints)):
+        _check_redis(endpoint, store)
+
+
+def unusable(store: Store, reason: str, detail: str | None = None) -> HostError:
+    """What to say when the store cannot be used."""
+    return HostError(
+        f"the compiler cache's store {reason}",
+        where=store.place,
+        hint="start it, or correct the SCCACHE_* variables that name it; without them slipway keeps compiled files in "
+        "a folder of its own",
+        detail=store.redacted(detail) if detail else None,
+    )
+
+
+def _check_redis(endpoint: str, store: Store) -> None:
+    parts = urlsplit(endpoint if "://" in endpoint else f"redis://{endpoint}")
+    if parts.scheme not in REDIS_SCHEMES:
+        raise UsageError(
+            f"`{parts.scheme}:` is no address of Redis that sccache can use",
+            hint="write redis://HOST:PORT, or rediss:// with TLS",
+        )
+    try:
+        address = (parts.hostname or "localhost", parts.port or 6379)
+        with socket.create_connection(address, CONNECT_SECONDS) as stream:
+            if parts.scheme != "rediss":
+                _greet_redis(stream, parts, store)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise unusable(store, f"does not answer: {reason}") from error
+
+
+def _greet_redis(stream: socket.socket, parts: SplitResult, store: Store) -> None:
+    """Log in and ask for a sign of life, as sccache would: it keeps the reason to itself."""
+    user = unquote(parts.username or "") or store.server.get("SCCACHE_REDIS_USERNAME", "")
+    password = unquote(parts.password or "") or store.server.get("SCCACHE_REDIS_PASSWORD", "")
+    commands = [["PING"]]
+    if password:
+        commands.insert(0, ["AUTH", *([user] if user else []), password])
+    with stream.makefile("rwb") as lines:
+        for words in commands:
+            lines.write(f"*{len(words)}\r\n".encode())
+            for word in words:
+                lines.write(b"$%d\r\n%s\r\n" % (len(word.encode()), word.encode()))
+            lines.flush()
+            answer = lines.readline().decode("utf-8", "replace").strip()
+            if not answer.startswith("+"):
+                raise unusable(store, "lets nobody in" if answer else "closes the connection", answer.lstrip("-"))
+
+
+def _place(kind: str, given: Mapping[str, str]) -> str:
+    value = next((given[name] for name in CHOOSERS[kind] if name in given), "")
+    if kind == "disk":
+        return f"folder {value}"
+    if kind == "s3":
+        endpoint = given.get("SCCACHE_ENDPOINT", "")
+        return f"S3 bucket {value}" + (f" at {_without_user(endpoint)}" if endpoint else "")
+    if kind == "gha":
+        return "GitHub's cache"
+    if kind == "azure":
+        return "Azure container " + given.get("SCCACHE_AZURE_BLOB_CONTAINER", "")
+    return {"redis": "Redis", "memcached": "memcached", "webdav": "WebDAV"}.get(kind, kind.upper()) + (
+        f" at {_without_user(value)}"
+    )
+
+
+def _without_user(url: str) -> str:
+    """``redis://user:password@host/?password=x`` as ``redis://host``."""
+    return ",".join(re.sub(r"//[^/@]*@", "//", part).partition("?")[0] for part in url.split(","))
+
+
+def _set(kind: str) -> str:
+    return f"set {CHOOSERS[kind][0]}"

@@ -1,0 +1,1 @@
+"""From rendered outputs to packages that are proved and published."""

@@ -1,0 +1,109 @@
+"""Gives a built package its last form: the same content packs to the same bytes, wherever and whenever it was built.
+
+Engines note in a package when and in which folder it was built, and list dependencies in a hash table's order. What
+nobody reads goes; the rest is put in order; and the package gets what it was made from
+(`slipway.pipeline.manifest.Manifest`).
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slipway.base.errors import IntegrityError
+from slipway.channel.package_writer import to_json, write_archive
+from slipway.engines import CLOCK_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from slipway.pipeline.manifest import Manifest
+
+MANIFEST_FILE = "slipway.json"
+"""Below ``info/``: what the package was made from."""
+
+VOLATILE = frozenset({"recipe/rendered_recipe.yaml", "recipe/slipway_build.sh"})
+"""Below ``info/``: times, folders and numbers of jobs, of which the manifest holds what counts in a steady form."""
+
+COMPRESSION_LEVEL = 16
+
+ABOUT_KEYS = (
+    "home", "dev_url", "doc_url", "doc_source_url", "license", "license_family", "license_url", "summary",
+    "description", "identifiers", "keywords", "tags",
+)  # fmt: skip
+"""Keys of `about` that stand in a package's about.json as the recipe has them."""
+
+
+@contextmanager
+def opened(package: Path) -> Iterator[Path]:
+    """The package at `package`, one of our own, unpacked in a scratch folder.
+
+    Raises:
+        IntegrityError: it is not a readable package.
+    """
+    from rattler import package_streaming
+
+    with tempfile.TemporaryDirectory(prefix="slipway-package-") as folder:
+        try:
+            package_streaming.extract(package, Path(folder))
+        except Exception as error:
+            # py-rattler wraps whatever went wrong; only a real system error, such as a full disk, has a number.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise IntegrityError(f"the package is damaged: {error}", where=str(package)) from error
+        yield Path(folder)
+
+
+def finish_package(package: Path, manifest: Manifest) -> None:
+    """Replace the package at `package` by its final form.
+
+    Raises:
+        IntegrityError: the engine left something that is no package.
+    """
+    partial = package.with_name(f".{package.name}.partial")
+    partial.unlink(missing_ok=True)
+    try:
+        with opened(package) as folder:
+            info = {name: content for name, content in _info_files(folder) if name not in VOLATILE}
+            about = _steady_about(json.loads(info["about.json"]))
+            info["about.json"] = to_json(_as_written(manifest.rendered.get("about") or {}) | about)
+            info["index.json"] = to_json(_steady_index(json.loads(info["index.json"])))
+            info[MANIFEST_FILE] = manifest.to_json()
+            for path in sorted((folder / "info").rglob("*"), reverse=True):
+                path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+            (folder / "info").rmdir()
+            write_archive(folder, partial, info, stem=package.name.removesuffix(".conda"), level=COMPRESSION_LEVEL)
+        partial.replace(package)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _info_files(folder: Path) -> list[tuple[str, bytes]]:
+    """What lies below ``info/``; a link becomes what it leads to, unless that is a folder or outside of the package."""
+    info = (folder / "info").resolve()
+    return [
+        (path.relative_to(info).as_posix(), path.read_bytes())
+        for path in info.rglob("*")
+        if path.is_file() and path.resolve().is_relative_to(info)
+    ]
+
+
+def _steady_about(about: dict[str, Any]) -> dict[str, Any]:
+    """Of channels nothing is noted: mirrors and folders give the same packages, which the manifest has by hash."""
+    return about | ({"channels": []} if "channels" in about else {})
+
+
+def _as_written(about: Mapping[str, Any]) -> dict[str, Any]:
+    """What the recipe's `about` says and conda-build's about.json holds, of which the engine knows a part."""
+    return {key: about[key] for key in ABOUT_KEYS if about.get(key)}
+
+
+def _steady_index(index: dict[str, Any]) -> dict[str, Any]:
+    return index | {
+        "timestamp": CLOCK_SECONDS * 1000,
+        "depends": sorted(index.get("depends", [])),
+        "constrains": sorted(index.get("constrains", [])),
+    }

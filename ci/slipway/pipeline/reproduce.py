@@ -1,0 +1,302 @@
+"""Builds a package once more from what it carries, and says where the bytes differ and why."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from slipway.base.errors import IntegrityError, SolveError
+from slipway.base.paths import cache_folder
+from slipway.channel import folder as channel
+from slipway.channel.environments import offered
+from slipway.engines import FORMAT_VERSION, BuildContext, load_engine
+from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
+from slipway.pipeline.comparison import Difference, compare_trees
+from slipway.pipeline.manifest import RENDERED_FILES, Manifest
+from slipway.pipeline.packing import MANIFEST_FILE, finish_package, opened
+from slipway.request import DEFAULT_RECIPE, Selection, channels_of
+from slipway.source import pinned, url
+from slipway.source.tree import SourceTree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from slipway.base.log import Reporter
+    from slipway.base.paths import Workspace
+
+
+@dataclass(frozen=True)
+class Again:
+    """How to build again; the fields are the options of `slipway rebuild`."""
+
+    workspace: Workspace
+    recipe: Path | None
+    channels: tuple[str, ...] | None
+    offline: bool
+    environ: Mapping[str, str]
+    jobs: int
+    keep: Path | None
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What came of it; no differences means identical bytes."""
+
+    package: Path
+    differences: tuple[Difference, ...]
+    seconds: float
+
+
+def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
+    """Build `package` again and compare.
+
+    Raises:
+        IntegrityError: the package does not say what it was made from, or a source file is no longer to be had.
+        SolveError: a package that it was built with is in no channel any more.
+    """
+    started = time.monotonic()
+    text = channel.read_info(package, MANIFEST_FILE)
+    if text is None:
+        raise IntegrityError(
+            "the package does not say what it was made from",
+            where=str(package),
+            hint=f"packages of this slipway hold info/{MANIFEST_FILE}",
+        )
+    manifest = Manifest.from_json(text, where=str(package))
+    recipe = (again.recipe or DEFAULT_RECIPE).resolve()
+    with tempfile.TemporaryDirectory(prefix="slipway-rebuild-") as name, opened(package) as unpacked:
+        folder = Path(name)
+        output = _output(manifest, recipe, unpacked, folder, offline=again.offline, environ=again.environ)
+        channels = _locked_channels(manifest, output, again, folder, reporter)
+        engine = load_engine(manifest.engine.split()[0])
+        for line in _other_tools(manifest):
+            reporter.line(line)
+        context = BuildContext(
+            workspace=again.workspace,
+            channels=channels,
+            digest=manifest.digest,
+            environ=again.environ,
+            jobs=again.jobs,
+            test=False,
+            compile_all=True,
+        )
+        try:
+            built = engine.build(output, context, reporter)
+        finally:
+            shutil.rmtree(again.workspace.staged, ignore_errors=True)
+        finish_package(built, manifest)
+        found = () if built.read_bytes() == package.read_bytes() else _differences(unpacked, built)
+        if again.keep is not None:
+            again.keep.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(built, again.keep / built.name)
+        built.unlink()
+    return Rebuilt(package, found, time.monotonic() - started)
+
+
+def _other_tools(manifest: Manifest) -> Iterator[str]:
+    """What builds now and did not build then, which may well show in the bytes."""
+    name, _, version = manifest.engine.partition(" ")
+    present = importlib.metadata.version("py-rattler-build")
+    if version != present:
+        yield f"it was built by {name} {version}, and this is {name} {present}: bytes may differ for that alone"
+    if manifest.format != FORMAT_VERSION:
+        yield (
+            f"it was built by a slipway of format {manifest.format}, and this one has format {FORMAT_VERSION}: "
+            "check out the commit that it was built from for the same bytes"
+        )
+
+
+def _output(
+    manifest: Manifest, recipe: Path, unpacked: Path, folder: Path, *, offline: bool, environ: Mapping[str, str]
+) -> RenderedOutput:
+    """The rendered output as the package carries it, with a recipe folder and sources that are just the recorded."""
+    made = folder / "recipe"
+    made.mkdir()
+    carried = unpacked / "info" / "recipe"
+    for name, known in manifest.recipe.items():
+        _restore(recipe, name, known, made / name, also=carried)
+        if not (made / name).exists() and (carried / name).is_file():
+            # A link that leads out of the recipe's folder: the package carries what it led to.
+            (made / name).unlink()
+            shutil.copyfile(carried / name, made / name)
+    for name in RENDERED_FILES:
+        original = carried / ("meta.yaml.in" if name == "meta.yaml" else name)
+        if original.is_file():
+            shutil.copyfile(original, made / name)
+    rendered = dict(manifest.rendered)
+    sources = []
+    for index, (entry, source) in enumerate(zip(manifest.sources, rendered.pop("sources"), strict=True)):
+        patches = folder / f"patches-{index}"
+        patches.mkdir()
+        for name in entry["patches"]:
+            written = next(text for text in source["patches"] if Path(text).name == name)
+            _restore((recipe / written).resolve().parent, name, entry["patches"][name], patches / name)
+        path = None
+        if source["path"] is not None:
+            tree = folder / f"source-{index}"
+            base = (recipe / source["path"]).resolve()
+            single = list(entry["files"]) == [base.name] and not base.is_dir()
+            base = base.parent if single else base
+            for name, known in entry["files"].items():
+                _restore(base, name, known, tree / name)
+            tree.mkdir(exist_ok=True)
+            path = str(tree / next(iter(entry["files"]))) if single else str(tree)
+        restored = source | {"path": path, "patches": tuple(str(patches / name) for name in entry["patches"])}
+        found = {key: entry[key] for key in ("git_commit", "git_describe") if key in entry}
+        lies = Source(**{key: _tuple(value) for key, value in (restored | found).items()})
+        sources.append(pinned(lies, recipe, offline=offline, environ=environ))
+    common: dict[str, Any] = {"recipe_dir": made, "variant": manifest.variant, "sources": tuple(sources)}
+    staging = rendered.pop("staging", None)
+    return _from_rendered(rendered, staging=_from_rendered(staging, **common) if staging else None, **common)
+
+
+def _from_rendered(rendered: Mapping[str, Any], **others: Any) -> RenderedOutput:
+    """An output from the manifest's words for it; `others` are the fields that those leave out."""
+    types: dict[str, Any] = {"requirements": Requirements, "run_exports": RunExports, "test": OutputTest}
+    values = {
+        field.name: types[field.name](**_tuples(rendered[field.name]))
+        if field.name in types
+        else rendered[field.name]
+        if field.name in ("about", "build")
+        else _tuple(rendered[field.name])
+        for field in fields(RenderedOutput)
+        if field.name in rendered and field.name not in others
+    }
+    return RenderedOutput(**values, **others)
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _tuple(value) for key, value in values.items()}
+
+
+def _restore(base: Path, name: str, known: str, target: Path, *, also: Path | None = None) -> None:
+    """Write the file with the fingerprint `known` to `target`: as it lies in `base` or `also`, or from git's store."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    kind, sha256, git = known.split(":")
+    for candidate in (base, *([also] if also is not None else [])):
+        path = candidate / name
+        if (path.is_symlink() or path.is_file()) and _content_of(SourceTree(candidate, (name,)), name) == (sha256, git):
+            shutil.copyfile(path, target, follow_symlinks=kind != "link")
+            break
+    else:
+        answer = subprocess.run(
+            ["git", "-c", f"safe.directory={base}", "cat-file", "blob", git], cwd=base, capture_output=True, check=False
+        )
+        if answer.returncode != 0:
+            raise IntegrityError(
+                f"`{name}` is not as it was when the package was built, and git does not have it either",
+                where=str(base),
+                hint="check out the commit that the package was built from",
+            )
+        if kind == "link":
+            target.symlink_to(answer.stdout.decode())
+        else:
+            target.write_bytes(answer.stdout)
+    if kind != "link":
+        target.chmod(0o755 if kind == "program" else 0o644)
+
+
+def _content_of(tree: SourceTree, name: str) -> tuple[str, str]:
+    _, sha256, git = tree.fingerprints[name].split(":")
+    return sha256, git
+
+
+def _locked_channels(
+    manifest: Manifest, output: RenderedOutput, again: Again, folder: Path, reporter: Reporter
+) -> tuple[str, ...]:
+    """A channel of just the packages that the package was built with."""
+    own = list(_own(manifest, again.workspace))
+    # The recipe's other packages bring their own dependencies: those that they were built with will do.
+    texts = [channel.read_info(path, MANIFEST_FILE) or b"" for _, path in own]
+    manifests = [manifest, *(Manifest.from_json(text, where=str(own)) for text in texts)]
+    wanted = {
+        known[2]: f"{name} {known[0]} {known[1]}"
+        for each in manifests
+        for environment in each.environments.values()
+        for name, known in environment.items()
+    }
+    used = output.hash_input
+    cuda = used.get("cuda_compiler_version", "None")
+    python = manifest.variant.get("python", "3.11").split(" ")[0].removesuffix(".*")
+    names = {text.split()[0] for text in wanted.values()}
+    blas = next((name for name in ("mkl", "openblas") if name in names), None)
+    selection = Selection(python, blas, None if cuda == "None" else cuda)
+    # What was built with packages of other recipes found them in the same channel.
+    packages = list(_pick(again.workspace.channel, wanted))
+    named = channels_of(again.channels, selection, reporter, offline=again.offline)
+    locked = folder / "channel"
+    for address in named:
+        if address.startswith("file:"):
+            packages += _pick(Path(unquote(urlsplit(address).path)), wanted)
+        elif wanted:
+            packages += _download(address, wanted, again, folder / "downloaded", reporter)
+    if wanted and again.channels is None:
+        # The embedded channel has moved on; earlier ones may still be in the cache.
+        for earlier in sorted(cache_folder(again.environ).glob("channels/*")):
+            packages += _pick(earlier, wanted)
+    if wanted:
+        raise SolveError(
+            "packages that it was built with are in no channel any more: " + ", ".join(sorted(wanted.values())),
+            where=", ".join(named),
+            hint="build with today's packages instead: `slipway ship`",
+        )
+    packages += own
+    channel.publish(locked, packages)
+    return (channel.channel_url(locked),)
+
+
+def _pick(folder: Path, wanted: dict[str, str]) -> Iterator[tuple[str, Path]]:
+    """The packages with these hashes; they are taken out of `wanted`."""
+    for path in sorted(folder.glob("*/repodata.json")):
+        for name, record in json.loads(path.read_bytes()).get("packages.conda", {}).items():
+            if wanted.pop(record.get("sha256"), None) is not None:
+                yield path.parent.name, path.parent / name
+
+
+def _download(
+    address: str, wanted: dict[str, str], again: Again, folder: Path, reporter: Reporter
+) -> Iterator[tuple[str, Path]]:
+    """The same from a channel elsewhere: what it still has of them is fetched, and kept in the cache by its hash."""
+    names = sorted({text.split()[0] for text in wanted.values()})
+    found = [record for record in offered(names, address) if wanted.pop(record.sha256, None) is not None]
+    reporter.line(f"{len(found)} package(s) from {address}")
+    for record in found:
+        lies = Source(url=record.url, sha256=record.sha256)
+        fetched = url.fetch(lies, folder, cache_folder(again.environ), offline=again.offline, by="channel")
+        target = folder / record.subdir / fetched.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        channel.link_or_copy(fetched.path, target)
+        yield record.subdir, target
+
+
+def _own(manifest: Manifest, workspace: Workspace) -> Iterator[tuple[str, Path]]:
+    """The recipe's other packages that this one needs, as they were, and what those need to be installed."""
+    for key, digest in manifest.needed.items():
+        found = [
+            path
+            for path in sorted(workspace.channel.glob(f"*/{key}{channel.PACKAGE_SUFFIX}"))
+            if channel.read_package_digest(path) == digest
+        ]
+        if not found:
+            raise SolveError(
+                f"`{key}`, which it was built with, is not in the channel as it was then", where=str(workspace.channel)
+            )
+        yield found[0].parent.name, found[0]
+
+
+def _differences(first: Path, built: Path) -> tuple[Difference, ...]:
+    with opened(built) as second:
+        found = tuple(compare_trees(first, second))
+    return found or (Difference(built.name, "other: every file is the same, the archive around them is not"),)

@@ -1,0 +1,77 @@
+"""What commands that build wrap themselves in: a journal of the run, and the report at its end."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import SlipwayError
+from slipway.base.events import Failed, Journal, JournalingReporter, RunStarted, keep_journal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from slipway.base.log import Reporter
+    from slipway.base.paths import Workspace
+
+RUNS = "logs/runs"
+"""Where journals are kept, relative to dist."""
+
+PAGE = "report.html"
+"""The report, relative to dist."""
+
+
+@contextmanager
+def journaled(workspace: Workspace, command: str, jobs: int, reporter: Reporter) -> Iterator[tuple[Journal, Reporter]]:
+    """The journal of this run, and a reporter whose steps become its stages; however it ends, the report is written."""
+    with _journaled(workspace, command, jobs, _write_report) as journal:
+        yield journal, JournalingReporter(reporter, journal)
+
+
+@contextmanager
+def journaled_jobs(workspace: Workspace, command: str, jobs: int) -> Iterator[Journal]:
+    """The journal of a run over many jobs, each of which has a workspace of its own below that of the run."""
+    with _journaled(workspace, command, jobs, _write_jobs_report) as journal:
+        yield journal
+
+
+@contextmanager
+def _journaled(workspace: Workspace, command: str, jobs: int, write: Callable[[Workspace], None]) -> Iterator[Journal]:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    started = RunStarted(command, jobs, len(os.sched_getaffinity(0)), memory)
+    try:
+        with keep_journal(workspace.dist / RUNS, started) as journal:
+            try:
+                yield journal
+            except BaseException as error:
+                journal.add(_failure(error))
+                raise
+    except BaseException:
+        with suppress(OSError):  # the cause is what counts: on a full disk there is no room for a report either
+            write(workspace)
+        raise
+    write(workspace)
+
+
+def _failure(error: BaseException) -> Failed:
+    if isinstance(error, SlipwayError):
+        return Failed(error.message, error.where or "", error.hint or "", error.detail or "")
+    if isinstance(error, KeyboardInterrupt):
+        return Failed("it was interrupted", hint="run the same command again and it goes on from there")
+    return Failed(f"{type(error).__name__}: {error}")
+
+
+def _write_jobs_report(workspace: Workspace) -> None:
+    from slipway.report.jobs_page import render_jobs_page
+    from slipway.report.jobs_report import collect_jobs
+    from slipway.report.page import write_text
+
+    write_text(render_jobs_page(collect_jobs(workspace)), workspace.dist / PAGE)
+
+
+def _write_report(workspace: Workspace) -> None:
+    from slipway.report.page import write_page
+    from slipway.report.run_report import collect
+
+    write_page(collect(workspace), workspace.dist / PAGE)

@@ -1,0 +1,250 @@
+"""Puts a report together from what runs left: journals, records of builds, packages. Reads only; knows no HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import IntegrityError, UsageError
+from slipway.base.events import (
+    Compiled,
+    Decided,
+    Entry,
+    Failed,
+    Found,
+    Packaged,
+    RunEnded,
+    RunStarted,
+    StageEnded,
+    StageStarted,
+    journal_paths,
+    read_journal,
+)
+from slipway.observe.modules import Module, merge
+from slipway.observe.record import BuildRecord, read_record, record_path
+from slipway.report.contents import PackageContents, contents_of
+from slipway.report.journaling import RUNS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from slipway.base.paths import Workspace
+
+UP_TO_DATE = ("up to date", "as handed on")
+"""Decisions after which nothing is built."""
+
+BRIEFLY = 2
+"""Causes that stand where there is little room."""
+
+BECAUSE = {
+    "new": "no package of this name and build was in the channel",
+    "changed": "its sources, recipe or environments are others than those of the package in the channel",
+    "rebuilt": "nothing changed, but --rebuild asked for it",
+    "up to date": "made from the same sources, recipe and environments",
+    "as handed on": "another job built it",
+}
+"""What a decision means, where no cause says more."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of the run, in seconds since 1970; `depth` counts stages around it; `ok`: None if it was cut off."""
+
+    number: int
+    depth: int
+    title: str
+    start: float
+    end: float
+    ok: bool | None
+
+
+@dataclass(frozen=True)
+class OutputState:
+    """What became of one output.
+
+    Attributes:
+        reason: ``up to date``, ``new``, ``changed``, ``rebuilt`` or ``as handed on``.
+        causes: what changed, where that is known.
+        size: bytes of the package; None when there is none.
+        record: its last build, if one is kept.
+        current: whether that build was in this run.
+        compiled: what the compiler cache did in it.
+    """
+
+    key: str
+    reason: str
+    causes: tuple[str, ...]
+    seconds: float
+    size: int | None
+    record: BuildRecord | None
+    current: bool
+    compiled: Compiled | None = None
+
+    @property
+    def name(self) -> str:
+        """The output's name, without version and build string."""
+        return self.key.rsplit("-", 2)[0]
+
+    @property
+    def because(self) -> str:
+        """Why it was built, or not, in words."""
+        return "; ".join(self.causes) or BECAUSE.get(self.reason, "")
+
+    @property
+    def because_briefly(self) -> str:
+        """The same where there is little room: the first causes, and how many more."""
+        more = len(self.causes) - BRIEFLY
+        return "; ".join((*self.causes[:BRIEFLY], f"and {more} more")) if more > 0 else self.because
+
+    @property
+    def built(self) -> bool:
+        """Whether this run built it, or tried to."""
+        return self.reason not in UP_TO_DATE
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a package that is right; else building or judging it failed, or was cut off."""
+        return self.size is not None
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a report shows, of one run.
+
+    Attributes:
+        ok: None when the run was killed; `failure` says why, when it is False.
+        modules: pairs of output and module, see `slipway.observe.modules.merge`.
+        damaged: packages that could not be read, with the reason.
+    """
+
+    command: str
+    started: float
+    ended: float
+    ok: bool | None
+    jobs: int
+    processors: int
+    memory: int
+    stages: tuple[Stage, ...]
+    outputs: tuple[OutputState, ...]
+    packages: tuple[PackageContents, ...]
+    modules: tuple[tuple[str, Module], ...]
+    findings: tuple[Found, ...]
+    failure: Failed | None = None
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """From the first event to the last."""
+        return self.ended - self.started
+
+    @property
+    def records(self) -> list[BuildRecord]:
+        """The builds that are known, in the order of the outputs."""
+        return [state.record for state in self.outputs if state.record is not None]
+
+
+def collect(workspace: Workspace) -> Report:
+    """The report of the last run in `workspace`.
+
+    Raises:
+        UsageError: nothing was ever run there.
+    """
+    paths = journal_paths(workspace.dist / RUNS)
+    journals = [read_journal(path) for path in paths]
+    journals = [journal for journal in journals if journal]
+    if not journals:
+        raise UsageError(
+            "there is no run to report on",
+            where=str(workspace.dist / RUNS),
+            hint="`slipway ship` makes one; a folder other than dist/ is given with --dist",
+        )
+    last = journals[-1]
+    started = next((entry for entry in last if isinstance(entry.event, RunStarted)), None)
+    run = started.event if started is not None and isinstance(started.event, RunStarted) else RunStarted("?", 0, 0, 0)
+    ended = next((entry.event.ok for entry in last if isinstance(entry.event, RunEnded)), None)
+    logs = workspace.dist / "logs"
+    outputs = _outputs(last, workspace)
+    packages, damaged = [], []
+    for event in (entry.event for entry in last):
+        if isinstance(event, Packaged):
+            places = (workspace.channel, workspace.proved)
+            path = next((place / event.path for place in places if (place / event.path).is_file()), None)
+            if path is not None:
+                try:
+                    packages.append(contents_of(path, event.sha256, logs))
+                except IntegrityError as error:
+                    damaged.append(f"{path.name}: {error.message}")
+    return Report(
+        command=run.command,
+        started=last[0].time,
+        ended=last[-1].time,
+        ok=ended,
+        jobs=run.jobs,
+        processors=run.processors,
+        memory=run.memory,
+        stages=_stages(last),
+        outputs=outputs,
+        packages=tuple(packages),
+        modules=tuple(merge([(state.record.name, state.record.modules) for state in outputs if state.record])),
+        findings=_findings(journals, outputs),
+        failure=next((entry.event for entry in last if isinstance(entry.event, Failed)), None),
+        damaged=tuple(damaged),
+    )
+
+
+def _stages(entries: Sequence[Entry]) -> tuple[Stage, ...]:
+    last = entries[-1].time
+    ends = {
+        entry.event.number: (entry.time, entry.event.ok) for entry in entries if isinstance(entry.event, StageEnded)
+    }
+    depths = {0: -1}
+    stages = []
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, StageStarted):
+            depths[event.number] = depths.get(event.parent, -1) + 1
+            end, ok = ends.get(event.number, (last, None))
+            stages.append(Stage(event.number, depths[event.number], event.title, entry.time, end, ok))
+    return tuple(stages)
+
+
+def _outputs(entries: Sequence[Entry], workspace: Workspace) -> tuple[OutputState, ...]:
+    compiled = {entry.event.output: entry.event for entry in entries if isinstance(entry.event, Compiled)}
+    packaged = {entry.event.output: entry.event for entry in entries if isinstance(entry.event, Packaged)}
+    states = []
+    for entry in entries:
+        decided = entry.event
+        if not isinstance(decided, Decided):
+            continue
+        record = read_record(record_path(workspace.dist / "logs", decided.output))
+        package = packaged.get(decided.output)
+        # A second of tolerance: the journal and the record round their times.
+        current = record is not None and bool(record.phases) and record.phases[0].start >= entries[0].time - 1
+        seconds = package.seconds if package else record.seconds if record and current else 0.0
+        size = package.size if package else None
+        states.append(
+            OutputState(
+                decided.output,
+                decided.reason,
+                decided.causes,
+                seconds,
+                size,
+                record,
+                current,
+                compiled.get(decided.output),
+            )
+        )
+    return tuple(states)
+
+
+def _findings(journals: Sequence[Sequence[Entry]], outputs: Sequence[OutputState]) -> tuple[Found, ...]:
+    """For each output those of the run that judged it last: what is reused is not judged again."""
+    found: list[Found] = []
+    for state in outputs:
+        for journal in reversed(journals):
+            decided = [entry.event for entry in journal if isinstance(entry.event, Decided)]
+            if any(event.output == state.key and event.reason not in UP_TO_DATE for event in decided):
+                events = [entry.event for entry in journal if isinstance(entry.event, Found)]
+                found += [event for event in events if event.package.removesuffix(".conda") == state.key]
+                break
+    return tuple(found)

@@ -1,0 +1,100 @@
+"""What of a recipe's sources one output is built from.
+
+Several outputs share one source folder, and few read all of it. A recipe may say so in a file of its own,
+``slipway.yaml`` beside meta.yaml, which conda-build does not know and does not mind::
+
+    leaves_out:
+      libtorch:
+        - torch/**/*.py
+
+The names are patterns as in ``.gitignore``, relative to the source folder. What an output leaves out does not count
+for its digest, and its build does not get it either: a build that reads such a file fails, so the declaration is true.
+A patch to nothing but such files is left out too; one that touches others as well keeps all that it touches.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pathspec
+import yaml
+
+from slipway.base.errors import RecipeError
+from slipway.source.tree import SourceTree, read_tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from slipway.model import RenderedOutput, Source
+
+DECLARATION = "slipway.yaml"
+
+
+@dataclass(frozen=True)
+class Reads:
+    """One source entry as an output gets it: the files (None where the source is no local folder) and the patches."""
+
+    tree: SourceTree | None
+    patches: tuple[Path, ...]
+
+
+def reads_of(output: RenderedOutput, source: Source) -> Reads:
+    """What `output` gets of `source`.
+
+    Raises:
+        RecipeError: a source or a patch does not exist, or the declaration is not as described above.
+    """
+    patches = tuple(_patch(output, name) for name in source.patches)
+    if source.path is None:
+        return Reads(None, patches)
+    whole = read_tree((output.recipe_dir / source.path).resolve())
+    kept = whole.without(_left_out(output))
+    if kept.files == whole.files:
+        return Reads(whole, patches)
+    touched = {patch: _touched(patch) for patch in patches}
+    present = frozenset(kept.files)
+    absent = frozenset(whole.files) - present
+    applied = tuple(patch for patch in patches if not touched[patch] or not touched[patch] <= absent)
+    returned = frozenset[str]().union(*(touched[patch] for patch in applied)) & absent
+    return Reads(SourceTree(whole.root, tuple(sorted(present | returned))), applied)
+
+
+def _patch(output: RenderedOutput, name: str) -> Path:
+    path = (output.recipe_dir / name).resolve()
+    if not path.is_file():
+        raise RecipeError(f"patch `{name}` does not exist", where=str(output.recipe_dir / "meta.yaml"))
+    return path
+
+
+def _touched(patch: Path) -> frozenset[str]:
+    """The files that a patch names, without the ``a/`` and ``b/`` in front."""
+    found = set()
+    for line in patch.read_text(encoding="utf-8", errors="replace").splitlines():
+        if line.startswith(("--- ", "+++ ")):
+            name = line[4:].split("\t")[0].strip()
+            if name != "/dev/null":
+                found.add(name.removeprefix("a/") if line.startswith("---") else name.removeprefix("b/"))
+    return frozenset(found)
+
+
+def _left_out(output: RenderedOutput) -> tuple[str, ...]:
+    path = output.recipe_dir / DECLARATION
+    if not path.is_file():
+        return ()
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise RecipeError(f"not valid YAML: {error}", where=str(path)) from error
+    declared = content.get("leaves_out") if isinstance(content, dict) and set(content) == {"leaves_out"} else None
+    if not isinstance(declared, dict):
+        raise RecipeError("expected one key, `leaves_out`, with a list of patterns for each output", where=str(path))
+    patterns = declared.get(output.name, [])
+    if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
+        raise RecipeError(f"`leaves_out: {output.name}` is not a list of patterns", where=str(path))
+    try:
+        pathspec.GitIgnoreSpec.from_lines(patterns)
+    except (ValueError, re.error) as error:
+        raise RecipeError(f"`leaves_out: {output.name}` holds no pattern: {error}", where=str(path)) from error
+    return tuple(patterns)

@@ -1,0 +1,134 @@
+"""What one job does, on a hosted runner or on this machine: take what was handed on, build one output, hand it on.
+
+Handed packages lie in a folder, below their subdir. Those that the job needs are put into its own channel as they are;
+its own package of an earlier run, if that came back from a cache, too: when its digest is still right, nothing is
+built. The answer of the job is `dist/job.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from slipway.base.errors import VariantError
+from slipway.channel import folder as channel
+from slipway.recipe.choose import agrees, used_variant
+from slipway.request import Selection
+from slipway.workflows.graph import Job, make_jobs, selected
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from slipway.base.log import Reporter
+    from slipway.engines import Engine
+    from slipway.model import Artifact, RenderedOutput
+    from slipway.request import Request
+
+PLATFORM = "linux-64"
+"""Where slipway's own engine builds."""
+
+ANSWER = "job.json"
+
+
+def local_jobs(request: Request, asked: Selection) -> tuple[Job, ...]:
+    """The jobs of the recipe on this machine; `asked` leaves variants out, None takes all."""
+    return make_jobs([output for output in request.matrix() if _asked_for(output, asked)], PLATFORM)
+
+
+def _asked_for(output: RenderedOutput, asked: Selection) -> bool:
+    used = used_variant(output)
+    return all(key not in used or used[key] == "None" or agrees(value, used[key]) for key, _, value in asked.asked())
+
+
+def find_job(jobs: Sequence[Job], identifier: str) -> Job:
+    """The job of that identifier.
+
+    Raises:
+        VariantError: there is none.
+    """
+    job = selected(jobs, identifier)
+    if job is None:
+        known = ", ".join(job.identifier for job in jobs)
+        raise VariantError(
+            f"there is no job `{identifier}`", hint=f"there is {known}; if that changed, run `slipway ci write`"
+        )
+    return job
+
+
+def selection_of(job: Job) -> Selection:
+    """What the embedded channel must hold for this job and for what is handed to it."""
+    found: dict[str, str] = {}
+    for output in (job.output, *(other.output for other in reversed(job.needs))):
+        for key, value in used_variant(output).items():
+            if value != "None":
+                found.setdefault(key, value.split(" ")[0].removesuffix(".*"))
+    return Selection(found.get("python"), found.get("blas_impl"), found.get("cuda_compiler_version"))
+
+
+def run_job(
+    request: Request, job: Job, handed: Path, engine: Engine, reporter: Reporter, *, jobs: int, rebuild: bool
+) -> Artifact:
+    """Do one job.
+
+    Args:
+        handed: folder of handed packages; the job's own is put there.
+        jobs: compilers that may run at once.
+        rebuild: build even if nothing changed.
+
+    Raises:
+        ChannelError: a package that the job needs was not handed on.
+        BuildError, SolveError, VerifyError: see `slipway.pipeline.run`.
+    """
+    from slipway.pipeline.run import Pipeline
+    from slipway.report.journaling import journaled
+
+    workspace = request.workspace
+    outputs = [*(other.output for other in job.needs), job.output]
+    with workspace.lock(), journaled(workspace, f"ci job {job.name}", jobs, reporter) as (journal, reporter):
+        channels = replace(request, selection=selection_of(job)).build_channels(reporter)
+        outputs = request.finalized(outputs, channels)
+        taken = [(other.output.subdir, handed / other.file) for other in (*job.needs, job)]
+        channel.publish(workspace.channel, [(subdir, path) for subdir, path in taken if path.is_file()])
+        pipeline = Pipeline(
+            workspace=workspace,
+            engine=engine,
+            channels=channels,
+            environ=dict(os.environ),
+            reporter=reporter,
+            jobs=jobs,
+            rebuild=rebuild,
+            only=frozenset([job.output.key]),
+            journal=journal,
+        )
+        artifact = pipeline.run(outputs)[-1]
+        hand_on(artifact.path, handed / job.file)
+        _answer(workspace.dist / ANSWER, artifact)
+    return artifact
+
+
+def hand_on(path: Path, target: Path) -> None:
+    """Put a package where the next job looks for it, in one step."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        shutil.copyfile(path, beside)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _answer(path: Path, artifact: Artifact) -> None:
+    answer: dict[str, Any] = {
+        "package": f"{artifact.output.subdir}/{artifact.path.name}",
+        "sha256": artifact.sha256,
+        "size": artifact.size,
+        "seconds": round(artifact.seconds, 3),
+        "reused": artifact.reused,
+    }
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
+    beside.replace(path)

@@ -1,0 +1,49 @@
+"""The workspace: stable paths, and one slipway at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slipway.base.paths import CHECKOUT, Workspace, cache_folder, lock_folder
+
+PROGRAM = """
+import pathlib, sys
+from slipway.base.errors import BusyError
+from slipway.base.paths import lock_folder
+try:
+    with lock_folder(pathlib.Path(sys.argv[1])):
+        print("locked")
+except BusyError as error:
+    print(error.message)
+"""
+
+
+def _lock_elsewhere(folder: Path) -> str:
+    command = [sys.executable, "-c", PROGRAM, str(folder)]
+    environment = {"PYTHONPATH": str(CHECKOUT / "ci")}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_second_slipway_is_kept_out_until_the_first_is_done(tmp_path: Path) -> None:
+    with lock_folder(tmp_path):
+        expected = f"another slipway is at work in the same folder (process {os.getpid()})"
+        assert _lock_elsewhere(tmp_path) == expected
+    assert _lock_elsewhere(tmp_path) == "locked"
+
+
+def test_log_names_are_safe(tmp_path: Path) -> None:
+    assert Workspace(tmp_path).log("a/b:c-1.0-h_0").name == "a_b_c-1.0-h_0.log"
+
+
+def test_cache_folder_follows_xdg() -> None:
+    assert cache_folder({"XDG_CACHE_HOME": "/var/cache/me"}) == Path("/var/cache/me/slipway")
+
+
+@pytest.mark.parametrize("unusable", ["", "relative"])
+def test_cache_folder_ignores_what_xdg_says_to_ignore(unusable: str) -> None:
+    assert cache_folder({"XDG_CACHE_HOME": unusable}) == Path.home() / ".cache/slipway"

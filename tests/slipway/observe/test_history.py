@@ -1,0 +1,91 @@
+"""What former builds teach: how many compilers fit into memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway.observe.history import (
+    available_memory,
+    fitting_jobs,
+    jobs_for,
+    last_build,
+    remember_steps,
+    step_seconds,
+)
+from slipway.observe.record import BuildRecord, Phase, TimedStep, record_path, write_record
+
+from ..recorded_build import RECORD
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("peaks", "wanted", "free", "expected"),
+    [
+        ([], 8, 1, 8),
+        ([100] * 20, 8, 10_000, 8),
+        ([100] * 20, 8, 500, 4),
+        ([100] * 3, 8, 400, 8),
+        ([1000, 100, 100], 8, 1250, 2),
+        ([1000], 8, 500, 1),
+    ],
+)
+def test_the_largest_ones_together_must_fit(peaks: list[int], wanted: int, free: int, expected: int) -> None:
+    assert fitting_jobs(peaks, wanted, free) == expected
+
+
+def test_the_last_build_counts_whatever_its_build_string(tmp_path: Path) -> None:
+    later = replace(RECORD, key="libtoy-1.1-h9_0", phases=(Phase("compile", 2e9, 2e9 + 1),), steps=RECORD.steps[:2])
+    for record in (RECORD, later):
+        write_record(record_path(tmp_path, record.key), record)
+    (tmp_path / "broken.build.json").write_text("{", encoding="utf-8")
+    assert last_build(tmp_path, "libtoy") == later
+    assert last_build(tmp_path, "libother") is None
+    assert jobs_for(tmp_path, "libtoy", 4, 200_000_000) == 1
+    assert jobs_for(tmp_path, "libother", 4, 200_000_000) == 4
+
+
+def test_what_steps_cost_outlives_a_build_that_a_cache_answered(tmp_path: Path) -> None:
+    def build(**seconds: float) -> dict[str, float]:
+        steps = tuple(TimedStep(name, 100.0, 100.0 + value) for name, value in seconds.items())
+        remember_steps(tmp_path, BuildRecord("libtoy-1-0", "libtoy", 2, steps=steps))
+        return step_seconds(tmp_path, "libtoy")
+
+    assert step_seconds(tmp_path, "libtoy") == {}
+    assert build(a=10, b=2) == pytest.approx({"a": 10, "b": 2})
+    assert build(a=0.1, b=3) == pytest.approx({"a": 8, "b": 3}), "from a cache; slower than before"
+    assert build(b=3, c=0.01) == pytest.approx({"a": 6.4, "b": 3}), "cut off before a; c is too short to matter"
+    for _ in range(25):
+        known = build(b=3)
+    assert known == pytest.approx({"b": 3}), "what is gone is forgotten"
+    assert step_seconds(tmp_path, "libother") == {}
+    for text in ("{", "[1]", '{"a": "x"}'):
+        (tmp_path / "libtoy.steps.json").write_text(text, encoding="utf-8")
+        assert step_seconds(tmp_path, "libtoy") == {}
+    assert build(b=3) == pytest.approx({"b": 3})
+    assert [path.name for path in tmp_path.iterdir()] == ["libtoy.steps.json"]
+
+
+def test_available_memory(tmp_path: Path) -> None:
+    meminfo, groups = tmp_path / "meminfo", tmp_path / "groups"
+    meminfo.write_text("MemTotal: 9 kB\nMemAvailable:    2048 kB\n", encoding="ascii")
+    assert available_memory(meminfo, groups) == 2 * 1024 * 1024
+    assert available_memory() > 0
+    meminfo.write_text("MemTotal: 1 kB\n", encoding="ascii")
+    with pytest.raises(ValueError, match="no MemAvailable"):
+        available_memory(meminfo, groups)
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"), [("max", 9_216_000), ("5000000", 5_000_000 - 4_000_000 + 500_000), ("3000000", 0)]
+)
+def test_a_containers_limit_counts(tmp_path: Path, limit: str, expected: int) -> None:
+    (tmp_path / "meminfo").write_text("MemAvailable: 9000 kB\n", encoding="ascii")
+    (tmp_path / "memory.max").write_text(f"{limit}\n", encoding="ascii")
+    (tmp_path / "memory.current").write_text("4000000\n", encoding="ascii")
+    (tmp_path / "memory.stat").write_text("anon 3\ninactive_file 500000\n", encoding="ascii")
+    assert available_memory(tmp_path / "meminfo", tmp_path) == expected

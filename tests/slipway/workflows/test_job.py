@@ -1,0 +1,91 @@
+"""The commands that the pipelines run are commands that slipway takes, and they name jobs that it finds."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway.base.errors import VariantError
+from slipway.channel.specs import strict_spec
+from slipway.commands import ci, install, publish
+from slipway.request import Request, Selection
+from slipway.workflows.graph import takes
+from slipway.workflows.job import find_job, hand_on, local_jobs, selection_of
+from slipway.workflows.matrix import HANDED, build_command, gpu_commands, publish_command
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from slipway.workflows.matrix import Matrix
+
+
+def parsed(command: str, module: ModuleType) -> argparse.Namespace:
+    launcher, name, *words = shlex.split(command)
+    assert (launcher, name) == ("./slipway", module.__name__.rpartition(".")[2])
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    module.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+def test_every_written_build_finds_its_job(own_matrix: Matrix) -> None:
+    jobs = own_matrix.jobs["linux-64"]
+    arguments = parsed(build_command(jobs[0], own_matrix), ci)
+    assert arguments.handed == Path(HANDED)
+    here = local_jobs(Request.of(arguments), Selection(None, None, None))
+    assert [job.identifier for job in here] == [job.identifier for job in jobs], "rendered alike on the runner"
+    for mine, written in zip(here, jobs, strict=True):
+        assert [other.name for other in mine.needs] == [other.name for other in written.needs]
+    for job in jobs:
+        assert find_job(here, parsed(build_command(job, own_matrix), ci).identifier).file == job.file
+
+
+def test_device_jobs_install_their_own_cuda(own_matrix: Matrix) -> None:
+    for job in own_matrix.on_gpu:
+        handing, installing, *_ = gpu_commands(job, own_matrix)
+        assert parsed(handing, publish).to == Path("dist/channel")
+        arguments = parsed(installing, install)
+        assert arguments.channel == ["conda-forge"]
+        taken = [other.identifier for other in own_matrix.on_gpu if takes(arguments.specs[0], other.output)]
+        assert taken == [job.identifier], strict_spec(arguments.specs[0])
+
+
+def test_publishing_command_is_one_of_slipway() -> None:
+    assert parsed(publish_command(), publish).to == Path("dist/release")
+
+
+def test_embedded_channel_for_a_job_holds_what_its_needs_need(own_matrix: Matrix) -> None:
+    found = {job.output.name: selection_of(job) for job in own_matrix.jobs["linux-64"]}
+    assert found["libtorch"] == Selection(None, "openblas", None)
+    assert found["libtorch-cuda"] == Selection(None, "mkl", "13.0")
+    assert found["pytorch"] == Selection("3.13", "mkl", None)
+    assert found["pytorch-gpu"].cuda == "13.0"
+
+
+def test_a_selection_leaves_jobs_out() -> None:
+    request = Request.of(parsed("./slipway ci job x --handed y --channel z", ci))
+    names = [job.identifier.partition("_")[0] for job in local_jobs(request, Selection("3.12", "mkl", "None"))]
+    assert names == ["libtorch-mkl", "pytorch-py312"]
+    names = [job.identifier.partition("_")[0] for job in local_jobs(request, Selection("3.12", "mkl", "13.0"))]
+    assert names == ["libtorch-mkl", "libtorch-cuda-cuda130", "pytorch-py312", "pytorch-gpu-cuda130"]
+
+
+def test_unknown_job(own_matrix: Matrix) -> None:
+    with pytest.raises(VariantError) as caught:
+        find_job(own_matrix.jobs["linux-64"], "libtorch-tomorrow_0")
+    assert "libtorch-mkl_" in str(caught.value.hint)
+
+
+def test_handing_on_replaces_in_one_step(tmp_path: Path) -> None:
+    package, target = tmp_path / "a.conda", tmp_path / "handed/linux-64/a.conda"
+    for text in ("old", "new"):
+        package.write_text(text, encoding="utf-8")
+        hand_on(package, target)
+        assert target.read_text(encoding="utf-8") == text
+    assert list(target.parent.iterdir()) == [target]
+    with pytest.raises(FileNotFoundError):
+        hand_on(tmp_path / "none.conda", target)
+    assert target.read_text(encoding="utf-8") == "new"

@@ -1,0 +1,81 @@
+"""Which jobs start when, without starting any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway.workflows.graph import Job
+from slipway.workflows.scheduler import Journal, Machine, choose_next, urgency
+from slipway.workflows.settings import Resources, load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MakeJobs = Callable[..., dict[str, Job]]
+META = """\
+package:
+  name: top
+  version: "1.0"
+outputs:
+  - name: a
+    build: {string: "0"}
+  - name: b
+    build: {string: "0"}
+  - name: c
+    build: {string: "0"}
+    requirements: {run: [a]}
+"""
+SETTINGS = replace(
+    load_settings(),
+    resources={
+        "default": Resources(memory_gb=2, cores=64, minutes=1),
+        "b": Resources(memory_gb=7, cores=1, minutes=10),
+    },
+)
+
+
+@pytest.fixture
+def jobs(jobs_of: MakeJobs) -> list[Job]:
+    return list(jobs_of(META).values())
+
+
+def chosen(ready: list[Job], running: dict[Job, int], machine: Machine) -> dict[str, int]:
+    return {share.job.output.name: share.cores for share in choose_next(ready, running, machine, SETTINGS)}
+
+
+def test_as_many_as_memory_allows(jobs: list[Job]) -> None:
+    assert chosen(jobs[:2], {}, Machine(8, 4, 9)) == {"a": 4}
+    assert chosen(jobs[:2], {}, Machine(9, 4, 9)) == {"a": 2, "b": 1}
+
+
+def test_a_job_too_large_for_the_machine_runs_alone(jobs: list[Job]) -> None:
+    a, b, _ = jobs
+    assert chosen([b], {}, Machine(1, 4, 9)) == {"b": 1}
+    assert chosen([b], {a: 1}, Machine(1, 4, 9)) == {}
+
+
+def test_never_more_jobs_than_cores_or_than_asked_for(jobs: list[Job]) -> None:
+    assert len(chosen(jobs, {}, Machine(100, 2, 9))) == 2
+    assert len(chosen(jobs, {}, Machine(100, 8, 1))) == 1
+    assert chosen(jobs[1:], {jobs[0]: 4}, Machine(100, 4, 9)) == {}
+
+
+def test_the_longest_chain_is_urgent(jobs: list[Job]) -> None:
+    a, b, c = jobs
+    urgent = urgency(jobs, {}, SETTINGS)
+    assert urgent == {a: 120, b: 600, c: 60}
+    assert urgency(jobs, {b.name: 5.0, c.name: 90.0}, SETTINGS) == {a: 150, b: 5, c: 90}
+
+
+def test_journal_survives_a_broken_file(tmp_path: Path, jobs: list[Job]) -> None:
+    path = tmp_path / "journal.json"
+    for text in ("{", "[1]", '{"a": "x"}', ""):
+        path.write_text(text, encoding="utf-8")
+        assert Journal(path).seconds == {}
+    Journal(path).note(jobs[0], 2.5)
+    assert Journal(path).seconds == {jobs[0].name: 2.5}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["journal.json"]
