@@ -3,65 +3,52 @@
 from torch.nn.modules.activation import (
     ELU,
     GELU,
+    GLU,
+    SELU,
+    Hardsigmoid,
+    Hardswish,
     Hardtanh,
     LeakyReLU,
     LogSigmoid,
     LogSoftmax,
+    Mish,
+    PReLU,
     ReLU,
     ReLU6,
     Sigmoid,
     SiLU,
     Softmax,
     Softplus,
+    Softsign,
     Tanh,
+    Tanhshrink,
 )
+from torch.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from torch.nn.modules.container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from torch.nn.modules.layers import Dropout, Embedding, Flatten, Identity, LayerNorm, Linear, Unflatten
+from torch.nn.modules.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from torch.nn.modules.distance import CosineSimilarity
+from torch.nn.modules.dropout import Dropout, Dropout2d
+from torch.nn.modules.flatten import Flatten, Unflatten
+from torch.nn.modules.fold import Unfold
+from torch.nn.modules.linear import Identity, Linear
 from torch.nn.modules.loss import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
+    HuberLoss,
+    KLDivLoss,
     L1Loss,
+    MarginRankingLoss,
     MSELoss,
     NLLLoss,
     SmoothL1Loss,
+    TripletMarginLoss,
 )
 from torch.nn.modules.module import Module
-from torch.nn.modules.more import (
-    GLU,
-    SELU,
-    CosineSimilarity,
-    GroupNorm,
-    Hardsigmoid,
-    Hardswish,
-    HuberLoss,
-    KLDivLoss,
-    MarginRankingLoss,
-    Mish,
-    PixelShuffle,
-    PReLU,
-    RMSNorm,
-    Softsign,
-    Tanhshrink,
-    TripletMarginLoss,
-    Unfold,
-)
-from torch.nn.modules.spatial import (
-    AdaptiveAvgPool2d,
-    AvgPool2d,
-    BatchNorm1d,
-    BatchNorm2d,
-    BatchNorm3d,
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-    Dropout2d,
-    MaxPool1d,
-    MaxPool2d,
-)
+from torch.nn.modules.normalization import GroupNorm, LayerNorm, RMSNorm
+from torch.nn.modules.pixelshuffle import PixelShuffle
+from torch.nn.modules.pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool1d, MaxPool2d
+from torch.nn.modules.sparse import Embedding
 
 __all__ = [
     "ELU",

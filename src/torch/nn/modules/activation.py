@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import torch
 from torch.nn import functional
 from torch.nn.modules.module import Module
+from torch.nn.parameter import Parameter
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,6 +36,34 @@ class SiLU(_Inplace):
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.silu(input, inplace=self.inplace)
+
+
+class Mish(_Inplace):
+    """x * tanh(softplus(x))"""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.mish(input, self.inplace)
+
+
+class SELU(_Inplace):
+    """scale * elu(x, alpha), with the constants that keep mean 0 and variance 1"""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.selu(input, self.inplace)
+
+
+class Hardswish(_Inplace):
+    """x * hardsigmoid(x)"""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.hardswish(input, self.inplace)
+
+
+class Hardsigmoid(_Inplace):
+    """x / 6 + 1 / 2, held between 0 and 1"""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.hardsigmoid(input, self.inplace)
 
 
 class Hardtanh(Module):
@@ -81,6 +111,20 @@ class Tanh(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return input.tanh()
+
+
+class Tanhshrink(Module):
+    """x - tanh(x)"""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.tanhshrink(input)
+
+
+class Softsign(Module):
+    """x / (1 + |x|)"""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.softsign(input)
 
 
 class GELU(Module):
@@ -165,3 +209,38 @@ class LogSoftmax(Module):
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
+
+
+class GLU(Module):
+    """a * sigmoid(b) for the two halves of `dim`"""
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.glu(input, self.dim)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class PReLU(Module):
+    """x, or weight * x below 0, with a weight that is learned"""
+
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.weight = Parameter(torch.full((num_parameters,), float(init), device=device, dtype=dtype))
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"

@@ -132,3 +132,51 @@ class BCEWithLogitsLoss(_Loss):
         return functional.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
         )
+
+
+class KLDivLoss(_Loss):
+    """target * (log(target) - input) for log-probabilities `input`"""
+
+    def __init__(
+        self, size_average: None = None, reduce: None = None, reduction: str = "mean", log_target: bool = False
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_target = log_target
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return functional.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class HuberLoss(Module):
+    """Half the square below `delta`, a line above"""
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__()
+        self.reduction, self.delta = reduction, delta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return functional.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+class MarginRankingLoss(Module):
+    """max(0, -target * (input1 - input2) + margin)"""
+
+    def __init__(self, margin: float = 0.0, *, reduction: str = "mean") -> None:
+        super().__init__()
+        self.margin, self.reduction = margin, reduction
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        return functional.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
+
+
+class TripletMarginLoss(Module):
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin)"""
+
+    def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, *, reduction: str = "mean") -> None:
+        super().__init__()
+        self.margin, self.p, self.eps, self.reduction = margin, p, eps, reduction
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return functional.triplet_margin_loss(
+            anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps, reduction=self.reduction
+        )
