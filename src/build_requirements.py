@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 CMAKE_MINIMUM = (3, 24)
+SETUPTOOLS_MINIMUM = (70, 1)  # as pyproject.toml says: the first with a bdist_wheel of its own
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class PreflightError(Exception):
 
 def find_missing(environment: Mapping[str, str]) -> Iterator[Missing]:
     """Everything that is missing, in the order in which a build would stumble over it. Takes under a second."""
+    yield from find_missing_setuptools()
     path = environment.get("PATH")
     cmake = shutil.which("cmake", path=path)
     if cmake is None:
@@ -72,6 +74,21 @@ def find_missing(environment: Mapping[str, str]) -> Iterator[Missing]:
         )
     if not has_header(compiler, "hwy/highway.h", folders):
         yield Missing("Google Highway (hwy/highway.h) is not found", "`libhwy-dev` or `libhwy`; set CMAKE_PREFIX_PATH")
+
+
+def find_missing_setuptools() -> Iterator[Missing]:
+    """Nothing if this Python has setuptools and it is recent enough; setup.py cannot start without it."""
+    wanted = ".".join(map(str, SETUPTOOLS_MINIMUM))
+    try:
+        import setuptools
+    except ImportError:
+        yield Missing(f"{sys.executable} has no setuptools", f"{sys.executable} -m pip install 'setuptools>={wanted}'")
+        return
+    if tuple(map(int, re.findall(r"\d+", setuptools.__version__)[:2])) < SETUPTOOLS_MINIMUM:
+        yield Missing(
+            f"setuptools {setuptools.__version__} is too old: {wanted} or later is needed",
+            f"{sys.executable} -m pip install --upgrade setuptools",
+        )
 
 
 def cmake_version(cmake: str) -> tuple[int, ...]:

@@ -30,24 +30,21 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import setuptools
-from setuptools.command.build import build
-from setuptools.command.build_ext import build_ext
-from setuptools.command.build_py import build_py
-from setuptools.command.install import install
-from setuptools.dist import Distribution
-from setuptools.warnings import SetuptoolsDeprecationWarning
-
-try:
-    from setuptools.command.bdist_wheel import bdist_wheel  # setuptools 70.1 and later
-except ImportError:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # it says that setuptools has it; this one has not
-        from wheel.bdist_wheel import bdist_wheel
-
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # a build front end runs this file without its folder on the path
-from build_requirements import PreflightError, find_missing, preflight  # noqa: E402, F401 - tests look at find_missing
+from build_requirements import PreflightError, find_missing, find_missing_setuptools, preflight  # noqa: E402
+
+if any(find_missing_setuptools()):  # named together with all else that is missing, before the imports below fail
+    raise SystemExit(str(PreflightError(list(find_missing(os.environ)))))
+
+import setuptools  # noqa: E402
+from setuptools.command.bdist_wheel import bdist_wheel  # noqa: E402
+from setuptools.command.build import build  # noqa: E402
+from setuptools.command.build_ext import build_ext  # noqa: E402
+from setuptools.command.build_py import build_py  # noqa: E402
+from setuptools.command.install import install  # noqa: E402
+from setuptools.dist import Distribution  # noqa: E402
+from setuptools.warnings import SetuptoolsDeprecationWarning  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -144,3 +144,29 @@ def test_a_build_that_cannot_succeed_does_not_start(tmp_path: Path) -> None:
     )
     assert answer.returncode == 1
     assert "torch cannot be built here:\n- cmake is not on PATH\n  hint: pip install cmake" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("raise ImportError('none here')", " has no setuptools"),
+        ("__version__ = '65.5.0'", "- setuptools 65.5.0 is too old: 70.1 or later is needed"),
+    ],
+)
+def test_a_venv_without_setuptools_says_so(tmp_path: Path, text: str, expected: str) -> None:
+    """`python -m venv` brings no setuptools, or an old one: no traceback, and the rest of the list with it."""
+    (tmp_path / "setuptools.py").write_text(text, encoding="utf-8")
+    answer = subprocess.run(
+        [sys.executable, "setup.py", "develop"],
+        cwd=SOURCE,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": str(tmp_path), "PYTHONPATH": str(tmp_path)},
+    )
+    assert answer.returncode == 1
+    assert answer.stderr.startswith("torch cannot be built here:\n- ")
+    assert expected in answer.stderr
+    assert "-m pip install" in answer.stderr
+    assert "cmake is not on PATH" in answer.stderr
+    assert "Traceback" not in answer.stderr
