@@ -73,14 +73,105 @@ version.__getattr__ = _bindings.version_attribute  # type: ignore[method-assign]
 _bindings.export_functions(globals())
 
 
+# What type checkers read in place of `_bindings`' tables and `__getattr__`; a test compares the two.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from torch import (
+        __config__ as __config__,
+        autograd as autograd,
+        backends as backends,
+        cuda as cuda,
+        functional as functional,
+        multiprocessing as multiprocessing,
+        nn as nn,
+        optim as optim,
+        random as random,
+        return_types as return_types,
+        serialization as serialization,
+        storage as storage,
+        testing as testing,
+        utils as utils,
+    )
     from torch._C._VariableFunctions import *  # noqa: F403
+    from torch._composites import (
+        aminmax as aminmax,
+        bincount as bincount,
+        count_nonzero as count_nonzero,
+        diag as diag,
+        diff as diff,
+        fliplr as fliplr,
+        flipud as flipud,
+        index_add as index_add,
+        index_put as index_put,
+        inner as inner,
+        kron as kron,
+        median as median,
+        nan_to_num as nan_to_num,
+        repeat_interleave as repeat_interleave,
+        roll as roll,
+        scatter as scatter,
+        scatter_add as scatter_add,
+        tile as tile,
+        trace as trace,
+        unique as unique,
+        vdot as vdot,
+    )
+    from torch._tensor_str import (
+        set_printoptions as set_printoptions,
+    )
+    from torch._type_info import (
+        finfo as finfo,
+        iinfo as iinfo,
+    )
+    from torch.functional import (
+        atleast_1d as atleast_1d,
+        broadcast_shapes as broadcast_shapes,
+        broadcast_tensors as broadcast_tensors,
+        cdist as cdist,
+        column_stack as column_stack,
+        einsum as einsum,
+        hstack as hstack,
+        is_nonzero as is_nonzero,
+        is_storage as is_storage,
+        is_tensor as is_tensor,
+        meshgrid as meshgrid,
+        norm as norm,
+        set_default_device as set_default_device,
+        set_default_dtype as set_default_dtype,
+        std_mean as std_mean,
+        tensordot as tensordot,
+        tril_indices as tril_indices,
+        triu_indices as triu_indices,
+        typename as typename,
+        var_mean as var_mean,
+        vstack as vstack,
+    )
+    from torch.random import (
+        fork_rng as fork_rng,
+        get_rng_state as get_rng_state,
+        initial_seed as initial_seed,
+        manual_seed as manual_seed,
+        seed as seed,
+        set_rng_state as set_rng_state,
+    )
+    from torch.serialization import (
+        load as load,
+        save as save,
+    )
+    from torch.storage import (
+        BoolStorage as BoolStorage,
+        ByteStorage as ByteStorage,
+        DoubleStorage as DoubleStorage,
+        FloatStorage as FloatStorage,
+        IntStorage as IntStorage,
+        LongStorage as LongStorage,
+        TypedStorage as TypedStorage,
+    )
+else:
 
-
-def __getattr__(name):  # type: ignore[no-untyped-def]
-    """Imports submodules and the functions that live in them when they are first used."""
-    return _bindings.lazy_attribute(name, globals())
+    def __getattr__(name):
+        """Imports submodules and the functions that live in them when they are first used."""
+        return _bindings.lazy_attribute(name, globals())
 
 
 def __dir__():  # type: ignore[no-untyped-def]

@@ -81,6 +81,7 @@ COMPOSITES = (
 
 LAZY_MODULES = frozenset(
     {
+        "__config__",
         "autograd",
         "backends",
         "cuda",
@@ -89,6 +90,7 @@ LAZY_MODULES = frozenset(
         "nn",
         "optim",
         "random",
+        "return_types",
         "serialization",
         "storage",
         "testing",
@@ -97,8 +99,6 @@ LAZY_MODULES = frozenset(
 )
 
 LAZY_ATTRIBUTES = {
-    "__config__": "torch._config",
-    "return_types": "torch._return_types",
     **dict.fromkeys(["load", "save"], "torch.serialization"),
     **dict.fromkeys(["finfo", "iinfo"], "torch._type_info"),
     **dict.fromkeys(
@@ -145,7 +145,6 @@ LAZY_ATTRIBUTES = {
         "torch.storage",
     ),
 }
-MODULE_ATTRIBUTES = frozenset({"__config__", "return_types"})
 
 # What PyTorch has and this torch has not. The text says what to do.
 NOT_HERE = {
@@ -203,8 +202,7 @@ def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
         return import_module("torch." + name)
     home = LAZY_ATTRIBUTES.get(name)
     if home is not None:
-        module = import_module(home)
-        value: object = module if name in MODULE_ATTRIBUTES else getattr(module, name)
+        value: object = getattr(import_module(home), name)
         namespace[name] = value
         return value
     advice = NOT_HERE.get(name)

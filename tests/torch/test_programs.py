@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 import torch
 
 ROOT = Path(__file__).resolve().parents[2]
+SEARCH_PATH = os.pathsep.join(sys.path)
 DIGITS = Path(__file__).parent / "data" / "digits.npz"
 
 
@@ -23,6 +25,16 @@ def test_hello_world(capsys: pytest.CaptureFixture[str]) -> None:
         "tensor([0.8506], grad_fn=<SigmoidBackward0>)",
         "tensor(0.0223, grad_fn=<MseLossBackward0>)",
     ]
+
+
+def test_a_program_that_type_checkers_accept_runs(tmp_path: Path) -> None:
+    program = Path(__file__).parent / "programs" / "train_classifier.py"
+    command = [sys.executable, str(program)]
+    answer = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=tmp_path, env=os.environ | {"PYTHONPATH": SEARCH_PATH}
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert (tmp_path / "checkpoint.pt").is_file()
 
 
 def test_digits_are_learned() -> None:

@@ -101,10 +101,11 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Tensor, ...]:
     """The gradients of `outputs` with respect to `inputs`, without touching any `.grad`.
 
-    An input that the outputs do not depend on is an error, unless `allow_unused` (None) or `materialize_grads` (zeros).
+    An input that the outputs do not depend on is an error, unless `allow_unused` (its gradient is None) or
+    `materialize_grads` (zeros).
     """
     import torch
 
@@ -128,4 +129,4 @@ def grad(
     if materialize_grads:
         pairs = zip(answer, wanted, strict=True)
         return tuple(torch.zeros_like(tensor) if found is None else found for found, tensor in pairs)
-    return tuple(answer)
+    return tuple(answer)  # type: ignore[arg-type]  # only who allows unused inputs gets None

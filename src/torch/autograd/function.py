@@ -44,8 +44,8 @@ class Function(_C._FunctionBase):
     # To be defined by the subclass ----------------------------------------------------------------
 
     @staticmethod
-    def forward(*args: Any) -> Any:
-        """Computes the results; gradients are not recorded inside."""
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """`forward(ctx, *arguments)`: computes the results; gradients are not recorded inside."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
@@ -54,8 +54,8 @@ class Function(_C._FunctionBase):
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Gradients of the arguments from the gradients of the results."""
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        """`backward(ctx, *grad_outputs)`: gradients of the arguments from the gradients of the results."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
             "backward mode AD."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -60,3 +61,13 @@ def test_mypy_reads_them(tmp_path: Path) -> None:
     errors = [line for line in lines if line.startswith("error")]
     assert len(errors) == 1, answer.stdout
     assert 'incompatible type "str"' in errors[0]
+
+
+def test_checkers_read_the_names_that_are_imported_late() -> None:
+    """torch/__init__.py spells for type checkers what `_bindings` holds in tables."""
+    tree = ast.parse(Path(torch.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    names = {alias.asname: node.module for node in imports for alias in node.names if alias.name == alias.asname}
+    late = dict.fromkeys(torch._bindings.LAZY_MODULES, "torch") | torch._bindings.LAZY_ATTRIBUTES
+    assert names == late

@@ -129,7 +129,7 @@ def fetch_stream(collate: Callable[[Any], Any], size: int | None, drop_last: boo
 class WorkerPool:
     """The workers of one `DataLoader`, for one iteration, or with `persistent_workers` for all."""
 
-    def __init__(self, loader: DataLoader, fetch: Callable[[Any, Any], Any], base_seed: int) -> None:
+    def __init__(self, loader: DataLoader[Any], fetch: Callable[[Any, Any], Any], base_seed: int) -> None:
         context: Any = loader.multiprocessing_context or torch.multiprocessing.get_context()
         if isinstance(context, str):
             context = torch.multiprocessing.get_context(context)

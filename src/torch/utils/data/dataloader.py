@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import torch
 from torch.utils.data import _workers
-from torch.utils.data.dataset import IterableDataset
+from torch.utils.data.dataset import Dataset, Item, IterableDataset
 from torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _identity(item: Any) -> Any:
     return item
 
 
-class DataLoader:
+class DataLoader(Generic[Item]):
     """Iterates over batches of a dataset. With `batch_size=None` single items come out as they are.
 
     `num_workers` processes load ahead, `prefetch_factor` (2) batches each; 0 loads in this process. `timeout` (seconds)
@@ -62,7 +62,7 @@ class DataLoader:
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset[Item],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None,
@@ -81,17 +81,18 @@ class DataLoader:
     ) -> None:
         if pin_memory:
             raise NotImplementedError("DataLoader(pin_memory=True) is not supported: leave it out")
+        self.dataset: Any = dataset  # most have a length, and items by index; a stream has neither
         self._stream = isinstance(dataset, IterableDataset)
         self._check_workers(num_workers, timeout, multiprocessing_context, prefetch_factor, persistent_workers)
         self._check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
         if batch_sampler is not None:
             batch_size = None
         if sampler is None and not self._stream:
-            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+            sampler = RandomSampler(self.dataset, generator=generator) if shuffle else SequentialSampler(self.dataset)
         if batch_size is not None and batch_sampler is None and not self._stream:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)  # type: ignore[arg-type]
         self._batched = batch_size is not None or batch_sampler is not None
-        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
+        self.batch_size, self.drop_last = batch_size, drop_last
         self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
         self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
         self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
