@@ -117,7 +117,7 @@ def tensors() -> None:
     c = torch.cat([a, b], dim=0).reshape(-1, 2).permute(1, 0).unsqueeze(0).expand(3, -1, -1)
     d = torch.einsum("bij,bkj->bik", c, c).float().to("cpu").contiguous().view(3, -1)
     rows, columns = d.shape
-    print(total, rows * columns, d.dtype is torch.float, d.numpy().sum(), -d, d.long() & 1, ~d.bool())
+    print(total, rows * columns, d.dtype is torch.float, d.detach().numpy().sum(), -d, d.long() & 1, ~d.bool())
     data = TensorDataset(d, torch.zeros(len(d), dtype=torch.long))
     print(len(data), data[0], torch.allclose(d, d), torch.equal(d, d), torch.finfo(torch.float32).eps)
     q, k, v = torch.randn(3, 2, 4, 8, 16).unbind(0)
@@ -131,7 +131,12 @@ def tensors() -> None:
         torch.nn.init.xavier_uniform_(a)
     low, high = a.min(), a.max()
     print(
-        low, high, torch.stack((low, high)).tolist(), torch.clamp(a, min=0), a.clamp_(0, 1), torch.where(a > 0, a, 0.0)
+        low,
+        high,
+        torch.stack((low, high)).tolist(),
+        torch.clamp(a, min=0),
+        a.detach().clamp_(0, 1),
+        torch.where(a > 0, a, 0.0),
     )
     print(
         torch.cuda.device_count(),
