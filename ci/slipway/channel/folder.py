@@ -19,7 +19,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError
-from slipway.engines import DIGEST_KEY
+from slipway.engines.engine import DIGEST_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,77 +1,20 @@
 """Engines: a `RenderedOutput` in, a package file out.
 
-An engine is a module-level class with the methods of `Engine`; `ENGINES` names them all. Callers never ask which one
-they hold.
+An engine is a module-level class with the methods of `slipway.engines.engine.Engine`; `ENGINES` names them all. Callers
+never ask which one they hold.
 """
 
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from slipway.base.errors import UsageError
-from slipway.base.events import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-    from slipway.base.log import Reporter
-    from slipway.base.paths import Workspace
-    from slipway.model import RenderedOutput
-
-FORMAT_VERSION = 4
-"""Part of every digest: raise it when an engine starts to build something else from the same input."""
-
-CLOCK_SECONDS = 1_704_067_200
-"""The time of every build, seen by scripts as SOURCE_DATE_EPOCH: a clock that stands still gives the same bytes."""
-
-DIGEST_KEY = "slipway_digest"
-"""Where a package's ``info/about.json`` keeps, under ``extra``, the digest of what it was made from."""
-
-
-@dataclass(frozen=True)
-class BuildContext:
-    """What a build needs beside the output itself.
-
-    Attributes:
-        workspace: where scratch space and logs are.
-        channels: channel URLs for the build, host and test environments; earlier ones win.
-        digest: identifies everything that goes into the package; stored inside it.
-        environ: the environment slipway was started in; engines pass on what they must (proxies, CONDA_OVERRIDE_*).
-        jobs: how many compilers may run at once.
-        staging: digest of everything that goes into the output's staging; without it that is built anew.
-        journal: what is told of the build as it goes.
-        test: whether the package's own tests run.
-        compile_all: compile every file, even where the compiler cache's store has it; for comparing builds.
-    """
-
-    workspace: Workspace
-    channels: tuple[str, ...]
-    digest: str
-    environ: Mapping[str, str]
-    jobs: int
-    staging: str | None = None
-    journal: Journal = field(default_factory=Journal)
-    test: bool = True
-    compile_all: bool = False
-
-
-class Engine(Protocol):
-    """Builds one output, runs its tests, and leaves one package file."""
-
-    name: str
-
-    def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
-        """Build `output` and return the path of its package, in a folder of its own.
-
-        Raises:
-            BuildError: a script or a test failed; the log is in ``context.workspace.log(output.key)``.
-            SolveError: an environment has no solution.
-            HostError: the engine is not available here.
-        """
-
+    from slipway.engines.engine import Engine
 
 ENGINES: Mapping[str, str] = {
     "rattler": "slipway.engines.rattler:RattlerEngine",

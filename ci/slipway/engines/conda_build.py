@@ -20,7 +20,7 @@ from slipway.engines.conda_build_recipe import write_recipe
 
 if TYPE_CHECKING:
     from slipway.base.log import Reporter
-    from slipway.engines import BuildContext
+    from slipway.engines.engine import BuildContext
     from slipway.model import RenderedOutput
 
 
@@ -30,7 +30,7 @@ class CondaBuildEngine:
     name = "conda-build"
 
     def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
-        """See `slipway.engines.Engine.build`."""
+        """See `slipway.engines.engine.Engine.build`."""
         conda = shutil.which("conda", path=context.environ.get("PATH"))
         if conda is None:
             raise HostError(

@@ -24,10 +24,11 @@ from slipway.base.errors import BuildError, DiskFullError, NetworkError, SolveEr
 from slipway.base.paths import CHECKOUT, cache_folder
 from slipway.channel import folder as channel
 from slipway.engines.build_folder import build_place, check_writable
+from slipway.engines.build_script import SCRIPT_NAME, STEP_SECONDS, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
 from slipway.engines.compiler_cache.store import check_store, choose_store, fresh_store
 from slipway.engines.host_tools import make_host_tools
-from slipway.engines.rattler_recipe import SCRIPT_NAME, STEP_SECONDS, build_script, to_v1_recipe
+from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.engines.rattler_worker import PHASE_MARK
 from slipway.engines.staging import Staged, as_package, find_built, staged
 from slipway.observe.build import BuildObserver
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from slipway.base.log import Reporter, Task
-    from slipway.engines import BuildContext
+    from slipway.engines.engine import BuildContext
     from slipway.model import RenderedOutput, Source
 
 PASSED_ON = re.compile(
@@ -74,7 +75,7 @@ class RattlerEngine:
     name = "rattler"
 
     def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
-        """See `slipway.engines.Engine.build`."""
+        """See `slipway.engines.engine.Engine.build`."""
         taken = self._stage(output, context, reporter)
         check_writable(Path(context.environ.get("TMPDIR") or "/tmp"), "TMPDIR")
         check_writable(cache_folder(context.environ), "XDG_CACHE_HOME")
@@ -128,7 +129,7 @@ class RattlerEngine:
             "channels": [*([taken.channel] if taken is not None else ()), *context.channels],
             "jobs": context.jobs,
             "test": context.test,
-            "remote": _remote(context.channels),
+            "remote": _any_remote(context.channels),
             "answer": str(folder / "answer.json"),
         }
         job_path = folder / "job.json"
@@ -161,7 +162,7 @@ class RattlerEngine:
         if cache is not None:
             if cache.error is not None:
                 raise cache.error
-            _tell(cache, output, context, reporter)
+            _report_compiler_cache(cache, output, context, reporter)
         answer = json.loads(answer_path.read_text(encoding="utf-8")) if answer_path.exists() else {}
         if "package" in answer:
             return Path(answer["package"])
@@ -174,7 +175,7 @@ class RattlerEngine:
                 "and run the same command again: it goes on",
                 detail=tail,
             )
-        if progress.phase in BEFORE_THE_SCRIPT and answer.get("kind") != "solve" and _remote(context.channels):
+        if progress.phase in BEFORE_THE_SCRIPT and answer.get("kind") != "solve" and _any_remote(context.channels):
             raise NetworkError(
                 f"`{output.key}`: the packages that it is built with could not be fetched",
                 where=str(log),
@@ -222,7 +223,7 @@ class _Progress:
             self.task.update(completed=int(done), total=int(total), text=text)
 
 
-def _remote(channels: Sequence[str]) -> bool:
+def _any_remote(channels: Sequence[str]) -> bool:
     return any(not url.startswith("file:") for url in channels)
 
 
@@ -238,7 +239,9 @@ def _compiler_cache(output: RenderedOutput, context: BuildContext, place: Path) 
     return CompilerCache(place, store, str(output.variant.get("target_platform", "linux-64")))
 
 
-def _tell(cache: CompilerCache, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:
+def _report_compiler_cache(
+    cache: CompilerCache, output: RenderedOutput, context: BuildContext, reporter: Reporter
+) -> None:
     if not cache.started:
         return  # the build ended before it compiled
     compiled = cache.statistics(output.key)

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError
-from slipway.engines import FORMAT_VERSION
+from slipway.engines.engine import FORMAT_VERSION
 from slipway.model import Source
 from slipway.recipe.overlay import APPEND, CLOBBER
 from slipway.source.leaves_out import DECLARATION, reads_of

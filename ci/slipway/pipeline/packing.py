@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError
 from slipway.channel.package_writer import to_json, write_archive
-from slipway.engines import CLOCK_SECONDS
+from slipway.engines.engine import CLOCK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

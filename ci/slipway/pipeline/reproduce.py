@@ -17,7 +17,8 @@ from slipway.base.errors import IntegrityError, SolveError
 from slipway.base.paths import cache_folder
 from slipway.channel import folder as channel
 from slipway.channel.environments import offered
-from slipway.engines import FORMAT_VERSION, BuildContext, load_engine
+from slipway.engines import load_engine
+from slipway.engines.engine import FORMAT_VERSION, BuildContext
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.pipeline.comparison import Difference, compare_trees
 from slipway.pipeline.manifest import RENDERED_FILES, Manifest

@@ -23,7 +23,7 @@ from slipway.base.paths import cache_folder
 from slipway.channel import folder as channel
 from slipway.channel.environments import Solution, solve
 from slipway.console import human_seconds, human_size
-from slipway.engines import BuildContext, Engine
+from slipway.engines.engine import BuildContext, Engine
 from slipway.model import Artifact, RenderedOutput, Source
 from slipway.observe.history import available_memory, jobs_for
 from slipway.pipeline.manifest import STAGING_PREFIX, Manifest, differences, make_manifest
@@ -108,7 +108,7 @@ class Pipeline:
         """Bring every output up to date, in the order given; then publish what the channel does not have.
 
         Raises:
-            BuildError, SolveError: see `slipway.engines.Engine.build`.
+            BuildError, SolveError: see `slipway.engines.engine.Engine.build`.
             VerifyError: a package breaks a policy; nothing of this run is published.
         """
         shutil.rmtree(self.session, ignore_errors=True)

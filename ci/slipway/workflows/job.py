@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from slipway.base.log import Reporter
-    from slipway.engines import Engine
+    from slipway.engines.engine import Engine
     from slipway.model import Artifact, RenderedOutput
     from slipway.request import Request
 

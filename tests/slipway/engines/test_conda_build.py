@@ -12,7 +12,8 @@ import pytest
 
 from slipway.base.errors import HostError, UsageError
 from slipway.base.log import NullReporter
-from slipway.engines import BuildContext, load_engine
+from slipway.engines import load_engine
+from slipway.engines.engine import BuildContext
 from slipway.recipe import load_recipe, render
 
 if TYPE_CHECKING:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import PurePosixPath
 
 import pytest
 
 from slipway.base.errors import RecipeError
-from slipway.engines.rattler_recipe import build_script, python_version, to_v1_recipe
+from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports
 
 MakeOutput = Callable[..., RenderedOutput]
-RECIPE = PurePosixPath("/build/recipe")
 
 
 def test_requirements_are_strict_and_python_is_pinned_as_built(make_output: MakeOutput) -> None:
@@ -93,42 +90,3 @@ def test_licence_is_spdx(make_output: MakeOutput, given: str, expression: str) -
 
 def test_digest_travels_in_the_package(make_output: MakeOutput) -> None:
     assert to_v1_recipe(make_output(), [], "abc")["extra"] == {"slipway_digest": "abc"}
-
-
-def test_script_sees_variant_keys_but_no_shell_code(make_output: MakeOutput) -> None:
-    output = make_output(variant={"blas_impl": "mkl; rm -rf /", "c-x": "no"}, script_env={"TOKEN": "$HOME"})
-    text = build_script(output, recipe=RECIPE, jobs=3)
-    assert "export blas_impl='mkl; rm -rf /'" in text
-    assert "c-x" not in text
-    assert "export TOKEN='$HOME'" in text
-    assert "export CPU_COUNT=3" in text
-
-
-@pytest.mark.parametrize(
-    ("spec", "version"),
-    [
-        ("python 3.11.* *_cpython", "3.11"),
-        ("python 3.12", "3.12"),
-        ("python 3.13.*", "3.13"),
-        ("python >=3.9", None),
-        ("python", None),
-    ],
-)
-def test_python_version(make_output: MakeOutput, spec: str, version: str | None) -> None:
-    assert python_version(make_output(requirements=Requirements(host=(spec,)))) == version
-
-
-def test_metapackage_runs_no_script(make_output: MakeOutput) -> None:
-    output = replace(make_output("meta", script="exit 1"), script=None)
-    assert "/build.sh" not in build_script(output, recipe=RECIPE, jobs=1)
-
-
-def test_python_files_are_compiled_here_except_what_the_recipe_skips(make_output: MakeOutput) -> None:
-    python = Requirements(host=("python 3.11.*",))
-    output = make_output(requirements=python, build={"skip_compile_pyc": ["*/templates/*.py"]})
-    text = build_script(output, recipe=RECIPE, jobs=1)
-    assert "compileall" in text
-    assert "templates" in text
-    assert to_v1_recipe(output, [], "d")["build"]["python"] == {"skip_pyc_compilation": ["**/*.py"]}
-    assert "compileall" not in build_script(make_output(requirements=python, noarch="python"), recipe=RECIPE, jobs=1)
-    assert "compileall" not in build_script(make_output(), recipe=RECIPE, jobs=1)

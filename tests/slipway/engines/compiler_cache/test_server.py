@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from slipway.engines.build_script import build_script
 from slipway.engines.compiler_cache.server import MARK, CompilerCache, read_statistics, toolchain_key, wants_cache
 from slipway.engines.compiler_cache.store import choose_store
-from slipway.engines.rattler_recipe import build_script
 from slipway.model import RenderedOutput, Requirements
 
 MakeOutput = Callable[..., RenderedOutput]

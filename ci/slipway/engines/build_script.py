@@ -1,0 +1,174 @@
+"""Writes the script that the rattler engine runs: conda-build's environment, the recipe's own lines, a clean end.
+
+rattler-build sets PREFIX, BUILD_PREFIX, SRC_DIR, PKG_* and friends; conda-build sets more, which recipes use. What a
+package must not remember (times, folders of this build) goes before and after the recipe's own lines.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import shlex
+import time
+from typing import TYPE_CHECKING
+
+from slipway.engines.compiler_cache.server import ASK, DISMISS, wants_cache
+from slipway.engines.engine import CLOCK_SECONDS
+from slipway.observe import longest_first
+from slipway.observe.build import KEEP_NINJA_FILES
+from slipway.recipe.fields import LINK_SCRIPTS
+from slipway.source.git import variables as git_variables
+
+if TYPE_CHECKING:
+    from pathlib import PurePath
+
+    from slipway.model import RenderedOutput
+
+SCRIPT_NAME = "slipway_build.sh"
+"""The generated wrapper: sets conda-build's variables, then runs the recipe's script."""
+
+TOOLS = "slipway-tools"
+"""Folder of programs that stand in front of the build's own."""
+
+STEP_SECONDS = "step-seconds.json"
+"""What Ninja's steps took in earlier builds, for `slipway.observe.longest_first`."""
+
+FINISH = """\
+slipway_finish() {
+  status=$?
+  set +x
+@DISMISS@@KEEP@  [ "$status" = 0 ] || exit "$status"
+@FORGET@
+  new() { find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" -type f "$@"; }
+  # (By the time of its arrival: CMake installs files with the times of their sources.)
+  # pip notes where it installed from: a folder of this build that nobody else has.
+  new -path '*.dist-info/direct_url.json' | while read -r note; do
+    rm "$note"
+    sed -i '/direct_url\\.json,/d' "${note%/*}/RECORD"
+  done
+@COMPILE@
+}
+trap slipway_finish EXIT""".replace("@KEEP@", KEEP_NINJA_FILES)
+"""What is put right after the recipe's script, however it ends well."""
+
+SETTLE = """\
+umask 022
+# When sources were written, checked out or patched is no part of them; archives and __TIMESTAMP__ would pack it.
+find "$SRC_DIR" -mindepth 1 ! -path "$SRC_DIR/build_env.sh" ! -path "$SRC_DIR/conda_build.sh" \\
+  -exec touch -h -t @CLOCK@ {} +""".replace("@CLOCK@", time.strftime("%Y%m%d%H%M.%S", time.gmtime(CLOCK_SECONDS)))
+"""What is put right before the recipe's script."""
+
+COMPILE = """\
+  # rattler-build compiles copies of the files, with times that installed files do not have, so that every import would
+  # compile them again. A hash of the source fits wherever and whenever it is installed, and in every build.
+  new -path '*/site-packages/*' -name '*.pyc' -exec rm {} +
+  # In one order: what is compiled earlier in the same process can show in the bytes.
+  new -path '*/site-packages/*' -name '*.py' -print0 | sort -z |
+    xargs -0 -r "$PYTHON" -m compileall -q --invalidation-mode checked-hash -s "$PREFIX" -x @EXCEPT@ ||
+    echo 'some Python files do not compile; they are packed as they are' """
+
+
+def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
+    """The wrapper around the recipe's script (in the folder `recipe`): conda-build's environment variables first.
+
+    Beside that folder `TOOLS` is made, and `STEP_SECONDS` is looked for.
+
+    rattler-build sets PREFIX, BUILD_PREFIX, SRC_DIR, PKG_* and friends; conda-build sets more, which recipes use.
+    """
+    variables: dict[str, str] = {
+        # Every variant key that names a shell variable, as conda-build does.
+        **{key: value for key, value in output.variant.items() if key.isidentifier()},
+        "RECIPE_DIR": str(recipe),
+        "CPU_COUNT": str(jobs),
+        "PKG_NAME": output.name,
+        "PKG_VERSION": output.version,
+        "PKG_BUILDNUM": str(output.build_number),
+        "PKG_BUILD_STRING": output.build_string,
+        # A clock that stands still, one time zone, and sets in Python that keep their order: two builds of one source
+        # give the same bytes.
+        "SOURCE_DATE_EPOCH": str(CLOCK_SECONDS),
+        "TZ": "UTC",
+        "PYTHONHASHSEED": "0",
+    }
+    commit = next((source for source in output.sources if source.git_commit is not None), None)
+    if commit is not None:
+        variables |= git_variables(str(commit.git_commit), commit.git_describe)
+    lines = ["# Written by slipway: conda-build's environment, then the recipe's own script."]
+    lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(variables.items())]
+    lines.append('export CMAKE_PREFIX_PATH="$PREFIX${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}"')
+    version = python_version(output)
+    if version:
+        lines += [
+            f"export PY_VER={version} CONDA_PY={version.replace('.', '')} PY3K=1",
+            f'export STDLIB_DIR="$PREFIX/lib/python{version}" SP_DIR="$PREFIX/lib/python{version}/site-packages"',
+        ]
+    elif any(spec.split()[0] == "python" for spec in output.requirements.host):
+        lines += [
+            'PY_VER=$("$PYTHON" -c \'import sys; print("%d.%d" % sys.version_info[:2])\')',
+            'export PY_VER CONDA_PY="${PY_VER/./}" PY3K=1',
+            'export STDLIB_DIR="$PREFIX/lib/python$PY_VER" SP_DIR="$PREFIX/lib/python$PY_VER/site-packages"',
+        ]
+    lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(output.script_env.items())]
+    lines.append(SETTLE)
+    if wants_cache(output):
+        lines.append(ASK)
+    lines.append(longest_first.front(recipe.parent / TOOLS, recipe.parent / STEP_SECONDS))
+    lines.append('cd "$SRC_DIR"')
+    if output.staging is not None and not output.takes_files:
+        lines += _top_level_first(output, output.staging)
+    lines.append(_finish(output))
+    lines += _own_script(output)
+    return "\n".join(lines) + "\n"
+
+
+def _own_script(output: RenderedOutput) -> list[str]:
+    lines = [f'. "$RECIPE_DIR"/{shlex.quote(output.script)}'] if output.script else list(output.script_commands)
+    for event in LINK_SCRIPTS:
+        if output.build.get(event):
+            source, target = shlex.quote(str(output.build[event])), f'"$PREFIX/bin/.$PKG_NAME-{event}.sh"'
+            lines.append(f'mkdir -p "$PREFIX/bin" && cp "$RECIPE_DIR"/{source} {target} && chmod 755 {target}')
+    return lines
+
+
+def _top_level_first(output: RenderedOutput, staging: RenderedOutput) -> list[str]:
+    """The top level's script, in the folder in which the output's goes on.
+
+    What it installs is there for the output's script to see; it is only packed if the output lists it as `files`.
+    """
+    lines = ["(", f"export PKG_NAME={shlex.quote(staging.name)}", *_own_script(staging), ") || exit"]
+    if not output.build.get("files"):
+        lines += [
+            'find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" ! -type d -print0 > "$SRC_DIR/../top-level-files"',
+            "slipway_forget() {",
+            '  xargs -0 -r rm -f < "$SRC_DIR/../top-level-files"',
+            '  find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" -mindepth 1 -type d -empty -delete',
+            "}",
+        ]
+    return lines
+
+
+def compiles_python(output: RenderedOutput) -> bool:
+    """Whether the package gets compiled Python files: a noarch one is compiled when it is installed."""
+    return output.noarch is None and any(spec.split()[0] == "python" for spec in output.requirements.host)
+
+
+def _finish(output: RenderedOutput) -> str:
+    forgets = output.staging is not None and not output.takes_files and not output.build.get("files")
+    lines = FINISH.replace("@DISMISS@", DISMISS if wants_cache(output) else "")
+    lines = lines.replace("@FORGET@\n", "  slipway_forget\n" if forgets else "")
+    if not compiles_python(output):
+        return lines.replace("@COMPILE@\n", "")
+    skipped = output.build.get("skip_compile_pyc") or ()
+    patterns = [skipped] if isinstance(skipped, str) else list(skipped)
+    pattern = "|".join(fnmatch.translate(f"*/{pattern}") for pattern in patterns) or "(?!)"
+    return lines.replace("@COMPILE@", COMPILE.replace("@EXCEPT@", shlex.quote(pattern)))
+
+
+def python_version(output: RenderedOutput) -> str | None:
+    """``3.11`` where the host section pins Python to one minor version, else None."""
+    for spec in output.requirements.host:
+        name, _, rest = spec.partition(" ")
+        if name == "python":
+            parts = rest.split(" ")[0].lstrip("=").rstrip("*").rstrip(".").split(".")
+            if len(parts) >= 2 and all(part.isdigit() for part in parts[:2]):
+                return ".".join(parts[:2])
+    return None
