@@ -18,6 +18,7 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT / "ci"))
 
+from slipway.base.platform import LINUX_64  # noqa: E402
 from slipway.console import format_table  # noqa: E402 - found in the checkout
 from slipway.recipe import load_recipe, render  # noqa: E402
 
@@ -27,7 +28,7 @@ RECIPES = (*sorted((CHECKOUT / "tests" / "golden" / "conda-build").glob("*/")), 
 def milliseconds(recipe: Path) -> tuple[float, int]:
     """How long one rendering took, and how many packages it makes."""
     started = time.perf_counter()
-    outputs = render(load_recipe(recipe), environ={})
+    outputs = render(load_recipe(recipe), platform=LINUX_64, environ={})
     return 1000 * (time.perf_counter() - started), len(outputs)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import HostError, RecipeError, UsageError, VariantError
+from slipway.base.errors import RecipeError, UsageError, VariantError
 from slipway.base.paths import CHECKOUT, Workspace, cache_folder
+from slipway.base.platform import this_platform
 from slipway.channel.environments import solve
 from slipway.channel.folder import channel_url, is_indexed
 from slipway.recipe.choose import agrees, used_variant
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slipway.base.log import Reporter
+    from slipway.base.platform import Platform
     from slipway.bootstrap import EmbeddedChannel
     from slipway.model import RenderedOutput
     from slipway.recipe.stages import Versions
@@ -97,6 +98,7 @@ class Request:
     """A validated command line."""
 
     recipe: Path
+    platform: Platform
     selection: Selection
     channels: tuple[str, ...] | None
     variant_configs: tuple[Path, ...]
@@ -113,11 +115,7 @@ class Request:
             UsageError: a file that was named does not exist.
             HostError: this platform is not one that slipway builds for.
         """
-        if platform.system() != "Linux" or platform.machine() != "x86_64":
-            raise HostError(
-                f"slipway builds on Linux x86_64; this is {platform.system()} {platform.machine()}",
-                hint="on other platforms use `conda build recipe`",
-            )
+        platform = this_platform()
         recipe = (arguments.recipe or DEFAULT_RECIPE).resolve()
         if not (recipe / "meta.yaml").is_file():
             raise RecipeError("no recipe here", where=str(recipe / "meta.yaml"), hint="name a folder with a meta.yaml")
@@ -130,6 +128,7 @@ class Request:
                 raise UsageError(f"--{option} takes a version X.Y, not `{version}`")
         return cls(
             recipe=recipe,
+            platform=platform,
             selection=_selection(arguments, own=recipe == DEFAULT_RECIPE),
             channels=tuple(arguments.channel) if arguments.channel else None,
             variant_configs=tuple(arguments.variant_config),
@@ -158,7 +157,7 @@ class Request:
         rendered = self._render(versions=None)
         if not rendered:
             raise VariantError(
-                "the recipe skips every variant on linux-64",
+                f"the recipe skips every variant on {self.platform}",
                 where=str(self.recipe / "meta.yaml"),
                 hint="see `build/skip`; `slipway plan DIR --matrix --platform SUBDIR` lists those of other platforms",
             )
@@ -229,6 +228,7 @@ class Request:
         return render(
             load_recipe(self.recipe),
             configs,
+            platform=self.platform,
             environ=os.environ,
             base_configs=base,
             variants={"python": [f"{python}.* *_cpython"]} if python else None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from slipway.base.errors import UsageError
+from slipway.base.platform import LINUX_64, find_platform
 from slipway.recipe import load_config, load_recipe, render, surrounding_configs
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ def add_render_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--variants", metavar="YAML", help="values that win over every file, such as '{python: [3.12]}'"
     )
-    parser.add_argument("--platform", default="linux-64", metavar="SUBDIR", help="platform to render for (linux-64)")
+    parser.add_argument(
+        "--platform", default=LINUX_64.subdir, metavar="SUBDIR", help="platform to render for (%(default)s)"
+    )
 
 
 def rendered(arguments: argparse.Namespace) -> tuple[RenderedOutput, ...]:
@@ -47,7 +50,7 @@ def rendered(arguments: argparse.Namespace) -> tuple[RenderedOutput, ...]:
     return render(
         load_recipe(arguments.recipe),
         [load_config(path) for path in arguments.variant_configs],
-        platform=arguments.platform,
+        platform=find_platform(arguments.platform),
         environ=os.environ,
         base_configs=base,
         variants=_variants(arguments.variants),

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import BuildError, UsageError
+from slipway.base.platform import LINUX_64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     recipe = add("recipe", help="one output alone as a recipe", description="Write one output as a recipe.")
     recipe.add_argument("identifier", metavar="IDENTIFIER")
     recipe.add_argument("recipe", nargs="?", type=Path, default=CHECKOUT / "recipe", metavar="DIR")
-    recipe.add_argument("--platform", default="linux-64", metavar="SUBDIR")
+    recipe.add_argument("--platform", default=LINUX_64.subdir, metavar="SUBDIR")
     recipe.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder that is written")
 
     truth = add("truth", help="write the solver's truth table", description="Write docs/solver-truth.md.")
@@ -140,11 +141,12 @@ def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def _recipe(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.base.errors import VariantError
+    from slipway.base.platform import find_platform
     from slipway.engines.conda_build_recipe import write_recipe
     from slipway.recipe import load_recipe, render
     from slipway.recipe.choose import identifier
 
-    outputs = render(load_recipe(arguments.recipe), platform=arguments.platform, environ={})
+    outputs = render(load_recipe(arguments.recipe), platform=find_platform(arguments.platform), environ={})
     found = [output for output in outputs if identifier(output) == arguments.identifier]
     if not found:
         raise VariantError(

@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import UsageError
+from slipway.base.platform import LINUX_64
 from slipway.commands._render_options import add_render_arguments, rendered
 from slipway.recipe.choose import identifier, used_variant
 from slipway.recipe.hashes import as_json
@@ -64,7 +65,7 @@ def _states(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[Ren
     from slipway.pipeline.run import Pipeline
     from slipway.request import Request
 
-    if arguments.variants is not None or arguments.platform != "linux-64":
+    if arguments.variants is not None or arguments.platform != LINUX_64.subdir:
         raise UsageError("--variants and --platform say what to render", hint="add --matrix, or leave them out")
     arguments.variant_config = arguments.variant_configs
     arguments.exclusive_config = arguments.exclusive_configs[-1] if arguments.exclusive_configs else None

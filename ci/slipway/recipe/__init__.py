@@ -1,7 +1,7 @@
 """The renderer for conda-build's recipe dialect: text in, `RenderedOutput`s out.
 
     recipe = load_recipe(Path("recipe"))
-    outputs = render(recipe, [load_config(path)], platform="linux-64", environ={})
+    outputs = render(recipe, [load_config(path)], platform=LINUX_64, environ={})
 
 `loader` is the one module that reads files. Everything else is pure: the same texts, platform and environment give the
 same outputs, and nothing of a recipe is ever run outside Jinja's sandbox. The stages, each with its module:
@@ -32,6 +32,7 @@ from slipway.recipe.stages import Recipe, Versions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from slipway.base.platform import Platform
     from slipway.model import RenderedOutput
 
 __all__ = ["Recipe", "VariantConfigText", "load_config", "load_recipe", "render", "surrounding_configs"]
@@ -41,7 +42,7 @@ def render(
     recipe: Recipe,
     configs: Sequence[VariantConfigText] = (),
     *,
-    platform: str = "linux-64",
+    platform: Platform,
     environ: Mapping[str, str],
     base_configs: Sequence[VariantConfigText] = (),
     variants: Mapping[str, Any] | None = None,
@@ -55,7 +56,7 @@ def render(
     Args:
         recipe: from `load_recipe`.
         configs: conda-build's ``-m`` files, in order.
-        platform: the subdir that is built on and, unless a configuration sets `target_platform`, for.
+        platform: what is built on and, unless a configuration sets `target_platform`, for.
         environ: environment variables; selectors and templates see them, but for those that hold secrets by their name
             (see `slipway.base.log.names_a_secret`): what is rendered is printed, and goes into packages. `script_env`
             may ask for one.

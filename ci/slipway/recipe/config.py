@@ -12,12 +12,15 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
 from slipway.base.errors import RecipeError, RecipeWarning
 from slipway.recipe import defaults, selectors
+
+if TYPE_CHECKING:
+    from slipway.base.platform import Platform
 
 MOST_VARIANTS: Final = 100_000
 """Variants that a configuration may multiply out to."""
@@ -80,7 +83,7 @@ class VariantSpace:
         return tuple(seen.values())
 
 
-def parse(source: VariantConfigText, *, platform: str, environ: Mapping[str, str]) -> VariantConfig:
+def parse(source: VariantConfigText, *, platform: Platform, environ: Mapping[str, str]) -> VariantConfig:
     """Read one file.
 
     Raises:
@@ -172,7 +175,7 @@ def _texts(value: Any) -> Any:
 
 
 def combine(
-    configs: Sequence[VariantConfig], *, platform: str, may_use: Callable[[str], bool] = lambda key: True
+    configs: Sequence[VariantConfig], *, platform: Platform, may_use: Callable[[str], bool] = lambda key: True
 ) -> VariantSpace:
     """Stack configurations, low precedence first, on conda-build's defaults, and multiply them out.
 
@@ -187,7 +190,7 @@ def combine(
             group that matches none of its rows; a matrix of more than `MOST_VARIANTS`.
     """
     internal: dict[str, Any] = {key: [value] for key, value in defaults.VARIANT_KEYS.items()}
-    internal |= {"target_platform": [platform]}
+    internal |= {"target_platform": [platform.subdir]}
     internal |= {key: list(value) if isinstance(value, list) else dict(value)
                  for key, value in defaults.SHARED_KEYS.items()}  # fmt: skip
     stack = [VariantConfig("built-in defaults", internal), *configs]

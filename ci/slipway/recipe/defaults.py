@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from slipway.base.platform import NOARCH, PLATFORMS, find_platform
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from slipway.base.platform import Platform
 
 VARIANT_KEYS: Final[Mapping[str, str]] = {
     "python": "3.13",
@@ -40,32 +44,22 @@ COMPILERS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Language to compiler package, by operating system; a language without an entry stands for itself."""
 
-ARCHITECTURES: Final[tuple[str, ...]] = (
-    "x86", "x86_64", "aarch64", "arm64", "armv6l", "armv7l", "ppc64le", "ppc64", "s390x", "riscv32", "riscv64",
-    "wasm32", "z",
-)  # fmt: skip
+ARCHITECTURES: Final = frozenset(platform.architecture for platform in PLATFORMS.values()) - {""}
 """Every name of an architecture that a selector may use."""
 
-SYSTEMS: Final[tuple[str, ...]] = ("linux", "osx", "win", "emscripten", "wasi", "freebsd", "zos")
+SYSTEMS: Final = frozenset(platform.system for platform in PLATFORMS.values()) - {NOARCH}
 """Every name of an operating system that a selector may use."""
-
-ARCHITECTURE_OF_SUFFIX: Final[Mapping[str, str]] = {"64": "x86_64", "32": "x86"}
-"""``linux-64`` is ``x86_64``; other suffixes are the architecture's own name."""
-
-CDT_ARCHITECTURES: Final[Mapping[str, str]] = {"64": "x86_64", "32": "i686"}
-"""Suffix of the package names that ``cdt()`` gives."""
 
 HASH_LENGTH: Final = 7
 HASH_PLACEHOLDER: Final = "1234567"
 """What ``PKG_HASH`` reads as while the recipe is read; the real digits replace ``h1234567`` at the end."""
 
 
-def system_of(platform: str) -> str:
-    """``linux-64`` -> ``linux``."""
-    return platform.partition("-")[0]
+def target_of(variant: Mapping[str, Any], platform: Platform) -> Platform:
+    """What `variant` is for: its `target_platform`, by default the platform that is built on.
 
-
-def architecture_of(platform: str) -> str:
-    """``linux-64`` -> ``x86_64``; ``linux-aarch64`` -> ``aarch64``."""
-    suffix = platform.partition("-")[2]
-    return ARCHITECTURE_OF_SUFFIX.get(suffix, suffix)
+    Raises:
+        VariantError: there is no such platform.
+    """
+    target = variant.get("target_platform")
+    return platform if target is None else find_platform(str(target))

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import RecipeError
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
-from slipway.recipe import defaults, fields, hashes, outputs, pins
+from slipway.recipe import fields, hashes, outputs, pins
 from slipway.recipe.hashes import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from slipway.base.platform import Platform
     from slipway.recipe.document import Document
     from slipway.recipe.stages import Candidate, Described, Recipe, Versions
 
@@ -73,7 +74,7 @@ def finished(
     used_at_top: frozenset[str],
     pin_run_as_build: Mapping[str, Any],
     environ: Mapping[str, str],
-    platform: str,
+    platform: Platform,
 ) -> RenderedOutput:
     """Put an output together.
 
@@ -85,7 +86,7 @@ def finished(
         used_at_top: the keys that the top level uses.
         pin_run_as_build: package to pin expressions, for bare names among the run requirements.
         environ: values for `script_env`.
-        platform: subdir that is built on.
+        platform: what is built on.
     """
     output = next(other for other in described.outputs if other.index == candidate.output.index)
     script, commands = _script_name(output, recipe, platform), output.script_commands
@@ -148,7 +149,7 @@ def _staging(
     used: frozenset[str],
     *,
     environ: Mapping[str, str],
-    platform: str,
+    platform: Platform,
 ) -> RenderedOutput | None:
     """The top level's own build, which comes before that of its outputs; None where it has no script."""
     top = outputs.top_level(described.document, candidate.variant)
@@ -176,11 +177,11 @@ def _staging(
     )
 
 
-def _script_name(output: outputs.OutputDescription, recipe: Recipe, platform: str) -> str | None:
+def _script_name(output: outputs.OutputDescription, recipe: Recipe, platform: Platform) -> str | None:
     if output.script is not None:
         return output.script
     if output.is_top_level and not output.script_commands:
-        name = "bld.bat" if defaults.system_of(platform) == "win" else "build.sh"
+        name = "bld.bat" if platform.is_windows else "build.sh"
         return name if recipe.read_file(name) is not None else None
     return None
 
@@ -260,10 +261,10 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _test(output: outputs.OutputDescription, recipe: Recipe, platform: str) -> OutputTest:
+def _test(output: outputs.OutputDescription, recipe: Recipe, platform: Platform) -> OutputTest:
     """The output's `test`; the package of the top level's name also runs the recipe's ``run_test.*`` files."""
     test = output.test
-    runs = _RUN_TESTS["win" if defaults.system_of(platform) == "win" else "unix"] if output.is_top_level else {}
+    runs = _RUN_TESTS["win" if platform.is_windows else "unix"] if output.is_top_level else {}
     found = {name: command for name, command in runs.items() if recipe.read_file(name) is not None}
     found.pop(str(test.get("script")), None)  # named there, it runs anyway
     files = outputs.texts(test.get("files"))

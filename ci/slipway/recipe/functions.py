@@ -20,6 +20,8 @@ from slipway.recipe.pins import pin_range
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from slipway.base.platform import Platform
+
 _BARE_VERSION: Final = re.compile(r"[\w.\-]+")
 _NESTED_REPEAT: Final = re.compile(r"[*+}]\)?\s*[*+{]|\([^)]*[*+][^)]*\)\s*[*+{]")
 _LONGEST_FILE: Final = 200_000
@@ -85,25 +87,25 @@ def starred(spec: str) -> str:
     return f"{parts[0]} {parts[1]}.*"
 
 
-def toolchain(language: str, kind: str, variant: Mapping[str, Any], platform: str) -> str:
+def toolchain(language: str, kind: str, variant: Mapping[str, Any], platform: Platform) -> str:
     """``compiler('cxx')`` -> ``gxx_linux-64 14.*``: package, target and version by the variant's keys.
 
     Args:
         language: ``c``, ``cxx``, ``cuda``, ...
         kind: ``compiler`` or ``stdlib``.
     """
-    target = str(variant.get("target_platform", platform))
-    native = defaults.COMPILERS.get(defaults.system_of(platform), {}) if kind == "compiler" else {}
+    target = defaults.target_of(variant, platform)
+    native = defaults.COMPILERS.get(platform.system, {}) if kind == "compiler" else {}
     package = variant.get(f"{language}_{kind}", native.get(language, language))
     version = variant.get(f"{language}_{kind}_version")
     return starred(f"{package}_{target} {version}") if version else f"{package}_{target}"
 
 
-def cdt(name: str, variant: Mapping[str, Any], platform: str) -> str:
+def cdt(name: str, variant: Mapping[str, Any], platform: Platform) -> str:
     """``cdt('libx11')`` -> ``libx11-cos6-x86_64``: a package of the core dependency tree."""
-    suffix = str(variant.get("target_platform", platform)).partition("-")[2]
-    architecture = variant.get("cdt_arch", defaults.CDT_ARCHITECTURES.get(suffix, suffix))
-    distribution = variant.get("cdt_name", "cos6" if suffix in defaults.CDT_ARCHITECTURES else "cos7")
+    target = defaults.target_of(variant, platform)
+    architecture = variant.get("cdt_arch", target.cpu)
+    distribution = variant.get("cdt_name", "cos6" if target.architecture in ("x86", "x86_64") else "cos7")
     package, _, version = name.partition(" ")
     return f"{package}-{distribution}-{architecture}{' ' + version if version else ''}"
 
@@ -114,7 +116,7 @@ class ContextInputs:
 
     Attributes:
         variant: the values in force, as strings; shared keys included.
-        platform: subdir that is built on.
+        platform: what is built on.
         environ: environment variables.
         pins: answers for the pin functions.
         recipe_dir: folder of the recipe, for ``RECIPE_DIR``.
@@ -123,7 +125,7 @@ class ContextInputs:
     """
 
     variant: Mapping[str, Any]
-    platform: str
+    platform: Platform
     environ: Mapping[str, str]
     pins: Pins
     recipe_dir: str
@@ -145,20 +147,20 @@ def template_context(inputs: ContextInputs) -> dict[str, Any]:
 def conda_variables(inputs: ContextInputs) -> dict[str, str]:
     """Variables that conda-build defines for recipes and scripts; prefixes stay named, as in a shell."""
     variant = inputs.variant
-    target = str(variant.get("target_platform", inputs.platform))
+    target = defaults.target_of(variant, inputs.platform)
     python = str(variant["python"]).split()[0].split(".")[:2]
     numpy = str(variant["numpy"]).split()[0].split(".")[:2]
     version = ".".join(python)
-    windows = defaults.system_of(target) == "win"
+    windows = target.is_windows
     return {
-        "ARCH": target.partition("-")[2],
-        "SUBDIR": target,
+        "ARCH": target.suffix,
+        "SUBDIR": target.subdir,
         "PREFIX": "$PREFIX",
         "BUILD_PREFIX": "$BUILD_PREFIX",
         "SRC_DIR": "$SRC_DIR",
         "RECIPE_DIR": inputs.recipe_dir,
         "CONDA_BUILD": "1",
-        "SHLIB_EXT": {"win": ".dll", "osx": ".dylib"}.get(defaults.system_of(target), ".so"),
+        "SHLIB_EXT": target.library_suffix,
         "PY_VER": version,
         "CONDA_PY": "".join(python),
         "PY3K": "1" if python[0] == "3" else "0",

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError
 from slipway.base.log import names_a_secret
+from slipway.base.platform import NOARCH
 from slipway.recipe import (
     config,
-    defaults,
     document,
     excerpts,
     finish,
@@ -34,6 +34,7 @@ from slipway.recipe.usage import REQUIREMENTS, UsageFinder, mentions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from slipway.base.platform import Platform
     from slipway.model import RenderedOutput
 
 _LONGEST_LINE = 10_000
@@ -49,7 +50,7 @@ class Renderer:
         recipe: Recipe,
         configs: Sequence[config.VariantConfig],
         *,
-        platform: str,
+        platform: Platform,
         environ: Mapping[str, str],
         versions: Versions | None,
     ) -> None:
@@ -148,7 +149,7 @@ class Renderer:
 
     def _used_in_build_script(self) -> frozenset[str]:
         used = self._used_in_script("build.sh")
-        return used | self._used_in_script("bld.bat") if defaults.system_of(self._platform) == "win" else used
+        return used | self._used_in_script("bld.bat") if self._platform.is_windows else used
 
     def _used_in_script(self, name: str) -> frozenset[str]:
         find = {"sh": self._finder.in_shell, "bat": self._finder.in_batch}.get(name.rpartition(".")[2])
@@ -236,7 +237,7 @@ class Renderer:
                 contents,
             )  # fmt: skip
         outputs.check_build_string(build_string, output.where)
-        subdir = "noarch" if output.noarch else variant["target_platform"]
+        subdir = NOARCH if output.noarch else variant["target_platform"]
         return Candidate(output, variant, used, contents, build_string, subdir)
 
 

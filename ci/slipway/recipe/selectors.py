@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from slipway.base.errors import RecipeError
+from slipway.base.platform import NOARCH
 from slipway.recipe import defaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from slipway.base.platform import Platform
 
 _SELECTOR = re.compile(r"(?P<text>.+?)\s*(?P<hash>#.*)?\[(?P<selector>[^\[\]]+)\](?(hash)[^()]*)$")
 
@@ -213,7 +216,7 @@ class _Evaluator(ast.NodeVisitor):
         raise _NotAllowedError(f"`{ast.unparse(node)}`")
 
 
-def namespace(variant: Mapping[str, Any], *, platform: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def namespace(variant: Mapping[str, Any], *, platform: Platform, environ: Mapping[str, str]) -> dict[str, Any]:
     """Everything a selector may name, for one variant.
 
     Variant values that look like integers or booleans are converted, which makes ``[c_compiler_version > 12]`` compare
@@ -221,20 +224,20 @@ def namespace(variant: Mapping[str, Any], *, platform: str, environ: Mapping[str
 
     Args:
         variant: the values in force; missing keys fall back to conda-build's defaults.
-        platform: subdir that is built on, such as ``linux-64``; `variant` may name another as ``target_platform``.
+        platform: what is built on; `variant` may name another as ``target_platform``.
         environ: environment variables; they go before variant keys of the same name.
     """
-    target = str(variant.get("target_platform", platform))
-    system, architecture = defaults.system_of(target), defaults.architecture_of(target)
+    target = defaults.target_of(variant, platform)
+    system, architecture = target.system, target.architecture
     names: dict[str, Any] = {name: name == system for name in defaults.SYSTEMS}
     names |= {name: name == architecture for name in defaults.ARCHITECTURES}
     names["x86"] = architecture in ("x86", "x86_64")
-    names["unix"] = system not in ("win", "noarch")
+    names["unix"] = not target.is_windows and system != NOARCH
     names["arm"] = architecture.startswith("arm")
     names |= {f"{name}32": system == name and architecture == "x86" for name in ("linux", "win", "osx")}
     names |= {f"{name}64": system == name and architecture == "x86_64" for name in ("linux", "win", "osx")}
     environment = Environment(environ)
-    names |= {"os": OsNamespace(environment), "environ": environment, "build_platform": platform}
+    names |= {"os": OsNamespace(environment), "environ": environment, "build_platform": platform.subdir}
     names["nomkl"] = environ.get("FEATURE_NOMKL", "0") not in ("", "0")
     names |= _language_names(variant)
     names |= environ

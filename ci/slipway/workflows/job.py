@@ -28,15 +28,12 @@ if TYPE_CHECKING:
     from slipway.model import Artifact, RenderedOutput
     from slipway.request import Request
 
-PLATFORM = "linux-64"
-"""Where slipway's own engine builds."""
-
 ANSWER = "job.json"
 
 
 def local_jobs(request: Request, asked: Selection) -> tuple[Job, ...]:
     """The jobs of the recipe on this machine; `asked` leaves variants out, None takes all."""
-    return make_jobs([output for output in request.matrix() if _asked_for(output, asked)], PLATFORM)
+    return make_jobs([output for output in request.matrix() if _asked_for(output, asked)], request.platform.subdir)
 
 
 def _asked_for(output: RenderedOutput, asked: Selection) -> bool:

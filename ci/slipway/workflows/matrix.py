@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slipway.base.platform import find_platform
 from slipway.recipe import load_recipe, render
 from slipway.workflows.graph import Job, as_word, make_jobs
 
@@ -66,7 +67,7 @@ def make_matrix(recipe: Path, checkout: Path, settings: Settings, environ: Mappi
     """
     loaded = load_recipe(recipe)
     jobs = {
-        platform: make_jobs(render(loaded, platform=platform, environ=environ), platform)
+        platform: make_jobs(render(loaded, platform=find_platform(platform), environ=environ), platform)
         for platform in settings.platforms
     }
     folder = _relative(recipe, checkout)

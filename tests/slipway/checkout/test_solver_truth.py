@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from slipway.base.errors import UsageError
+from slipway.base.platform import LINUX_64
 from slipway.checkout.solver_truth import Row, Table, as_markdown, judge, read_table
 from slipway.checkout.solver_truth_channel import Record, output_records, read_dependencies, write_channel
 from slipway.recipe import load_recipe, render
@@ -25,7 +26,7 @@ ROWS = read_table(TABLE).rows
 
 @pytest.fixture(scope="module")
 def outputs() -> tuple[RenderedOutput, ...]:
-    return render(load_recipe(CHECKOUT / "recipe"), environ={})
+    return render(load_recipe(CHECKOUT / "recipe"), platform=LINUX_64, environ={})
 
 
 @pytest.fixture(scope="module")

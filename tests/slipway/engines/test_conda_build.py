@@ -12,6 +12,7 @@ import pytest
 
 from slipway.base.errors import HostError, UsageError
 from slipway.base.log import NullReporter
+from slipway.base.platform import LINUX_64
 from slipway.engines import load_engine
 from slipway.engines.engine import BuildContext
 from slipway.recipe import load_recipe, render
@@ -35,10 +36,11 @@ FAKE = """\
 #!{python}
 import pathlib, sys
 sys.path[:0] = {path!r}
+from slipway.base.platform import LINUX_64
 from slipway.recipe import load_recipe, render
 
 words = sys.argv[1:]
-(again,) = render(load_recipe(pathlib.Path(words[1])), environ={{}})
+(again,) = render(load_recipe(pathlib.Path(words[1])), platform=LINUX_64, environ={{}})
 folder = pathlib.Path(words[words.index("--output-folder") + 1]) / again.subdir
 folder.mkdir(parents=True)
 (folder / (again.key + ".conda")).write_text(" ".join(words))
@@ -57,7 +59,7 @@ def fake_conda(context: BuildContext, tmp_path: Path) -> BuildContext:
 
 
 def test_conda_build_gets_one_output_in_one_variant(fake_conda: BuildContext) -> None:
-    for output in render(load_recipe(ADDITIVE), environ={}):
+    for output in render(load_recipe(ADDITIVE), platform=LINUX_64, environ={}):
         package = load_engine("conda-build").build(output, fake_conda, NullReporter())
         assert package.name == f"{output.key}.conda"
         words = package.read_text(encoding="utf-8").split()

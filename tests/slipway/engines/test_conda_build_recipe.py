@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import RecipeError
+from slipway.base.platform import find_platform
 from slipway.engines.conda_build_recipe import write_recipe
 from slipway.recipe import load_recipe, render
 
@@ -23,7 +24,7 @@ def test_every_job_renders_to_the_same_package_again(own_matrix: Matrix, tmp_pat
     for job in own_matrix.everything:
         folder = tmp_path / job.platform / job.identifier
         write_recipe(job.output, folder)
-        (again,) = render(load_recipe(folder), platform=job.platform, environ={})
+        (again,) = render(load_recipe(folder), platform=find_platform(job.platform), environ={})
         assert (again.key, again.subdir, again.build_number) == (
             job.output.key,
             job.output.subdir,

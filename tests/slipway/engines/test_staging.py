@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from slipway.base.errors import BuildError
+from slipway.base.platform import LINUX_64
 from slipway.channel import folder as channel
 from slipway.engines.staging import pick
 from slipway.pipeline.packing import MANIFEST_FILE
@@ -98,7 +99,7 @@ def outputs(tmp_path: Path) -> Callable[..., dict[str, RenderedOutput]]:
 
     def load(meta: str = META) -> dict[str, RenderedOutput]:
         (folder / "meta.yaml").write_text(meta, encoding="utf-8")
-        return {output.name: output for output in render(load_recipe(folder), environ={})}
+        return {output.name: output for output in render(load_recipe(folder), platform=LINUX_64, environ={})}
 
     return load
 

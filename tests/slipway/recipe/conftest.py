@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from slipway.base.platform import LINUX_64
 from slipway.model import RenderedOutput
 from slipway.recipe import Recipe, VariantConfigText, render
 
@@ -34,7 +35,7 @@ def rendered() -> Rendering:
     def render_text(
         meta: str, config: str | None = None, *, files: Mapping[str, str] | None = None, **options: Any
     ) -> dict[str, RenderedOutput]:
-        options.setdefault("environ", {})
+        options = {"environ": {}, "platform": LINUX_64} | options
         return {output.key: output for output in render(recipe_of(meta, config, files), **options)}
 
     return render_text

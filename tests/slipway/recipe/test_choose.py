@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import VariantError
+from slipway.base.platform import LINUX_64
 from slipway.recipe import load_recipe, render
 from slipway.recipe.choose import choose, identifier, used_variant
 
@@ -17,7 +18,7 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "conda-build"
 
 @pytest.fixture(scope="module")
 def toy() -> tuple[RenderedOutput, ...]:
-    return render(load_recipe(GOLDEN / "additive"), environ={})
+    return render(load_recipe(GOLDEN / "additive"), platform=LINUX_64, environ={})
 
 
 def names(outputs: tuple[RenderedOutput, ...]) -> list[str]:
@@ -40,7 +41,7 @@ def test_a_value_does_not_exclude_what_does_not_use_its_key(toy: tuple[RenderedO
 
 def test_versions_agree_with_patterns(toy: tuple[RenderedOutput, ...]) -> None:
     assert names(choose(toy, ["pytoy"], {"python": "3.11"})) == ["pytoy-py311_100"]
-    zipped = render(load_recipe(GOLDEN / "zipped"), environ={})
+    zipped = render(load_recipe(GOLDEN / "zipped"), platform=LINUX_64, environ={})
     assert len(choose(zipped, values={"python": "3.12"})) == 2
 
 

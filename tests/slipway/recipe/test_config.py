@@ -5,10 +5,11 @@ from textwrap import dedent
 import pytest
 
 from slipway.base.errors import RecipeError
+from slipway.base.platform import LINUX_64, Platform
 from slipway.recipe import config
 
 
-def space(*texts: str, platform: str = "linux-64", **environ: str) -> config.VariantSpace:
+def space(*texts: str, platform: Platform = LINUX_64, **environ: str) -> config.VariantSpace:
     parsed = [
         config.parse(config.VariantConfigText(f"{index}.yaml", dedent(text)), platform=platform, environ=environ)
         for index, text in enumerate(texts)
@@ -114,8 +115,8 @@ def test_selectors_see_the_environment() -> None:
 
 
 def test_given_values_win() -> None:
-    parsed = config.parse(config.VariantConfigText("a.yaml", "python:\n  - 3.10\n"), platform="linux-64", environ={})
-    found = config.combine([parsed, config.given({"python": ["3.12", 3.13], "mpi": "mpich"})], platform="linux-64")
+    parsed = config.parse(config.VariantConfigText("a.yaml", "python:\n  - 3.10\n"), platform=LINUX_64, environ={})
+    found = config.combine([parsed, config.given({"python": ["3.12", 3.13], "mpi": "mpich"})], platform=LINUX_64)
     assert column(found, "python", "mpi") == [("3.12", "mpich"), ("3.13", "mpich")]
 
 
@@ -130,8 +131,8 @@ def test_reduce_keeps_zip_partners_apart() -> None:
 
 def test_keys_that_the_recipe_cannot_use_do_not_multiply() -> None:
     text = "used:\n  - 1\n  - 2\nother:\n  - 1\n  - 2\n"
-    parsed = config.parse(config.VariantConfigText("a.yaml", text), platform="linux-64", environ={})
-    found = config.combine([parsed], platform="linux-64", may_use=lambda key: key == "used")
+    parsed = config.parse(config.VariantConfigText("a.yaml", text), platform=LINUX_64, environ={})
+    found = config.combine([parsed], platform=LINUX_64, may_use=lambda key: key == "used")
     assert column(found, "used", "other") == [("1", "1"), ("2", "1")]
 
 

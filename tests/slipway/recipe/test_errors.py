@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from slipway.base.errors import RecipeError
+from slipway.base.platform import LINUX_64
 from slipway.console import print_error
 from slipway.recipe import load_recipe, render
 
@@ -24,7 +25,7 @@ def test_there_are_cases() -> None:
 def test_message(case: Path) -> None:
     started = time.perf_counter()
     with pytest.raises(RecipeError) as caught:
-        render(load_recipe(case), environ={})
+        render(load_recipe(case), platform=LINUX_64, environ={})
     printed = io.StringIO()
     print_error(caught.value, printed)
     assert printed.getvalue().replace(f"{case}/", "") == (case / "expected.txt").read_text()
@@ -46,7 +47,7 @@ def test_not_text(tmp_path: Path) -> None:
 def test_very_long_line(tmp_path: Path) -> None:
     (tmp_path / "meta.yaml").write_text("package:\n  name: demo\n  version: 1.0\n# " + "x" * 20_000 + "\n")
     with pytest.raises(RecipeError, match="longer than") as caught:
-        render(load_recipe(tmp_path), environ={})
+        render(load_recipe(tmp_path), platform=LINUX_64, environ={})
     assert caught.value.where is not None
     assert caught.value.where.endswith("meta.yaml:4")
 
@@ -62,7 +63,7 @@ def test_links_out_of_the_folder_are_not_read(tmp_path: Path) -> None:
         "  version: {{ load_file_data('linked.json', from_recipe_dir=True, recipe_dir=RECIPE_DIR).version }}\n"
     )
     with pytest.raises(RecipeError, match=r"has no file `linked\.json`"):
-        render(load_recipe(folder), environ={})
+        render(load_recipe(folder), platform=LINUX_64, environ={})
 
 
 def test_secrets_of_the_environment_are_not_there_for_recipes(tmp_path: Path) -> None:
@@ -72,6 +73,8 @@ def test_secrets_of_the_environment_are_not_there_for_recipes(tmp_path: Path) ->
         "build:\n  number: 7  # [environ.get('DB_PASSWORD')]\n"
     )
     (output,) = render(
-        load_recipe(tmp_path), environ={"UPLOAD_TOKEN": "hunter2", "DB_PASSWORD": "hunter2", "PLAIN": "3"}
+        load_recipe(tmp_path),
+        platform=LINUX_64,
+        environ={"UPLOAD_TOKEN": "hunter2", "DB_PASSWORD": "hunter2", "PLAIN": "3"},
     )
     assert (output.version, output.build_number) == ("13", 0)

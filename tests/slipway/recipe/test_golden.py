@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from slipway.base.platform import LINUX_64
 from slipway.recipe import load_recipe, render
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "conda-build"
@@ -19,5 +20,5 @@ def test_there_are_cases() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
 def test_same_as_conda_build(case: Path) -> None:
-    outputs = render(load_recipe(case), environ={})
+    outputs = render(load_recipe(case), platform=LINUX_64, environ={})
     assert {output.key: dict(output.listing) for output in outputs} == json.loads((case / "expected.json").read_text())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from slipway.base.errors import RecipeError
+from slipway.base.platform import PLATFORMS
 from slipway.recipe import VariantConfigText
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def test_virtual_packages_tell_noarch_packages_apart(rendered: Rendering) -> Non
     recipe = HEAD + "build:\n  noarch: generic\nrequirements:\n  run:\n    - __unix  # [unix]\n    - __win  # [win]\n"
     config = "channel_targets:\n  - conda-forge main\n"
     assert only(rendered(recipe, config)).build_string == "h707e725_0"
-    assert only(rendered(recipe, config, platform="win-64")).build_string == "h7428d3b_0"
+    assert only(rendered(recipe, config, platform=PLATFORMS["win-64"])).build_string == "h7428d3b_0"
 
 
 def test_known_hashes_of_conda_forge(rendered: Rendering) -> None:
@@ -178,7 +179,7 @@ def test_top_level_skip_drops_the_variant(rendered: Rendering) -> None:
         "requirements:\n  host:\n    - python\n  run:\n    - python\n"
     )
     assert list(rendered(recipe, PYTHONS)) == ["demo-1.2.3-py312_0"]
-    assert rendered(recipe, PYTHONS, platform="win-64") == {}
+    assert rendered(recipe, PYTHONS, platform=PLATFORMS["win-64"]) == {}
 
 
 def test_outputs_take_the_top_levels_build_without_their_own(rendered: Rendering) -> None:
@@ -437,7 +438,7 @@ def test_files_beside_the_recipe_that_are_tests_and_link_scripts(rendered: Rende
     assert output.test.commands == ("python run_test.py", "bash -ex run_test.sh", "demo")
     assert output.test.files == ("run_test.py", "run_test.sh")
     assert output.build == {"post-link": "post-link.sh"}
-    windows = only(rendered(HEAD, files=files, platform="win-64"))
+    windows = only(rendered(HEAD, files=files, platform=PLATFORMS["win-64"]))
     assert windows.test.commands == ("python run_test.py", "call run_test.bat")
 
 

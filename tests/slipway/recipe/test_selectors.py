@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from slipway.base.errors import RecipeError
+from slipway.base.platform import LINUX_64
 from slipway.recipe import selectors
 
 
 def evaluate(selector: str, variant: dict[str, Any] | None = None, **environ: str) -> bool:
-    names = selectors.namespace(variant or {}, platform="linux-64", environ=environ)
+    names = selectors.namespace(variant or {}, platform=LINUX_64, environ=environ)
     return selectors.holds(selector, names, "meta.yaml:1")
 
 
@@ -91,6 +92,6 @@ def test_split_line(line: str, text: str, selector: str | None) -> None:
 
 def test_lines_keep_their_numbers() -> None:
     lines = selectors.split_lines("a  # [win]\nb\n\nc  # [linux]\n")
-    names = selectors.namespace({}, platform="linux-64", environ={})
+    names = selectors.namespace({}, platform=LINUX_64, environ={})
     kept = selectors.select(lines, names, "meta.yaml")
     assert [(line.number, line.text) for line in kept] == [(2, "b"), (3, ""), (4, "c")]

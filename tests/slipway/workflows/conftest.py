@@ -8,6 +8,7 @@ from textwrap import dedent
 
 import pytest
 
+from slipway.base.platform import LINUX_64
 from slipway.recipe import Recipe, VariantConfigText, render
 from slipway.workflows.graph import Job, make_jobs
 
@@ -28,6 +29,8 @@ def jobs_of() -> MakeJobs:
             config=VariantConfigText("conda_build_config.yaml", dedent(config)),
             read_file={}.get,
         )
-        return {job.identifier: job for job in make_jobs(render(recipe, environ={}), "linux-64")}
+        return {
+            job.identifier: job for job in make_jobs(render(recipe, platform=LINUX_64, environ={}), LINUX_64.subdir)
+        }
 
     return make
