@@ -56,6 +56,11 @@ class Platform:
         return (self.subdir, NOARCH)
 
     @property
+    def is_x86(self) -> bool:
+        """Whether its processor is Intel's, of 32 or of 64 bits."""
+        return self.architecture in ("x86", "x86_64")
+
+    @property
     def is_windows(self) -> bool:
         """Whether its scripts are batch files."""
         return self.system == "win"

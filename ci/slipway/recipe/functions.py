@@ -105,7 +105,7 @@ def cdt(name: str, variant: Mapping[str, Any], platform: Platform) -> str:
     """``cdt('libx11')`` -> ``libx11-cos6-x86_64``: a package of the core dependency tree."""
     target = defaults.target_of(variant, platform)
     architecture = variant.get("cdt_arch", target.cpu)
-    distribution = variant.get("cdt_name", "cos6" if target.architecture in ("x86", "x86_64") else "cos7")
+    distribution = variant.get("cdt_name", "cos6" if target.is_x86 else "cos7")
     package, _, version = name.partition(" ")
     return f"{package}-{distribution}-{architecture}{' ' + version if version else ''}"
 

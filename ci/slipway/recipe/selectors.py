@@ -228,14 +228,14 @@ def namespace(variant: Mapping[str, Any], *, platform: Platform, environ: Mappin
         environ: environment variables; they go before variant keys of the same name.
     """
     target = defaults.target_of(variant, platform)
-    system, architecture = target.system, target.architecture
+    system = target.system
     names: dict[str, Any] = {name: name == system for name in defaults.SYSTEMS}
-    names |= {name: name == architecture for name in defaults.ARCHITECTURES}
-    names["x86"] = architecture in ("x86", "x86_64")
+    names |= {name: name == target.architecture for name in defaults.ARCHITECTURES}
+    names["x86"] = target.is_x86
     names["unix"] = not target.is_windows and system != NOARCH
-    names["arm"] = architecture.startswith("arm")
-    names |= {f"{name}32": system == name and architecture == "x86" for name in ("linux", "win", "osx")}
-    names |= {f"{name}64": system == name and architecture == "x86_64" for name in ("linux", "win", "osx")}
+    names["arm"] = target.architecture.startswith("arm")
+    for bits in ("32", "64"):
+        names |= {f"{name}{bits}": system == name and target.suffix == bits for name in ("linux", "win", "osx")}
     environment = Environment(environ)
     names |= {"os": OsNamespace(environment), "environ": environment, "build_platform": platform.subdir}
     names["nomkl"] = environ.get("FEATURE_NOMKL", "0") not in ("", "0")

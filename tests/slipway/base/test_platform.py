@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import platform
+import re
+from pathlib import Path
 
 import pytest
 
+import slipway
 from slipway.base.errors import HostError, VariantError
 from slipway.base.platform import LINUX_64, NOARCH, PLATFORMS, find_platform, this_platform
 
@@ -58,3 +62,45 @@ def test_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     with pytest.raises(HostError, match="slipway builds on Linux x86_64; this is Linux aarch64"):
         this_platform()
+
+
+SPELLED = re.compile("x86_64|(linux|osx|win)-(32|64|arm64|aarch64)")
+SPELLS_PLATFORMS = {
+    "base/platform.py": "the table itself",
+    "bootstrap/debs.py": "to be converted",
+    "bootstrap/description.py": "to be converted",
+    "bootstrap/index.py": "to be converted",
+    "bootstrap/wheels.py": "to be converted",
+    "channel/environments.py": "to be converted",
+    "channel/folder.py": "to be converted",
+    "channel/package_writer.py": "to be converted",
+    "checkout/solver_truth.py": "a virtual package of the processor's level, which only this one has",
+    "checkout/solver_truth_channel.py": "to be converted",
+    "checkout/testing.py": "to be converted",
+    "cleanroom.py": "to be converted",
+    "commands/cleanroom.py": "to be converted",
+    "commands/doctor.py": "to be converted",
+    "engines/rattler.py": "to be converted",
+}
+"""Files that spell a platform outside of comments and docstrings, and why."""
+
+
+def spelled_in(path: Path) -> list[str]:
+    """The literals of a module that name a platform."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    prose = {id(node.value) for node in statements}
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in prose
+        and SPELLED.search(node.value)
+    ]
+
+
+def test_platforms_are_spelled_in_one_place() -> None:
+    sources = Path(slipway.__file__).parent
+    found = {path.relative_to(sources).as_posix() for path in sources.rglob("*.py") if spelled_in(path)}
+    assert found == set(SPELLS_PLATFORMS)
