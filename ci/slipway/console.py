@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from slipway.base.errors import RecipeWarning, SlipwayError
+    from slipway.base.events import Stage
 
 LEAST_COLUMN = 10
 """A column is not wrapped to less than this."""
@@ -211,8 +212,8 @@ class PlainReporter:
             print(encodable(f"{prefix}{part}".rstrip(), self.stream), file=self.stream, flush=True)
 
     @contextmanager
-    def step(self, title: str) -> Iterator[None]:
-        self.line(title)
+    def step(self, title: Stage | str) -> Iterator[None]:
+        self.line(str(title))
         started = time.monotonic()
         self.depth += 1
         try:
@@ -276,10 +277,10 @@ class LiveReporter:
             self.console.print(text, markup=False, soft_wrap=True)
 
     @contextmanager
-    def step(self, title: str) -> Iterator[None]:
+    def step(self, title: Stage | str) -> Iterator[None]:
         progress = self._display()
         indent = "  " * self.depth
-        identifier = progress.add_task(indent + title, total=None, text="", unit="steps")
+        identifier = progress.add_task(f"{indent}{title}", total=None, text="", unit="steps")
         started = time.monotonic()
         self.depth += 1
         mark, style = "\N{MULTIPLICATION X}", "red"
@@ -290,7 +291,7 @@ class LiveReporter:
             self.depth -= 1
             progress.remove_task(identifier)
             seconds = human_seconds(time.monotonic() - started)
-            self.console.print(f"{indent}[{style}]{mark}[/] {_escape(title)} [dim]{seconds}[/]", soft_wrap=True)
+            self.console.print(f"{indent}[{style}]{mark}[/] {_escape(str(title))} [dim]{seconds}[/]", soft_wrap=True)
 
     @contextmanager
     def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> Iterator[Task]:

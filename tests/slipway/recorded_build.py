@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from slipway.base.events import Phase
 from slipway.observe.memory import Sample
 from slipway.observe.modules import Module
-from slipway.observe.record import BuildRecord, Phase, TimedStep
+from slipway.observe.record import BuildRecord, TimedPhase, TimedStep
 
 START = 1_700_000_000.0
 KEY = "libtoy-1.0-h0_0"
@@ -20,7 +21,7 @@ RECORD = BuildRecord(
     key=KEY,
     name="libtoy",
     jobs=2,
-    phases=(Phase("configure", START + 1, START + 2), Phase("compile", START + 2, START + 7)),
+    phases=(TimedPhase(Phase.CONFIGURE, START + 1, START + 2), TimedPhase(Phase.COMPILE, START + 2, START + 7)),
     steps=STEPS,
     samples=(Sample(START + 2, 100_000_000, 1), Sample(START + 5, 500_000_000, 2)),
     modules=(

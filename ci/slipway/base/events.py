@@ -1,26 +1,112 @@
-"""The journal of a run: one JSON object per line, written as things happen.
+"""What happens in a run, as values: each event is a frozen class, and what it speaks of is named by a key.
 
-Each line is one of the frozen events below, with its class's name and its time. A line that a kill cut off is skipped
-on reading; everything before it counts.
+Nothing here is a title. What people read is made of the keys where it is drawn: on the terminal as things happen
+(`Stage.__str__`), and in the report afterwards. `slipway.base.journal` writes events down.
 """
 
 from __future__ import annotations
 
-import json
-import time
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TextIO, get_args
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from pathlib import Path
+Severity = Literal["error", "warning", "note"]
+ERROR: Severity = "error"
+WARNING: Severity = "warning"
+NOTE: Severity = "note"
+SEVERITIES = (ERROR, WARNING, NOTE)
+"""The gravest first."""
 
-    from slipway.base.log import Reporter, Task
 
-KEPT_RUNS = 20
-"""How many journals stay in dist/logs/runs."""
+class Reason(StrEnum):
+    """Why an output is built, or not."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    UP_TO_DATE = "up to date"
+    REBUILT = "rebuilt"
+    HANDED_ON = "as handed on"
+
+    @property
+    def builds(self) -> bool:
+        """Whether the output is built for this reason; otherwise a package that is there is taken as it is."""
+        return self not in (Reason.UP_TO_DATE, Reason.HANDED_ON)
+
+
+class Phase(StrEnum):
+    """The phases of the build of one output, in their order; the values are what people read.
+
+    Those from `SCRIPT` to `INSTALL` are parts of one build script, told apart by what CMake and Ninja print.
+    """
+
+    PREPARE = "prepare"
+    FETCH = "fetching source"
+    SOLVE = "solving environments"
+    SCRIPT = "script"
+    CONFIGURE = "configure"
+    COMPILE = "compile"
+    LINK = "link"
+    INSTALL = "install files"
+    PACK = "packing"
+    TEST = "testing"
+
+
+class JobState(StrEnum):
+    """How a job of ``slipway ci run`` stands; the last two are those of a run that was killed."""
+
+    BUILT = "built"
+    UP_TO_DATE = "up to date"
+    FAILED = "failed"
+    LEFT_OUT = "left out"
+    WAITING = "waiting"
+    CUT_OFF = "cut off"
+
+
+class StageKey(StrEnum):
+    """The stages of a run."""
+
+    RECIPE = "recipe"
+    BASE_CHANNEL = "base channel"
+    DEBIAN_INDEX = "debian index"
+    OUTPUT = "output"
+    TOP_LEVEL = "top level"
+    VERIFY = "verify"
+    PUBLISH = "publish"
+    INSTALL = "install"
+    HELLO_WORLD = "hello world"
+
+
+_STAGE_TITLES = {
+    StageKey.RECIPE: "render the recipe",
+    StageKey.BASE_CHANNEL: "channel with compilers and libraries",
+    StageKey.DEBIAN_INDEX: "read Debian's index",
+    StageKey.OUTPUT: "[{position}/{count}] {words}",
+    StageKey.TOP_LEVEL: "top level {subject}, whose files its outputs take",
+    StageKey.VERIFY: "verify",
+    StageKey.PUBLISH: "publish {count} package(s) to {subject}",
+    StageKey.INSTALL: "install {subject}",
+    StageKey.HELLO_WORLD: "hello world",
+}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of a run that lasts some time.
+
+    Attributes:
+        subject: what it is about: for an output its key (``name-version-build``), a name, or a folder.
+        position: which one of `count` it is, from 1; 0 where nothing is counted.
+    """
+
+    key: StageKey
+    subject: str = ""
+    position: int = 0
+    count: int = 0
+
+    def __str__(self) -> str:
+        """Its title, for people: ``[1/4] libtorch 2.2.0a0 mkl_h01_100``."""
+        words = " ".join(self.subject.rsplit("-", 2))
+        return _STAGE_TITLES[self.key].format(**vars(self), words=words)
 
 
 @dataclass(frozen=True)
@@ -56,7 +142,7 @@ class StageStarted:
 
     number: int
     parent: int
-    title: str
+    stage: Stage
 
 
 @dataclass(frozen=True)
@@ -69,10 +155,10 @@ class StageEnded:
 
 @dataclass(frozen=True)
 class Decided:
-    """What is done with an output, and why: ``up to date``, ``new``, ``changed``; `causes` names what changed."""
+    """What is done with an output, and why; `causes` names what changed."""
 
     output: str
-    reason: str
+    reason: Reason
     causes: tuple[str, ...] = ()
 
 
@@ -81,7 +167,7 @@ class PhaseStarted:
     """The build of an output entered another phase."""
 
     output: str
-    phase: str
+    phase: Phase
 
 
 @dataclass(frozen=True)
@@ -125,15 +211,24 @@ class Packaged:
 
 
 @dataclass(frozen=True)
-class Found:
-    """One finding of `verify`."""
+class Finding:
+    """One verdict of `slipway.verify`. An ``error`` keeps a package out of the channel; a ``note`` is for reading.
 
-    severity: str
+    Attributes:
+        package: file name of the package.
+        rule: name of the rule, as in ``slipway.verify.rules``.
+        where: file inside the package, or the part of its metadata.
+        message: what is wrong.
+        cure: what to do about it.
+        detail: more lines to read, such as a diff.
+    """
+
+    severity: Severity
     package: str
     rule: str
     where: str
     message: str
-    cure: str = ""
+    cure: str
     detail: str = ""
 
 
@@ -156,10 +251,10 @@ class JobStarted:
 
 @dataclass(frozen=True)
 class JobEnded:
-    """That job is over: ``built``, ``up to date``, ``failed`` or ``left out``; `size` is its package's, in bytes."""
+    """That job is over; `size` is its package's, in bytes."""
 
     job: str
-    state: str
+    state: JobState
     size: int = 0
 
 
@@ -173,122 +268,8 @@ Event = (
     | PhaseStarted
     | Compiled
     | Packaged
-    | Found
+    | Finding
     | JobListed
     | JobStarted
     | JobEnded
 )
-_KINDS: dict[str, Callable[..., Event]] = {kind.__name__: kind for kind in get_args(Event)}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An event and when it was, in seconds since 1970."""
-
-    time: float
-    event: Event
-
-
-class Journal:
-    """Takes events and writes them down at once; without a stream it forgets them."""
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream
-        self._number = 0
-        self._open: list[int] = [0]
-
-    def add(self, event: Event) -> None:
-        """Write one event down."""
-        if self._stream is not None:
-            line = {"time": round(time.time(), 3), "event": type(event).__name__, **asdict(event)}
-            self._stream.write(json.dumps(line) + "\n")
-            self._stream.flush()
-
-    @contextmanager
-    def stage(self, title: str) -> Iterator[None]:
-        """A stage that lasts as long as the block; stages nest."""
-        self._number += 1
-        number = self._number
-        self.add(StageStarted(number, self._open[-1], title))
-        self._open.append(number)
-        ok = False
-        try:
-            yield
-            ok = True
-        finally:
-            self._open.remove(number)
-            self.add(StageEnded(number, ok))
-
-
-@contextmanager
-def keep_journal(folder: Path, started: RunStarted) -> Iterator[Journal]:
-    """A journal in a new file of `folder`; the oldest of more than `KEPT_RUNS` files go."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in journal_paths(folder)[: -KEPT_RUNS + 1]:
-        old.unlink(missing_ok=True)
-    # Names sort by time; the fraction keeps two runs of one second apart.
-    now = time.time()
-    name = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z.jsonl"
-    with (folder / name).open("w", encoding="utf-8") as stream:
-        journal = Journal(stream)
-        journal.add(started)
-        ok = False
-        try:
-            yield journal
-            ok = True
-        finally:
-            journal.add(RunEnded(ok))
-
-
-def journal_paths(folder: Path) -> list[Path]:
-    """Every journal in `folder`, oldest first."""
-    return sorted(folder.glob("*.jsonl"))
-
-
-def read_journal(path: Path) -> list[Entry]:
-    """The events of one journal in the order written; lines that are no event are left out."""
-    entries = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            given = json.loads(line)
-        except ValueError:
-            continue  # cut off by a kill
-        entry = _entry(given) if isinstance(given, dict) else None
-        if entry is not None:
-            entries.append(entry)
-    return entries
-
-
-def _entry(given: Mapping[str, Any]) -> Entry | None:
-    kind = _KINDS.get(str(given.get("event")))
-    if kind is None or not isinstance(given.get("time"), (int, float)):
-        return None
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
-    del values["time"], values["event"]
-    try:
-        event = kind(**values)
-    except TypeError:
-        return None  # written by another version, with other fields
-    return Entry(float(given["time"]), event)
-
-
-class JournalingReporter:
-    """Passes everything on to another reporter, and writes its steps down as stages."""
-
-    def __init__(self, reporter: Reporter, journal: Journal) -> None:
-        self._reporter = reporter
-        self._journal = journal
-
-    def line(self, text: str) -> None:
-        """See `slipway.base.log.Reporter`."""
-        self._reporter.line(text)
-
-    @contextmanager
-    def step(self, title: str) -> Iterator[None]:
-        """See `slipway.base.log.Reporter`."""
-        with self._journal.stage(title), self._reporter.step(title):
-            yield
-
-    def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> AbstractContextManager[Task]:
-        """See `slipway.base.log.Reporter`."""
-        return self._reporter.task(title, total=total, unit=unit)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from slipway.base.events import Stage
 
 
 class Task(Protocol):
@@ -27,8 +30,8 @@ class Reporter(Protocol):
     def line(self, text: str) -> None:
         """One permanent line."""
 
-    def step(self, title: str) -> AbstractContextManager[None]:
-        """A named stage, timed from entry to exit."""
+    def step(self, title: Stage | str) -> AbstractContextManager[None]:
+        """A part of the work, timed from entry to exit; what a report tells of the run is a `Stage`."""
 
     def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> AbstractContextManager[Task]:
         """Work with a count; `unit` is ``bytes`` or ``steps``."""
@@ -48,7 +51,7 @@ class NullReporter:
     def line(self, text: str) -> None:
         pass
 
-    def step(self, title: str) -> AbstractContextManager[None]:
+    def step(self, title: Stage | str) -> AbstractContextManager[None]:
         return nullcontext()
 
     def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> AbstractContextManager[Task]:

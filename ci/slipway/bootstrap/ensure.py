@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base import errors, log
+from slipway.base.events import Stage, StageKey
 from slipway.bootstrap.assemble import (
     AssembledPackage,
     ResolvedSource,
@@ -197,7 +198,7 @@ def _make(
         names = sorted({s.name for d in descriptions for s in d.sources if s.kind == "deb"})
         for name in names:
             lock.require_deb(name)
-        with place.reporter.step("Reading Debian's index"):
+        with place.reporter.step(Stage(StageKey.DEBIAN_INDEX)):
             offers = place.archive.offers(names, refresh=refresh)
         jobs = _jobs(descriptions, lock, offers, place, code)
         finished = _assemble_all(jobs, lock, offers, place)

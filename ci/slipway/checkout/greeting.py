@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base import proc
 from slipway.base.errors import BuildError
+from slipway.base.events import Stage, StageKey
 from slipway.base.paths import CHECKOUT
 from slipway.channel import folder as channel
 from slipway.channel.environments import install, solve
@@ -54,11 +55,11 @@ def greet(request: Request, channels: tuple[str, ...], reporter: Reporter) -> Gr
     specs = [f"python {request.selection.python}.*", "pytorch"]
     if request.selection.cuda:
         specs += ["pytorch-gpu", f"cuda-version {request.selection.cuda}.*"]
-    with reporter.step(f"install {', '.join(specs[1:])} into {prefix}"):
+    with reporter.step(Stage(StageKey.INSTALL, f"{', '.join(specs[1:])} into {prefix}")):
         solution = solve(specs, (channel.channel_url(workspace.channel), *channels))
         linked = install(solution, prefix, reporter)
         reporter.line(f"{len(solution.packages)} packages, {linked} of them new")
-    with reporter.step("hello world"), tempfile.TemporaryDirectory(prefix="slipway-hello-") as folder:
+    with reporter.step(Stage(StageKey.HELLO_WORLD)), tempfile.TemporaryDirectory(prefix="slipway-hello-") as folder:
         program = Path(folder) / "hello_world.py"
         program.write_text(HELLO_WORLD.read_text(encoding="utf-8") + ABOUT, encoding="utf-8")
         completed = proc.run(

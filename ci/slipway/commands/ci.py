@@ -22,7 +22,7 @@ from slipway.base.platform import LINUX_64
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from slipway.base.events import Journal
+    from slipway.base.journal import Journal
     from slipway.base.log import Reporter
     from slipway.base.paths import Workspace
     from slipway.request import Request, Selection
@@ -198,6 +198,7 @@ def _walk(
     reporter: Reporter,
 ) -> int:
     """Do the jobs and publish; a failure leaves the report of what was done."""
+    from slipway.base.events import JobState
     from slipway.console import format_table, human_seconds, human_size
     from slipway.observe.history import available_memory
     from slipway.report.journaling import PAGE
@@ -229,7 +230,7 @@ def _walk(
     reporter.line("")
     reporter.line(format_table(("job", "state", "time", "size"), rows, right=(2, 3)))
     reporter.line(f"report: {workspace.dist / PAGE}")
-    failed = [result.job.identifier for result in results if result.state is local.State.FAILED]
+    failed = [result.job.identifier for result in results if result.state is JobState.FAILED]
     if failed:
         raise BuildError(
             f"{len(failed)} of {len(results)} jobs failed: {', '.join(failed)}", where=str(workspace.dist / "logs"),

@@ -28,11 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Publish; returns the exit code."""
+    from slipway.base.events import ERROR
     from slipway.base.paths import Workspace, lock_folder
     from slipway.channel import folder as channel
     from slipway.verify import Verifier, format_findings
     from slipway.verify.indexed import check_index, read_index
-    from slipway.verify.policies import ERROR
 
     folder = Workspace.of_checkout(arguments.dist).channel
     paths: list[Path] = arguments.packages or sorted(folder.glob("*/*.conda"))

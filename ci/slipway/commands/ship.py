@@ -12,6 +12,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from slipway.base.events import Stage, StageKey
 from slipway.console import format_table, human_seconds, human_size
 from slipway.request import Request, add_build_arguments, add_variant_arguments
 
@@ -44,9 +45,9 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         request.workspace.lock(),
         journaled(request.workspace, "ship", arguments.jobs, reporter) as (journal, reporter),
     ):
-        with reporter.step("render the recipe"):
+        with reporter.step(Stage(StageKey.RECIPE)):
             outputs = request.outputs()
-        with reporter.step("channel with compilers and libraries"):
+        with reporter.step(Stage(StageKey.BASE_CHANNEL)):
             channels = request.build_channels(reporter)
             outputs = request.finalized(outputs, channels)
         pipeline = Pipeline(

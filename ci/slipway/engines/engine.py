@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from slipway.base.events import Journal
+from slipway.base.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from slipway import source as fetch
 from slipway.base import proc
 from slipway.base.errors import BuildError, DiskFullError, NetworkError, SolveError
+from slipway.base.events import Phase, Stage, StageKey
 from slipway.base.paths import CHECKOUT, cache_folder
 from slipway.channel import folder as channel
 from slipway.engines.build_folder import build_place, check_writable
@@ -57,15 +58,15 @@ FULL_DISK_SIGNS = (
 NINJA_COUNT = re.compile(r"^\[(\d+)/(\d+)\]\s+(.*)$")
 
 PHASES = {
-    "Fetching source code": "fetching source",
-    "Running build": "solving environments",
-    "Running build script": "build.sh",
-    "Packaging new files": "packing",
-    "Running script test": "testing",
+    "Fetching source code": Phase.FETCH,
+    "Running build": Phase.SOLVE,
+    "Running build script": Phase.SCRIPT,
+    "Packaging new files": Phase.PACK,
+    "Running script test": Phase.TEST,
 }
-"""rattler-build's phases, in the words shown to people."""
+"""What rattler-build calls its phases."""
 
-BEFORE_THE_SCRIPT = ("", "fetching source", "solving environments")
+BEFORE_THE_SCRIPT = (Phase.PREPARE, Phase.FETCH, Phase.SOLVE)
 """While these last, rattler-build makes the environments; the sources lie ready."""
 
 
@@ -95,7 +96,7 @@ class RattlerEngine:
         built = find_built(folder, output.staging, context.staging)
         if built is None:
             digest = context.staging or secrets.token_hex()
-            with reporter.step(f"top level {output.staging.name}, whose files its outputs take"):
+            with reporter.step(Stage(StageKey.TOP_LEVEL, output.staging.name)):
                 within = replace(context, digest=digest, staging=None, test=False)
                 package = self.build(as_package(output.staging), within, reporter)
                 channel.publish(folder, [(output.staging.subdir, package)])
@@ -183,9 +184,11 @@ class RattlerEngine:
                 detail=tail,
             )
         kind = SolveError if answer.get("kind") == "solve" else BuildError
-        what = {"testing": "its test failed", "build.sh": "its build script failed"}.get(
-            progress.phase, f"failed while {progress.phase}" if progress.phase else "failed"
-        )
+        what = {
+            Phase.TEST: "its test failed",
+            Phase.SCRIPT: "its build script failed",
+            Phase.PREPARE: "failed",
+        }.get(progress.phase, f"failed while {progress.phase}")
         raise kind(
             f"`{output.key}`: {'no environment satisfies its requirements' if kind is SolveError else what}",
             where=str(log),
@@ -198,7 +201,7 @@ class _Progress:
     """Follows the worker's lines: which phase, which of Ninja's steps."""
 
     def __init__(self, output: RenderedOutput, stack: ExitStack, reporter: Reporter, observer: BuildObserver) -> None:
-        self.phase = ""
+        self.phase = Phase.PREPARE
         self.disk_is_full = False
         self.observer = observer
         self.listeners: list[Callable[[str], None]] = []

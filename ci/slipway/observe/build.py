@@ -10,15 +10,15 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from slipway.base.events import PhaseStarted
+from slipway.base.events import Phase, PhaseStarted
 from slipway.observe.history import remember_steps
 from slipway.observe.memory import MemorySampler
-from slipway.observe.record import BuildRecord, Phase, read_ninja, record_path, write_record
+from slipway.observe.record import BuildRecord, TimedPhase, read_ninja, record_path, write_record
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from slipway.base.events import Journal
+    from slipway.base.journal import Journal
 
 NINJA_FOLDER = "ninja"
 """Below rattler-build's output folder: where build scripts leave Ninja's files, see `KEEP_NINJA_FILES`."""
@@ -31,15 +31,14 @@ KEEP_NINJA_FILES = f"""\
     done) || echo 'the files of Ninja could not be kept for the report'
 """
 
-SCRIPT = "build.sh"
-"""The engine's phase that runs the recipe's script; it is told apart further by what CMake and Ninja print."""
-
 _SIGNS = (
-    (re.compile(r"-- (The \w+ compiler identification|Configuring|Detecting|Check for working)"), "configure"),
-    (re.compile(r"\[\d+/\d+\] \S*(Linking|LINK)"), "link"),
-    (re.compile(r"\[\d+/\d+\] "), "compile"),
-    (re.compile(r"-- Install(ing| configuration)"), "install files"),
+    (re.compile(r"-- (The \w+ compiler identification|Configuring|Detecting|Check for working)"), Phase.CONFIGURE),
+    (re.compile(r"\[\d+/\d+\] \S*(Linking|LINK)"), Phase.LINK),
+    (re.compile(r"\[\d+/\d+\] "), Phase.COMPILE),
+    (re.compile(r"-- Install(ing| configuration)"), Phase.INSTALL),
 )
+
+_SCRIPT_PARTS = (Phase.SCRIPT, *(part for _, part in _SIGNS))
 
 
 @dataclass
@@ -51,39 +50,36 @@ class BuildObserver:
     jobs: int
     journal: Journal
     sampler: MemorySampler = field(default_factory=MemorySampler)
-    phases: list[Phase] = field(default_factory=list)
-    _current: str = ""
+    phases: list[TimedPhase] = field(default_factory=list)
+    _current: Phase | None = None
     _since: float = 0.0
 
     def started(self, process: int) -> None:
         """The engine's process runs, in a session of its own number."""
-        self._enter("prepare")
+        self._enter(Phase.PREPARE)
         self.sampler.start(process)
 
-    def line(self, text: str, phase: str) -> None:
-        """One line of the log, in the engine's `phase`."""
-        if phase == SCRIPT:
-            found = next((name for sign, name in _SIGNS if sign.match(text)), None)
-            if found == "link" and self._current == "compile":
-                found = "compile"  # links run among compiles; only the file of Ninja's log tells them apart
-            phase = found or (self._current if self._in_script else "script")
-        if phase and phase != self._current:
+    def line(self, text: str, phase: Phase) -> None:
+        """One line of the log, in the engine's `phase`; its script is divided further by what CMake and Ninja print."""
+        if phase is Phase.SCRIPT:
+            found = next((part for sign, part in _SIGNS if sign.match(text)), None)
+            if found is Phase.LINK and self._current is Phase.COMPILE:
+                found = Phase.COMPILE  # links run among compiles; only the file of Ninja's log tells them apart
+            current = self._current if self._current in _SCRIPT_PARTS else Phase.SCRIPT
+            phase = found or current or phase
+        if phase is not self._current:
             self._enter(phase)
 
-    @property
-    def _in_script(self) -> bool:
-        return self._current in ("script", *(name for _, name in _SIGNS))
-
-    def _enter(self, phase: str) -> None:
+    def _enter(self, phase: Phase) -> None:
         now = time.time()
         self._leave(now)
         self._current, self._since = phase, now
         self.journal.add(PhaseStarted(self.key, phase))
 
     def _leave(self, now: float) -> None:
-        if self._current:
-            self.phases.append(Phase(self._current, round(self._since, 3), round(now, 3)))
-        self._current = ""
+        if self._current is not None:
+            self.phases.append(TimedPhase(self._current, round(self._since, 3), round(now, 3)))
+        self._current = None
 
     def finish(self, output_folder: Path, logs: Path) -> None:
         """The build ended, well or not: keep what is known."""

@@ -9,6 +9,7 @@ import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from slipway.base.events import Phase
 from slipway.observe.memory import Sample
 from slipway.observe.modules import Module, read_modules
 from slipway.observe.ninja import critical_path, parse_build, parse_log
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 
     from slipway.observe.ninja import Edge, Step
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
-class Phase:
-    """A part of a build, in seconds since 1970."""
+class TimedPhase:
+    """A phase of a build: when it ran, in seconds since 1970."""
 
-    name: str
+    phase: Phase
     start: float
     end: float
 
@@ -81,7 +82,7 @@ class BuildRecord:
     key: str
     name: str
     jobs: int
-    phases: tuple[Phase, ...] = ()
+    phases: tuple[TimedPhase, ...] = ()
     steps: tuple[TimedStep, ...] = ()
     samples: tuple[Sample, ...] = ()
     modules: tuple[Module, ...] = ()
@@ -162,7 +163,7 @@ def read_record(path: Path) -> BuildRecord | None:
             key=given["key"],
             name=given["name"],
             jobs=given["jobs"],
-            phases=tuple(Phase(**entry) for entry in given["phases"]),
+            phases=tuple(TimedPhase(**entry | {"phase": Phase(entry["phase"])}) for entry in given["phases"]),
             steps=tuple(TimedStep(**entry) for entry in given["steps"]),
             samples=tuple(Sample(**entry) for entry in given["samples"]),
             modules=tuple(

@@ -13,12 +13,12 @@ import json
 import shutil
 import time
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, VerifyError
-from slipway.base.events import Decided, Found, Journal, Packaged
+from slipway.base.events import Decided, Packaged, Reason, Stage, StageKey
+from slipway.base.journal import Journal
 from slipway.base.paths import cache_folder
 from slipway.channel import folder as channel
 from slipway.channel.environments import Solution, solve
@@ -36,16 +36,6 @@ if TYPE_CHECKING:
 
     from slipway.base.log import Reporter
     from slipway.base.paths import Workspace
-
-
-class Reason(StrEnum):
-    """Why an output is built, or not."""
-
-    NEW = "new"
-    CHANGED = "changed"
-    UP_TO_DATE = "up to date"
-    REBUILT = "rebuilt"
-    HANDED_ON = "as handed on"
 
 
 SHOWN_CHANGES = 12
@@ -121,7 +111,7 @@ class Pipeline:
             channel.publish(self.workspace.channel, [])
         own_names = {output.name for output in outputs}
         for index, output in enumerate(outputs, start=1):
-            with self.reporter.step(f"[{index}/{len(outputs)}] {output.name} {output.version} {output.build_string}"):
+            with self.reporter.step(Stage(StageKey.OUTPUT, output.key, index, len(outputs))):
                 artifact = self._bring_up_to_date(output, own_names)
             if artifact.reused:
                 self._judge_beside(artifact)
@@ -304,7 +294,7 @@ class Pipeline:
         return solve(specs, (*map(channel.channel_url, own), *self.channels)) if specs else Solution((), ())
 
     def _judge(self, output: RenderedOutput, path: Path) -> None:
-        with self.reporter.step("verify"):
+        with self.reporter.step(Stage(StageKey.VERIFY, output.key)):
             verifier = Verifier(environ=self.environ)
             facts = verifier.facts(path)
             environment = self._environment(output, path)
@@ -314,7 +304,7 @@ class Pipeline:
             others = [artifact for artifact in self.artifacts if artifact.output.name != output.name]
             findings += shared_files(facts, {other.path.name: self._files(other) for other in others})
             for finding in findings:
-                self.journal.add(Found(**vars(finding)))
+                self.journal.add(finding)
         if findings and not has_errors(findings):
             self.reporter.line(format_findings(findings))
         if has_errors(findings):
@@ -350,7 +340,7 @@ class Pipeline:
         if findings:
             channel.publish(self.workspace.proved, [])
             for finding in findings:
-                self.journal.add(Found(**vars(finding)))
+                self.journal.add(finding)
             raise VerifyError(
                 f"`{artifact.output.key}` does not go with a new package, so nothing is published",
                 where=str(artifact.path),
@@ -375,7 +365,7 @@ class Pipeline:
             if artifact.path.parent.parent != self.workspace.channel
         ]
         if known:
-            with self.reporter.step(f"publish {len(known)} package(s) to {self.workspace.channel}"):
+            with self.reporter.step(Stage(StageKey.PUBLISH, str(self.workspace.channel), count=len(known))):
                 channel.publish(self.workspace.channel, known)
         self.artifacts = [self._published(artifact) for artifact in self.artifacts]
         for folder in (self.workspace.proved, self.workspace.staged, self.session):

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from slipway.base.events import JobState
 from slipway.console import human_seconds, human_size
 from slipway.report.graph import draw
 from slipway.report.page import make_axis, moment, short_seconds, templates
 from slipway.report.tables import bar_line, fitted_table, section
 from slipway.report.text import failure_lines, finding_lines, package_lines
 from slipway.report.tiles import tile_packages
-from slipway.report.views import CHARACTER, outcome, sort_findings
+from slipway.report.views import CHARACTER, outcome
+from slipway.verify.findings import sort_findings
 
 if TYPE_CHECKING:
     from slipway.report.jobs_report import JobRun, JobsReport
 
-CHIPS = {"built": "built", "up to date": "reused", "failed": "failed", "left out": "cut-off", "cut off": "cut-off"}
-"""The colour of a state; what is not here has none."""
+CHIPS = {
+    JobState.BUILT: "built",
+    JobState.UP_TO_DATE: "reused",
+    JobState.FAILED: "failed",
+    JobState.LEFT_OUT: "cut-off",
+    JobState.WAITING: "",
+    JobState.CUT_OFF: "cut-off",
+}
+"""The colour of a state."""
 
 
 def render_jobs_page(report: JobsReport) -> str:
@@ -41,8 +50,12 @@ def render_jobs_page(report: JobsReport) -> str:
 
 def _figures(report: JobsReport) -> list[tuple[str, str, str]]:
     count = {state: sum(job.state == state for job in report.jobs) for state in {job.state for job in report.jobs}}
-    others = [f"{number} {state}" for state, number in sorted(count.items()) if state not in ("built", "up to date")]
-    reused = f"{count.get('up to date', 0)} reused as they were"
+    others = [
+        f"{number} {state}"
+        for state, number in sorted(count.items())
+        if state not in (JobState.BUILT, JobState.UP_TO_DATE)
+    ]
+    reused = f"{count.get(JobState.UP_TO_DATE, 0)} reused as they were"
     busy = sum(job.seconds for job in report.jobs)
     ran = [job for job in report.jobs if job.start is not None and job.end is not None]
     wall = max((job.end or 0.0 for job in ran), default=0.0) - min((job.start or 0.0 for job in ran), default=0.0)
@@ -52,7 +65,7 @@ def _figures(report: JobsReport) -> list[tuple[str, str, str]]:
             short_seconds(report.seconds),
             f"at most {report.at_once} jobs on {report.processors} processors",
         ),
-        ("jobs", f"{count.get('built', 0)} built", ", ".join([reused, *others])),
+        ("jobs", f"{count.get(JobState.BUILT, 0)} built", ", ".join([reused, *others])),
         ("time of all jobs", short_seconds(busy), f"{busy / wall:.1f} at once on average" if wall else ""),
         (
             "critical path",

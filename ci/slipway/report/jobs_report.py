@@ -15,11 +15,11 @@ from slipway.base.events import (
     JobEnded,
     JobListed,
     JobStarted,
+    JobState,
     RunEnded,
     RunStarted,
-    journal_paths,
-    read_journal,
 )
+from slipway.base.journal import journal_paths, read_journal
 from slipway.base.paths import Workspace
 from slipway.report.journaling import PAGE, RUNS
 from slipway.report.run_report import collect
@@ -27,12 +27,10 @@ from slipway.report.run_report import collect
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from slipway.base.events import Entry, Found
+    from slipway.base.events import Finding
+    from slipway.base.journal import Entry
     from slipway.report.contents import PackageContents
     from slipway.report.run_report import OutputState, Report
-
-WAITING = "waiting"
-CUT_OFF = "cut off"
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,6 @@ class JobRun:
     Attributes:
         output: the key of the output that it builds.
         needs: the jobs that it waits for.
-        state: ``built``, ``up to date``, ``failed``, ``left out``; ``waiting`` or ``cut off`` when the run was killed.
         start: seconds since 1970; None when it never started. `end` is the run's end for a job that was cut off.
         cores: those it was given.
         size: bytes of its package, if there is one.
@@ -54,7 +51,7 @@ class JobRun:
     job: str
     output: str
     needs: tuple[str, ...]
-    state: str
+    state: JobState
     start: float | None
     end: float | None
     cores: int
@@ -68,11 +65,14 @@ class JobRun:
     @property
     def because(self) -> str:
         """Why it is in that state, in words."""
-        if self.failure is not None and self.state == "failed":
+        if self.failure is not None and self.state is JobState.FAILED:
             return self.failure.message
         if self.built is not None:
             return self.built.because_briefly
-        return {"left out": "a job that it needs failed", WAITING: "the run ended before its turn"}.get(self.state, "")
+        return {
+            JobState.LEFT_OUT: "a job that it needs failed",
+            JobState.WAITING: "the run ended before its turn",
+        }.get(self.state, "")
 
     @property
     def seconds(self) -> float:
@@ -93,7 +93,7 @@ class JobsReport:
     memory: int
     jobs: tuple[JobRun, ...]
     packages: tuple[PackageContents, ...]
-    findings: tuple[Found, ...]
+    findings: tuple[Finding, ...]
     failure: Failed | None = None
     damaged: tuple[str, ...] = ()
 
@@ -183,7 +183,7 @@ def _jobs(
                 job=event.job,
                 output=event.output,
                 needs=event.needs,
-                state=outcome.state if outcome else WAITING if begin is None else CUT_OFF,
+                state=outcome.state if outcome else JobState.WAITING if begin is None else JobState.CUT_OFF,
                 start=begin,
                 end=None if begin is None else end if end is not None else until,
                 cores=cores,

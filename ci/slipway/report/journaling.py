@@ -7,7 +7,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import SlipwayError
-from slipway.base.events import Failed, Journal, JournalingReporter, RunStarted, keep_journal
+from slipway.base.events import Failed, RunStarted
+from slipway.base.journal import Journal, JournalingReporter, keep_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,10 +7,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slipway.base.events import Phase
 from slipway.console import human_seconds, human_size
 from slipway.report.layout import lanes, ticks
 from slipway.report.tiles import tile_packages
-from slipway.report.views import is_stage_of, module_drawing, outcome, sort_findings
+from slipway.report.views import is_stage_of, module_drawing, outcome
+from slipway.verify.findings import sort_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,18 +27,18 @@ SLOWEST = 12
 """Steps that are listed before the rest is unfolded."""
 
 PHASE_KINDS = {
-    "prepare": "solve",
-    "fetching source": "solve",
-    "solving environments": "solve",
-    "script": "script",
-    "configure": "configure",
-    "compile": "compile",
-    "link": "compile",
-    "install files": "install",
-    "packing": "pack",
-    "testing": "test",
+    Phase.PREPARE: "solve",
+    Phase.FETCH: "solve",
+    Phase.SOLVE: "solve",
+    Phase.SCRIPT: "script",
+    Phase.CONFIGURE: "configure",
+    Phase.COMPILE: "compile",
+    Phase.LINK: "compile",
+    Phase.INSTALL: "install",
+    Phase.PACK: "pack",
+    Phase.TEST: "test",
 }
-"""The colour of each phase of a build; what is not here has that of other stages."""
+"""The colour of each phase of a build; stages have their own, ``stage``."""
 
 KINDS = {
     "solve": "solve and fetch",
@@ -173,19 +175,18 @@ def _timeline(report: Report) -> list[dict[str, Any]]:
     total = report.seconds or 1.0
     rows = []
     for stage in report.stages:
-        state = next((state for state in report.outputs if is_stage_of(stage.title, state)), None)
-        bars = [_bar(report, total, stage.title, "stage", stage.start, stage.end)]
+        state = next((state for state in report.outputs if is_stage_of(stage, state)), None)
+        title = str(stage.stage)
+        bars = [_bar(report, total, title, "stage", stage.start, stage.end)]
         if state is not None and state.record is not None and state.current:
             bars += [
-                _bar(report, total, phase.name, PHASE_KINDS.get(phase.name, "stage"), phase.start, phase.end)
+                _bar(report, total, phase.phase, PHASE_KINDS[phase.phase], phase.start, phase.end)
                 for phase in state.record.phases
             ]
         rows.append(
             {
-                "title": stage.title,
-                "label": stage.title.partition(f" {state.key.removeprefix(state.name + '-').split('-')[0]} ")[0]
-                if state
-                else stage.title,
+                "title": title,
+                "label": f"[{stage.stage.position}/{stage.stage.count}] {state.name}" if state else title,
                 "depth": stage.depth,
                 "ok": stage.ok,
                 "seconds": stage.end - stage.start,

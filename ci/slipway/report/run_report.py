@@ -9,17 +9,17 @@ from slipway.base.errors import IntegrityError, UsageError
 from slipway.base.events import (
     Compiled,
     Decided,
-    Entry,
     Failed,
-    Found,
+    Finding,
     Packaged,
+    Reason,
     RunEnded,
     RunStarted,
+    Stage,
     StageEnded,
     StageStarted,
-    journal_paths,
-    read_journal,
 )
+from slipway.base.journal import Entry, journal_paths, read_journal
 from slipway.observe.modules import Module, merge
 from slipway.observe.record import BuildRecord, read_record, record_path
 from slipway.report.contents import PackageContents, contents_of
@@ -30,29 +30,26 @@ if TYPE_CHECKING:
 
     from slipway.base.paths import Workspace
 
-UP_TO_DATE = ("up to date", "as handed on")
-"""Decisions after which nothing is built."""
-
 BRIEFLY = 2
 """Causes that stand where there is little room."""
 
 BECAUSE = {
-    "new": "no package of this name and build was in the channel",
-    "changed": "its sources, recipe or environments are others than those of the package in the channel",
-    "rebuilt": "nothing changed, but --rebuild asked for it",
-    "up to date": "made from the same sources, recipe and environments",
-    "as handed on": "another job built it",
+    Reason.NEW: "no package of this name and build was in the channel",
+    Reason.CHANGED: "its sources, recipe or environments are others than those of the package in the channel",
+    Reason.REBUILT: "nothing changed, but --rebuild asked for it",
+    Reason.UP_TO_DATE: "made from the same sources, recipe and environments",
+    Reason.HANDED_ON: "another job built it",
 }
 """What a decision means, where no cause says more."""
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A stage of the run, in seconds since 1970; `depth` counts stages around it; `ok`: None if it was cut off."""
+class TimedStage:
+    """A stage of the run: when it ran, in seconds since 1970; `depth` counts those around it; `ok`: None if cut off."""
 
     number: int
     depth: int
-    title: str
+    stage: Stage
     start: float
     end: float
     ok: bool | None
@@ -63,7 +60,6 @@ class OutputState:
     """What became of one output.
 
     Attributes:
-        reason: ``up to date``, ``new``, ``changed``, ``rebuilt`` or ``as handed on``.
         causes: what changed, where that is known.
         size: bytes of the package; None when there is none.
         record: its last build, if one is kept.
@@ -72,7 +68,7 @@ class OutputState:
     """
 
     key: str
-    reason: str
+    reason: Reason
     causes: tuple[str, ...]
     seconds: float
     size: int | None
@@ -88,7 +84,7 @@ class OutputState:
     @property
     def because(self) -> str:
         """Why it was built, or not, in words."""
-        return "; ".join(self.causes) or BECAUSE.get(self.reason, "")
+        return "; ".join(self.causes) or BECAUSE[self.reason]
 
     @property
     def because_briefly(self) -> str:
@@ -99,7 +95,7 @@ class OutputState:
     @property
     def built(self) -> bool:
         """Whether this run built it, or tried to."""
-        return self.reason not in UP_TO_DATE
+        return self.reason.builds
 
     @property
     def done(self) -> bool:
@@ -124,11 +120,11 @@ class Report:
     jobs: int
     processors: int
     memory: int
-    stages: tuple[Stage, ...]
+    stages: tuple[TimedStage, ...]
     outputs: tuple[OutputState, ...]
     packages: tuple[PackageContents, ...]
     modules: tuple[tuple[str, Module], ...]
-    findings: tuple[Found, ...]
+    findings: tuple[Finding, ...]
     failure: Failed | None = None
     damaged: tuple[str, ...] = ()
 
@@ -192,7 +188,7 @@ def collect(workspace: Workspace) -> Report:
     )
 
 
-def _stages(entries: Sequence[Entry]) -> tuple[Stage, ...]:
+def _stages(entries: Sequence[Entry]) -> tuple[TimedStage, ...]:
     last = entries[-1].time
     ends = {
         entry.event.number: (entry.time, entry.event.ok) for entry in entries if isinstance(entry.event, StageEnded)
@@ -204,7 +200,7 @@ def _stages(entries: Sequence[Entry]) -> tuple[Stage, ...]:
         if isinstance(event, StageStarted):
             depths[event.number] = depths.get(event.parent, -1) + 1
             end, ok = ends.get(event.number, (last, None))
-            stages.append(Stage(event.number, depths[event.number], event.title, entry.time, end, ok))
+            stages.append(TimedStage(event.number, depths[event.number], event.stage, entry.time, end, ok))
     return tuple(stages)
 
 
@@ -237,14 +233,14 @@ def _outputs(entries: Sequence[Entry], workspace: Workspace) -> tuple[OutputStat
     return tuple(states)
 
 
-def _findings(journals: Sequence[Sequence[Entry]], outputs: Sequence[OutputState]) -> tuple[Found, ...]:
+def _findings(journals: Sequence[Sequence[Entry]], outputs: Sequence[OutputState]) -> tuple[Finding, ...]:
     """For each output those of the run that judged it last: what is reused is not judged again."""
-    found: list[Found] = []
+    found: list[Finding] = []
     for state in outputs:
         for journal in reversed(journals):
             decided = [entry.event for entry in journal if isinstance(entry.event, Decided)]
-            if any(event.output == state.key and event.reason not in UP_TO_DATE for event in decided):
-                events = [entry.event for entry in journal if isinstance(entry.event, Found)]
+            if any(event.output == state.key and event.reason.builds for event in decided):
+                events = [entry.event for entry in journal if isinstance(entry.event, Finding)]
                 found += [event for event in events if event.package.removesuffix(".conda") == state.key]
                 break
     return tuple(found)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from slipway.console import human_seconds, human_size
 from slipway.report.tables import WIDTH, bar_line, fitted_table, paragraph, section
-from slipway.report.views import is_stage_of, outcome, sort_findings
+from slipway.report.views import is_stage_of, outcome
+from slipway.verify.findings import sort_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slipway.base.events import Failed, Found
+    from slipway.base.events import Failed, Finding
     from slipway.observe.record import BuildRecord
     from slipway.report.contents import PackageContents
     from slipway.report.run_report import OutputState, Report
@@ -64,11 +65,11 @@ def _timeline(report: Report) -> list[str]:
     for stage in report.stages:
         mark = {True: "", False: "failed", None: "cut off"}[stage.ok]
         indent = "  " * stage.depth
-        lines.append(bar_line(indent + stage.title, stage.start, stage.end, report.started, report.seconds, mark))
-        state = next((state for state in report.outputs if is_stage_of(stage.title, state)), None)
+        lines.append(bar_line(f"{indent}{stage.stage}", stage.start, stage.end, report.started, report.seconds, mark))
+        state = next((state for state in report.outputs if is_stage_of(stage, state)), None)
         if state is not None and state.current and state.record is not None:
             lines += [
-                bar_line(f"{indent}  {phase.name}", phase.start, phase.end, report.started, report.seconds)
+                bar_line(f"{indent}  {phase.phase}", phase.start, phase.end, report.started, report.seconds)
                 for phase in state.record.phases
             ]
     return lines
@@ -136,7 +137,7 @@ def failure_lines(failure: Failed | None) -> list[str]:
     return [*log, "", *said] if log else said
 
 
-def finding_lines(findings: Sequence[Found]) -> list[str]:
+def finding_lines(findings: Sequence[Finding]) -> list[str]:
     """The findings as a table, the gravest first."""
     rows = [
         (found.severity, found.rule, found.package, found.where, found.message) for found in sort_findings(findings)

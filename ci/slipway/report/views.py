@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slipway.base.events import StageKey
 from slipway.console import human_seconds
 from slipway.report.graph import Link, draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slipway.base.events import Found
     from slipway.observe.modules import Module
     from slipway.report.layout import Box
-    from slipway.report.run_report import OutputState
+    from slipway.report.run_report import OutputState, TimedStage
 
 CHARACTER = 7.8
 """Pixels per character of a node's name, at the page's font size; an estimate on the wide side."""
@@ -48,15 +48,9 @@ def outcome(ok: bool | None) -> str:
     return {True: "done", False: "failed", None: "cut off"}[ok]
 
 
-def sort_findings(findings: Sequence[Found]) -> list[Found]:
-    """Errors first, then warnings and notes, each by package and rule."""
-    order = {"error": 0, "warning": 1}
-    return sorted(findings, key=lambda found: (order.get(found.severity, 2), found.package, found.rule, found.where))
-
-
-def is_stage_of(title: str, state: OutputState) -> bool:
-    """Whether that is the stage which brings the output up to date: ``[1/4] libtorch 2.2.0a0 mkl_h01_100``."""
-    return title.startswith("[") and title.partition("] ")[2].replace(" ", "-") == state.key
+def is_stage_of(stage: TimedStage, state: OutputState) -> bool:
+    """Whether that is the stage which brings the output up to date."""
+    return stage.stage.key is StageKey.OUTPUT and stage.stage.subject == state.key
 
 
 def module_drawing(modules: Sequence[tuple[str, Module]]) -> ModuleDrawing | None:

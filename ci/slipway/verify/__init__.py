@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from slipway.base.events import ERROR, Finding
 from slipway.verify.facts import PackageFacts, read_package
-from slipway.verify.findings import Finding, format_findings, has_errors, sort_findings
-from slipway.verify.policies import ERROR, Policies, load_policies
+from slipway.verify.findings import format_findings, has_errors, sort_findings
+from slipway.verify.policies import Policies, load_policies
 from slipway.verify.rules import Case, judge
 from slipway.verify.surroundings import Surroundings, find_previous, read_surroundings
 from slipway.verify.traces import Tracer, machine_patterns

@@ -1,41 +1,18 @@
-"""A finding: one verdict about one place in one package, with what to do about it."""
+"""Findings, sorted and as a table for people; one is a `slipway.base.events.Finding`."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slipway.base.events import ERROR, SEVERITIES, Finding
 from slipway.console import format_table, printable
-from slipway.verify.policies import ERROR, SEVERITIES, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHOWN_OF_A_SORT = 12
 """How many findings of one rule about one package a table shows."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One verdict. An ``error`` keeps a package out of the channel; a ``note`` is for reading.
-
-    Attributes:
-        package: file name of the package.
-        rule: name of the rule, as in ``slipway.verify.rules``.
-        where: file inside the package, or the part of its metadata.
-        message: what is wrong.
-        cure: what to do about it.
-        detail: more lines to read, such as a diff.
-    """
-
-    severity: Severity
-    package: str
-    rule: str
-    where: str
-    message: str
-    cure: str
-    detail: str = ""
 
 
 def has_errors(findings: Sequence[Finding]) -> bool:

@@ -18,17 +18,13 @@ from typing import Any, Literal, TypeVar
 import yaml
 
 from slipway.base.errors import UsageError
-from slipway.verify.archive import Limits  # noqa: TC001 - the policies' types are read when they are loaded
+from slipway.base.events import Severity  # noqa: TC001 - the policies' types are read when they are loaded
+from slipway.verify.archive import Limits  # noqa: TC001 - as above
 from slipway.verify.traces import Pattern  # noqa: TC001 - as above
 
 POLICY_FOLDER = Path(__file__).parents[2] / "policies"
 """``ci/policies`` of this checkout."""
 
-Severity = Literal["error", "warning", "note"]
-ERROR: Severity = "error"
-WARNING: Severity = "warning"
-NOTE: Severity = "note"
-SEVERITIES = (ERROR, WARNING, NOTE)
 
 _T = TypeVar("_T")
 

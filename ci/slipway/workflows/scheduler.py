@@ -2,7 +2,7 @@
 
 Each job is a slipway of its own (``slipway ci job``) in a folder of its own, dist/ci/IDENTIFIER, exactly as on a hosted
 runner; packages are handed on through dist/ci/handed. What is finished is found finished again by its digest, so a run
-that was killed goes on where it was. A journal keeps how long each job took, so that the longest chain starts first.
+that was killed goes on where it was. A file keeps how long each job took, so that the longest chain starts first.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import sys
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from slipway.base import events as report
+from slipway.base.events import JobEnded, JobListed, JobStarted, JobState
+from slipway.base.journal import Journal
 from slipway.base.proc import GRACE_SECONDS
 from slipway.console import human_seconds
 
@@ -39,21 +39,12 @@ TAIL_LINES = 30
 """How much of a failed job's output is shown."""
 
 
-class State(StrEnum):
-    """How a job ended."""
-
-    BUILT = "built"
-    UP_TO_DATE = "up to date"
-    FAILED = "failed"
-    LEFT_OUT = "left out"
-
-
 @dataclass(frozen=True)
 class Result:
     """One job's end; `seconds` is its whole time, its environment's preparation included."""
 
     job: Job
-    state: State
+    state: JobState
     seconds: float
     size: int = 0
 
@@ -100,16 +91,16 @@ def choose_next(ready: Sequence[Job], running: Mapping[Job, int], machine: Machi
     return shares
 
 
-def urgency(jobs: Sequence[Job], journal: Mapping[str, float], settings: Settings) -> dict[Job, float]:
+def urgency(jobs: Sequence[Job], known: Mapping[str, float], settings: Settings) -> dict[Job, float]:
     """Seconds from a job's start to the end of the longest chain that waits for it."""
     found: dict[Job, float] = {}
     for job in reversed(jobs):
-        own = journal.get(job.name, settings.resources_of(job.output.name).minutes * 60.0)
+        own = known.get(job.name, settings.resources_of(job.output.name).minutes * 60.0)
         found[job] = own + max((found[other] for other in jobs if job in other.direct), default=0.0)
     return found
 
 
-class Journal:
+class JobSeconds:
     """Seconds that each job's last build took, by name; a broken file counts as an empty one and is written anew."""
 
     def __init__(self, path: Path) -> None:
@@ -143,7 +134,7 @@ class LocalRun:
     machine: Machine
     settings: Settings
     reporter: Reporter
-    events: report.Journal = field(default_factory=report.Journal)
+    events: Journal = field(default_factory=Journal)
     results: dict[Job, Result] = field(default_factory=dict)
 
     @property
@@ -160,13 +151,13 @@ class LocalRun:
         self.folder.mkdir(parents=True, exist_ok=True)
         for job in self.jobs:
             needs = tuple(other.identifier for other in job.direct)
-            self.events.add(report.JobListed(job.identifier, job.output.key, needs))
+            self.events.add(JobListed(job.identifier, job.output.key, needs))
         asyncio.run(self._walk())
         return [self.results[job] for job in self.jobs]
 
     async def _walk(self) -> None:
-        journal = Journal(self.folder / "journal.json")
-        urgent = urgency(self.jobs, journal.seconds, self.settings)
+        known = JobSeconds(self.folder / "journal.json")
+        urgent = urgency(self.jobs, known.seconds, self.settings)
         waiting = sorted(self.jobs, key=lambda job: -urgent[job])
         running: dict[asyncio.Task[Result], Job] = {}
         cores: dict[Job, int] = {}
@@ -175,7 +166,7 @@ class LocalRun:
                 while waiting or running:
                     for job in [job for job in waiting if self._is_hopeless(job)]:
                         waiting.remove(job)
-                        self._finish(Result(job, State.LEFT_OUT, 0.0))
+                        self._finish(Result(job, JobState.LEFT_OUT, 0.0))
                         progress.advance(1)
                     ready = [job for job in waiting if all(other in self.results for other in job.needs)]
                     for share in choose_next(ready, cores, self.machine, self.settings):
@@ -190,8 +181,8 @@ class LocalRun:
                         job = running.pop(task)
                         del cores[job]
                         result = task.result()
-                        if result.state is State.BUILT:
-                            journal.note(job, result.seconds)
+                        if result.state is JobState.BUILT:
+                            known.note(job, result.seconds)
                         self._finish(result)
                         progress.advance(1)
         finally:
@@ -201,11 +192,11 @@ class LocalRun:
 
     def _is_hopeless(self, job: Job) -> bool:
         ended = [self.results[other].state for other in job.needs if other in self.results]
-        return any(state in (State.FAILED, State.LEFT_OUT) for state in ended)
+        return any(state in (JobState.FAILED, JobState.LEFT_OUT) for state in ended)
 
     def _finish(self, result: Result) -> None:
         self.results[result.job] = result
-        self.events.add(report.JobEnded(result.job.identifier, result.state, result.size))
+        self.events.add(JobEnded(result.job.identifier, result.state, result.size))
         self.reporter.line(f"{result.job.identifier}: {result.state}, {human_seconds(result.seconds)}")
 
     async def _do(self, share: Share) -> Result:
@@ -214,7 +205,7 @@ class LocalRun:
         answer = dist / "job.json"
         answer.unlink(missing_ok=True)
         started = time.monotonic()
-        self.events.add(report.JobStarted(job.identifier, share.cores))
+        self.events.add(JobStarted(job.identifier, share.cores))
         command = [sys.executable, "-P", "-s", "-m", "slipway", "ci", "job", job.identifier, *self.words]
         command += ["--dist", str(dist), "--handed", str(self.handed), "--jobs", str(share.cores)]
         log = self.folder / "logs" / f"{job.identifier}.log"
@@ -226,9 +217,9 @@ class LocalRun:
         if code != 0:
             self.reporter.line("\n".join(tail))
             self.reporter.line(f"{job.identifier} failed with exit code {code}; its whole output: {log}")
-            return Result(job, State.FAILED, seconds)
+            return Result(job, JobState.FAILED, seconds)
         facts = json.loads(answer.read_text(encoding="utf-8"))
-        return Result(job, State.UP_TO_DATE if facts["reused"] else State.BUILT, seconds, int(facts["size"]))
+        return Result(job, JobState.UP_TO_DATE if facts["reused"] else JobState.BUILT, seconds, int(facts["size"]))
 
 
 async def _run(command: Sequence[str], log: Path, on_line: Callable[[str], None]) -> tuple[int, list[str]]:

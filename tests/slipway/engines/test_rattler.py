@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from slipway.base.errors import BuildError, SolveError, VerifyError
+from slipway.base.events import Phase
 from slipway.base.log import NullReporter, Task
 from slipway.base.paths import CHECKOUT, Workspace
 from slipway.engines.build_folder import build_root
@@ -218,7 +219,7 @@ def test_ninjas_count_is_shown_live(make_output: MakeOutput, make_pipeline: Make
         {"completed": 2, "total": 2, "text": "Linking liba.so"},
     ]
     phases = [update["text"] for update in reporter.updates if "total" not in update]
-    assert phases.index("build.sh") < phases.index("packing")
+    assert phases.index(Phase.SCRIPT) < phases.index(Phase.PACK)
 
 
 def wait_for_end(process: int) -> bool:

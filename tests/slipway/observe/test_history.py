@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from slipway.base.events import Phase
 from slipway.observe.history import (
     available_memory,
     fitting_jobs,
@@ -15,7 +16,7 @@ from slipway.observe.history import (
     remember_steps,
     step_seconds,
 )
-from slipway.observe.record import BuildRecord, Phase, TimedStep, record_path, write_record
+from slipway.observe.record import BuildRecord, TimedPhase, TimedStep, record_path, write_record
 
 from ..recorded_build import RECORD
 
@@ -39,7 +40,9 @@ def test_the_largest_ones_together_must_fit(peaks: list[int], wanted: int, free:
 
 
 def test_the_last_build_counts_whatever_its_build_string(tmp_path: Path) -> None:
-    later = replace(RECORD, key="libtoy-1.1-h9_0", phases=(Phase("compile", 2e9, 2e9 + 1),), steps=RECORD.steps[:2])
+    later = replace(
+        RECORD, key="libtoy-1.1-h9_0", phases=(TimedPhase(Phase.COMPILE, 2e9, 2e9 + 1),), steps=RECORD.steps[:2]
+    )
     for record in (RECORD, later):
         write_record(record_path(tmp_path, record.key), record)
     (tmp_path / "broken.build.json").write_text("{", encoding="utf-8")

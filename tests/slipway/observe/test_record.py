@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.base.events import Journal
+from slipway.base.events import Phase
+from slipway.base.journal import Journal
 from slipway.observe.build import NINJA_FOLDER, BuildObserver
 from slipway.observe.memory import Sample
 from slipway.observe.record import TimedStep, read_ninja, read_record, record_path, write_record
@@ -84,25 +85,31 @@ def test_phases_follow_the_log(tmp_path: Path) -> None:
     observer = BuildObserver("x-1-0", "x", 2, Journal())
     observer.sampler.samples = [Sample(1.0, 5, 1)]
     for line, phase in (
-        ("==> Running build", "solving environments"),
-        ("anything", "solving environments"),
-        ("+ cmake", "build.sh"),
-        ("-- The CXX compiler identification is GNU", "build.sh"),
-        ("-- Generating done", "build.sh"),
-        ("[1/2] Building CXX object a.o", "build.sh"),
-        ("warning: something", "build.sh"),
-        ("[2/2] Linking CXX shared library libx.so", "build.sh"),
-        ("-- Install configuration: Release", "build.sh"),
-        ("Packing", "packing"),
-        ("[1/1] Building CXX object of a test", "testing"),
+        ("==> Running build", Phase.SOLVE),
+        ("anything", Phase.SOLVE),
+        ("+ cmake", Phase.SCRIPT),
+        ("-- The CXX compiler identification is GNU", Phase.SCRIPT),
+        ("-- Generating done", Phase.SCRIPT),
+        ("[1/2] Building CXX object a.o", Phase.SCRIPT),
+        ("warning: something", Phase.SCRIPT),
+        ("[2/2] Linking CXX shared library libx.so", Phase.SCRIPT),
+        ("-- Install configuration: Release", Phase.SCRIPT),
+        ("Packing", Phase.PACK),
+        ("[1/1] Building CXX object of a test", Phase.TEST),
     ):
         observer.line(line, phase)
     leave_ninja_files(tmp_path / "output" / NINJA_FOLDER / "build", 1000.0)
     observer.finish(tmp_path / "output", tmp_path / "logs")
     record = read_record(record_path(tmp_path / "logs", "x-1-0"))
     assert record is not None
-    assert [phase.name for phase in record.phases] == [
-        *("solving environments", "script", "configure", "compile", "install files", "packing", "testing"),
+    assert [timed.phase for timed in record.phases] == [
+        Phase.SOLVE,
+        Phase.SCRIPT,
+        Phase.CONFIGURE,
+        Phase.COMPILE,
+        Phase.INSTALL,
+        Phase.PACK,
+        Phase.TEST,
     ]
     assert all(first.end == second.start for first, second in zip(record.phases, record.phases[1:], strict=False))
     assert record.peak_memory == 5

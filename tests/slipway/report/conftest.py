@@ -7,6 +7,7 @@ import json
 import tarfile
 import zipfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,16 @@ import zstandard
 from slipway.base.events import (
     Decided,
     Event,
-    Found,
+    Finding,
     Packaged,
+    Phase,
     PhaseStarted,
+    Reason,
     RunEnded,
     RunStarted,
+    Stage,
     StageEnded,
+    StageKey,
     StageStarted,
 )
 from slipway.base.paths import Workspace
@@ -36,18 +41,18 @@ MakePackage = Callable[..., Path]
 
 EVENTS: tuple[tuple[float, Event], ...] = (
     (0, RunStarted("ship", 2, 4, 8_000_000_000)),
-    (0, StageStarted(1, 0, "render the recipe")),
+    (0, StageStarted(1, 0, Stage(StageKey.RECIPE))),
     (1, StageEnded(1, ok=True)),
-    (1, StageStarted(2, 0, "[1/2] libtoy 1.0 h0_0")),
-    (1, Decided(KEY, "changed", ("src/<toy>.c",))),
-    (2, PhaseStarted(KEY, "compile")),
-    (8, StageStarted(3, 2, "verify")),
-    (8, Found("warning", f"{KEY}.conda", "linking", "lib/libtoy.so", "needs libother.so", "declare it")),
+    (1, StageStarted(2, 0, Stage(StageKey.OUTPUT, KEY, 1, 2))),
+    (1, Decided(KEY, Reason.CHANGED, ("src/<toy>.c",))),
+    (2, PhaseStarted(KEY, Phase.COMPILE)),
+    (8, StageStarted(3, 2, Stage(StageKey.VERIFY, KEY))),
+    (8, Finding("warning", f"{KEY}.conda", "linking", "lib/libtoy.so", "needs libother.so", "declare it")),
     (9, StageEnded(3, ok=True)),
     (9, StageEnded(2, ok=True)),
     (9, Packaged(KEY, f"linux-64/{KEY}.conda", 500, "aa", 8.0, reused=False)),
-    (9, StageStarted(4, 0, "[2/2] toy-data 1.0 h1_0")),
-    (9, Decided(OTHER, "up to date")),
+    (9, StageStarted(4, 0, Stage(StageKey.OUTPUT, OTHER, 2, 2))),
+    (9, Decided(OTHER, Reason.UP_TO_DATE)),
     (10, StageEnded(4, ok=True)),
     (10, Packaged(OTHER, f"noarch/{OTHER}.conda", 100, "bb", 0.5, reused=True)),
     (10, RunEnded(ok=True)),
@@ -58,7 +63,7 @@ def write_journal(workspace: Workspace, events: tuple[tuple[float, Event], ...],
     """The events, each with its seconds since `START`, as `Journal` writes them."""
     folder = workspace.dist / RUNS
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps({"time": START + at, "event": type(event).__name__, **vars(event)}) for at, event in events]
+    lines = [json.dumps({"time": START + at, "event": type(event).__name__, **asdict(event)}) for at, event in events]
     (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import UsageError
-from slipway.base.events import Event, JobEnded, JobListed, JobStarted, RunEnded, RunStarted
+from slipway.base.events import Event, JobEnded, JobListed, JobStarted, JobState, RunEnded, RunStarted
 from slipway.base.paths import Workspace
 from slipway.report.jobs_page import render_jobs_page, render_jobs_text
 from slipway.report.jobs_report import collect_jobs, heaviest_chain
@@ -28,12 +28,12 @@ RUN: tuple[tuple[float, Event], ...] = (
     (0, JobListed("c", "c-1-0", ("a",))),
     (0, JobStarted("libtoy-h0_0", 3)),
     (0, JobStarted("a", 1)),
-    (4, JobEnded("a", "up to date", 700)),
+    (4, JobEnded("a", JobState.UP_TO_DATE, 700)),
     (4, JobStarted("c", 1)),
-    (10, JobEnded("libtoy-h0_0", "built", 500)),
+    (10, JobEnded("libtoy-h0_0", JobState.BUILT, 500)),
     (10, JobStarted("b", 4)),
-    (11, JobEnded("c", "failed")),
-    (12, JobEnded("b", "built", 300)),
+    (11, JobEnded("c", JobState.FAILED)),
+    (12, JobEnded("b", JobState.BUILT, 300)),
     (13, RunEnded(ok=False)),
 )
 
@@ -57,9 +57,9 @@ def run(workspace: Workspace, make_run: MakeRun) -> Workspace:
 def test_jobs_and_what_their_own_reports_say(run: Workspace) -> None:
     report = collect_jobs(run)
     assert [(job.job, job.state, job.seconds, job.cores) for job in report.jobs] == [
-        ("libtoy-h0_0", "built", 10, 3),
+        ("libtoy-h0_0", JobState.BUILT, 10, 3),
         ("a", "up to date", 4, 1),
-        ("b", "built", 2, 4),
+        ("b", JobState.BUILT, 2, 4),
         ("c", "failed", 7, 1),
     ]
     assert [job.job for job in report.chain] == ["libtoy-h0_0", "b"]

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from slipway.base.events import Failed, RunEnded
+from slipway.base.events import Failed, RunEnded, Stage, StageKey, StageStarted
 from slipway.observe.record import BuildRecord, TimedStep
 from slipway.report.page import render_page, write_page
 from slipway.report.run_report import collect
@@ -96,7 +96,7 @@ def test_nothing_leads_outside(make_run: MakeRun) -> None:
 def test_names_are_text_and_never_markup(make_run: MakeRun) -> None:
     evil = "</script><script>alert(1)</script>"
     events = tuple(
-        (at, replace(event, title=evil) if getattr(event, "title", "").startswith("render") else event)
+        (at, replace(event, stage=Stage(StageKey.TOP_LEVEL, evil)) if isinstance(event, StageStarted) else event)
         for at, event in EVENTS
     )
     text = render_page(collect(make_run(events)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import UsageError
-from slipway.base.events import Decided, RunStarted
+from slipway.base.events import Decided, Reason, RunStarted
 from slipway.report.run_report import collect
 
 from ..recorded_build import KEY, RECORD, START
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def test_a_whole_run(make_run: MakeRun) -> None:
     report = collect(make_run())
     assert (report.command, report.ok, report.seconds, report.jobs) == ("ship", True, 10.0, 2)
-    assert [(stage.title, stage.depth, stage.end - stage.start) for stage in report.stages] == [
+    assert [(str(stage.stage), stage.depth, stage.end - stage.start) for stage in report.stages] == [
         ("render the recipe", 0, 1.0),
         ("[1/2] libtoy 1.0 h0_0", 0, 8.0),
         ("verify", 1, 1.0),
@@ -46,7 +46,7 @@ def test_a_run_that_was_killed_anywhere(make_run: MakeRun, length: int) -> None:
 
 def test_what_is_reused_keeps_its_last_build_and_findings(make_run: MakeRun) -> None:
     workspace = make_run()
-    later = ((100.0, RunStarted("ship", 2, 4, 1)), (101.0, Decided(KEY, "up to date")))
+    later = ((100.0, RunStarted("ship", 2, 4, 1)), (101.0, Decided(KEY, Reason.UP_TO_DATE)))
     write_journal(workspace, later, name="2")
     report = collect(workspace)
     (state,) = report.outputs
@@ -57,7 +57,7 @@ def test_what_is_reused_keeps_its_last_build_and_findings(make_run: MakeRun) -> 
 
 def test_findings_of_an_older_build_are_gone(make_run: MakeRun) -> None:
     workspace = make_run()
-    later = ((100.0, RunStarted("ship", 2, 4, 1)), (101.0, Decided(KEY, "changed")))
+    later = ((100.0, RunStarted("ship", 2, 4, 1)), (101.0, Decided(KEY, Reason.CHANGED)))
     write_journal(workspace, later, name="2")
     assert collect(workspace).findings == ()
 

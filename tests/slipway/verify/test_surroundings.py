@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import ChannelError, IntegrityError
+from slipway.base.events import Finding
 from slipway.channel import folder as channel
 from slipway.channel.environments import SolvedPackage
 from slipway.cli import main
 from slipway.commands.verify import selection_of
 from slipway.verify import Verifier, find_previous, format_findings, sort_findings
-from slipway.verify.findings import Finding
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.rules import RULES
 

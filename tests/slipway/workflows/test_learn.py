@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from slipway.base.events import Phase
 from slipway.observe.memory import Sample
-from slipway.observe.record import BuildRecord, Phase, TimedStep, record_path, write_record
+from slipway.observe.record import BuildRecord, TimedPhase, TimedStep, record_path, write_record
 from slipway.workflows.learn import learned
 from slipway.workflows.settings import load_settings
 
@@ -19,7 +20,7 @@ def keep(folder: Path, job: str, name: str, peak: int, *steps: int) -> None:
         key=f"{name}-1.0-0",
         name=name,
         jobs=2,
-        phases=(Phase("compile", 0, 9),),
+        phases=(TimedPhase(Phase.COMPILE, 0, 9),),
         steps=tuple(TimedStep(f"{memory}.o", 0, 1, memory) for memory in steps),
         samples=(Sample(0, peak, 2),),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.workflows.graph import Job
-from slipway.workflows.scheduler import Journal, Machine, choose_next, urgency
+from slipway.workflows.scheduler import JobSeconds, Machine, choose_next, urgency
 from slipway.workflows.settings import Resources, load_settings
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def test_journal_survives_a_broken_file(tmp_path: Path, jobs: list[Job]) -> None
     path = tmp_path / "journal.json"
     for text in ("{", "[1]", '{"a": "x"}', ""):
         path.write_text(text, encoding="utf-8")
-        assert Journal(path).seconds == {}
-    Journal(path).note(jobs[0], 2.5)
-    assert Journal(path).seconds == {jobs[0].name: 2.5}
+        assert JobSeconds(path).seconds == {}
+    JobSeconds(path).note(jobs[0], 2.5)
+    assert JobSeconds(path).seconds == {jobs[0].name: 2.5}
     assert [entry.name for entry in tmp_path.iterdir()] == ["journal.json"]

@@ -14,7 +14,7 @@ from slipway.verify.rules.case import Case
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from slipway.verify.findings import Finding
+    from slipway.base.events import Finding
 
 __all__ = ["RULES", "Case", "judge"]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slipway.verify.findings import Finding
+from slipway.base.events import Finding
 
 if TYPE_CHECKING:
+    from slipway.base.events import Severity
     from slipway.verify.facts import PackageFacts
-    from slipway.verify.policies import Policies, Severity
+    from slipway.verify.policies import Policies
     from slipway.verify.surroundings import Surroundings
 
 

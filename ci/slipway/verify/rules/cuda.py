@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slipway.verify.policies import ERROR, WARNING, match_name
+from slipway.base.events import ERROR, WARNING
+from slipway.verify.policies import match_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from slipway.verify.findings import Finding
+    from slipway.base.events import Finding
     from slipway.verify.rules.case import Case
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from slipway.verify.policies import ERROR, WARNING, match_name
+from slipway.base.events import ERROR, WARNING
+from slipway.verify.policies import match_name
 from slipway.verify.surroundings import resolve_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from slipway.base.events import Finding
     from slipway.verify.elf import ElfFacts
     from slipway.verify.facts import FileFacts
-    from slipway.verify.findings import Finding
     from slipway.verify.rules.case import Case
 
 

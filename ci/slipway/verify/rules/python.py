@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from slipway.verify.policies import ERROR, WARNING
+from slipway.base.events import ERROR, WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from email.message import Message
 
+    from slipway.base.events import Finding
     from slipway.verify.facts import FileFacts
-    from slipway.verify.findings import Finding
     from slipway.verify.policies import PythonPackage
     from slipway.verify.rules.case import Case
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from slipway.base.events import ERROR
 from slipway.console import human_size
-from slipway.verify.policies import ERROR, match_name
+from slipway.verify.policies import match_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from slipway.verify.findings import Finding
+    from slipway.base.events import Finding
     from slipway.verify.rules.case import Case
 
 _CURE = "find what grew (`slipway report` shows it); if it is worth it, raise the budget in ci/policies/sizes.yaml"

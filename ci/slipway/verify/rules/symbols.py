@@ -6,16 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slipway.base.events import ERROR, NOTE, WARNING
 from slipway.verify.demangle import demangled
-from slipway.verify.policies import ERROR, NOTE, WARNING, match_name
+from slipway.verify.policies import match_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from slipway.base.events import Finding, Severity
     from slipway.verify.elf import Symbol
     from slipway.verify.facts import PackageFacts
-    from slipway.verify.findings import Finding
-    from slipway.verify.policies import Severity, Symbols
+    from slipway.verify.policies import Symbols
     from slipway.verify.rules.case import Case
 
 _PRE_RELEASE = re.compile(r"\d[._-]?(a|b|c|rc|alpha|beta|dev|pre)[._-]?\d*", re.IGNORECASE)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from slipway.verify.policies import ERROR, Floor
+from slipway.base.events import ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rattler import Version
 
-    from slipway.verify.findings import Finding
+    from slipway.base.events import Finding
+    from slipway.verify.policies import Floor
     from slipway.verify.rules.case import Case
 
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)*")

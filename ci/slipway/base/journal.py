@@ -1,0 +1,160 @@
+"""The journal of a run: one JSON object per line, written as things happen.
+
+Each line is one of `slipway.base.events`, with its class's name and its time. A line that a kill cut off is skipped on
+reading; everything before it counts.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import typing
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TextIO, get_args
+
+from slipway.base import events
+from slipway.base.events import Event, RunEnded, RunStarted, Stage, StageEnded, StageStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from slipway.base.log import Reporter, Task
+
+KEPT_RUNS = 20
+"""How many journals stay in dist/logs/runs."""
+
+_KINDS: dict[str, Callable[..., Event]] = {kind.__name__: kind for kind in get_args(Event)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An event and when it was, in seconds since 1970."""
+
+    time: float
+    event: Event
+
+
+class Journal:
+    """Takes events and writes them down at once; without a stream it forgets them."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
+        self._number = 0
+        self._open: list[int] = [0]
+
+    def add(self, event: Event) -> None:
+        """Write one event down."""
+        if self._stream is not None:
+            line = {"time": round(time.time(), 3), "event": type(event).__name__, **asdict(event)}
+            self._stream.write(json.dumps(line) + "\n")
+            self._stream.flush()
+
+    @contextmanager
+    def stage(self, stage: Stage) -> Iterator[None]:
+        """A stage that lasts as long as the block; stages nest."""
+        self._number += 1
+        number = self._number
+        self.add(StageStarted(number, self._open[-1], stage))
+        self._open.append(number)
+        ok = False
+        try:
+            yield
+            ok = True
+        finally:
+            self._open.remove(number)
+            self.add(StageEnded(number, ok))
+
+
+@contextmanager
+def keep_journal(folder: Path, started: RunStarted) -> Iterator[Journal]:
+    """A journal in a new file of `folder`; the oldest of more than `KEPT_RUNS` files go."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in journal_paths(folder)[: -KEPT_RUNS + 1]:
+        old.unlink(missing_ok=True)
+    # Names sort by time; the fraction keeps two runs of one second apart.
+    now = time.time()
+    name = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z.jsonl"
+    with (folder / name).open("w", encoding="utf-8") as stream:
+        journal = Journal(stream)
+        journal.add(started)
+        ok = False
+        try:
+            yield journal
+            ok = True
+        finally:
+            journal.add(RunEnded(ok))
+
+
+def journal_paths(folder: Path) -> list[Path]:
+    """Every journal in `folder`, oldest first."""
+    return sorted(folder.glob("*.jsonl"))
+
+
+def read_journal(path: Path) -> list[Entry]:
+    """The events of one journal in the order written; lines that are no event are left out."""
+    entries = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            given = json.loads(line)
+        except ValueError:
+            continue  # cut off by a kill
+        entry = _entry(given) if isinstance(given, dict) else None
+        if entry is not None:
+            entries.append(entry)
+    return entries
+
+
+def _entry(given: Mapping[str, Any]) -> Entry | None:
+    kind = _KINDS.get(str(given.get("event")))
+    if kind is None or not isinstance(given.get("time"), (int, float)):
+        return None
+    values = {key: value for key, value in given.items() if key not in ("time", "event")}
+    try:
+        event = _made(kind, values)
+    except (TypeError, ValueError):
+        return None  # written by another version, with other fields or keys
+    return Entry(float(given["time"]), event)
+
+
+def _made(kind: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+    """An event, or a part of one, from JSON: keys become the members of their enums, lists become tuples."""
+    types = typing.get_type_hints(kind, vars(events))
+
+    def value_of(name: str, value: Any) -> Any:
+        wanted = types.get(name)
+        if is_dataclass(wanted) and isinstance(value, dict):
+            return _made(typing.cast("Callable[..., Any]", wanted), value)
+        if isinstance(wanted, type) and issubclass(wanted, Enum):
+            return wanted(value)
+        return tuple(value) if isinstance(value, list) else value
+
+    return kind(**{name: value_of(name, value) for name, value in values.items()})
+
+
+class JournalingReporter:
+    """Passes everything on to another reporter, and writes its steps down as stages."""
+
+    def __init__(self, reporter: Reporter, journal: Journal) -> None:
+        self._reporter = reporter
+        self._journal = journal
+
+    def line(self, text: str) -> None:
+        """See `slipway.base.log.Reporter`."""
+        self._reporter.line(text)
+
+    @contextmanager
+    def step(self, title: Stage | str) -> Iterator[None]:
+        """See `slipway.base.log.Reporter`; a step without a key is shown and not written down."""
+        with ExitStack() as stack:
+            if isinstance(title, Stage):
+                stack.enter_context(self._journal.stage(title))
+            stack.enter_context(self._reporter.step(title))
+            yield
+
+    def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> AbstractContextManager[Task]:
+        """See `slipway.base.log.Reporter`."""
+        return self._reporter.task(title, total=total, unit=unit)
