@@ -25,7 +25,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT / "ci"))
 
 from slipway.base.log import NullReporter  # noqa: E402
-from slipway.channel.folder import channel_url  # noqa: E402 - found in the checkout
+from slipway.channel.folder import Channel  # noqa: E402 - found in the checkout
 from slipway.request import Selection, embedded_channel  # noqa: E402
 
 RECIPE = CHECKOUT / "tests" / "golden" / "conda-build" / "additive"
@@ -53,7 +53,7 @@ def make_cuda_versions(folder: Path, environment: dict[str, str]) -> str:
         text = f'package:\n  name: cuda-version\n  version: "{version}"\nabout:\n  license: MIT\n'
         (recipe / "meta.yaml").write_text(text, encoding="utf-8")
         slipway("ship", recipe, "--dist", folder / "dist", environment=environment)
-    return channel_url(folder / "dist" / "channel")
+    return Channel(folder / "dist" / "channel").url
 
 
 def measure(dist: Path, channels: tuple[str, ...], environment: dict[str, str]) -> float:

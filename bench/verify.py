@@ -22,8 +22,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT / "ci"))
 
 from slipway.base.log import NullReporter  # noqa: E402
-from slipway.channel import folder as channel  # noqa: E402 - found in the checkout
 from slipway.channel.environments import solve  # noqa: E402
+from slipway.channel.folder import Channel  # noqa: E402 - found in the checkout
 from slipway.commands.verify import selection_of  # noqa: E402
 from slipway.console import format_table, human_size  # noqa: E402
 from slipway.request import embedded_channel  # noqa: E402
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5, help="how often each step runs")
     arguments = parser.parse_args()
     folder = arguments.dist.resolve() / "channel"
-    packages = sorted(folder.glob("*/*.conda"))
+    packages = Channel(folder).packages()
     if not packages:
         raise SystemExit(f"{folder} holds no package: run ./slipway ship")
     verifier = Verifier()
@@ -58,7 +58,7 @@ def main() -> None:
         reading, facts = best(arguments.repeat, lambda path=path: verifier.facts(path))
         embedded = embedded_channel(selection_of(facts), NullReporter(), offline=False)
         spec = f"{facts.package} =={facts.index['version']} {facts.index['build']}"
-        channels = (channel.channel_url(folder), embedded.url)
+        channels = (Channel(folder).url, embedded.url)
         solving, solution = best(arguments.repeat, lambda spec=spec, channels=channels: solve([spec], channels))
         looking, around = best(
             arguments.repeat,

@@ -12,7 +12,7 @@ from slipway.base.errors import RecipeError, UsageError, VariantError
 from slipway.base.paths import CHECKOUT, Workspace, cache_folder
 from slipway.base.platform import this_platform
 from slipway.channel.environments import solve
-from slipway.channel.folder import channel_url, is_indexed
+from slipway.channel.folder import Channel
 from slipway.recipe.choose import agrees, used_variant
 from slipway.source import pin_sources
 
@@ -201,8 +201,9 @@ class Request:
             NetworkError, IntegrityError: a source cannot be fetched, or is not what the recipe promises.
         """
         own_names = {output.name for output in outputs}
-        if is_indexed(self.workspace.channel):  # other recipes' packages may lie there
-            channels = (channel_url(self.workspace.channel), *channels)
+        channel = Channel(self.workspace.channel)
+        if channel.is_indexed:  # other recipes' packages may lie there
+            channels = (channel.url, *channels)
         rendered_for: dict[tuple[str, ...], dict[str, RenderedOutput]] = {}
         final = []
         for output in outputs:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from slipway.channel.folder import read_info
+from slipway.channel.package import read_info
 
 RECIPE = Path(__file__).parent / "recipes/cached"
 CHECKOUT = Path(__file__).resolve().parents[2]

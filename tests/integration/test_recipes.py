@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from slipway.channel import folder as channel
+from slipway.channel.package import read_info
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPES = Path(__file__).parent / "recipes"
@@ -45,7 +45,7 @@ def index(dist: Path, subdir: str = "linux-64") -> dict[str, dict[str, Any]]:
 def installs(dist: Path, record: dict[str, Any]) -> set[str]:
     """The files that a package installs; not those that its tests bring along."""
     package = dist / "channel" / record["subdir"] / record["file"]
-    paths = json.loads(channel.read_info(package, "paths.json") or b"{}")["paths"]
+    paths = json.loads(read_info(package, "paths.json") or b"{}")["paths"]
     return {entry["_path"] for entry in paths if not entry["_path"].startswith("etc/conda/test-files/")}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from slipway.base.log import NullReporter
-from slipway.channel.folder import channel_url
+from slipway.channel.folder import Channel
 from slipway.checkout.solver_truth import Case, Row, judge, read_table
 from slipway.request import Selection, embedded_channel
 
@@ -34,7 +34,7 @@ class Shipped:
         kinds = [blas for blas in ("mkl", "openblas") if any(blas in build for build in self.builds("libtorch"))]
         selections = [Selection("3.11", blas, cuda) for blas in kinds]
         embedded = [embedded_channel(selection, NullReporter(), offline=False).url for selection in selections]
-        self.channels = (channel_url(folder), *embedded)
+        self.channels = (Channel(folder).url, *embedded)
 
     def builds(self, name: str) -> list[str]:
         """The build strings of an output of ours."""

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from slipway.channel import folder as channel
+from slipway.channel.package import read_info
 from slipway.source.tree import read_tree
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -19,7 +19,7 @@ def test_libtorch_and_pytorch_have_the_same_bytes_again(tmp_path: Path) -> None:
     answer = subprocess.run([CHECKOUT / "slipway", "ship", "--dist", dist], capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     pytorch = max(dist.glob("channel/*/pytorch-2*.conda"), key=lambda path: path.stat().st_mtime)
-    needed = json.loads(channel.read_info(pytorch, "slipway.json") or b"")["needed"]
+    needed = json.loads(read_info(pytorch, "slipway.json") or b"")["needed"]
     (libtorch,) = (key for key in needed if key.startswith("libtorch-"))
 
     checkout = tmp_path / "another" / "place"

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
 from slipway.base.paths import cache_folder
-from slipway.channel.folder import index_problem
+from slipway.channel.folder import find_index_problem
 from slipway.channel.specs import strict_spec
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def solve(
     wanted = ", ".join(f"`{spec}`" for spec in specs)
     for folder in filter(None, map(local_folder, channels)):
         for subdir in (folder / name for name in ("linux-64", "noarch") if (folder / name).is_dir()):
-            if problem := index_problem(subdir):
+            if problem := find_index_problem(subdir):
                 raise ChannelError(
                     f"the channel's index is damaged: {problem}",
                     where=str(subdir),

@@ -1,8 +1,13 @@
-"""The channel: a folder of packages and their index, which changes in one step or not at all.
+"""A channel: a folder of packages and their index, which changes in one step or not at all.
 
-`publish` makes the channel's next state complete in a folder beside it (hard links to what stays, the new files, a new
-index) and then swaps the two folders in one system call. Whoever reads the channel sees all of the old state or all of
-the new one; an interrupted or failed publish leaves nothing but a folder that the next one removes.
+`Channel.publish` makes the channel's next state complete in a folder beside it (hard links to what stays, the new
+files, a new index) and then swaps the two folders in one system call. Whoever reads the channel sees all of the old
+state or all of the new one; an interrupted or failed publish leaves nothing but a folder that the next one removes.
+
+    channel = Channel(folder)
+    channel.publish([("linux-64", path)])             # add or replace it, and index; without any: index anew
+    channel.publish(without=[channel.path_of(...)])   # take it out
+    solve(["toy"], [channel.url])
 """
 
 from __future__ import annotations
@@ -15,66 +20,121 @@ import json
 import os
 import re
 import shutil
-import zipfile
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import zstandard
+from rattler import index
 
 from slipway.base.errors import ChannelError
-from slipway.engines.engine import DIGEST_KEY
+from slipway.channel.package import PACKAGE_SUFFIX, is_whole, package_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
 SUBDIRS = ("linux-64", "noarch")
 """What every channel of ours has, even when empty: solvers ask for both."""
 
-PACKAGE_SUFFIX = ".conda"
-
 _INDEX_FILE = re.compile(r"(current_)?repodata.*\.(json|zst|bz2|lock)")
 """What indexing writes anew."""
 
 
-def channel_url(folder: Path) -> str:
-    """The ``file://`` address of a local channel."""
-    return folder.resolve().as_uri()
+@dataclass(frozen=True)
+class Channel:
+    """The channel in `folder`, which need not exist yet. Nothing of it is kept in memory."""
 
+    folder: Path
 
-def publish(folder: Path, packages: Iterable[tuple[str, Path]]) -> None:
-    """Add (or replace) packages in the channel at `folder`, and index it, in one step.
+    @property
+    def url(self) -> str:
+        """Its ``file://`` address, as solvers take it."""
+        return self.folder.resolve().as_uri()
 
-    Args:
-        folder: the channel; made when it does not exist.
-        packages: subdir and file of each package.
+    @property
+    def is_indexed(self) -> bool:
+        """Whether it is there, and its index can be read in both of its forms."""
+        return all(find_index_problem(self.folder / name) is None for name in SUBDIRS)
 
-    Raises:
-        ChannelError: `folder` is something else than a channel, or a file is not a package.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise ChannelError("the channel is not a folder", where=str(folder))
-    following = folder.with_name(f".{folder.name}.next")
-    shutil.rmtree(following, ignore_errors=True)
-    try:
-        _copy_packages(folder, following)
-        for subdir, path in packages:
-            if path.suffix != PACKAGE_SUFFIX:
-                raise ChannelError("not a conda package", where=str(path), hint=f"its name ends in {PACKAGE_SUFFIX}")
-            target = following / subdir / path.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.unlink(missing_ok=True)
-            link_or_copy(path, target)
-        write_index(following)
-        _replace_folder(folder, following)
-    finally:
+    def path_of(self, subdir: str, key: str) -> Path:
+        """Where the package ``name-version-build`` lies, if it is there."""
+        return self.folder / subdir / f"{key}{PACKAGE_SUFFIX}"
+
+    def packages(self, name: str | None = None) -> list[Path]:
+        """The package files that lie there, by subdir and file name; of one name or of all."""
+        found = sorted(self.folder.glob(f"*/*{PACKAGE_SUFFIX}"))
+        return [path for path in found if name is None or package_name(path) == name]
+
+    def records(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """What its index, which must be readable, says: each package's file, and its record (name, sha256, ...)."""
+        for path in sorted(self.folder.glob("*/repodata.json")):
+            for name, record in json.loads(path.read_bytes()).get("packages.conda", {}).items():
+                yield path.parent / name, record
+
+    def publish(self, packages: Iterable[tuple[str, Path]] = (), *, without: Collection[Path] = ()) -> None:
+        """Add (or replace) packages, take others out, and index what is there, in one step.
+
+        Args:
+            packages: subdir and file of each.
+            without: files of the channel that go.
+
+        Raises:
+            ChannelError: the folder is something else than a channel, or a file is not a package.
+        """
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ChannelError("the channel is not a folder", where=str(self.folder))
+        following = self.folder.with_name(f".{self.folder.name}.next")
         shutil.rmtree(following, ignore_errors=True)
+        try:
+            _copy_packages(self.folder, following, without)
+            for subdir, path in packages:
+                if path.suffix != PACKAGE_SUFFIX:
+                    hint = f"its name ends in {PACKAGE_SUFFIX}"
+                    raise ChannelError("not a conda package", where=str(path), hint=hint)
+                target = following / subdir / path.name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.unlink(missing_ok=True)
+                link_or_copy(path, target)
+            write_index(following)
+            _replace_folder(self.folder, following)
+        finally:
+            shutil.rmtree(following, ignore_errors=True)
+
+    def find_damage(self, path: Path) -> str | None:
+        """Why its package at `path` must not be used: the bytes are not what the index says; None if it may be."""
+        try:
+            records = json.loads((path.parent / "repodata.json").read_bytes())["packages.conda"]
+            record = records.get(path.name)
+            promised = None if record is None else record["sha256"]
+        except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+            return f"the channel's index cannot be read ({type(error).__name__})"
+        if record is None:
+            return "the channel's index does not know the package"
+        with path.open("rb") as stream:
+            actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        return None if actual == promised else "its bytes are not what the channel's index says"
+
+    def repair(self) -> list[Path]:
+        """Write a lost or damaged index again.
+
+        Damaged packages get another name, by which no index takes them; returns what they are called now.
+        """
+        aside = [path.rename(path.with_name(f"{path.name}.damaged")) for path in self.packages() if not is_whole(path)]
+        self.publish()
+        return aside
+
+    def delete(self) -> None:
+        """Remove the folder, if it is there."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _copy_packages(folder: Path, following: Path) -> None:
+def _copy_packages(folder: Path, following: Path, without: Collection[Path]) -> None:
     for subdir in SUBDIRS:
         (following / subdir).mkdir(parents=True, exist_ok=True)
     if folder.is_dir():
         # All that is not the index: a channel of others may hold packages in the older format, notes and keys.
         for path in folder.rglob("*"):
-            if path.is_file() and not _INDEX_FILE.match(path.name):
+            if path.is_file() and not _INDEX_FILE.match(path.name) and path not in without:
                 target = following / path.relative_to(folder)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(path, target)
@@ -96,8 +156,6 @@ def write_index(folder: Path) -> None:
     Raises:
         ChannelError: a package cannot be read.
     """
-    from rattler import index
-
     try:
         asyncio.run(index.index_fs(folder, write_zst=True, write_shards=False, force=True))
     except Exception as error:  # py-rattler raises bare Exceptions here
@@ -145,69 +203,8 @@ def _exchange(first: Path, second: Path) -> bool:
     raise OSError(number, os.strerror(number), str(first))
 
 
-def read_package_digest(path: Path) -> str | None:
-    """What `path` says it was made from (see `slipway.pipeline.manifest`), or None for a package that does not say."""
-    about = json.loads(read_info(path, "about.json") or b"{}")
-    extra = about.get("extra")
-    # rattler-build keeps it below `extra`, conda-build's --extra-meta beside it.
-    value = (extra if isinstance(extra, dict) else {}).get(DIGEST_KEY, about.get(DIGEST_KEY))
-    return str(value) if value is not None else None
-
-
-def read_paths(path: Path) -> frozenset[str]:
-    """The files that the package at `path` installs.
-
-    Raises:
-        ChannelError: that is no readable package.
-    """
-    content = json.loads(read_info(path, "paths.json") or b"{}")
-    return frozenset(str(entry["_path"]) for entry in content.get("paths", ()))
-
-
-def read_info(path: Path, name: str) -> bytes | None:
-    """The file `name` below ``info/`` in the package at `path`; None where it has none.
-
-    Raises:
-        ChannelError: that is no readable package.
-    """
-    from rattler.package_streaming import PackageArchive
-
-    async def read() -> bytes | None:
-        return await (await PackageArchive.from_path(path)).read_file(f"info/{name}")
-
-    try:
-        return asyncio.run(read())
-    except Exception as error:
-        raise ChannelError(f"not a readable package: {error}", where=str(path)) from error
-
-
-def is_indexed(folder: Path) -> bool:
-    """Whether `folder` is a channel whose index can be read, in both of its forms."""
-    return all(index_problem(folder / name) is None for name in SUBDIRS)
-
-
-def is_whole(path: Path) -> bool:
-    """Whether the file at `path` is a package whose parts have the checksums that stand beside them."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
-    except (OSError, ValueError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile):
-        return False
-
-
-def set_damaged_aside(folder: Path) -> list[Path]:
-    """Give packages that are none another name, by which no index takes them; returns what they are called now."""
-    aside = []
-    for path in sorted(folder.glob(f"*/*{PACKAGE_SUFFIX}")):
-        if not is_whole(path):
-            aside.append(path.rename(path.with_name(f"{path.name}.damaged")))
-    return aside
-
-
-def index_problem(subdir: Path) -> str | None:
+def find_index_problem(subdir: Path) -> str | None:
     """What is wrong with the index in a channel's `subdir`; None if nothing is."""
-    import zstandard
-
     try:
         text = (subdir / "repodata.json").read_bytes()
         document = json.loads(text)
@@ -222,18 +219,3 @@ def index_problem(subdir: Path) -> str | None:
     if not all(isinstance(kind, dict) and all(isinstance(one, dict) for one in kind.values()) for kind in kinds):
         return "repodata.json is no index of packages"
     return None
-
-
-def damage(folder: Path, subdir: str, filename: str) -> str | None:
-    """Why the package of that name must not be used: its bytes are not what the channel's index says; None if fine."""
-    try:
-        index = json.loads((folder / subdir / "repodata.json").read_bytes())
-        record = index["packages.conda"].get(filename)
-        promised = None if record is None else record["sha256"]
-    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        return f"the channel's index cannot be read ({type(error).__name__})"
-    if record is None:
-        return "the channel's index does not know the package"
-    with (folder / subdir / filename).open("rb") as stream:
-        actual = hashlib.file_digest(stream, "sha256").hexdigest()
-    return None if actual == promised else "its bytes are not what the channel's index says"

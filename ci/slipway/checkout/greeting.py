@@ -13,8 +13,8 @@ from slipway.base import proc
 from slipway.base.errors import BuildError
 from slipway.base.events import Stage, StageKey
 from slipway.base.paths import CHECKOUT
-from slipway.channel import folder as channel
 from slipway.channel.environments import install, solve
+from slipway.channel.folder import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,7 @@ def greet(request: Request, channels: tuple[str, ...], reporter: Reporter) -> Gr
     if request.selection.cuda:
         specs += ["pytorch-gpu", f"cuda-version {request.selection.cuda}.*"]
     with reporter.step(Stage(StageKey.INSTALL, f"{', '.join(specs[1:])} into {prefix}")):
-        solution = solve(specs, (channel.channel_url(workspace.channel), *channels))
+        solution = solve(specs, (Channel(workspace.channel).url, *channels))
         linked = install(solution, prefix, reporter)
         reporter.line(f"{len(solution.packages)} packages, {linked} of them new")
     with reporter.step(Stage(StageKey.HELLO_WORLD)), tempfile.TemporaryDirectory(prefix="slipway-hello-") as folder:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from slipway.base import proc
 from slipway.base.errors import BuildError, NetworkError
 from slipway.base.paths import CHECKOUT, Workspace
-from slipway.channel import folder as channel
 from slipway.channel.environments import install, solve
+from slipway.channel.folder import Channel
 from slipway.request import Selection, embedded_channel, usable_cpus
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def make_test_environment(
     """An environment of its own for tests, solved from the shipped channel and the embedded one."""
     embedded = embedded_channel(Selection("3.11", "mkl", None), reporter, offline=False)
     prefix = workspace.work / f"{name}-env"
-    solution = solve(list(specs), (channel.channel_url(workspace.channel), embedded.url))
+    solution = solve(list(specs), (Channel(workspace.channel).url, embedded.url))
     install(solution, prefix, reporter)
     return prefix
 

@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install, lock in, test; returns the exit code."""
     from slipway.base.paths import Workspace
-    from slipway.channel import folder as channel
+    from slipway.channel.folder import Channel
     from slipway.console import format_table, human_seconds
     from slipway.request import channels_of
 
@@ -84,7 +84,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     trials = _trials(arguments, workspace)
     selection = _selection(arguments.names, workspace)
     others = channels_of(arguments.channel, selection, reporter, offline=arguments.offline)
-    channels = (channel.channel_url(workspace.channel), *others)
+    channels = (Channel(workspace.channel).url, *others)
     rows = []
     with workspace.lock():
         for trial in trials:
@@ -140,7 +140,9 @@ def _selection(names: Sequence[str], workspace: Workspace) -> Selection:
 
 
 def _newest(workspace: Workspace, name: str) -> Path:
-    found = [path for path in workspace.channel.glob("*/*.conda") if path.name.rsplit("-", 2)[0] == name]
+    from slipway.channel.folder import Channel
+
+    found = Channel(workspace.channel).packages(name)
     if not found:
         raise ChannelError(f"`{name}` is not in the channel", where=str(workspace.channel), hint="`slipway ship` first")
     return max(found, key=lambda path: path.stat().st_mtime)

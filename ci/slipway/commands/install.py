@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install; returns the exit code."""
     from slipway.base.paths import Workspace, lock_folder
-    from slipway.channel import folder as channel
     from slipway.channel.environments import install, solve
+    from slipway.channel.folder import Channel
     from slipway.request import Selection, channels_of
 
     workspace = Workspace.of_checkout(arguments.dist)
@@ -46,7 +46,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     selection = Selection(arguments.python, arguments.blas, arguments.cuda)
     channels = channels_of(arguments.channel, selection, reporter, offline=arguments.offline)
     if (workspace.channel / "noarch" / "repodata.json").exists():
-        channels = (channel.channel_url(workspace.channel), *channels)
+        channels = (Channel(workspace.channel).url, *channels)
     solution = solve(arguments.specs, channels)
     if not arguments.dry_run:
         with lock_folder(prefix / "conda-meta"):

@@ -30,14 +30,16 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Publish; returns the exit code."""
     from slipway.base.events import ERROR
     from slipway.base.paths import Workspace, lock_folder
-    from slipway.channel import folder as channel
+    from slipway.channel.folder import Channel
     from slipway.verify import Verifier, format_findings
     from slipway.verify.indexed import check_index, read_index
 
-    folder = Workspace.of_checkout(arguments.dist).channel
-    paths: list[Path] = arguments.packages or sorted(folder.glob("*/*.conda"))
+    source = Channel(Workspace.of_checkout(arguments.dist).channel)
+    paths: list[Path] = arguments.packages or source.packages()
     if not paths:
-        raise ChannelError("there is nothing to publish", where=str(folder), hint="`slipway ship` fills that channel")
+        raise ChannelError(
+            "there is nothing to publish", where=str(source.folder), hint="`slipway ship` fills that channel"
+        )
     verifier = Verifier()
     packages = []
     for path in paths:
@@ -56,8 +58,9 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
                 detail=format_findings(errors),
             )
         packages.append((str(facts.index["subdir"]), path))
-    target = arguments.to.resolve()
-    with lock_folder(target.with_name(f".{target.name}.lock")), reporter.step(f"publish to {target}"):
-        channel.publish(target, packages)
-    reporter.line(f"{len(packages)} package(s) in {channel.channel_url(target)}")
+    target = Channel(arguments.to.resolve())
+    lock = target.folder.with_name(f".{target.folder.name}.lock")
+    with lock_folder(lock), reporter.step(f"publish to {target.folder}"):
+        target.publish(packages)
+    reporter.line(f"{len(packages)} package(s) in {target.url}")
     return 0

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import UsageError, VerifyError
 from slipway.base.paths import Workspace
+from slipway.channel.folder import Channel
 from slipway.console import human_seconds
 from slipway.engines.build_folder import VARIABLE
 from slipway.request import usable_cpus
@@ -93,12 +94,11 @@ def _find(word: str, workspace: Workspace) -> Path:
     path = Path(word)
     if path.is_file():
         return path
-    found = sorted(workspace.channel.glob(f"*/{word}.conda")) or [
-        path for path in sorted(workspace.channel.glob(f"*/{word}-*-*.conda")) if path.stem.rsplit("-", 2)[0] == word
-    ]
+    channel = Channel(workspace.channel)
+    there = channel.packages()
+    found = [path for path in there if path.stem == word] or channel.packages(word)
     if len(found) == 1:
         return found[0]
-    there = sorted(workspace.channel.glob("*/*.conda"))
     raise UsageError(
         f"there is no package `{word}`" if not found else f"`{word}` is the name of several packages",
         where=str(workspace.channel),

@@ -121,13 +121,13 @@ class _Channels:
         everything: Sequence[PackageFacts],
         paths: Sequence[Path],
     ) -> None:
-        from slipway.channel import folder as channel
+        from slipway.channel.folder import Channel
 
-        given = scratch / "given"
+        given = Channel(scratch / "given")
         subdirs = [str(facts.index.get("subdir") or "noarch") for facts in everything]
-        channel.publish(given, list(zip(subdirs, paths, strict=True)))
-        locals_ = [given, *([folder] if folder.is_dir() else []), *arguments.beside]
-        self.own = [channel.channel_url(path) for path in locals_]
+        given.publish(zip(subdirs, paths, strict=True))
+        beside = [*([folder] if folder.is_dir() else []), *arguments.beside]
+        self.own = [given.url, *(Channel(path).url for path in beside)]
         self.named: Sequence[str] | None = arguments.channel
         self.offline = bool(arguments.offline)
 

@@ -21,9 +21,6 @@ FORMAT_VERSION = 4
 CLOCK_SECONDS = 1_704_067_200
 """The time of every build, seen by scripts as SOURCE_DATE_EPOCH: a clock that stands still gives the same bytes."""
 
-DIGEST_KEY = "slipway_digest"
-"""Where a package's ``info/about.json`` keeps, under ``extra``, the digest of what it was made from."""
-
 
 @dataclass(frozen=True)
 class BuildContext:

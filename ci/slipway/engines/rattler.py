@@ -23,7 +23,7 @@ from slipway.base import proc
 from slipway.base.errors import BuildError, DiskFullError, NetworkError, SolveError
 from slipway.base.events import Phase, Stage, StageKey
 from slipway.base.paths import CHECKOUT, cache_folder
-from slipway.channel import folder as channel
+from slipway.channel.folder import Channel
 from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, STEP_SECONDS, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
@@ -92,17 +92,17 @@ class RattlerEngine:
         """Bring the top level up to date that `output` takes its files from, where it does."""
         if output.staging is None or not output.takes_files:
             return None
-        folder = context.workspace.staged
-        built = find_built(folder, output.staging, context.staging)
+        channel = Channel(context.workspace.staged)
+        built = find_built(channel, output.staging, context.staging)
         if built is None:
             digest = context.staging or secrets.token_hex()
             with reporter.step(Stage(StageKey.TOP_LEVEL, output.staging.name)):
                 within = replace(context, digest=digest, staging=None, test=False)
                 package = self.build(as_package(output.staging), within, reporter)
-                channel.publish(folder, [(output.staging.subdir, package)])
+                channel.publish([(output.staging.subdir, package)])
                 package.unlink()
-            built = folder / output.staging.subdir / package.name
-        return staged(output, folder, built)
+            built = channel.folder / output.staging.subdir / package.name
+        return staged(output, channel, built)
 
     def _build_in(
         self, folder: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter, taken: Staged | None

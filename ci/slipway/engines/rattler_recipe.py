@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from slipway.base.errors import RecipeError
+from slipway.channel.package import DIGEST_KEY
 from slipway.channel.specs import strict_spec
 from slipway.engines.build_script import SCRIPT_NAME, compiles_python
-from slipway.engines.engine import DIGEST_KEY
 from slipway.engines.staging import add_top_level
 from slipway.recipe.fields import LINK_SCRIPTS
 

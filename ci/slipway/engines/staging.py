@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import pathspec
 
 from slipway.base.errors import BuildError
-from slipway.channel import folder as channel
+from slipway.channel.package import read_package_digest, read_paths
 from slipway.channel.specs import strict_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from slipway.channel.folder import Channel
     from slipway.model import RenderedOutput
 
 SUFFIX = "-staging"
@@ -48,23 +49,23 @@ def as_package(staging: RenderedOutput) -> RenderedOutput:
     return replace(staging, name=f"{staging.name}{SUFFIX}", script_env=variables)
 
 
-def find_built(folder: Path, staging: RenderedOutput, digest: str | None) -> Path | None:
+def find_built(channel: Channel, staging: RenderedOutput, digest: str | None) -> Path | None:
     """The package that an earlier output of the same run was taken from, if it was made from just that."""
     package = as_package(staging)
-    path = folder / package.subdir / f"{package.key}{channel.PACKAGE_SUFFIX}"
-    if digest is None or not path.is_file() or channel.damage(folder, package.subdir, path.name) is not None:
+    path = channel.path_of(package.subdir, package.key)
+    if digest is None or not path.is_file() or channel.find_damage(path) is not None:
         return None
-    return path if channel.read_package_digest(path) == digest else None
+    return path if read_package_digest(path) == digest else None
 
 
-def staged(output: RenderedOutput, folder: Path, path: Path) -> Staged:
-    """What `output` takes from its top level's package at `path` in the channel `folder`.
+def staged(output: RenderedOutput, channel: Channel, path: Path) -> Staged:
+    """What `output` takes from its top level's package at `path` in `channel`.
 
     Raises:
         BuildError: none of the files that it lists is there.
     """
     assert output.staging is not None
-    names = sorted(channel.read_paths(path))
+    names = sorted(read_paths(path))
     files = pick(names, output.build.get("files", ()), output.build.get("files_excluded", ()))
     if not files:
         raise BuildError(
@@ -74,9 +75,7 @@ def staged(output: RenderedOutput, folder: Path, path: Path) -> Staged:
             hint=f"it installs {_shortened(names)}",
         )
     package = as_package(output.staging)
-    return Staged(
-        f"{package.name} =={package.version} {package.build_string}", tuple(files), channel.channel_url(folder)
-    )
+    return Staged(f"{package.name} =={package.version} {package.build_string}", tuple(files), channel.url)
 
 
 def add_top_level(requirements: dict[str, Any], staging: RenderedOutput) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import shutil
 import subprocess
 import tempfile
@@ -15,8 +14,9 @@ from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import IntegrityError, SolveError
 from slipway.base.paths import cache_folder
-from slipway.channel import folder as channel
 from slipway.channel.environments import offered
+from slipway.channel.folder import Channel, link_or_copy
+from slipway.channel.package import read_info, read_package_digest
 from slipway.engines import load_engine
 from slipway.engines.engine import FORMAT_VERSION, BuildContext
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
@@ -64,7 +64,7 @@ def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
         SolveError: a package that it was built with is in no channel any more.
     """
     started = time.monotonic()
-    text = channel.read_info(package, MANIFEST_FILE)
+    text = read_info(package, MANIFEST_FILE)
     if text is None:
         raise IntegrityError(
             "the package does not say what it was made from",
@@ -220,7 +220,7 @@ def _locked_channels(
     """A channel of just the packages that the package was built with."""
     own = list(_own(manifest, again.workspace))
     # The recipe's other packages bring their own dependencies: those that they were built with will do.
-    texts = [channel.read_info(path, MANIFEST_FILE) or b"" for _, path in own]
+    texts = [read_info(path, MANIFEST_FILE) or b"" for _, path in own]
     manifests = [manifest, *(Manifest.from_json(text, where=str(own)) for text in texts)]
     wanted = {
         known[2]: f"{name} {known[0]} {known[1]}"
@@ -237,7 +237,7 @@ def _locked_channels(
     # What was built with packages of other recipes found them in the same channel.
     packages = list(_pick(again.workspace.channel, wanted))
     named = channels_of(again.channels, selection, reporter, offline=again.offline)
-    locked = folder / "channel"
+    locked = Channel(folder / "channel")
     for address in named:
         if address.startswith("file:"):
             packages += _pick(Path(unquote(urlsplit(address).path)), wanted)
@@ -254,16 +254,15 @@ def _locked_channels(
             hint="build with today's packages instead: `slipway ship`",
         )
     packages += own
-    channel.publish(locked, packages)
-    return (channel.channel_url(locked),)
+    locked.publish(packages)
+    return (locked.url,)
 
 
 def _pick(folder: Path, wanted: dict[str, str]) -> Iterator[tuple[str, Path]]:
     """The packages with these hashes; they are taken out of `wanted`."""
-    for path in sorted(folder.glob("*/repodata.json")):
-        for name, record in json.loads(path.read_bytes()).get("packages.conda", {}).items():
-            if wanted.pop(record.get("sha256"), None) is not None:
-                yield path.parent.name, path.parent / name
+    for path, record in Channel(folder).records():
+        if wanted.pop(str(record.get("sha256")), None) is not None:
+            yield path.parent.name, path
 
 
 def _download(
@@ -278,18 +277,15 @@ def _download(
         fetched = url.fetch(lies, folder, cache_folder(again.environ), offline=again.offline, by="channel")
         target = folder / record.subdir / fetched.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        channel.link_or_copy(fetched.path, target)
+        link_or_copy(fetched.path, target)
         yield record.subdir, target
 
 
 def _own(manifest: Manifest, workspace: Workspace) -> Iterator[tuple[str, Path]]:
     """The recipe's other packages that this one needs, as they were, and what those need to be installed."""
     for key, digest in manifest.needed.items():
-        found = [
-            path
-            for path in sorted(workspace.channel.glob(f"*/{key}{channel.PACKAGE_SUFFIX}"))
-            if channel.read_package_digest(path) == digest
-        ]
+        candidates = Channel(workspace.channel).packages()
+        found = [path for path in candidates if path.stem == key and read_package_digest(path) == digest]
         if not found:
             raise SolveError(
                 f"`{key}`, which it was built with, is not in the channel as it was then", where=str(workspace.channel)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-import shutil
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,8 +19,9 @@ from slipway.base.errors import ChannelError, IntegrityError, NetworkError, Veri
 from slipway.base.events import Decided, Packaged, Reason, Stage, StageKey
 from slipway.base.journal import Journal
 from slipway.base.paths import cache_folder
-from slipway.channel import folder as channel
 from slipway.channel.environments import Solution, solve
+from slipway.channel.folder import Channel
+from slipway.channel.package import read_info, read_package_digest, read_paths
 from slipway.console import human_seconds, human_size
 from slipway.engines.engine import BuildContext, Engine
 from slipway.model import Artifact, RenderedOutput, Source
@@ -90,9 +90,19 @@ class Pipeline:
     places: dict[str, str] = field(default_factory=dict)
 
     @property
-    def session(self) -> Path:
+    def session(self) -> Channel:
         """A channel of this run's packages only, so that nothing stale can be picked."""
-        return self.workspace.work / "session"
+        return Channel(self.workspace.work / "session")
+
+    @property
+    def published(self) -> Channel:
+        """What users install from."""
+        return Channel(self.workspace.channel)
+
+    @property
+    def proved(self) -> Channel:
+        """What was built and judged, and waits to be published together."""
+        return Channel(self.workspace.proved)
 
     def run(self, outputs: Sequence[RenderedOutput], *, publish: bool = True) -> list[Artifact]:
         """Bring every output up to date, in the order given; then publish what the channel does not have.
@@ -101,14 +111,13 @@ class Pipeline:
             BuildError, SolveError: see `slipway.engines.engine.Engine.build`.
             VerifyError: a package breaks a policy; nothing of this run is published.
         """
-        shutil.rmtree(self.session, ignore_errors=True)
-        channel.publish(self.session, [])
-        if not channel.is_indexed(self.workspace.channel):
+        self.session.delete()
+        self.session.publish()
+        if not self.published.is_indexed:
             if self.workspace.channel.exists():
                 self.reporter.line("the channel's index is damaged: it is written again")
-                for path in channel.set_damaged_aside(self.workspace.channel):
-                    self.reporter.line(f"a package of it is damaged, too: it is now {path.name}")
-            channel.publish(self.workspace.channel, [])
+            for path in self.published.repair():
+                self.reporter.line(f"a package of it is damaged, too: it is now {path.name}")
         own_names = {output.name for output in outputs}
         for index, output in enumerate(outputs, start=1):
             with self.reporter.step(Stage(StageKey.OUTPUT, output.key, index, len(outputs))):
@@ -126,7 +135,7 @@ class Pipeline:
                     artifact.reused,
                 )
             )
-            channel.publish(self.session, [(output.subdir, artifact.path)])
+            self.session.publish([(output.subdir, artifact.path)])
         if publish:
             self._publish()
         return self.artifacts
@@ -150,8 +159,7 @@ class Pipeline:
         for change in shortened(state.changes):
             self.reporter.line(f"  {change}")
         for path in state.damaged:  # nobody may install it meanwhile, nor compare the new one with it
-            path.unlink()
-            channel.publish(path.parents[1], [])
+            Channel(path.parents[1]).publish(without=[path])
         try:
             built = self.engine.build(output, self._context(output, manifest), self.reporter)
         except NetworkError:
@@ -160,7 +168,7 @@ class Pipeline:
         finish_package(built, manifest)
         built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
         self._judge(output, built)
-        channel.publish(self.workspace.proved, [(output.subdir, built)])
+        self.proved.publish([(output.subdir, built)])
         kept = self.workspace.proved / output.subdir / built.name
         built.unlink()
         artifact = _artifact(output, kept, time.monotonic() - started, reused=False)
@@ -182,8 +190,8 @@ class Pipeline:
 
     def _handed(self, output: RenderedOutput) -> Artifact:
         """The package of an output that somebody else built, as it lies in the channel."""
-        path = self.workspace.channel / output.subdir / f"{output.key}{channel.PACKAGE_SUFFIX}"
-        digest = channel.read_package_digest(path) if path.is_file() else None
+        path = self.published.path_of(output.subdir, output.key)
+        digest = read_package_digest(path) if path.is_file() else None
         if digest is None:
             raise ChannelError(
                 f"`{output.key}` is needed, and " + ("says not what it is made from" if path.exists() else "not there"),
@@ -204,8 +212,7 @@ class Pipeline:
         return jobs
 
     def _build_channels(self) -> tuple[str, ...]:
-        own = (channel.channel_url(self.session), channel.channel_url(self.workspace.channel))
-        return own + self.channels
+        return (self.session.url, self.published.url, *self.channels)
 
     def plan(self, outputs: Sequence[RenderedOutput]) -> list[State]:
         """How every output stands, in the order given; nothing is built or written."""
@@ -262,21 +269,20 @@ class Pipeline:
 
     def state(self, output: RenderedOutput, manifest: Manifest) -> State:
         """Whether there is a package of `output` that was made from just that, and if not, what is different."""
-        filename = f"{output.key}{channel.PACKAGE_SUFFIX}"
         changes: tuple[str, ...] | None = None
         damaged: list[Path] = []
-        for folder in (self.workspace.channel, self.workspace.proved):
-            path = folder / output.subdir / filename
+        for channel in (self.published, self.proved):
+            path = channel.path_of(output.subdir, output.key)
             if not path.is_file():
                 continue
-            damage = channel.damage(folder, output.subdir, filename)
+            damage = channel.find_damage(path)
             if damage is not None:
                 changes = changes or (f"{path}: {damage}",)
                 damaged.append(path)
                 continue
-            if channel.read_package_digest(path) == manifest.digest:
+            if read_package_digest(path) == manifest.digest:
                 return State(Reason.UP_TO_DATE, path)
-            text = channel.read_info(path, MANIFEST_FILE)
+            text = read_info(path, MANIFEST_FILE)
             if text is None:
                 changes = changes or ("the package does not say what it was made from",)
             else:
@@ -290,8 +296,8 @@ class Pipeline:
 
     def _solve(self, specs: Sequence[str]) -> Solution:
         """Of the recipe's own outputs nothing is asked here, so this run's packages need not be there."""
-        own = (self.workspace.channel,) if channel.is_indexed(self.workspace.channel) else ()
-        return solve(specs, (*map(channel.channel_url, own), *self.channels)) if specs else Solution((), ())
+        own = (self.published.url,) if self.published.is_indexed else ()
+        return solve(specs, (*own, *self.channels)) if specs else Solution((), ())
 
     def _judge(self, output: RenderedOutput, path: Path) -> None:
         with self.reporter.step(Stage(StageKey.VERIFY, output.key)):
@@ -318,7 +324,7 @@ class Pipeline:
     def _files(self, artifact: Artifact) -> frozenset[str]:
         """What a package of this run installs, whoever built it."""
         if artifact.path not in self.files:
-            self.files[artifact.path] = channel.read_paths(artifact.path)
+            self.files[artifact.path] = read_paths(artifact.path)
         return self.files[artifact.path]
 
     def _judge_beside(self, artifact: Artifact) -> None:
@@ -328,17 +334,16 @@ class Pipeline:
             VerifyError: it installs a file that a package which is not published yet installs, too, or is such a
                 package itself. That one is forgotten, so that it is built again.
         """
-        findings = []
+        findings, forgotten = [], []
         for other in self.artifacts:
             new = [one for one in (artifact, other) if one.path.is_relative_to(self.workspace.proved)]
             if other.output.name == artifact.output.name or not new:
                 continue
             shared = shared_paths(artifact.output.name, self._files(artifact), {other.path.name: self._files(other)})
             findings += shared
-            for one in new if shared else ():
-                one.path.unlink(missing_ok=True)
+            forgotten += [one.path for one in new if shared]
         if findings:
-            channel.publish(self.workspace.proved, [])
+            self.proved.publish(without=forgotten)
             for finding in findings:
                 self.journal.add(finding)
             raise VerifyError(
@@ -350,12 +355,12 @@ class Pipeline:
 
     def _environment(self, output: RenderedOutput, path: Path) -> Solution:
         """What the solver picks around the package that was just built."""
-        trial = self.workspace.work / "trial"
-        shutil.rmtree(trial, ignore_errors=True)
-        channel.publish(trial, [(output.subdir, path)])
-        channels = (channel.channel_url(trial), *self._build_channels())
+        trial = Channel(self.workspace.work / "trial")
+        trial.delete()
+        trial.publish([(output.subdir, path)])
+        channels = (trial.url, *self._build_channels())
         solution = solve([f"{output.name} {output.version} {output.build_string}"], channels)
-        shutil.rmtree(trial)
+        trial.delete()
         return solution
 
     def _publish(self) -> None:
@@ -366,10 +371,10 @@ class Pipeline:
         ]
         if known:
             with self.reporter.step(Stage(StageKey.PUBLISH, str(self.workspace.channel), count=len(known))):
-                channel.publish(self.workspace.channel, known)
+                self.published.publish(known)
         self.artifacts = [self._published(artifact) for artifact in self.artifacts]
-        for folder in (self.workspace.proved, self.workspace.staged, self.session):
-            shutil.rmtree(folder, ignore_errors=True)
+        for channel in (self.proved, Channel(self.workspace.staged), self.session):
+            channel.delete()
 
     def _published(self, artifact: Artifact) -> Artifact:
         path = self.workspace.channel / artifact.output.subdir / artifact.path.name

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import VariantError
-from slipway.channel import folder as channel
+from slipway.channel.folder import Channel
 from slipway.recipe.choose import agrees, used_variant
 from slipway.request import Selection
 from slipway.workflows.graph import Job, make_jobs, selected
@@ -89,7 +89,7 @@ def run_job(
         channels = replace(request, selection=selection_of(job)).build_channels(reporter)
         outputs = request.finalized(outputs, channels)
         taken = [(other.output.subdir, handed / other.file) for other in (*job.needs, job)]
-        channel.publish(workspace.channel, [(subdir, path) for subdir, path in taken if path.is_file()])
+        Channel(workspace.channel).publish([(subdir, path) for subdir, path in taken if path.is_file()])
         pipeline = Pipeline(
             workspace=workspace,
             engine=engine,

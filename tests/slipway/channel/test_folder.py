@@ -9,23 +9,14 @@ import pytest
 
 from slipway.base.errors import ChannelError, IntegrityError
 from slipway.base.log import NullReporter
-from slipway.channel import folder as channel
+from slipway.channel import folder as module
 from slipway.channel.environments import install, solve
+from slipway.channel.folder import Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from slipway.base.paths import Workspace
-    from slipway.model import RenderedOutput
-    from slipway.pipeline.run import Pipeline
-
-
-@pytest.fixture
-def package(make_output: Callable[..., RenderedOutput], make_pipeline: Callable[..., Pipeline]) -> Path:
-    """A real package."""
-    output = make_output(script="mkdir -p $PREFIX/lib; echo 1 > $PREFIX/lib/toy.txt")
-    return make_pipeline().run([output], publish=False)[0].path
 
 
 def names(folder: Path) -> set[str]:
@@ -34,7 +25,7 @@ def names(folder: Path) -> set[str]:
 
 
 def test_empty_channel_has_every_index(tmp_path: Path) -> None:
-    channel.publish(tmp_path / "c", [])
+    Channel(tmp_path / "c").publish()
     files = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
     assert files == [
         "c/linux-64/repodata.json",
@@ -46,8 +37,8 @@ def test_empty_channel_has_every_index(tmp_path: Path) -> None:
 
 def test_published_package_is_indexed_and_kept(tmp_path: Path, package: Path) -> None:
     folder = tmp_path / "c"
-    channel.publish(folder, [("linux-64", package)])
-    channel.publish(folder, [])
+    Channel(folder).publish([("linux-64", package)])
+    Channel(folder).publish()
     assert names(folder) == {package.name}
     assert (folder / "linux-64" / package.name).read_bytes() == package.read_bytes()
 
@@ -56,24 +47,24 @@ def test_failed_publish_leaves_the_channel_alone(
     tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "c"
-    channel.publish(folder, [])
+    Channel(folder).publish()
     before = sorted((path, path.stat().st_ino) for path in folder.rglob("*"))
 
     def full_disk(path: Path, target: Path) -> None:
         raise OSError(28, "No space left on device", str(target))
 
-    monkeypatch.setattr(channel, "link_or_copy", full_disk)
+    monkeypatch.setattr(module, "link_or_copy", full_disk)
     with pytest.raises(OSError, match="No space left"):
-        channel.publish(folder, [("linux-64", package)])
+        Channel(folder).publish([("linux-64", package)])
     assert sorted((path, path.stat().st_ino) for path in folder.rglob("*")) == before
     assert list(tmp_path.glob(".c*")) == []
 
 
 def test_channel_without_atomic_exchange(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(channel, "_exchange", lambda first, second: False)
+    monkeypatch.setattr(module, "_exchange", lambda first, second: False)
     folder = tmp_path / "c"
     for packages in ([], [("linux-64", package)]):
-        channel.publish(folder, packages)
+        Channel(folder).publish(packages)
     assert names(folder) == {package.name}
     assert list(tmp_path.glob(".c*")) == []
 
@@ -83,7 +74,7 @@ def test_readers_see_only_whole_states(tmp_path: Path, package: Path) -> None:
     import threading
 
     folder = tmp_path / "c"
-    channel.publish(folder, [])
+    Channel(folder).publish()
     stop = threading.Event()
     broken: list[str] = []
 
@@ -97,7 +88,7 @@ def test_readers_see_only_whole_states(tmp_path: Path, package: Path) -> None:
     reader.start()
     try:
         for _ in range(10):
-            channel.publish(folder, [("linux-64", package)])
+            Channel(folder).publish([("linux-64", package)])
     finally:
         stop.set()
         reader.join()
@@ -109,36 +100,52 @@ def test_bad_package_is_refused(tmp_path: Path, kind: str) -> None:
     path = tmp_path / ("a-1-0.conda" if kind == "not a package" else "a.txt")
     path.write_text("nonsense", encoding="utf-8")
     with pytest.raises(ChannelError):
-        channel.publish(tmp_path / "c", [("linux-64", path)])
+        Channel(tmp_path / "c").publish([("linux-64", path)])
     assert not (tmp_path / "c").exists()
 
 
-def test_digest_is_read_back(package: Path, workspace: Workspace) -> None:
-    digest = channel.read_package_digest(package)
-    assert digest is not None
-    assert len(digest) == 64
-    assert channel.read_info(package, "slipway.json") is not None
-    assert channel.read_info(package, "no-such-file") is None
-
-
 def test_package_that_is_not_what_the_index_says(package: Path, workspace: Workspace) -> None:
-    folder = workspace.proved
-    assert channel.damage(folder, "linux-64", package.name) is None
+    channel = Channel(workspace.proved)
+    assert channel.find_damage(package) is None
     content = bytearray(package.read_bytes())
     content[len(content) // 2] ^= 0xFF
     package.write_bytes(content)
-    assert channel.damage(folder, "linux-64", package.name) == "its bytes are not what the channel's index says"
-    (folder / "linux-64/repodata.json").write_text("{", encoding="utf-8")
-    assert "cannot be read" in str(channel.damage(folder, "linux-64", package.name))
+    assert channel.find_damage(package) == "its bytes are not what the channel's index says"
+    (channel.folder / "linux-64/repodata.json").write_text("{", encoding="utf-8")
+    assert "cannot be read" in str(channel.find_damage(package))
+
+
+def test_packages_by_name_and_what_is_taken_out(tmp_path: Path, package: Path) -> None:
+    channel = Channel(tmp_path / "c")
+    assert channel.packages() == []
+    channel.publish([("linux-64", package)])
+    published = channel.path_of("linux-64", package.stem)
+    assert channel.packages() == channel.packages("libtoy") == [published]
+    assert channel.packages("lib") == []
+    assert [(path, record["name"]) for path, record in channel.records()] == [(published, "libtoy")]
+    channel.publish(without=[published])
+    assert channel.packages() == list(channel.records()) == []
+    assert package.is_file(), "it was a link"
+
+
+def test_repaired_channel_has_an_index_of_what_is_whole(tmp_path: Path, package: Path) -> None:
+    channel = Channel(tmp_path / "c")
+    channel.publish([("linux-64", package)])
+    broken = channel.path_of("linux-64", "other-1-0")
+    broken.write_bytes(b"garbage")
+    (tmp_path / "c/linux-64/repodata.json").unlink()
+    assert channel.repair() == [broken.with_name("other-1-0.conda.damaged")]
+    assert channel.is_indexed
+    assert names(tmp_path / "c") == {package.name}
 
 
 def test_what_else_lies_in_a_channel_stays(tmp_path: Path, package: Path) -> None:
     folder = tmp_path / "c"
-    channel.publish(folder, [])
+    Channel(folder).publish()
     (folder / "notes.txt").write_text("ours", encoding="utf-8")
     (folder / "win-64").mkdir()
     (folder / "win-64/key.pub").write_text("key", encoding="utf-8")
-    channel.publish(folder, [("linux-64", package)])
+    Channel(folder).publish([("linux-64", package)])
     assert (folder / "notes.txt").read_text(encoding="utf-8") == "ours"
     assert (folder / "win-64/key.pub").read_text(encoding="utf-8") == "key"
 
@@ -147,8 +154,8 @@ def test_what_else_lies_in_a_channel_stays(tmp_path: Path, package: Path) -> Non
 @pytest.mark.parametrize("damage", ["cut", "empty", "nonsense", "other kinds", "a folder"])
 def test_damaged_index_is_told(tmp_path: Path, package: Path, name: str, damage: str) -> None:
     folder = tmp_path / "c"
-    channel.publish(folder, [("linux-64", package)])
-    assert channel.is_indexed(folder)
+    Channel(folder).publish([("linux-64", package)])
+    assert Channel(folder).is_indexed
     path = folder / "linux-64" / name
     content = path.read_bytes()
     path.unlink()
@@ -157,23 +164,23 @@ def test_damaged_index_is_told(tmp_path: Path, package: Path, name: str, damage:
     else:
         kinds = b'{"packages.conda": {"a-1-0.conda": 5}}'
         path.write_bytes({"cut": content[:40], "empty": b"", "nonsense": b"{", "other kinds": kinds}[damage])
-    assert not channel.is_indexed(folder)
+    assert not Channel(folder).is_indexed
     with pytest.raises(ChannelError, match="the channel's index is damaged") as caught:
-        solve(["toy"], [channel.channel_url(folder)])
+        solve(["toy"], [Channel(folder).url])
     assert caught.value.where == str(folder / "linux-64")
-    channel.publish(folder, [])
-    assert channel.is_indexed(folder)
-    assert channel.damage(folder, "linux-64", package.name) is None
+    Channel(folder).publish()
+    assert Channel(folder).is_indexed
+    assert Channel(folder).find_damage(folder / "linux-64" / package.name) is None
 
 
 def test_package_that_is_not_the_indexed_one_is_not_installed(tmp_path: Path, package: Path) -> None:
     folder = tmp_path / "c"
-    channel.publish(folder, [("linux-64", package)])
+    Channel(folder).publish([("linux-64", package)])
     published = folder / "linux-64" / package.name
     content = published.read_bytes()
     published.unlink()
     published.write_bytes(content + b"more")
-    solution = solve([package.name.split("-")[0]], [channel.channel_url(folder)])
+    solution = solve([package.name.split("-")[0]], [Channel(folder).url])
     with pytest.raises(IntegrityError, match="is not the one that was indexed") as caught:
         install(solution, tmp_path / "prefix", NullReporter())
     assert caught.value.where == str(published)
@@ -185,10 +192,10 @@ def test_package_that_is_not_the_indexed_one_is_not_installed(tmp_path: Path, pa
 
 def test_damaged_package_is_named(tmp_path: Path, package: Path) -> None:
     folder = tmp_path / "c"
-    channel.publish(folder, [("linux-64", package)])
+    Channel(folder).publish([("linux-64", package)])
     (folder / "linux-64/other-1-0.conda").write_bytes(b"garbage")
     with pytest.raises(ChannelError, match="a package of the channel is damaged") as caught:
-        channel.publish(folder, [])
+        Channel(folder).publish()
     assert caught.value.where == "linux-64/other-1-0.conda"
     assert names(folder) == {package.name}, "the channel stays as it was"
 
@@ -200,12 +207,12 @@ def test_damaged_package_of_the_embedded_channel_is_thrown_out(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / "cache/slipway/channels/0123"
     folder.parent.mkdir(parents=True)
-    channel.publish(folder, [("linux-64", package)])
+    Channel(folder).publish([("linux-64", package)])
     published = folder / "linux-64" / package.name
     content = published.read_bytes()
     published.unlink()
     published.write_bytes(content + b"more")
-    solution = solve([package.name.split("-")[0]], [channel.channel_url(folder)])
+    solution = solve([package.name.split("-")[0]], [Channel(folder).url])
     with pytest.raises(IntegrityError) as caught:
         install(solution, tmp_path / "prefix", NullReporter())
     assert "run the same command again" in (caught.value.hint or "")
@@ -215,8 +222,8 @@ def test_damaged_package_of_the_embedded_channel_is_thrown_out(
 def test_damaged_cache_of_unpacked_packages(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The installation is refused, and the next one unpacks the package anew."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    channel.publish(tmp_path / "c", [("linux-64", package)])
-    solution = solve([package.name.split("-")[0]], [channel.channel_url(tmp_path / "c")])
+    Channel(tmp_path / "c").publish([("linux-64", package)])
+    solution = solve([package.name.split("-")[0]], [Channel(tmp_path / "c").url])
     install(solution, tmp_path / "first", NullReporter())
     (unpacked,) = (tmp_path / "cache/slipway/rattler/pkgs").glob("*/lib/toy.txt")
     unpacked.unlink()

@@ -281,7 +281,8 @@ def test_full_disk_is_named_and_leaves_no_half_package(tmp_path: Path, limit_kil
 import resource, signal, sys
 from pathlib import Path
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-from slipway import channel, cli
+from slipway import cli
+from slipway.channel.folder import Channel
 package = Path({str(tmp_path)!r}) / "big-1.0-0.conda"
 package.write_bytes(b"x" * 1_000_000)
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit_kilobytes * 1024}, {limit_kilobytes * 1024}))
@@ -289,7 +290,7 @@ channel.os.link = lambda path, target: (_ for _ in ()).throw(OSError(18, "cross-
 import types
 module = types.ModuleType("fake")
 module.add_arguments = lambda parser: None
-module.execute = lambda arguments, reporter: channel.publish(Path({str(tmp_path)!r}) / "c", [("linux-64", package)])
+module.execute = lambda arguments, reporter: Channel(Path({str(tmp_path)!r}) / "c").publish([("linux-64", package)])
 cli._load_command = lambda name: module
 sys.exit(cli.main(["anything"]))
 """

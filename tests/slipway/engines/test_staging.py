@@ -11,7 +11,7 @@ import pytest
 
 from slipway.base.errors import BuildError
 from slipway.base.platform import LINUX_64
-from slipway.channel import folder as channel
+from slipway.channel.package import read_info
 from slipway.engines.staging import pick
 from slipway.pipeline.packing import MANIFEST_FILE
 from slipway.pipeline.run import Pipeline
@@ -106,7 +106,7 @@ def outputs(tmp_path: Path) -> Callable[..., dict[str, RenderedOutput]]:
 
 def paths_of(package: Path) -> dict[str, dict[str, Any]]:
     """What the package installs, by path: paths.json's entries."""
-    entries = json.loads(channel.read_info(package, "paths.json") or b"")["paths"]
+    entries = json.loads(read_info(package, "paths.json") or b"")["paths"]
     return {entry["_path"]: entry for entry in entries}
 
 
@@ -155,7 +155,7 @@ def test_change_of_the_top_level_is_a_change_of_its_outputs(
     assert state.changes == ("source ../src/start: edited",)
     artifact = make_pipeline().run(toy)[0]
     assert not artifact.reused
-    manifest = json.loads(channel.read_info(artifact.path, MANIFEST_FILE) or b"")
+    manifest = json.loads(read_info(artifact.path, MANIFEST_FILE) or b"")
     assert set(manifest["environments"]) == {"build", "host", "top level build", "top level host"}
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from slipway.base.errors import ChannelError, IntegrityError
 from slipway.base.events import Finding
-from slipway.channel import folder as channel
 from slipway.channel.environments import SolvedPackage
+from slipway.channel.folder import Channel
 from slipway.cli import main
 from slipway.commands.verify import selection_of
 from slipway.verify import Verifier, find_previous, format_findings, sort_findings
@@ -67,7 +67,7 @@ def test_previous_release(kit: Kit, tmp_path: Path) -> None:
 
 def test_index(kit: Kit, tmp_path: Path) -> None:
     path = kit.package({"a": "a"})
-    channel.publish(tmp_path / "channel", [("linux-64", path)])
+    Channel(tmp_path / "channel").publish([("linux-64", path)])
     published = tmp_path / "channel/linux-64" / path.name
     index = read_index(published.parent)
     assert index is not None
@@ -112,7 +112,7 @@ def test_command_in_an_environment(kit: Kit, tmp_path: Path, capsys: pytest.Capt
     """Dependencies come from the channels named; a solver looks for them."""
     zlib = kit.package({"lib/libz.so.1": kit.library(name="libz.so.1")}, name="zlib")
     beside = tmp_path / "beside"
-    channel.publish(beside, [("linux-64", zlib)])
+    Channel(beside).publish([("linux-64", zlib)])
     good = kit.package({"lib/libgood.so": kit.user_of("libz.so.1")}, depends=["zlib"])
     arguments = ["verify", str(good), "--channel", str(beside), "--dist", str(tmp_path / "dist")]
     assert main(arguments) == 0, capsys.readouterr().out
@@ -132,7 +132,7 @@ def test_command_refuses_a_package_that_is_not_the_indexed_one(
 ) -> None:
     dist = tmp_path / "dist"
     path = kit.package({"a": "a"})
-    channel.publish(dist / "channel", [("linux-64", path)])
+    Channel(dist / "channel").publish([("linux-64", path)])
     assert main(["verify", "--alone", "--dist", str(dist)]) == 0
     published = dist / "channel/linux-64" / path.name
     published.unlink()
