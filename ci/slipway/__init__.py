@@ -9,7 +9,7 @@ Imports run one way, from the bottom of this list to its top:
     errors, proc, log, model    leaves, no logic of the domain
     recipe/                     pure: text in, RenderedOutputs out; no disk, no network
     engines/                    a RenderedOutput in, an Artifact out
-    bootstrap/                  the embedded channel, from data files in ci/bootstrap
+    bootstrap/                  the embedded channel, from data files in ci/slipway/bootstrap/data
     verify/                     facts first, judgement second
     channel                     index, publish, solve, install
     report                      what people look at

@@ -1,11 +1,14 @@
-"""`python -m slipway`."""
+"""`python -m slipway`, and the program `slipway` of an installed package."""
 
 import os
 import sys
+from typing import NoReturn
 
 from slipway.cli import main
 
-if __name__ == "__main__":
+
+def run() -> NoReturn:
+    """Run the command line and end the process with its exit code."""
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -14,3 +17,7 @@ if __name__ == "__main__":
         # then. Everything is written and every lock is free by now, so leave at once.
         os._exit(code)
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    run()

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.base.checkout import default_folder, find_checkout
 from slipway.base.errors import RecipeError, UsageError, VariantError
-from slipway.base.paths import CHECKOUT, Workspace, cache_folder
+from slipway.base.paths import Workspace, cache_folder
 from slipway.base.platform import this_platform
 from slipway.channel.environments import solve
 from slipway.channel.folder import Channel
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 EMBEDDED = "embedded"
 """The name by which a list of channels may hold the embedded one, as conda's lists may hold `defaults`."""
 
-DEFAULT_RECIPE = CHECKOUT / "recipe"
-EMBEDDED_VARIANTS = CHECKOUT / "ci" / "bootstrap" / "conda_build_config.yaml"
+DEFAULT_RECIPE = default_folder() / "recipe"
+EMBEDDED_VARIANTS = Path(__file__).parent / "bootstrap" / "data" / "conda_build_config.yaml"
 """The pins of the embedded channel, laid over those of a recipe."""
 
 
@@ -129,7 +130,7 @@ class Request:
         return cls(
             recipe=recipe,
             platform=platform,
-            selection=_selection(arguments, own=recipe == DEFAULT_RECIPE),
+            selection=_selection(arguments, own=find_checkout() is not None and recipe == DEFAULT_RECIPE),
             channels=tuple(arguments.channel) if arguments.channel else None,
             variant_configs=tuple(arguments.variant_config),
             exclusive_config=arguments.exclusive_config,
@@ -145,7 +146,7 @@ class Request:
     @property
     def is_own_recipe(self) -> bool:
         """Whether this is the checkout's own recipe, whose packages we know how to greet."""
-        return self.recipe == DEFAULT_RECIPE
+        return find_checkout() is not None and self.recipe == DEFAULT_RECIPE
 
     def outputs(self) -> list[RenderedOutput]:
         """Render the recipe and pick what is asked for, in build order.

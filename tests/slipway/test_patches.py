@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.base.paths import CHECKOUT
+from slipway.base.checkout import require_checkout
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PATCHES = sorted((CHECKOUT / "patches").glob("*.patch"))
-RECIPE = (CHECKOUT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+PATCHES = sorted((require_checkout() / "patches").glob("*.patch"))
+RECIPE = (require_checkout() / "recipe" / "meta.yaml").read_text(encoding="utf-8")
 
 
 def try_patch(patch: Path, folder: Path, *options: str) -> bool:
@@ -30,7 +30,7 @@ def patched_files(tmp_path: Path) -> Path:
     for patch in PATCHES:
         for name in re.findall(r"^--- a/(\S+)", patch.read_text(encoding="utf-8"), flags=re.MULTILINE):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(CHECKOUT / "src" / name, tmp_path / name)
+            shutil.copyfile(require_checkout() / "src" / name, tmp_path / name)
     return tmp_path
 
 
@@ -53,13 +53,13 @@ def test_applies_and_is_not_applied_yet(patch: Path, patched_files: Path) -> Non
 
 
 def test_recipe_and_sources_agree_on_the_version() -> None:
-    version = (CHECKOUT / "src" / "version.txt").read_text(encoding="utf-8").strip()
+    version = (require_checkout() / "src" / "version.txt").read_text(encoding="utf-8").strip()
     assert f'{{% set version = "{version}" %}}' in RECIPE
 
 
 def test_the_sources_bring_their_licence() -> None:
     """A real file in the sources: both engines look there first, and copies of recipe/ alone need no link to follow."""
-    licence = CHECKOUT / "src" / "LICENSE"
+    licence = require_checkout() / "src" / "LICENSE"
     assert not licence.is_symlink()
-    assert licence.read_bytes() == (CHECKOUT / "LICENSE").read_bytes()
+    assert licence.read_bytes() == (require_checkout() / "LICENSE").read_bytes()
     assert RECIPE.count("license_file: LICENSE") == RECIPE.count("script: build.sh"), "each output with files has it"

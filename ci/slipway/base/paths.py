@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.base.checkout import default_folder
 from slipway.base.errors import BusyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-CHECKOUT = Path(__file__).resolve().parents[3]
-"""The folder that holds `slipway`, `recipe/`, `src/` and `ci/`."""
 
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -33,8 +31,8 @@ class Workspace:
 
     @classmethod
     def of_checkout(cls, dist: str | Path | None = None) -> Workspace:
-        """`dist` as given on the command line, or the checkout's own."""
-        return cls(Path(dist).resolve() if dist else CHECKOUT / "dist")
+        """`dist` as given on the command line, or the checkout's own; of an installed slipway the working folder's."""
+        return cls(Path(dist).resolve() if dist else default_folder() / "dist")
 
     @property
     def channel(self) -> Path:

@@ -1,4 +1,4 @@
-"""The description of one package of the embedded channel, read from ``ci/bootstrap/packages/**/NAME.yaml``.
+"""The description of one package of the embedded channel, read from ``data/packages/**/NAME.yaml``.
 
 Everything is checked on load: a key that nobody reads, a value of the wrong type, a pattern that does not fit its
 destination are errors that name the file and the key. ``${name}``, ``${version}``, ``${placeholder}`` and, in a

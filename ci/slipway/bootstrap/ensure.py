@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from slipway.bootstrap.debs import OfferedDeb
     from slipway.bootstrap.description import PackageDescription, SourceDescription
 
-DATA = Path(__file__).parents[2] / "bootstrap"
-"""``ci/bootstrap`` of this checkout."""
+DATA = Path(__file__).parent / "data"
+"""``ci/slipway/bootstrap/data``, installed with the package."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class ChannelRequest:
 
 @dataclass(frozen=True)
 class Settings:
-    """``ci/bootstrap/settings.yaml``: Debian's suite, its glibc and Python, and the choices that a request has."""
+    """``data/settings.yaml``: Debian's suite, its glibc and Python, and the choices that a request has."""
 
     suite: str
     glibc: str
@@ -118,7 +118,7 @@ class Inventory:
 
 
 def read_inventory(folder: Path) -> Inventory:
-    """Read ``ci/bootstrap``."""
+    """Read ``ci/slipway/bootstrap/data``."""
     digest = hashlib.sha256()
     descriptions: list[RawDescription] = []
     for path in sorted(folder.rglob("*")):

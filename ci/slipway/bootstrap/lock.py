@@ -1,4 +1,4 @@
-"""The lock file ``ci/bootstrap/lock.yaml``: which downloads the packages are made from.
+"""The lock file ``ci/slipway/bootstrap/data/lock.yaml``: which downloads the packages are made from.
 
 A wheel never changes: it is locked by file name, size and sha256. A Debian mirror keeps only the current revision of a
 package: its name and the suite are locked, apt's signed index tells the rest.
@@ -52,13 +52,15 @@ class Lock:
             if found := self.wheels.get((project, version, tag)):
                 return found
         wanted = f"{project} {version}" + (f" for Python {python}" if python else "")
-        raise errors.ChannelError(f"the lock has no wheel of {wanted}", where="ci/bootstrap/lock.yaml", hint=_HINT)
+        raise errors.ChannelError(
+            f"the lock has no wheel of {wanted}", where="ci/slipway/bootstrap/data/lock.yaml", hint=_HINT
+        )
 
     def require_deb(self, name: str) -> None:
         """Debian package `name` is in the lock, or a ChannelError is raised."""
         if name not in self.debs:
             raise errors.ChannelError(
-                f"the lock has no Debian package `{name}`", where="ci/bootstrap/lock.yaml", hint=_HINT
+                f"the lock has no Debian package `{name}`", where="ci/slipway/bootstrap/data/lock.yaml", hint=_HINT
             )
 
 

@@ -33,7 +33,7 @@ class Section:
         return errors.ChannelError(
             message,
             where=f"{self.origin}: {location}" if location else str(self.origin),
-            hint="`ci/bootstrap/README.md` lists the keys of a package description",
+            hint="`ci/slipway/bootstrap/data/README.md` lists the keys of a package description",
         )
 
     def _take(self, key: str, kind: type[_T], default: _T | None) -> _T:

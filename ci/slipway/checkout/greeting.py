@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import proc
+from slipway.base.checkout import require_checkout
 from slipway.base.errors import BuildError
 from slipway.base.events import Stage, StageKey
-from slipway.base.paths import CHECKOUT
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from slipway.base.log import Reporter
     from slipway.request import Request
 
-HELLO_WORLD = CHECKOUT / "examples" / "hello_world.py"
+HELLO_WORLD = "examples/hello_world.py"
 ABOUT = """
 print(f"torch {torch.__version__}, CUDA: {torch.version.cuda}, available: {torch.cuda.is_available()}")
 """
@@ -61,7 +61,7 @@ def greet(request: Request, channels: tuple[str, ...], reporter: Reporter) -> Gr
         reporter.line(f"{len(solution.packages)} packages, {linked} of them new")
     with reporter.step(Stage(StageKey.HELLO_WORLD)), tempfile.TemporaryDirectory(prefix="slipway-hello-") as folder:
         program = Path(folder) / "hello_world.py"
-        program.write_text(HELLO_WORLD.read_text(encoding="utf-8") + ABOUT, encoding="utf-8")
+        program.write_text((require_checkout() / HELLO_WORLD).read_text(encoding="utf-8") + ABOUT, encoding="utf-8")
         completed = proc.run(
             [prefix / "bin" / "python", program],
             env=clean_environment(prefix, os.environ) | {"HOME": folder},

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import proc
+from slipway.base.checkout import require_checkout
 from slipway.base.errors import BuildError, NetworkError
-from slipway.base.paths import CHECKOUT, Workspace
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.request import Selection, embedded_channel, usable_cpus
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slipway.base.log import Reporter
+    from slipway.base.paths import Workspace
 
-TEST_LOCK = CHECKOUT / "ci" / "requirements-test.lock"
+TEST_LOCK = "ci/requirements-test.lock"
 
 DEVELOPMENT_PACKAGES = ("gcc_linux-64", "gxx_linux-64", "cmake", "ninja", "python", "pyyaml", "libtorch")
 """What building src/test against an installed libtorch takes."""
@@ -57,14 +58,15 @@ def ensure_test_tools(workspace: Workspace) -> None:
     Raises:
         NetworkError: pip could not get it.
     """
+    lock = require_checkout() / TEST_LOCK
     stamp = Path(sys.prefix) / "requirements-test.lock"
-    if stamp.is_file() and filecmp.cmp(TEST_LOCK, stamp, shallow=False):
+    if stamp.is_file() and filecmp.cmp(lock, stamp, shallow=False):
         return
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
-    command += ["--require-hashes", "--only-binary", ":all:", "--requirement", str(TEST_LOCK)]
+    command += ["--require-hashes", "--only-binary", ":all:", "--requirement", str(lock)]
     log = workspace.log("pip-requirements-test")
     proc.run(command, env=os.environ, what="installing the test tools", log=log, error=NetworkError)
-    shutil.copyfile(TEST_LOCK, stamp)
+    shutil.copyfile(lock, stamp)
 
 
 def make_test_environment(
@@ -88,7 +90,7 @@ def run_ctest(workspace: Workspace, reporter: Reporter) -> PartResult:
 set -e
 export CONDA_PREFIX={shlex.quote(str(prefix))}
 for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
-cmake -G Ninja -S {shlex.quote(str(CHECKOUT / "src"))} -B {shlex.quote(str(build))} $CMAKE_ARGS \\
+cmake -G Ninja -S {shlex.quote(str(require_checkout() / "src"))} -B {shlex.quote(str(build))} $CMAKE_ARGS \\
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$CONDA_PREFIX" -DCMAKE_BUILD_RPATH="$CONDA_PREFIX/lib" \\
   -DTORCH_BUILD_CORE=OFF -DTORCH_BUILD_CUDA=OFF -DTORCH_BUILD_PYTHON=OFF -DTORCH_BUILD_TESTS=ON
 cmake --build {shlex.quote(str(build))} --parallel {usable_cpus()}

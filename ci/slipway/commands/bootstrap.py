@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--offline", action="store_true", help="use only what the cache holds")
     parser.add_argument("--refresh", action="store_true", help="take the Debian revisions that are offered today")
     parser.add_argument(
-        "--update-lock", action="store_true", help="rewrite ci/bootstrap/lock.yaml from its descriptions"
+        "--update-lock", action="store_true", help="rewrite ci/slipway/bootstrap/data/lock.yaml from its descriptions"
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 

@@ -16,6 +16,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.base.checkout import default_folder, require_checkout
 from slipway.base.errors import BuildError, UsageError
 from slipway.base.platform import LINUX_64
 
@@ -28,31 +29,33 @@ if TYPE_CHECKING:
     from slipway.request import Request, Selection
     from slipway.workflows.graph import Job
 
-# What `recipe` needs must not import more than the renderer does: it runs on Windows, in conda's own Python.
-CHECKOUT = Path(__file__).resolve().parents[3]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands and their options."""
+    """Declare the subcommands and their options.
+
+    What `recipe` needs must not import more than the renderer does: it runs on Windows, in conda's own Python.
+    """
     commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     add = commands.add_parser
 
     write = add("write", help="write the pipelines", description="Write GitHub Actions and GitLab pipelines.")
-    write.add_argument("recipe", nargs="?", type=Path, default=CHECKOUT / "recipe", metavar="DIR")
+    write.add_argument("recipe", nargs="?", type=Path, default=default_folder() / "recipe", metavar="DIR")
     write.add_argument("--github", action="store_true", help="only GitHub's")
     write.add_argument("--gitlab", action="store_true", help="only GitLab's")
     write.add_argument("--check", action="store_true", help="write nothing; fail if a file is not fresh")
-    write.add_argument("--to", type=Path, default=CHECKOUT, metavar="DIR", help="the checkout (default: this one)")
+    write.add_argument(
+        "--to", type=Path, default=default_folder(), metavar="DIR", help="the checkout (default: this one)"
+    )
     write.add_argument("--settings", type=Path, metavar="FILE", help="platforms, runners and resources")
 
     listing = add("list", help="list the jobs", description="The jobs of every platform, in order.")
-    listing.add_argument("recipe", nargs="?", type=Path, default=CHECKOUT / "recipe", metavar="DIR")
+    listing.add_argument("recipe", nargs="?", type=Path, default=default_folder() / "recipe", metavar="DIR")
     listing.add_argument("--settings", type=Path, metavar="FILE", help="platforms, runners and resources")
     listing.add_argument("--json", action="store_true", help="a list of objects")
 
     recipe = add("recipe", help="one output alone as a recipe", description="Write one output as a recipe.")
     recipe.add_argument("identifier", metavar="IDENTIFIER")
-    recipe.add_argument("recipe", nargs="?", type=Path, default=CHECKOUT / "recipe", metavar="DIR")
+    recipe.add_argument("recipe", nargs="?", type=Path, default=default_folder() / "recipe", metavar="DIR")
     recipe.add_argument("--platform", default=LINUX_64.subdir, metavar="SUBDIR")
     recipe.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder that is written")
 
@@ -117,8 +120,8 @@ def _truth(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.checkout.solver_truth import as_markdown, read_table
 
     source = "tests/integration/solver_truth.yaml"
-    wanted = {"docs/solver-truth.md": as_markdown(read_table(CHECKOUT / source), source=source)}
-    return _write_or_check(wanted, CHECKOUT, reporter, check=arguments.check, command="slipway ci truth")
+    wanted = {"docs/solver-truth.md": as_markdown(read_table(require_checkout() / source), source=source)}
+    return _write_or_check(wanted, require_checkout(), reporter, check=arguments.check, command="slipway ci truth")
 
 
 def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -127,7 +130,7 @@ def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.workflows.matrix import make_matrix
     from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings
 
-    matrix = make_matrix(arguments.recipe, CHECKOUT, load_settings(arguments.settings or DEFAULT_SETTINGS), {})
+    matrix = make_matrix(arguments.recipe, default_folder(), load_settings(arguments.settings or DEFAULT_SETTINGS), {})
     if arguments.json:
         print(json.dumps(describe(matrix.everything), indent=1))
         return 0

@@ -97,7 +97,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
-    from slipway.base.paths import CHECKOUT
+    from slipway.base.checkout import require_checkout
     from slipway.cleanroom import carried_tests
     from slipway.verify.policies import load_policies
 
@@ -105,7 +105,7 @@ def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
     projects = [path.resolve() for path in arguments.project]
     extra = tuple(arguments.extra)
     if not arguments.names and not projects:
-        projects = [CHECKOUT / "tests/integration/consumers" / name for name in CONSUMERS]
+        projects = [require_checkout() / "tests/integration/consumers" / name for name in CONSUMERS]
         extra += DEVELOPMENT
     limits = load_policies().archive
     trials = []

@@ -19,8 +19,9 @@ import time
 from typing import TYPE_CHECKING
 
 from slipway.base import proc
+from slipway.base.checkout import require_checkout
 from slipway.base.errors import SlipwayError, TestsFailedError, UsageError
-from slipway.base.paths import CHECKOUT, Workspace
+from slipway.base.paths import Workspace
 from slipway.checkout.testing import (
     PartResult,
     count_results,
@@ -87,7 +88,7 @@ class _Run:
         self.shipped = False
 
     def program(
-        self, name: str, command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path = CHECKOUT
+        self, name: str, command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path | None = None
     ) -> bool:
         """Run one checking program, its output kept and, when it fails, shown; whether it succeeded."""
         with self.reporter.task(name) as task:
@@ -95,7 +96,7 @@ class _Run:
                 command,
                 env=env if env is not None else _development_environment(),
                 what=name,
-                cwd=cwd,
+                cwd=cwd or require_checkout(),
                 log=self.workspace.log(f"test-{name}"),
                 on_line=lambda line: task.update(text=line[:100]),
                 check=False,
@@ -113,17 +114,18 @@ class _Run:
         python: Path | None = None,
         env: Mapping[str, str] | None = None,
         options: Sequence[str] = (),
-        cwd: Path = CHECKOUT,
+        cwd: Path | None = None,
     ) -> PartResult:
         """Run pytest over those of `folders` that exist."""
-        existing = [str(CHECKOUT / folder) for folder in folders if (CHECKOUT / folder).is_dir()]
+        checkout = require_checkout()
+        existing = [str(checkout / folder) for folder in folders if (checkout / folder).is_dir()]
         if not existing:
             self.reporter.line(f"{name}: there is nothing in {', '.join(folders)}")
             return PartResult(0, 1)
         report = self.workspace.dist / "logs" / f"test-{name}.xml"
         report.unlink(missing_ok=True)
         command: list[str | Path] = [python or sys.executable, "-P", "-m", "pytest", "-q", f"--junitxml={report}"]
-        command += ["-c", CHECKOUT / "pyproject.toml", f"--rootdir={CHECKOUT}", *options]
+        command += ["-c", checkout / "pyproject.toml", f"--rootdir={checkout}", *options]
         if self.expression:
             command += ["-k", self.expression]
         succeeded = self.program(name, [*command, *existing], env=env, cwd=cwd)
@@ -140,7 +142,7 @@ class _Run:
 
 def _development_environment() -> dict[str, str]:
     """For tools that work on the checkout: the caller's environment, and this package on the path."""
-    return dict(os.environ) | {"PYTHONPATH": str(CHECKOUT / "ci")}
+    return dict(os.environ) | {"PYTHONPATH": str(require_checkout() / "ci")}
 
 
 def _lint(run: _Run) -> PartResult:

@@ -1,4 +1,4 @@
-"""Open packages and judge them by the policies of ci/policies.
+"""Open packages and judge them by the policies of ci/slipway/verify/data.
 
     slipway verify                 every package of dist/channel
     slipway verify FILE.conda ...  these
@@ -41,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--alone", action="store_true", help="leave out what needs the package's environment")
-    parser.add_argument("--policies", type=Path, metavar="DIR", help="judge by these policies (default: ci/policies)")
+    parser.add_argument(
+        "--policies", type=Path, metavar="DIR", help="judge by these policies (default: ci/slipway/verify/data)"
+    )
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
     parser.add_argument("--rules", action="store_true", help="say what the rules are, and judge nothing")

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from slipway import source as fetch
 from slipway.base import proc
+from slipway.base.checkout import PACKAGE_ROOT
 from slipway.base.errors import BuildError, DiskFullError, NetworkError, SolveError
 from slipway.base.events import Phase, Stage, StageKey
-from slipway.base.paths import CHECKOUT, cache_folder
+from slipway.base.paths import cache_folder
 from slipway.channel.folder import Channel
 from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, STEP_SECONDS, build_script
@@ -299,7 +300,7 @@ def _environment(context: BuildContext, folder: Path) -> dict[str, str]:
     environment = {key: value for key, value in context.environ.items() if PASSED_ON.fullmatch(key)}
     return environment | {
         "PATH": str(tools),
-        "PYTHONPATH": str(CHECKOUT / "ci"),
+        "PYTHONPATH": str(PACKAGE_ROOT),
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",

@@ -27,6 +27,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from slipway.base.checkout import PACKAGE_ROOT
 from slipway.observe.ninja import Edge, parse_build
 
 if TYPE_CHECKING:
@@ -64,8 +65,7 @@ def front(tools: PurePath, seconds: PurePath) -> str:
         tools: folder that is made for it; the same in every build of an output.
         seconds: JSON file of output path -> seconds; an empty one, or none, means that nothing is known.
     """
-    package = Path(__file__).resolve().parents[2]
-    program = f"import sys; sys.path.insert(0, {str(package)!r}); from {__name__} import main; main(sys.argv[1:])"
+    program = f"import sys; sys.path.insert(0, {str(PACKAGE_ROOT)!r}); from {__name__} import main; main(sys.argv[1:])"
     values = {
         "@TOOLS@": shlex.quote(str(tools)),
         "@SECONDS@": shlex.quote(str(seconds)),

@@ -1,7 +1,7 @@
 """Proof before publication: a package's facts are read first, then policies, which are data, judge them.
 
 `archive` reads the package as a stream; `elf`, `fatbin` and `traces` read its files; `facts` puts it together;
-`surroundings` looks at what is around it; `policies` loads ``ci/policies``; `rules` judges; `findings` prints.
+`surroundings` looks at what is around it; `policies` loads ``data/``; `rules` judges; `findings` prints.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Verifier:
     """Judges packages by one set of policies, on one machine.
 
     Args:
-        policies: None for those of ``ci/policies``.
+        policies: None for those of ``ci/slipway/verify/data``.
         environ: what is looked for in files, beside the policies' patterns: its home folder and its secrets.
     """
 
@@ -68,7 +68,7 @@ class Verifier:
 
 
 def verify_package(path: Path, surroundings: Surroundings | None) -> tuple[PackageFacts, list[Finding]]:
-    """Open the package at `path` and judge it by the policies of ``ci/policies``."""
+    """Open the package at `path` and judge it by the policies of ``ci/slipway/verify/data``."""
     verifier = Verifier()
     facts = verifier.facts(path)
     return facts, verifier.judge(facts, surroundings)

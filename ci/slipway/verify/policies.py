@@ -1,4 +1,4 @@
-"""The policies: what a package has to keep to, as data files in ``ci/policies``, each checked when it is loaded.
+"""The policies: what a package has to keep to, as data files in ``data/``, each checked when it is loaded.
 
 One dataclass per file says which keys it has; a key too many, one missing, or a value of another type is an error that
 names the file and the key.
@@ -22,8 +22,8 @@ from slipway.base.events import Severity  # noqa: TC001 - the policies' types ar
 from slipway.verify.archive import Limits  # noqa: TC001 - as above
 from slipway.verify.traces import Pattern  # noqa: TC001 - as above
 
-POLICY_FOLDER = Path(__file__).parents[2] / "policies"
-"""``ci/policies`` of this checkout."""
+POLICY_FOLDER = Path(__file__).parent / "data"
+"""``ci/slipway/verify/data``, installed with the package."""
 
 
 _T = TypeVar("_T")

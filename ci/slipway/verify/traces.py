@@ -1,6 +1,6 @@
 """Traces that a build leaves in files: paths of the machine, its user's name, secrets. Finds them, never judges.
 
-What to look for is data (``ci/policies/traces.yaml``); what only this machine knows, its user's home folder and the
+What to look for is data (``data/traces.yaml``); what only this machine knows, its user's home folder and the
 secrets in its environment, is added by `machine_patterns`.
 """
 

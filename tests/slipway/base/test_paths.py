@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from slipway.base.paths import CHECKOUT, Workspace, cache_folder, lock_folder
+from slipway.base.checkout import PACKAGE_ROOT
+from slipway.base.paths import Workspace, cache_folder, lock_folder
 
 PROGRAM = """
 import pathlib, sys
 from slipway.base.errors import BusyError
+from slipway.base.checkout import PACKAGE_ROOT
 from slipway.base.paths import lock_folder
 try:
     with lock_folder(pathlib.Path(sys.argv[1])):
@@ -25,7 +27,7 @@ except BusyError as error:
 
 def _lock_elsewhere(folder: Path) -> str:
     command = [sys.executable, "-c", PROGRAM, str(folder)]
-    environment = {"PYTHONPATH": str(CHECKOUT / "ci")}
+    environment = {"PYTHONPATH": str(PACKAGE_ROOT)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
 

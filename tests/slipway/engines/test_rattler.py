@@ -18,10 +18,11 @@ from typing import Any
 
 import pytest
 
+from slipway.base.checkout import PACKAGE_ROOT
 from slipway.base.errors import BuildError, SolveError, VerifyError
 from slipway.base.events import Phase
 from slipway.base.log import NullReporter, Task
-from slipway.base.paths import CHECKOUT, Workspace
+from slipway.base.paths import Workspace
 from slipway.engines.build_folder import build_root
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
 from slipway.pipeline.run import Pipeline
@@ -296,7 +297,7 @@ sys.exit(cli.main(["anything"]))
 """
     answer = subprocess.run(
         [sys.executable, "-c", program],
-        env={"PYTHONPATH": str(CHECKOUT / "ci")},
+        env={"PYTHONPATH": str(PACKAGE_ROOT)},
         capture_output=True,
         text=True,
         check=False,

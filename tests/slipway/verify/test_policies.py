@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.base.paths import CHECKOUT
+from slipway.base.checkout import require_checkout
 from slipway.verify.policies import POLICY_FOLDER, Policies, PolicyError, load_policies
 from slipway.verify.traces import Tracer, machine_patterns
 
@@ -27,7 +27,7 @@ def test_every_file_is_read() -> None:
 
 
 def test_device_code_is_declared_as_the_build_makes_it() -> None:
-    text = (CHECKOUT / "src/cmake/TorchCUDA.cmake").read_text(encoding="utf-8")
+    text = (require_checkout() / "src/cmake/TorchCUDA.cmake").read_text(encoding="utf-8")
     match = re.search(r'set\(TORCH_CUDA_ARCHITECTURES "([^"]+)"', text)
     assert match
     built: set[str] = set()

@@ -31,7 +31,10 @@ def test_own_settings() -> None:
         (("commit: 11bd7", "commit: v4 #"), "not valid YAML"),
         (("commit: 11bd71901", "commit: main"), "`actions.checkout.commit` is 'main"),
         (("version: v4.2.2", "version: main"), "`actions.checkout.version` is 'main'; it must match v"),
-        (("    - ci/bootstrap/lock.yaml\n", "    - a\n    - b\n"), "`cache.key-files` names more than two files"),
+        (
+            ("    - ci/slipway/bootstrap/data/lock.yaml\n", "    - a\n    - b\n"),
+            "`cache.key-files` names more than two files",
+        ),
         (("  default: {", "  others: {"), "`resources` needs a `default`"),
         (("memory_gb: 2", "memory_gb: 0"), "`resources.default.memory_gb` must be more than 0"),
         (("memory_gb: 2", "memory_gb: true"), "`resources.default.memory_gb` must be int or float, not True"),

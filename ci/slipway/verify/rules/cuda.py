@@ -25,7 +25,7 @@ def device_code(case: Case) -> Iterator[Finding]:
     )
     if declared is None:
         if present:
-            cure = "say in ci/policies/cuda.yaml for which architectures it is meant"
+            cure = "say in ci/slipway/verify/data/cuda.yaml for which architectures it is meant"
             where = next(iter(present.values()))
             message = f"has code for {', '.join(sorted(present))}, and no list declares it"
             yield case.finding(WARNING, "device-code", where, message, cure)
@@ -33,8 +33,8 @@ def device_code(case: Case) -> Iterator[Finding]:
     if not case.facts.files:
         return  # a metapackage
     for missing in sorted(set(declared.architectures) - present.keys()):
-        cure = "build it in (CMAKE_CUDA_ARCHITECTURES), or take it off the list in ci/policies/cuda.yaml"
+        cure = "build it in (CMAKE_CUDA_ARCHITECTURES), or take it off the list in ci/slipway/verify/data/cuda.yaml"
         yield case.finding(ERROR, "device-code", "lib", f"has no code for {missing}, which is declared", cure)
     for extra in sorted(present.keys() - set(declared.architectures)):
-        cure = "leave it out (CMAKE_CUDA_ARCHITECTURES), or declare it in ci/policies/cuda.yaml"
+        cure = "leave it out (CMAKE_CUDA_ARCHITECTURES), or declare it in ci/slipway/verify/data/cuda.yaml"
         yield case.finding(ERROR, "device-code", present[extra], f"has code for {extra}, which is not declared", cure)

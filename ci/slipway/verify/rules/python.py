@@ -65,7 +65,7 @@ def metadata(case: Case) -> Iterator[Finding]:
         names.append(canonicalize_name(headers.get("Name") or info.partition("-")[0]))
         yield from _one_distribution(case, site, info, headers, expected)
     if canonicalize_name(expected) not in names:
-        cure = f"name it `{expected}` in its metadata, or say its name in ci/policies/python.yaml"
+        cure = f"name it `{expected}` in its metadata, or say its name in ci/slipway/verify/data/python.yaml"
         severity = ERROR if policy else WARNING
         message = f"pip sees {', '.join(names)}, not {expected}"
         yield case.finding(severity, "python-metadata", infos[0], message, cure)
@@ -131,7 +131,7 @@ def _programs(case: Case, site: dict[str, FileFacts], infos: list[str], declared
         message = f"the program `{name}` of its entry points is not installed"
         yield case.finding(ERROR, "python-metadata", f"bin/{name}", message, cure)
     for name in sorted(set(declared) - named):
-        cure = "add it to the entry points, or take it out of ci/policies/python.yaml"
+        cure = "add it to the entry points, or take it out of ci/slipway/verify/data/python.yaml"
         message = f"the program `{name}` is declared, and its metadata has no entry point for it"
         yield case.finding(ERROR, "python-metadata", infos[0], message, cure)
 
@@ -142,7 +142,7 @@ def stubs(case: Case) -> Iterator[Finding]:
     policy = _policy(case)
     for path in policy.stubs if policy else ():
         if path not in site:
-            cure = "install it with the package, or take it out of ci/policies/python.yaml"
+            cure = "install it with the package, or take it out of ci/slipway/verify/data/python.yaml"
             yield case.finding(ERROR, "python-stubs", path, "is not there", cure)
         elif path.endswith(".pyi") and not site[path].size:
             yield case.finding(ERROR, "python-stubs", path, "is empty", "generate it before it is installed")

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from slipway.base.events import Finding
     from slipway.verify.rules.case import Case
 
-_CURE = "find what grew (`slipway report` shows it); if it is worth it, raise the budget in ci/policies/sizes.yaml"
+_CURE = (
+    "find what grew (`slipway report` shows it); "
+    "if it is worth it, raise the budget in ci/slipway/verify/data/sizes.yaml"
+)
 
 
 def budgets(case: Case) -> Iterator[Finding]:

@@ -33,7 +33,7 @@ def floors(case: Case) -> Iterator[Finding]:
             release = _release(floor, symbol)
             need = f"needs {floor.prefix}{symbol} ({floor.package} {release})"
             if release is None:
-                cure = "add the release that brought it to ci/policies/floors.yaml"
+                cure = "add the release that brought it to ci/slipway/verify/data/floors.yaml"
                 message = f"needs {floor.prefix}{symbol} of {library}, which no known release has"
             elif declared is None:
                 cure = f"declare it: `{floor.package} >={release}`, as run_exports of the compiler or the sysroot do"
