@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import difflib
 import errno
 import importlib
 import os
@@ -150,8 +151,6 @@ def main(argv: list[str] | None = None) -> int:
 def _load_command(name: str) -> ModuleType:
     names = command_names()
     if name not in names:
-        import difflib
-
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"did you mean `{close[0]}`?" if close else "`slipway --help` lists the commands"
         raise UsageError(f"there is no command `{name}`", hint=hint)

@@ -6,104 +6,24 @@ Both print the same permanent lines. rich is imported only when there is somethi
 from __future__ import annotations
 
 import os
-import re
-import shutil
 import sys
 import time
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from slipway.base.log import NullReporter, Reporter, Task
+from slipway.base.text import encodable, human_seconds, human_size, printable, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rich.progress import Progress, TaskID
 
     from slipway.base.errors import RecipeWarning, SlipwayError
     from slipway.base.events import Stage
 
-LEAST_COLUMN = 10
-"""A column is not wrapped to less than this."""
-
-TABLE_INDENT = 4
-"""What steps around a table may put in front of its lines."""
-
-LONGEST_MESSAGE = 1000
-"""An error's message, place or hint is cut to this many characters."""
-
 PLAIN_INTERVAL_SECONDS = 5.0
 """How often a running task may print a line where no live display is possible."""
-
-
-def human_size(count: float) -> str:
-    """``12345678`` -> ``12.3 MB``: decimal units, as package managers print them."""
-    for unit in ("B", "kB", "MB"):
-        if count < 999.5:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.2f} GB"
-
-
-def human_seconds(seconds: float) -> str:
-    """``83.4`` -> ``1 min 23 s``; below a minute one decimal, from an hour on no seconds."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    hours, minutes = divmod(minutes + round(rest / 60), 60)
-    return f"{hours} h {minutes:02d} min"
-
-
-def format_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), width: int | None = None
-) -> str:
-    """Columns padded to their widest cell; columns whose index is in `right` are right-aligned.
-
-    Args:
-        width: how wide the table may be: the widest columns are wrapped until it fits. None: as wide as it gets.
-    """
-    widths = [max(len(row[index]) for row in (header, *rows)) for index in range(len(header))]
-    if width is not None:
-        while sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > LEAST_COLUMN:
-            widths[widths.index(max(widths))] -= 1
-
-    def lines(cells: Sequence[str]) -> Iterator[str]:
-        wrapped = [wrap(cell, columns) for cell, columns in zip(cells, widths, strict=True)]
-        for number in range(max(map(len, wrapped))):
-            parts = [found[number] if number < len(found) else "" for found in wrapped]
-            padded = (
-                part.rjust(columns) if index in right else part.ljust(columns)
-                for index, (part, columns) in enumerate(zip(parts, widths, strict=True))
-            )
-            yield "  ".join(padded).rstrip()
-
-    underlined = "  ".join("-" * columns for columns in widths)
-    return "\n".join([*lines(header), underlined, *(line for row in rows for line in lines(row))])
-
-
-def wrap(text: str, width: int) -> list[str]:
-    """`text` in lines of at most `width` characters, cut at spaces, after slashes, and where nothing else helps."""
-    if len(text) <= width:
-        return [text]
-    lines = [""]
-    for piece in re.findall(r"\s+|[^\s/]*/|[^\s/]+", text):
-        if len(lines[-1]) + len(piece) <= width:
-            lines[-1] += piece
-        elif not piece.isspace():
-            lines += [piece[start : start + width] for start in range(0, len(piece), width)]
-    return [line.rstrip() for line in lines if line.strip()]
-
-
-def printable(text: str) -> str:
-    """`text` without what would move a terminal's cursor or change its colours: such characters are written out."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
-def table_width() -> int | None:
-    """The columns of the terminal that tables go to; None for pipes and files, where lines are better kept whole."""
-    return shutil.get_terminal_size().columns - TABLE_INDENT if sys.stdout.isatty() else None
 
 
 def print_error(error: SlipwayError, stream: TextIO | None = None) -> None:
@@ -126,21 +46,10 @@ def print_warning(warning: RecipeWarning, stream: TextIO | None = None) -> None:
     print(f"  hint: {_shown(shortened(warning.hint), stream)}", file=stream)
 
 
-def shortened(text: str) -> str:
-    """`text` with its middle left out where it is longer than anybody reads: it may repeat what a recipe says."""
-    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 60]} ... {text[-50:]}"
-
-
 def _shown(text: str, stream: TextIO) -> str:
     """What may come from anyone's recipe or package, without what moves a cursor, as the stream can write it."""
     lines = (printable(line.replace("\t", "    ")) for line in text.split("\n"))
     return encodable("\n".join(lines), stream)
-
-
-def encodable(text: str, stream: IO[str]) -> str:
-    """`text` with what the stream's encoding does not have written out: names of files can be any bytes."""
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _paint(text: str, code: str, stream: TextIO) -> str:

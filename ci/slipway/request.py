@@ -12,8 +12,10 @@ from slipway.base.checkout import default_folder, find_checkout
 from slipway.base.errors import RecipeError, UsageError, VariantError
 from slipway.base.paths import Workspace, cache_folder
 from slipway.base.platform import this_platform
+from slipway.bootstrap import ChannelRequest, ensure_channel
 from slipway.channel.environments import solve
 from slipway.channel.folder import Channel
+from slipway.recipe import load_config, load_recipe, render
 from slipway.recipe.choose import agrees, used_variant
 from slipway.source import pin_sources
 
@@ -219,8 +221,6 @@ class Request:
         return [pin_sources(output, offline=self.offline) for output in final]
 
     def _render(self, versions: Versions | None) -> Sequence[RenderedOutput]:
-        from slipway.recipe import load_config, load_recipe, render
-
         configs = [load_config(path) for path in self.variant_configs]
         if self.uses_embedded:
             configs.insert(0, load_config(EMBEDDED_VARIANTS))
@@ -266,8 +266,6 @@ def embedded_channel(selection: Selection, reporter: Reporter, *, offline: bool)
     Raises:
         NetworkError: a download was needed and could not be made.
     """
-    from slipway.bootstrap import ChannelRequest, ensure_channel
-
     request = ChannelRequest(cuda=selection.cuda, blas=selection.blas or "mkl", python=(selection.python or "3.11",))
     return ensure_channel(request, reporter, cache=cache_folder(), offline=offline)
 

@@ -6,7 +6,6 @@ command line. `NullReporter` keeps tests quiet.
 
 from __future__ import annotations
 
-import re
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
@@ -56,11 +55,3 @@ class NullReporter:
 
     def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> AbstractContextManager[Task]:
         return nullcontext(_NullTask())
-
-
-_SECRET = re.compile(r"(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIALS?)(_|$)", re.IGNORECASE)
-
-
-def names_a_secret(variable: str) -> bool:
-    """Whether an environment variable of this name holds what nobody may print: ``GITHUB_TOKEN``, ``DB_PASSWORD``."""
-    return _SECRET.search(variable) is not None

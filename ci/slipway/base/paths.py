@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
+RUNS = "logs/runs"
+"""Where the journals of runs are kept, relative to `Workspace.dist`."""
+
+PAGE = "report.html"
+"""The report of the last run, relative to `Workspace.dist`."""
+
+
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """``$XDG_CACHE_HOME/slipway``, or ``~/.cache/slipway``."""
     base = environ.get("XDG_CACHE_HOME", "")

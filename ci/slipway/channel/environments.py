@@ -16,6 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+import rattler
+from rattler import PrefixRecord, VirtualPackage, VirtualPackageOverrides
+from rattler.exceptions import FetchRepoDataError, GatewayError, InstallerError, InvalidMatchSpecError, SolverError
+from rattler.install import InstallerReporter as Base
+
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
 from slipway.base.paths import cache_folder
 from slipway.channel.folder import find_index_problem
@@ -57,8 +62,6 @@ class Solution:
 
 def virtual_packages() -> list[GenericVirtualPackage]:
     """What this machine offers (``__glibc``, ``__cuda``, ...), as CONDA_OVERRIDE_* variables may correct it."""
-    from rattler import VirtualPackage, VirtualPackageOverrides
-
     return [package.into_generic() for package in VirtualPackage.detect(VirtualPackageOverrides.from_env())]
 
 
@@ -75,9 +78,6 @@ def solve(
         ChannelError: a channel has no index.
         NetworkError: a channel cannot be reached.
     """
-    import rattler
-    from rattler.exceptions import FetchRepoDataError, GatewayError, InvalidMatchSpecError, SolverError
-
     wanted = ", ".join(f"`{spec}`" for spec in specs)
     for folder in filter(None, map(local_folder, channels)):
         for subdir in (folder / name for name in ("linux-64", "noarch") if (folder / name).is_dir()):
@@ -159,9 +159,6 @@ def offered(names: Sequence[str], address: str) -> list[Offered]:
     Raises:
         NetworkError: it cannot be reached.
     """
-    import rattler
-    from rattler.exceptions import FetchRepoDataError, GatewayError
-
     gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata")
     try:
         answer = asyncio.run(gateway.query([address], ["linux-64", "noarch"], list(names), recursive=False))
@@ -199,9 +196,6 @@ def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
         IntegrityError: a package's bytes are not what the channel's index promises.
         NetworkError: a package cannot be downloaded.
     """
-    import rattler
-    from rattler.exceptions import InstallerError
-
     marker = prefix / "conda-meta" / MARKER
     if marker.exists():
         reporter.line(f"{prefix.name}: an earlier installation was cut off; starting anew")
@@ -263,15 +257,12 @@ def _sha256(path: Path) -> str:
 
 def installed_packages(prefix: Path) -> Mapping[str, str]:
     """Name and sha256 of what `prefix` holds."""
-    from rattler import PrefixRecord
-
     records = map(PrefixRecord.from_path, sorted((prefix / "conda-meta").glob("*.json")))
     return {record.name.normalized: (record.sha256 or b"").hex() for record in records}
 
 
 def _install_reporter(task: Task) -> InstallerReporter:
     """Counts linked packages. py-rattler calls it from threads of its own; a task's update is safe there."""
-    from rattler.install import InstallerReporter as Base
 
     class Progress(Base):  # the Protocol's own methods do nothing, which is right for the other events
         def on_link_start(self, operation: int, package_name: str) -> int:

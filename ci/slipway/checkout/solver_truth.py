@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from rattler import BuildString, GenericVirtualPackage, PackageName, Version
 
 from slipway.base.errors import SolveError, UsageError
 from slipway.channel.environments import Solution, solve
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from rattler import GenericVirtualPackage
 
 NO_DRIVER = "none"
 ROW_KEYS = frozenset(["request", "driver", "glibc", "blas", "picks", "never", "just_one", "refused", "why"])
@@ -38,8 +38,6 @@ class Host:
 
     def virtual_packages(self) -> list[GenericVirtualPackage]:
         """Exactly what a Linux machine of this kind would report."""
-        from rattler import BuildString, GenericVirtualPackage, PackageName, Version
-
         facts = [
             ("__unix", "0", "0"),
             ("__linux", "6.1", "0"),

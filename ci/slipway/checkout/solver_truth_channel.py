@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from rattler import BuildString, MatchSpec, PackageRecord, Version, VersionSpec
 
 from slipway.base.errors import UsageError
 from slipway.channel.specs import strict_spec
@@ -106,8 +107,6 @@ def _exported(output: RenderedOutput, known: Mapping[str, list[Record]]) -> list
 
 def _matching(spec: str, known: Mapping[str, list[Record]], output: RenderedOutput) -> Record:
     """The newest build that `spec` takes, in the same CUDA where the package comes for several."""
-    from rattler import BuildString, MatchSpec, PackageRecord
-
     cuda = next((other for other in output.requirements.host if name_of(other) == "cuda-version"), None)
     cuda_version = cuda.split()[1] if cuda else None
     fitting = []
@@ -128,8 +127,6 @@ def _matching(spec: str, known: Mapping[str, list[Record]], output: RenderedOutp
 
 
 def _takes_version(wanted: str, version: str | None) -> bool:
-    from rattler import Version, VersionSpec
-
     return version is not None and VersionSpec(wanted).matches(Version(version))
 
 

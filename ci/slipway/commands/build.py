@@ -9,7 +9,10 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from slipway.console import human_seconds, human_size
+from slipway.base.text import human_seconds, human_size
+from slipway.engines import load_engine
+from slipway.pipeline.run import Pipeline
+from slipway.report.journaling import journaled
 from slipway.request import Request, add_build_arguments, add_variant_arguments
 
 if TYPE_CHECKING:
@@ -27,10 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Build; returns the exit code."""
-    from slipway.engines import load_engine
-    from slipway.pipeline.run import Pipeline
-    from slipway.report.journaling import journaled
-
     request = Request.of(arguments)
     engine = load_engine(arguments.engine)
     with (

@@ -125,7 +125,7 @@ def _truth(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    from slipway.console import format_table
+    from slipway.base.text import format_table
     from slipway.workflows.graph import describe
     from slipway.workflows.matrix import make_matrix
     from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings
@@ -161,7 +161,7 @@ def _recipe(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _job(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    from slipway.console import human_seconds, human_size
+    from slipway.base.text import human_seconds, human_size
     from slipway.engines import load_engine
     from slipway.request import Request
     from slipway.workflows.job import find_job, local_jobs, run_job
@@ -202,9 +202,9 @@ def _walk(
 ) -> int:
     """Do the jobs and publish; a failure leaves the report of what was done."""
     from slipway.base.events import JobState
-    from slipway.console import format_table, human_seconds, human_size
+    from slipway.base.paths import PAGE
+    from slipway.base.text import format_table, human_seconds, human_size
     from slipway.observe.history import available_memory
-    from slipway.report.journaling import PAGE
     from slipway.request import usable_cpus
     from slipway.workflows import scheduler as local
     from slipway.workflows.learn import learned

@@ -16,15 +16,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.base.checkout import require_checkout
 from slipway.base.errors import ChannelError, TestsFailedError, UsageError
+from slipway.base.paths import Workspace
+from slipway.base.text import format_table, human_seconds
+from slipway.channel.environments import install, solve
+from slipway.channel.folder import Channel
+from slipway.cleanroom import ACTIVATE, CleanRoom, carried_tests, environment_of, proof_script
+from slipway.commands.verify import selection_of
+from slipway.request import Selection, channels_of
+from slipway.verify import Verifier
+from slipway.verify.policies import load_policies
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from slipway.base.log import Reporter
-    from slipway.base.paths import Workspace
-    from slipway.request import Selection
 
 TORCH = ("libtorch", "pytorch")
 """What is tested when nothing is named."""
@@ -75,11 +83,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install, lock in, test; returns the exit code."""
-    from slipway.base.paths import Workspace
-    from slipway.channel.folder import Channel
-    from slipway.console import format_table, human_seconds
-    from slipway.request import channels_of
-
     workspace = Workspace.of_checkout(arguments.dist)
     trials = _trials(arguments, workspace)
     selection = _selection(arguments.names, workspace)
@@ -97,10 +100,6 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
-    from slipway.base.checkout import require_checkout
-    from slipway.cleanroom import carried_tests
-    from slipway.verify.policies import load_policies
-
     names = tuple(arguments.names) or TORCH
     projects = [path.resolve() for path in arguments.project]
     extra = tuple(arguments.extra)
@@ -126,10 +125,6 @@ def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
 
 def _selection(names: Sequence[str], workspace: Workspace) -> Selection:
     """The part of the embedded channel that the packages ask for, each for what the others leave open."""
-    from slipway.commands.verify import selection_of
-    from slipway.request import Selection
-    from slipway.verify import Verifier
-
     verifier = Verifier()
     asked = [selection_of(verifier.facts(_newest(workspace, name))) for name in names or TORCH]
     python, blas, cuda = (
@@ -140,8 +135,6 @@ def _selection(names: Sequence[str], workspace: Workspace) -> Selection:
 
 
 def _newest(workspace: Workspace, name: str) -> Path:
-    from slipway.channel.folder import Channel
-
     found = Channel(workspace.channel).packages(name)
     if not found:
         raise ChannelError(f"`{name}` is not in the channel", where=str(workspace.channel), hint="`slipway ship` first")
@@ -150,9 +143,6 @@ def _newest(workspace: Workspace, name: str) -> Path:
 
 def _stay(trial: Trial, workspace: Workspace, channels: tuple[str, ...], reporter: Reporter) -> bool:
     """Make the environment and the room, look for the host in it, then run the trial; whether all went well."""
-    from slipway.channel.environments import install, solve
-    from slipway.cleanroom import ACTIVATE, CleanRoom, environment_of, proof_script
-
     folder = workspace.work / "cleanroom"
     prefix, project = folder / "prefix", folder / "project"
     for stale in (prefix, project):

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import HostError
 from slipway.base.paths import Workspace, cache_folder
-from slipway.console import format_table, human_size
+from slipway.base.text import format_table, human_size
+from slipway.channel.environments import virtual_packages
 from slipway.engines.build_folder import build_root
 
 if TYPE_CHECKING:
@@ -143,8 +144,6 @@ def _memory() -> Check:
 
 
 def _virtual_packages() -> Iterator[Check]:
-    from slipway.channel.environments import virtual_packages
-
     for package in virtual_packages():
         if package.name.normalized in ("__glibc", "__cuda"):
             yield Check(package.name.normalized, "ok", str(package.version))

@@ -12,7 +12,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.console import format_table, human_size
+from slipway.base.paths import Workspace, lock_folder
+from slipway.base.text import format_table, human_size
+from slipway.channel.environments import install, solve
+from slipway.channel.folder import Channel
+from slipway.request import Selection, channels_of
 
 if TYPE_CHECKING:
     import argparse
@@ -36,11 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install; returns the exit code."""
-    from slipway.base.paths import Workspace, lock_folder
-    from slipway.channel.environments import install, solve
-    from slipway.channel.folder import Channel
-    from slipway.request import Selection, channels_of
-
     workspace = Workspace.of_checkout(arguments.dist)
     prefix = (arguments.prefix or workspace.environment).resolve()
     selection = Selection(arguments.python, arguments.blas, arguments.cuda)

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 from slipway.base.errors import UsageError
 from slipway.base.platform import LINUX_64
 from slipway.commands._render_options import add_render_arguments, rendered
+from slipway.engines import load_engine
+from slipway.pipeline.run import Pipeline, shortened
 from slipway.recipe.choose import identifier, used_variant
 from slipway.recipe.hashes import as_json
+from slipway.request import Request
 
 if TYPE_CHECKING:
     import argparse
@@ -53,18 +56,12 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         return 0
     lines = as_table(table)
     print(lines[0])
-    from slipway.pipeline.run import shortened
-
     for line, state in zip(lines[1:], states, strict=True):
         print("\n".join([line, *(f"     {change}" for change in shortened(state.changes))]))
     return 0
 
 
 def _states(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[RenderedOutput], list[State]]:
-    from slipway.engines import load_engine
-    from slipway.pipeline.run import Pipeline
-    from slipway.request import Request
-
     if arguments.variants is not None or arguments.platform != LINUX_64.subdir:
         raise UsageError("--variants and --platform say what to render", hint="add --matrix, or leave them out")
     arguments.variant_config = arguments.variant_configs

@@ -12,6 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, VerifyError
+from slipway.base.events import ERROR
+from slipway.base.paths import Workspace, lock_folder
+from slipway.channel.folder import Channel
+from slipway.verify import Verifier, format_findings
+from slipway.verify.indexed import check_index, read_index
 
 if TYPE_CHECKING:
     import argparse
@@ -28,12 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Publish; returns the exit code."""
-    from slipway.base.events import ERROR
-    from slipway.base.paths import Workspace, lock_folder
-    from slipway.channel.folder import Channel
-    from slipway.verify import Verifier, format_findings
-    from slipway.verify.indexed import check_index, read_index
-
     source = Channel(Workspace.of_checkout(arguments.dist).channel)
     paths: list[Path] = arguments.packages or source.packages()
     if not paths:

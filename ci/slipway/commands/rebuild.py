@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import UsageError, VerifyError
 from slipway.base.paths import Workspace
+from slipway.base.text import human_seconds
 from slipway.channel.folder import Channel
-from slipway.console import human_seconds
 from slipway.engines.build_folder import VARIABLE
+from slipway.pipeline.reproduce import Again, rebuild
 from slipway.request import usable_cpus
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Rebuild and compare; returns the exit code."""
-    from slipway.pipeline.reproduce import Again, rebuild
-
     workspace = Workspace.of_checkout(arguments.dist)
     results = []
     with workspace.lock():

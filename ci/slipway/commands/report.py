@@ -16,12 +16,18 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from slipway.base.paths import PAGE, Workspace
+from slipway.report.jobs_page import render_jobs_page, render_jobs_text
+from slipway.report.jobs_report import collect_jobs
+from slipway.report.page import render_page, write_text
+from slipway.report.run_report import collect
+from slipway.report.text import render_text
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
     from slipway.base.log import Reporter
-    from slipway.base.paths import Workspace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,9 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Report; returns the exit code."""
-    from slipway.base.paths import Workspace
-    from slipway.report.journaling import PAGE
-
     workspace = Workspace.of_checkout(arguments.dist)
     if arguments.ci:
         workspace = Workspace(workspace.dist / "ci")
@@ -47,8 +50,6 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     elif arguments.text:
         print(render_text(report))
     else:
-        from slipway.report.page import write_text
-
         path = workspace.dist / PAGE
         write_text(render_page(report), path)
         reporter.line(f"{path}")
@@ -57,15 +58,8 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def _of_one_run(workspace: Workspace) -> tuple[Any, Callable[[Any], str], Callable[[Any], str]]:
     """The facts, and how they become a page and a text."""
-    from slipway.report.page import render_page
-    from slipway.report.run_report import collect
-    from slipway.report.text import render_text
-
     return collect(workspace), render_page, render_text
 
 
 def _of_jobs(workspace: Workspace) -> tuple[Any, Callable[[Any], str], Callable[[Any], str]]:
-    from slipway.report.jobs_page import render_jobs_page, render_jobs_text
-    from slipway.report.jobs_report import collect_jobs
-
     return collect_jobs(workspace), render_jobs_page, render_jobs_text

@@ -13,7 +13,11 @@ import time
 from typing import TYPE_CHECKING
 
 from slipway.base.events import Stage, StageKey
-from slipway.console import format_table, human_seconds, human_size
+from slipway.base.text import format_table, human_seconds, human_size
+from slipway.checkout.greeting import greet
+from slipway.engines import load_engine
+from slipway.pipeline.run import Pipeline
+from slipway.report.journaling import journaled
 from slipway.request import Request, add_build_arguments, add_variant_arguments
 
 if TYPE_CHECKING:
@@ -33,11 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Run the whole flow; returns the exit code."""
-    from slipway.checkout.greeting import greet
-    from slipway.engines import load_engine
-    from slipway.pipeline.run import Pipeline
-    from slipway.report.journaling import journaled
-
     started = time.monotonic()
     request = Request.of(arguments)
     engine = load_engine(arguments.engine)

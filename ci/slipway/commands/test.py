@@ -22,6 +22,7 @@ from slipway.base import proc
 from slipway.base.checkout import require_checkout
 from slipway.base.errors import SlipwayError, TestsFailedError, UsageError
 from slipway.base.paths import Workspace
+from slipway.base.text import format_table, human_seconds
 from slipway.checkout.testing import (
     PartResult,
     count_results,
@@ -29,7 +30,6 @@ from slipway.checkout.testing import (
     make_test_environment,
     run_ctest,
 )
-from slipway.console import format_table, human_seconds
 
 if TYPE_CHECKING:
     import argparse

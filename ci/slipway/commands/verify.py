@@ -20,7 +20,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rattler import MatchSpec, Version, VersionSpec
+
 from slipway.base.errors import ChannelError, SolveError, VerifyError
+from slipway.base.paths import Workspace
+from slipway.base.text import format_table, table_width
+from slipway.bootstrap import embedded_choices
+from slipway.channel.environments import solve
+from slipway.channel.folder import Channel
+from slipway.request import Selection, channels_of
+from slipway.verify import Verifier, format_findings, has_errors, shared_files, sort_findings, unsolvable
+from slipway.verify.indexed import check_index, read_index
+from slipway.verify.policies import load_policies
+from slipway.verify.rules import RULES
 
 if TYPE_CHECKING:
     import argparse
@@ -28,7 +40,6 @@ if TYPE_CHECKING:
 
     from slipway.base.log import Reporter
     from slipway.channel.environments import Solution
-    from slipway.request import Selection
     from slipway.verify import Finding
     from slipway.verify.facts import PackageFacts
 
@@ -52,12 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Judge; returns the exit code."""
-    from slipway.base.paths import Workspace
-    from slipway.console import table_width
-    from slipway.verify import Verifier, format_findings, has_errors, shared_files, sort_findings, unsolvable
-    from slipway.verify.indexed import check_index, read_index
-    from slipway.verify.policies import load_policies
-
     if arguments.rules:
         print(format_rules())
         return 0
@@ -103,9 +108,6 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def format_rules() -> str:
     """A table of the rules, from their docstrings."""
-    from slipway.console import format_table
-    from slipway.verify.rules import RULES
-
     described = {name: " ".join((rule.__doc__ or "").split()) for name, rule in RULES.items()}
     described["shared-file"] = "No file is in two packages of different names."
     described["environment"] = "There is an environment in which it can be installed."
@@ -123,8 +125,6 @@ class _Channels:
         everything: Sequence[PackageFacts],
         paths: Sequence[Path],
     ) -> None:
-        from slipway.channel.folder import Channel
-
         given = Channel(scratch / "given")
         subdirs = [str(facts.index.get("subdir") or "noarch") for facts in everything]
         given.publish(zip(subdirs, paths, strict=True))
@@ -135,9 +135,6 @@ class _Channels:
 
     def environment(self, facts: PackageFacts, reporter: Reporter) -> Solution:
         """What the solver picks around one package."""
-        from slipway.channel.environments import solve
-        from slipway.request import channels_of
-
         others = channels_of(self.named, selection_of(facts), reporter, offline=self.offline)
         spec = f"{facts.package} =={facts.index['version']} {facts.index['build']}"
         return solve([spec], (*self.own, *others))
@@ -145,9 +142,6 @@ class _Channels:
 
 def selection_of(facts: PackageFacts) -> Selection:
     """The part of the embedded channel that a package's dependencies ask for; None where any part will do."""
-    from slipway.bootstrap import embedded_choices
-    from slipway.request import Selection
-
     choices = embedded_choices()
     cuda = _first_allowed(facts.depends, ("cuda-version",), choices.cudas)
     if cuda is None and (pinned := re.search(r" cuda(\d+)(\d)_", "\n".join(facts.depends))):
@@ -161,8 +155,6 @@ def _first_allowed(depends: Sequence[str], names: Sequence[str], choices: Sequen
 
     Where it lets none in, the version that it asks for, so that somebody says that there is no such thing.
     """
-    from rattler import MatchSpec, Version, VersionSpec
-
     texts = [spec for spec in depends if spec.split()[:1] and spec.split()[0] in names]
     bounds = [VersionSpec(str(bound)) for text in texts if (bound := MatchSpec(text, strict=False).version) is not None]
     if not bounds:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rattler import package_streaming
+
 from slipway.base.errors import IntegrityError
 from slipway.channel.package_writer import to_json, write_archive
 from slipway.engines.engine import CLOCK_SECONDS
@@ -44,8 +46,6 @@ def opened(package: Path) -> Iterator[Path]:
     Raises:
         IntegrityError: it is not a readable package.
     """
-    from rattler import package_streaming
-
     with tempfile.TemporaryDirectory(prefix="slipway-package-") as folder:
         try:
             package_streaming.extract(package, Path(folder))

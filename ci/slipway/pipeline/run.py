@@ -19,10 +19,10 @@ from slipway.base.errors import ChannelError, IntegrityError, NetworkError, Veri
 from slipway.base.events import Decided, Packaged, Reason, Stage, StageKey
 from slipway.base.journal import Journal
 from slipway.base.paths import cache_folder
+from slipway.base.text import human_seconds, human_size
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_info, read_package_digest, read_paths
-from slipway.console import human_seconds, human_size
 from slipway.engines.engine import BuildContext, Engine
 from slipway.model import Artifact, RenderedOutput, Source
 from slipway.observe.history import available_memory, jobs_for

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from slipway.base.log import names_a_secret
+from slipway.base.secrets import names_a_secret
 from slipway.recipe.config import VariantConfigText, given, parse
 from slipway.recipe.loader import load_config, load_recipe, surrounding_configs
 from slipway.recipe.render import Renderer
@@ -58,7 +58,7 @@ def render(
         configs: conda-build's ``-m`` files, in order.
         platform: what is built on and, unless a configuration sets `target_platform`, for.
         environ: environment variables; selectors and templates see them, but for those that hold secrets by their name
-            (see `slipway.base.log.names_a_secret`): what is rendered is printed, and goes into packages. `script_env`
+            (see `slipway.base.secrets`): what is rendered is printed, and goes into packages. `script_env`
             may ask for one.
         base_configs: files below the recipe's own: ``--exclusive-config-file``, or the user's and working directory's.
         variants: key to value or list of values, as given on a command line.

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError
-from slipway.base.log import names_a_secret
 from slipway.base.platform import NOARCH
+from slipway.base.secrets import names_a_secret
 from slipway.recipe import (
     config,
     document,

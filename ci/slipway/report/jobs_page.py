@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.events import JobState
-from slipway.console import human_seconds, human_size
+from slipway.base.text import human_seconds, human_size
 from slipway.report.graph import draw
 from slipway.report.page import make_axis, moment, short_seconds, templates
 from slipway.report.tables import bar_line, fitted_table, section

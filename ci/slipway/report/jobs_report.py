@@ -20,8 +20,7 @@ from slipway.base.events import (
     RunStarted,
 )
 from slipway.base.journal import journal_paths, read_journal
-from slipway.base.paths import Workspace
-from slipway.report.journaling import PAGE, RUNS
+from slipway.base.paths import PAGE, RUNS, Workspace
 from slipway.report.run_report import collect
 
 if TYPE_CHECKING:

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import SlipwayError
 from slipway.base.events import Failed, RunStarted
 from slipway.base.journal import Journal, JournalingReporter, keep_journal
+from slipway.base.paths import PAGE, RUNS
+from slipway.report.jobs_page import render_jobs_page
+from slipway.report.jobs_report import collect_jobs
+from slipway.report.page import write_page, write_text
+from slipway.report.run_report import collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from slipway.base.log import Reporter
     from slipway.base.paths import Workspace
-
-RUNS = "logs/runs"
-"""Where journals are kept, relative to dist."""
-
-PAGE = "report.html"
-"""The report, relative to dist."""
 
 
 @contextmanager
@@ -64,15 +63,8 @@ def _failure(error: BaseException) -> Failed:
 
 
 def _write_jobs_report(workspace: Workspace) -> None:
-    from slipway.report.jobs_page import render_jobs_page
-    from slipway.report.jobs_report import collect_jobs
-    from slipway.report.page import write_text
-
     write_text(render_jobs_page(collect_jobs(workspace)), workspace.dist / PAGE)
 
 
 def _write_report(workspace: Workspace) -> None:
-    from slipway.report.page import write_page
-    from slipway.report.run_report import collect
-
     write_page(collect(workspace), workspace.dist / PAGE)

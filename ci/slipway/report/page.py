@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.events import Phase
-from slipway.console import human_seconds, human_size
+from slipway.base.text import human_seconds, human_size
 from slipway.report.layout import lanes, ticks
 from slipway.report.tiles import tile_packages
 from slipway.report.views import is_stage_of, module_drawing, outcome

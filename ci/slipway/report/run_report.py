@@ -20,10 +20,10 @@ from slipway.base.events import (
     StageStarted,
 )
 from slipway.base.journal import Entry, journal_paths, read_journal
+from slipway.base.paths import RUNS
 from slipway.observe.modules import Module, merge
 from slipway.observe.record import BuildRecord, read_record, record_path
 from slipway.report.contents import PackageContents, contents_of
-from slipway.report.journaling import RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from slipway.console import format_table, human_seconds
+from slipway.base.text import format_table, human_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ def section(title: str, lines: Sequence[str]) -> str:
 
 
 def fitted_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> list[str]:
-    """The lines of a table, see `slipway.console.format_table`."""
+    """The lines of a table, see `slipway.base.text.format_table`."""
     return format_table(header, rows, right=right, width=WIDTH).split("\n")
 
 

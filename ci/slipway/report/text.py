@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from slipway.console import human_seconds, human_size
+from slipway.base.text import human_seconds, human_size
 from slipway.report.tables import WIDTH, bar_line, fitted_table, paragraph, section
 from slipway.report.views import is_stage_of, outcome
 from slipway.verify.findings import sort_findings

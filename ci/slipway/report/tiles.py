@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slipway.console import human_size
+from slipway.base.text import human_size
 from slipway.report.layout import Box, squarify
 
 if TYPE_CHECKING:

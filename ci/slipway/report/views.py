@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slipway.base.events import StageKey
-from slipway.console import human_seconds
+from slipway.base.text import human_seconds
 from slipway.report.graph import Link, draw
 
 if TYPE_CHECKING:

@@ -13,6 +13,9 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from rattler import Client, MatchSpec, Version
+from rattler.package_streaming import PackageArchive
+
 from slipway.base.errors import IntegrityError
 from slipway.verify.archive import Kind, Limits, Member, read_members
 from slipway.verify.elf import MAGIC, BrokenElfError, ElfFacts, read_elf
@@ -181,8 +184,6 @@ def check_index_document(index: Mapping[str, Any], path: Path) -> None:
     Raises:
         IntegrityError: it does not.
     """
-    from rattler import MatchSpec, Version
-
     where = f"{path}: info/index.json"
 
     def refuse(message: str) -> NoReturn:
@@ -319,8 +320,6 @@ def read_inventory(location: Path | str) -> Inventory:
     Raises:
         IntegrityError: it cannot be read.
     """
-    from rattler import Client
-    from rattler.package_streaming import PackageArchive
 
     async def read() -> Mapping[str, bytes]:
         if isinstance(location, str):

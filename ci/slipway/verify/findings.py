@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from slipway.base.events import ERROR, SEVERITIES, Finding
-from slipway.console import format_table, printable
+from slipway.base.text import format_table, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import re
 from dataclasses import dataclass, field, replace
@@ -9,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from rattler import Version
+
 from slipway.verify.archive import Limits, read_members
 from slipway.verify.facts import Inventory, read_inventory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from rattler import Version
 
     from slipway.channel.environments import SolvedPackage
     from slipway.verify.facts import PackageFacts
@@ -77,8 +78,6 @@ def find_previous(channel: Path, facts: PackageFacts) -> Path | None:
     The sort of a build is its string without hash and number: ``mkl``, ``cuda130``, ``py311``. The package itself,
     recognised by its bytes, is no predecessor of its own, and neither is a later version.
     """
-    from rattler import Version
-
     most = Version(str(facts.index.get("version", "0")))
     sort = _sort_of_build(str(facts.index.get("build", "")))
     found: list[tuple[Version, float, Path]] = []
@@ -93,8 +92,6 @@ def find_previous(channel: Path, facts: PackageFacts) -> Path | None:
 
 
 def _same_bytes(path: Path, facts: PackageFacts) -> bool:
-    import hashlib
-
     return hashlib.sha256(path.read_bytes()).hexdigest() == facts.sha256
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import HostError
-from slipway.base.log import names_a_secret
+from slipway.base.secrets import names_a_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

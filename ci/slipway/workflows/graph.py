@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rattler import BuildString, MatchSpec, PackageRecord
+
 from slipway.base.errors import RecipeError
 from slipway.channel.specs import strict_spec
 from slipway.recipe.choose import identifier, used_variant
@@ -112,8 +114,6 @@ def _agree(output: RenderedOutput, other: RenderedOutput) -> bool:
 
 def takes(spec: str, output: RenderedOutput) -> bool:
     """Whether the match spec takes the package that `output` becomes."""
-    from rattler import BuildString, MatchSpec, PackageRecord
-
     record = PackageRecord(
         name=output.name,
         version=output.version,

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import VariantError
 from slipway.channel.folder import Channel
+from slipway.pipeline.run import Pipeline
 from slipway.recipe.choose import agrees, used_variant
+from slipway.report.journaling import journaled
 from slipway.request import Selection
 from slipway.workflows.graph import Job, make_jobs, selected
 
@@ -80,9 +82,6 @@ def run_job(
         ChannelError: a package that the job needs was not handed on.
         BuildError, SolveError, VerifyError: see `slipway.pipeline.run`.
     """
-    from slipway.pipeline.run import Pipeline
-    from slipway.report.journaling import journaled
-
     workspace = request.workspace
     outputs = [*(other.output for other in job.needs), job.output]
     with workspace.lock(), journaled(workspace, f"ci job {job.name}", jobs, reporter) as (journal, reporter):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from slipway.base.events import JobEnded, JobListed, JobStarted, JobState
 from slipway.base.journal import Journal
 from slipway.base.proc import GRACE_SECONDS
-from slipway.console import human_seconds
+from slipway.base.text import human_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

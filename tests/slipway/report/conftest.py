@@ -28,9 +28,8 @@ from slipway.base.events import (
     StageKey,
     StageStarted,
 )
-from slipway.base.paths import Workspace
+from slipway.base.paths import RUNS, Workspace
 from slipway.observe.record import record_path, write_record
-from slipway.report.journaling import RUNS
 
 from ..recorded_build import KEY, RECORD, START
 

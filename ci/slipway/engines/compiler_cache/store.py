@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from slipway.base.errors import HostError, UsageError
 from slipway.base.paths import cache_folder
+from slipway.base.secrets import names_a_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,9 +66,6 @@ CREDENTIALS = re.compile(
 )
 """What sccache's server may need beside its own variables to reach and open a store."""
 
-SECRET = re.compile(r"PASSWORD|TOKEN|SECRET|ACCESS_KEY|CONNECTION_STRING|CREDENTIAL", re.IGNORECASE)
-"""Names of variables whose values nobody may read in a message."""
-
 SIZE = re.compile(r"\d+[KMGT]?")
 DEFAULT_SIZE = "10G"
 REDIS_SCHEMES = ("redis", "rediss", "tcp")
@@ -92,7 +90,7 @@ class Store:
 
     def redacted(self, text: str) -> str:
         """`text` without what opens the store."""
-        secrets = {value for key, value in self.server.items() if SECRET.search(key)}
+        secrets = {value for key, value in self.server.items() if names_a_secret(key)}
         for value in tuple(self.server.values()):
             secrets.update(re.findall(r"://([^/@\s]+)@", value))
         for secret in sorted(filter(None, secrets), key=len, reverse=True):

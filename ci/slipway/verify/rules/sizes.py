@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slipway.base.events import ERROR
-from slipway.console import human_size
+from slipway.base.text import human_size
 from slipway.verify.policies import match_name
 
 if TYPE_CHECKING:

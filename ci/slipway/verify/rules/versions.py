@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rattler import Version
+
 from slipway.base.events import ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from rattler import Version
 
     from slipway.base.events import Finding
     from slipway.verify.policies import Floor
@@ -21,8 +21,6 @@ _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 
 def floors(case: Case) -> Iterator[Finding]:
     """The symbol versions that are needed (GLIBC_2.34, GLIBCXX_3.4.30, CXXABI_1.3.13) are in the releases declared."""
-    from rattler import Version
-
     for floor in case.policies.floors.floors:
         declared = _declared(case, floor)
         for entry in case.facts.files:
@@ -67,8 +65,6 @@ def _release(floor: Floor, symbol: str) -> str | None:
 
 def _declared(case: Case, floor: Floor) -> Version | None:
     """The lowest release of a package that the dependencies let in."""
-    from rattler import Version
-
     bounds = [
         bound
         for spec in (*case.facts.depends, *map(str, case.facts.index.get("constrains") or ()))
@@ -82,8 +78,6 @@ def _declared(case: Case, floor: Floor) -> Version | None:
 
 def lowest_version(spec: str) -> Version:
     """The lowest version that a match spec lets in; 0 where it says nothing."""
-    from rattler import Version
-
     words = spec.split()
     alternatives = (words[1] if len(words) > 1 else "").split("|")
     lowest = []
