@@ -182,8 +182,11 @@ def test_redis_that_lets_nobody_in(builder: Builder, redis: tuple[str, subproces
     builder.store = {"SCCACHE_REDIS_ENDPOINT": redis[0], "SCCACHE_REDIS_PASSWORD": password}
     answer = builder.ship()
     assert answer.returncode == 11
-    assert "the compiler cache's store lets nobody in" in answer.stderr
+    assert "the compiler cache's store cannot be used" in answer.stderr
     assert f"Redis at {redis[0]}" in answer.stderr
+    assert "sccache: error: cache storage failed to read" in answer.stderr, "in sccache's own words"
+    assert "`redis-cli -u ADDRESS ping` tells whether it lets you in" in answer.stderr
+    assert "shut-sesame" not in answer.stdout + answer.stderr
 
 
 def test_redis_that_is_not_there(builder: Builder) -> None:

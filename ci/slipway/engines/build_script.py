@@ -11,9 +11,8 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from slipway.engines.compiler_cache.server import ASK, DISMISS, wants_cache
+from slipway.engines.compiler_cache.server import REQUEST_SERVER, STOP_SERVER, wants_cache
 from slipway.engines.engine import CLOCK_SECONDS
-from slipway.observe import longest_first
 from slipway.observe.build import KEEP_NINJA_FILES
 from slipway.recipe.fields import LINK_SCRIPTS
 from slipway.source.git import variables as git_variables
@@ -26,17 +25,11 @@ if TYPE_CHECKING:
 SCRIPT_NAME = "slipway_build.sh"
 """The generated wrapper: sets conda-build's variables, then runs the recipe's script."""
 
-TOOLS = "slipway-tools"
-"""Folder of programs that stand in front of the build's own."""
-
-STEP_SECONDS = "step-seconds.json"
-"""What Ninja's steps took in earlier builds, for `slipway.observe.longest_first`."""
-
 FINISH = """\
 slipway_finish() {
   status=$?
   set +x
-@DISMISS@@KEEP@  [ "$status" = 0 ] || exit "$status"
+@STOP_SERVER@@KEEP@  [ "$status" = 0 ] || exit "$status"
 @FORGET@
   new() { find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" -type f "$@"; }
   # (By the time of its arrival: CMake installs files with the times of their sources.)
@@ -69,8 +62,6 @@ COMPILE = """\
 
 def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
     """The wrapper around the recipe's script (in the folder `recipe`): conda-build's environment variables first.
-
-    Beside that folder `TOOLS` is made, and `STEP_SECONDS` is looked for.
 
     rattler-build sets PREFIX, BUILD_PREFIX, SRC_DIR, PKG_* and friends; conda-build sets more, which recipes use.
     """
@@ -110,8 +101,7 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(output.script_env.items())]
     lines.append(SETTLE)
     if wants_cache(output):
-        lines.append(ASK)
-    lines.append(longest_first.front(recipe.parent / TOOLS, recipe.parent / STEP_SECONDS))
+        lines.append(REQUEST_SERVER)
     lines.append('cd "$SRC_DIR"')
     if output.staging is not None and not output.takes_files:
         lines += _top_level_first(output, output.staging)
@@ -153,7 +143,7 @@ def compiles_python(output: RenderedOutput) -> bool:
 
 def _finish(output: RenderedOutput) -> str:
     forgets = output.staging is not None and not output.takes_files and not output.build.get("files")
-    lines = FINISH.replace("@DISMISS@", DISMISS if wants_cache(output) else "")
+    lines = FINISH.replace("@STOP_SERVER@", STOP_SERVER if wants_cache(output) else "")
     lines = lines.replace("@FORGET@\n", "  slipway_forget\n" if forgets else "")
     if not compiles_python(output):
         return lines.replace("@COMPILE@\n", "")

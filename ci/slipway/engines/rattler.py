@@ -26,7 +26,7 @@ from slipway.base.events import Phase, Stage, StageKey
 from slipway.base.paths import cache_folder
 from slipway.channel.folder import Channel
 from slipway.engines.build_folder import build_place, check_writable
-from slipway.engines.build_script import SCRIPT_NAME, STEP_SECONDS, build_script
+from slipway.engines.build_script import SCRIPT_NAME, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
 from slipway.engines.compiler_cache.store import check_store, choose_store, fresh_store
 from slipway.engines.host_tools import make_host_tools
@@ -34,7 +34,6 @@ from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.engines.rattler_worker import PHASE_MARK
 from slipway.engines.staging import Staged, as_package, find_built, staged
 from slipway.observe.build import BuildObserver
-from slipway.observe.history import step_seconds
 from slipway.source.leaves_out import reads_of
 from slipway.source.tree import read_tree
 
@@ -118,8 +117,6 @@ class RattlerEngine:
         ]
         script = build_script(output, recipe=recipe_folder, jobs=context.jobs)
         (recipe_folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
-        known = step_seconds(context.workspace.dist / "logs", output.name)
-        (folder / STEP_SECONDS).write_text(json.dumps(known) if known else "", encoding="utf-8")
         recipe = to_v1_recipe(output, sources, context.digest, taken)
         recipe_path = recipe_folder / "recipe.yaml"
         recipe_path.write_text(json.dumps(recipe, indent=1), encoding="utf-8")  # JSON is YAML, and has no surprises

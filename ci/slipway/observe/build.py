@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slipway.base.events import Phase, PhaseStarted
-from slipway.observe.history import remember_steps
 from slipway.observe.memory import MemorySampler
 from slipway.observe.record import BuildRecord, TimedPhase, read_ninja, record_path, write_record
 
@@ -90,4 +89,3 @@ class BuildObserver:
             self.key, self.name, self.jobs, tuple(self.phases), steps, tuple(self.sampler.samples), modules
         )
         write_record(record_path(logs, self.key), record)
-        remember_steps(logs, record)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +13,6 @@ if TYPE_CHECKING:
 
 RESERVE = 0.1
 """Share of the free memory that is left alone: sampling misses the last moment of a compiler."""
-
-
-FADING = 0.8
-"""What is left per build of a step's known seconds when it ran faster, or not at all: see `remember_steps`."""
-
-FORGOTTEN_SECONDS = 0.05
-"""Steps that are shorter need not be known."""
 
 
 def last_build(logs: Path, name: str) -> BuildRecord | None:
@@ -56,36 +47,6 @@ def jobs_for(logs: Path, name: str, wanted: int, free: int) -> int:
     record = last_build(logs, name)
     peaks = [step.memory for step in record.steps if step.memory is not None] if record is not None else []
     return fitting_jobs(peaks, wanted, free)
-
-
-def step_seconds(logs: Path, name: str) -> dict[str, float]:
-    """What each step of an output is known to take, by the first file that it writes; empty if nothing is known."""
-    with suppress(OSError, ValueError, TypeError, AttributeError):
-        known = json.loads(_steps_path(logs, name).read_text(encoding="utf-8"))
-        return {str(step): float(seconds) for step, seconds in known.items()}
-    return {}
-
-
-def remember_steps(logs: Path, record: BuildRecord) -> None:
-    """Add what the steps of a build took to what is known of them.
-
-    A step that a compiler cache answered took no time, and one after the point where a build failed never ran; what it
-    costs otherwise stays known for a while.
-    """
-    known = {step: seconds * FADING for step, seconds in step_seconds(logs, record.name).items()}
-    for step in record.steps:
-        known[step.output] = max(step.seconds, known.get(step.output, 0.0))
-    kept = {step: round(seconds, 3) for step, seconds in sorted(known.items()) if seconds >= FORGOTTEN_SECONDS}
-    if not kept:
-        return
-    path = _steps_path(logs, record.name)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(kept, indent=0), encoding="utf-8")
-    beside.replace(path)
-
-
-def _steps_path(logs: Path, name: str) -> Path:
-    return logs / f"{name}.steps.json"
 
 
 def available_memory(meminfo: Path = Path("/proc/meminfo"), groups: Path = Path("/sys/fs/cgroup")) -> int:

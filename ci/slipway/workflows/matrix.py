@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 HANDED = "dist/handed"
 """Where packages lie that jobs hand on, below their subdir: this job's own, too."""
 
-HISTORY = ("dist/logs/*.build.json", "dist/logs/*.steps.json")
-"""What a build leaves for the next one, on another machine: how long its steps took, and how much memory."""
+HISTORY = ("dist/logs/*.build.json",)
+"""What a build leaves for the next one, on another machine: how much memory its steps took."""
 
 ONE_RECIPE = "dist/one-recipe"
 """Where a recipe of one output alone is written, on platforms that build with conda-build."""

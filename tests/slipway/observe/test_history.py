@@ -13,10 +13,8 @@ from slipway.observe.history import (
     fitting_jobs,
     jobs_for,
     last_build,
-    remember_steps,
-    step_seconds,
 )
-from slipway.observe.record import BuildRecord, TimedPhase, TimedStep, record_path, write_record
+from slipway.observe.record import TimedPhase, record_path, write_record
 
 from ..recorded_build import RECORD
 
@@ -50,27 +48,6 @@ def test_the_last_build_counts_whatever_its_build_string(tmp_path: Path) -> None
     assert last_build(tmp_path, "libother") is None
     assert jobs_for(tmp_path, "libtoy", 4, 200_000_000) == 1
     assert jobs_for(tmp_path, "libother", 4, 200_000_000) == 4
-
-
-def test_what_steps_cost_outlives_a_build_that_a_cache_answered(tmp_path: Path) -> None:
-    def build(**seconds: float) -> dict[str, float]:
-        steps = tuple(TimedStep(name, 100.0, 100.0 + value) for name, value in seconds.items())
-        remember_steps(tmp_path, BuildRecord("libtoy-1-0", "libtoy", 2, steps=steps))
-        return step_seconds(tmp_path, "libtoy")
-
-    assert step_seconds(tmp_path, "libtoy") == {}
-    assert build(a=10, b=2) == pytest.approx({"a": 10, "b": 2})
-    assert build(a=0.1, b=3) == pytest.approx({"a": 8, "b": 3}), "from a cache; slower than before"
-    assert build(b=3, c=0.01) == pytest.approx({"a": 6.4, "b": 3}), "cut off before a; c is too short to matter"
-    for _ in range(25):
-        known = build(b=3)
-    assert known == pytest.approx({"b": 3}), "what is gone is forgotten"
-    assert step_seconds(tmp_path, "libother") == {}
-    for text in ("{", "[1]", '{"a": "x"}'):
-        (tmp_path / "libtoy.steps.json").write_text(text, encoding="utf-8")
-        assert step_seconds(tmp_path, "libtoy") == {}
-    assert build(b=3) == pytest.approx({"b": 3})
-    assert [path.name for path in tmp_path.iterdir()] == ["libtoy.steps.json"]
 
 
 def test_available_memory(tmp_path: Path) -> None:

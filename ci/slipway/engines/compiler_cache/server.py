@@ -49,7 +49,7 @@ PARTS = ("CUDA (Device code)", "PTX", "CUBIN")
 LONGEST_SOCKET = 100
 """Linux takes 107 bytes for the path of a socket."""
 
-ASK = f"""\
+REQUEST_SERVER = f"""\
 # The compiler cache: slipway starts the server, so that this script need not know the store.
 if [ -x "$BUILD_PREFIX/bin/{PROGRAM}" ] && [ -d "$RECIPE_DIR/../{FOLDER}" ]; then
   printf '%s\\n' "$BUILD_PREFIX" > "$RECIPE_DIR/../{FOLDER}/prefix"
@@ -66,7 +66,7 @@ fi
 """
 """Shell lines that get a server, or end the script."""
 
-DISMISS = f"""\
+STOP_SERVER = f"""\
   if [ -n "${{SCCACHE_SERVER_UDS:-}}" ]; then
     "$BUILD_PREFIX/bin/{PROGRAM}" --show-stats --stats-format json > "$RECIPE_DIR/../{FOLDER}/statistics.json" &&
       "$BUILD_PREFIX/bin/{PROGRAM}" --stop-server > "$RECIPE_DIR/../{FOLDER}/last-words" 2>&1 || :
@@ -74,7 +74,7 @@ DISMISS = f"""\
 """
 """Shell lines that count what was done and stop the server; they fail nothing."""
 
-HANG_ON = 'exec 3<&0; { read -r nothing <&3; kill 0; } & exec "$@" </dev/null 3<&-'
+KILL_WITH_PARENT = 'exec 3<&0; { read -r nothing <&3; kill 0; } & exec "$@" </dev/null 3<&-'
 """For sh: becomes the program in ``$@``; a child kills the whole group as soon as standard input ends."""
 
 
@@ -134,7 +134,7 @@ class CompilerCache:
         process = self._process
         if process is not None:
             assert process.stdin is not None
-            process.stdin.close()  # the group's end, see `HANG_ON`
+            process.stdin.close()  # the group's end, see `KILL_WITH_PARENT`
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(GRACE_SECONDS)
             with contextlib.suppress(ProcessLookupError):
@@ -187,7 +187,7 @@ class CompilerCache:
         }
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(
-                ["sh", "-c", HANG_ON, "sh", build / "bin" / PROGRAM],
+                ["sh", "-c", KILL_WITH_PARENT, "sh", build / "bin" / PROGRAM],
                 env=environment,
                 cwd="/",
                 stdin=subprocess.PIPE,

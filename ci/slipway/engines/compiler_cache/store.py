@@ -12,7 +12,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from slipway.base.errors import HostError, UsageError
 from slipway.base.paths import cache_folder
@@ -38,7 +38,7 @@ CHOOSERS: Mapping[str, tuple[str, ...]] = {
 CHAIN = "SCCACHE_MULTILEVEL_CHAIN"
 """Names several kinds, the fastest first."""
 
-OURS = frozenset(
+RESERVED = frozenset(
     [
         "SCCACHE_SERVER_UDS",
         "SCCACHE_SERVER_PORT",
@@ -68,7 +68,6 @@ CREDENTIALS = re.compile(
 
 SIZE = re.compile(r"\d+[KMGT]?")
 DEFAULT_SIZE = "10G"
-REDIS_SCHEMES = ("redis", "rediss", "tcp")
 CONNECT_SECONDS = 5.0
 
 
@@ -104,7 +103,9 @@ def choose_store(environ: Mapping[str, str]) -> Store:
     Raises:
         UsageError: the variables contradict each other, or one of them means nothing.
     """
-    given = {key: value for key, value in environ.items() if key.startswith("SCCACHE_") and value and key not in OURS}
+    given = {
+        key: value for key, value in environ.items() if key.startswith("SCCACHE_") and value and key not in RESERVED
+    }
     chosen = {kind: names for kind, choosers in CHOOSERS.items() if (names := [n for n in choosers if n in given])}
     chain = [kind.strip() for kind in given.get(CHAIN, "").split(",") if kind.strip()]
     for kind in chain:
@@ -159,8 +160,7 @@ def check_store(store: Store) -> None:
     """Find out in seconds what sccache would take half a minute to say.
 
     Raises:
-        HostError: the folder cannot be made, or Redis is not there or does not let us in.
-        UsageError: an address means nothing.
+        HostError: the folder cannot be made, or nobody listens where Redis should be.
     """
     if store.folder is not None:
         try:
@@ -178,49 +178,26 @@ def check_store(store: Store) -> None:
 
 
 def unusable(store: Store, reason: str, detail: str | None = None) -> HostError:
-    """What to say when the store cannot be used."""
+    """What to say when the store cannot be used; `detail` is what sccache says itself."""
+    hint = "start it, or correct the SCCACHE_* variables that name it and open it (user, password)"
+    if "Redis" in store.place:
+        hint += "; `redis-cli -u ADDRESS ping` tells whether it lets you in"
     return HostError(
         f"the compiler cache's store {reason}",
         where=store.place,
-        hint="start it, or correct the SCCACHE_* variables that name it; without them slipway keeps compiled files in "
-        "a folder of its own",
+        hint=f"{hint}; without them slipway keeps compiled files in a folder of its own",
         detail=store.redacted(detail) if detail else None,
     )
 
 
 def _check_redis(endpoint: str, store: Store) -> None:
+    """Find out whether anybody listens there; sccache gives up after half a minute and does not say why."""
     parts = urlsplit(endpoint if "://" in endpoint else f"redis://{endpoint}")
-    if parts.scheme not in REDIS_SCHEMES:
-        raise UsageError(
-            f"`{parts.scheme}:` is no address of Redis that sccache can use",
-            hint="write redis://HOST:PORT, or rediss:// with TLS",
-        )
     try:
-        address = (parts.hostname or "localhost", parts.port or 6379)
-        with socket.create_connection(address, CONNECT_SECONDS) as stream:
-            if parts.scheme != "rediss":
-                _greet_redis(stream, parts, store)
+        socket.create_connection((parts.hostname or "localhost", parts.port or 6379), CONNECT_SECONDS).close()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise unusable(store, f"does not answer: {reason}") from error
-
-
-def _greet_redis(stream: socket.socket, parts: SplitResult, store: Store) -> None:
-    """Log in and ask for a sign of life, as sccache would: it keeps the reason to itself."""
-    user = unquote(parts.username or "") or store.server.get("SCCACHE_REDIS_USERNAME", "")
-    password = unquote(parts.password or "") or store.server.get("SCCACHE_REDIS_PASSWORD", "")
-    commands = [["PING"]]
-    if password:
-        commands.insert(0, ["AUTH", *([user] if user else []), password])
-    with stream.makefile("rwb") as lines:
-        for words in commands:
-            lines.write(f"*{len(words)}\r\n".encode())
-            for word in words:
-                lines.write(b"$%d\r\n%s\r\n" % (len(word.encode()), word.encode()))
-            lines.flush()
-            answer = lines.readline().decode("utf-8", "replace").strip()
-            if not answer.startswith("+"):
-                raise unusable(store, "lets nobody in" if answer else "closes the connection", answer.lstrip("-"))
 
 
 def _place(kind: str, given: Mapping[str, str]) -> str:
