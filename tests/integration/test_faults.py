@@ -38,17 +38,17 @@ sys.exit(main(sys.argv[3:]))
 """
 
 STEPS = (
-    "slipway.pipeline.run:Pipeline.manifest",
+    "slipway.pipeline.plan:make_manifest",
     "slipway.engines.rattler:RattlerEngine._build_in",
     "slipway.engines.rattler:_v1_source",
     "slipway.base.proc:run",
     "slipway.pipeline.run:finish_package",
     "slipway.pipeline.packing:write_archive",
-    "slipway.pipeline.run:Pipeline._judge",
+    "slipway.pipeline.run:judge_new",
     "slipway.channel.folder:_copy_packages",
     "slipway.channel.folder:write_index",
     "slipway.channel.folder:_replace_folder",
-    "slipway.pipeline.run:Pipeline._publish",
+    "slipway.pipeline.run:_publish_all",
 )
 
 
@@ -131,7 +131,7 @@ def test_kill_while_a_new_version_is_indexed_keeps_the_old_channel(
     (package,) = (dist / "channel/linux-64").glob("*.conda")
     before = package.read_bytes()
     (recipe / "src/a.txt").write_text("2\n", encoding="utf-8")
-    ship_and_die("slipway.pipeline.run:Pipeline._publish", "before", recipe, dist)
+    ship_and_die("slipway.pipeline.run:_publish_all", "before", recipe, dist)
     assert package.read_bytes() == before
     answer = slipway("ship", recipe, "--dist", dist)
     assert "up to date" in answer.stdout, "what was proved before the kill is taken as it is"

@@ -15,7 +15,7 @@ from slipway.base.log import NullReporter
 from slipway.base.paths import Workspace
 from slipway.engines import load_engine
 from slipway.model import RenderedOutput, Requirements, RunExports
-from slipway.pipeline.run import Pipeline
+from slipway.pipeline.context import RunContext
 from slipway.workflows.matrix import Matrix, make_matrix
 from slipway.workflows.settings import load_settings
 
@@ -66,10 +66,10 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-def make_pipeline(workspace: Workspace) -> Callable[..., Pipeline]:
-    """A pipeline without any channel but its own."""
+def make_context(workspace: Workspace) -> Callable[..., RunContext]:
+    """A run without any channel but its own."""
 
-    def make(**changes: Any) -> Pipeline:
+    def make(**changes: Any) -> RunContext:
         given: dict[str, Any] = {
             "workspace": workspace,
             "engine": load_engine("rattler"),
@@ -78,7 +78,7 @@ def make_pipeline(workspace: Workspace) -> Callable[..., Pipeline]:
             "reporter": NullReporter(),
             "jobs": 2,
         }
-        return Pipeline(**(given | changes))
+        return RunContext(**(given | changes))
 
     return make
 

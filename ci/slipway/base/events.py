@@ -66,6 +66,7 @@ class StageKey(StrEnum):
     """The stages of a run."""
 
     RECIPE = "recipe"
+    PLAN = "plan"
     BASE_CHANNEL = "base channel"
     DEBIAN_INDEX = "debian index"
     OUTPUT = "output"
@@ -78,6 +79,7 @@ class StageKey(StrEnum):
 
 _STAGE_TITLES = {
     StageKey.RECIPE: "render the recipe",
+    StageKey.PLAN: "compare with the packages that are there",
     StageKey.BASE_CHANNEL: "channel with compilers and libraries",
     StageKey.DEBIAN_INDEX: "read Debian's index",
     StageKey.OUTPUT: "[{position}/{count}] {words}",

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from slipway.base.text import human_seconds, human_size
 from slipway.engines import load_engine
-from slipway.pipeline.run import Pipeline
+from slipway.pipeline.context import RunContext
+from slipway.pipeline.run import run
 from slipway.report.journaling import journaled
 from slipway.request import Request, add_build_arguments, add_variant_arguments
 
@@ -39,7 +40,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         outputs = request.outputs()
         channels = request.build_channels(reporter)
         outputs = request.finalized(outputs, channels)
-        pipeline = Pipeline(
+        context = RunContext(
             workspace=request.workspace,
             engine=engine,
             channels=channels,
@@ -49,7 +50,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             rebuild=arguments.rebuild,
             journal=journal,
         )
-        artifacts = pipeline.run(outputs, publish=False)
+        artifacts = run(outputs, context, publish=False)
     if arguments.json:
         listing = [
             {

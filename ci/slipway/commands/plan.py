@@ -14,7 +14,8 @@ from slipway.base.errors import UsageError
 from slipway.base.platform import LINUX_64
 from slipway.commands._render_options import add_render_arguments, rendered
 from slipway.engines import load_engine
-from slipway.pipeline.run import Pipeline, shortened
+from slipway.pipeline.context import RunContext
+from slipway.pipeline.plan import make_plan
 from slipway.recipe.choose import identifier, used_variant
 from slipway.recipe.hashes import as_json
 from slipway.request import Request
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from slipway.base.log import Reporter
     from slipway.model import RenderedOutput
-    from slipway.pipeline.run import State
+    from slipway.pipeline.plan import Plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,21 +48,21 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         table = rows(rendered(arguments))
         print(as_json(table) if arguments.json else "\n".join(as_table(table)))
         return 0
-    outputs, states = _states(arguments, reporter)
-    table = rows(outputs, {output.key: state.reason for output, state in zip(outputs, states, strict=True)})
+    plan = _plan(arguments, reporter).outputs
+    table = rows([planned.output for planned in plan], {planned.output.key: planned.reason for planned in plan})
     if arguments.json:
-        for row, state in zip(table, states, strict=True):
-            row["changes"] = list(state.changes)
+        for row, planned in zip(table, plan, strict=True):
+            row["changes"] = list(planned.changes)
         print(as_json(table))
         return 0
     lines = as_table(table)
     print(lines[0])
-    for line, state in zip(lines[1:], states, strict=True):
-        print("\n".join([line, *(f"     {change}" for change in shortened(state.changes))]))
+    for line, planned in zip(lines[1:], plan, strict=True):
+        print("\n".join([line, *(f"     {change}" for change in planned.shown_changes)]))
     return 0
 
 
-def _states(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[RenderedOutput], list[State]]:
+def _plan(arguments: argparse.Namespace, reporter: Reporter) -> Plan:
     if arguments.variants is not None or arguments.platform != LINUX_64.subdir:
         raise UsageError("--variants and --platform say what to render", hint="add --matrix, or leave them out")
     arguments.variant_config = arguments.variant_configs
@@ -70,7 +71,7 @@ def _states(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[Ren
     outputs = request.outputs()
     channels = request.build_channels(reporter)
     outputs = request.finalized(outputs, channels)
-    pipeline = Pipeline(
+    context = RunContext(
         workspace=request.workspace,
         engine=load_engine(arguments.engine),
         channels=channels,
@@ -78,7 +79,7 @@ def _states(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[Ren
         reporter=reporter,
         jobs=1,
     )
-    return outputs, pipeline.plan(outputs)
+    return make_plan(outputs, context.plan_inputs())
 
 
 def rows(outputs: Sequence[RenderedOutput], states: Mapping[str, str] | None = None) -> list[dict[str, Any]]:

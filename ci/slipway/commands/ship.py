@@ -16,7 +16,8 @@ from slipway.base.events import Stage, StageKey
 from slipway.base.text import format_table, human_seconds, human_size
 from slipway.checkout.greeting import greet
 from slipway.engines import load_engine
-from slipway.pipeline.run import Pipeline
+from slipway.pipeline.context import RunContext
+from slipway.pipeline.run import run
 from slipway.report.journaling import journaled
 from slipway.request import Request, add_build_arguments, add_variant_arguments
 
@@ -49,7 +50,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         with reporter.step(Stage(StageKey.BASE_CHANNEL)):
             channels = request.build_channels(reporter)
             outputs = request.finalized(outputs, channels)
-        pipeline = Pipeline(
+        context = RunContext(
             workspace=request.workspace,
             engine=engine,
             channels=channels,
@@ -59,7 +60,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             rebuild=arguments.rebuild,
             journal=journal,
         )
-        artifacts = pipeline.run(outputs)
+        artifacts = run(outputs, context)
         installed = None
         if request.is_own_recipe and not arguments.no_install:
             installed = greet(request, channels, reporter)

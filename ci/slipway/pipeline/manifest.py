@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from slipway.channel.environments import SolvedPackage
     from slipway.model import RenderedOutput
 
+MANIFEST_FILE = "slipway.json"
+"""Where a package keeps its manifest, below ``info/``."""
+
 RENDERED_FILES = frozenset({"meta.yaml", "conda_build_config.yaml", APPEND, CLOBBER, DECLARATION})
 """Recipe files whose meaning is in the other parts already: a change that renders alike is no change."""
 

@@ -18,14 +18,12 @@ from rattler import package_streaming
 from slipway.base.errors import IntegrityError
 from slipway.channel.package_writer import to_json, write_archive
 from slipway.engines.engine import CLOCK_SECONDS
+from slipway.pipeline.manifest import MANIFEST_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from slipway.pipeline.manifest import Manifest
-
-MANIFEST_FILE = "slipway.json"
-"""Below ``info/``: what the package was made from."""
 
 VOLATILE = frozenset({"recipe/rendered_recipe.yaml", "recipe/slipway_build.sh"})
 """Below ``info/``: times, folders and numbers of jobs, of which the manifest holds what counts in a steady form."""

@@ -21,8 +21,8 @@ from slipway.engines import load_engine
 from slipway.engines.engine import FORMAT_VERSION, BuildContext
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.pipeline.comparison import Difference, compare_trees
-from slipway.pipeline.manifest import RENDERED_FILES, Manifest
-from slipway.pipeline.packing import MANIFEST_FILE, finish_package, opened
+from slipway.pipeline.manifest import MANIFEST_FILE, RENDERED_FILES, Manifest
+from slipway.pipeline.packing import finish_package, opened
 from slipway.request import DEFAULT_RECIPE, Selection, channels_of
 from slipway.source import pinned, url
 from slipway.source.tree import SourceTree

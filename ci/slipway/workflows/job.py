@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import VariantError
 from slipway.channel.folder import Channel
-from slipway.pipeline.run import Pipeline
+from slipway.pipeline.context import RunContext
+from slipway.pipeline.run import run
 from slipway.recipe.choose import agrees, used_variant
 from slipway.report.journaling import journaled
 from slipway.request import Selection
@@ -89,7 +90,7 @@ def run_job(
         outputs = request.finalized(outputs, channels)
         taken = [(other.output.subdir, handed / other.file) for other in (*job.needs, job)]
         Channel(workspace.channel).publish([(subdir, path) for subdir, path in taken if path.is_file()])
-        pipeline = Pipeline(
+        context = RunContext(
             workspace=workspace,
             engine=engine,
             channels=channels,
@@ -100,7 +101,7 @@ def run_job(
             only=frozenset([job.output.key]),
             journal=journal,
         )
-        artifact = pipeline.run(outputs)[-1]
+        artifact = run(outputs, context)[-1]
         hand_on(artifact.path, handed / job.file)
         _answer(workspace.dist / ANSWER, artifact)
     return artifact

@@ -25,18 +25,19 @@ from slipway.base.log import NullReporter, Task
 from slipway.base.paths import Workspace
 from slipway.engines.build_folder import build_root
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
-from slipway.pipeline.run import Pipeline
+from slipway.pipeline.context import RunContext
+from slipway.pipeline.run import run
 from slipway.verify.archive import read_contents
 from slipway.verify.policies import load_policies
 
 pytestmark = pytest.mark.integration
 LIMITS = load_policies().archive
 MakeOutput = Callable[..., RenderedOutput]
-MakePipeline = Callable[..., Pipeline]
+MakeContext = Callable[..., RunContext]
 
 
 def test_script_sees_condas_variables_and_nothing_of_the_host(
-    make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path
+    make_output: MakeOutput, make_context: MakeContext, tmp_path: Path
 ) -> None:
     dump = tmp_path / "environment.txt"
     leaks = {
@@ -51,8 +52,8 @@ def test_script_sees_condas_variables_and_nothing_of_the_host(
         script=f"env > {dump}\nmkdir $PREFIX/x; touch $PREFIX/x/y\n",
         variant={"target_platform": "linux-64", "blas_impl": "mkl"},
     )
-    pipeline = make_pipeline(environ={**os.environ, **leaks, "CONDA_OVERRIDE_CUDA": "13.0"})
-    pipeline.run([output])
+    context = make_context(environ={**os.environ, **leaks, "CONDA_OVERRIDE_CUDA": "13.0"})
+    run([output], context)
     lines = dump.read_text(encoding="utf-8").splitlines()
     seen = dict(line.split("=", 1) for line in lines if "=" in line)
     for key, value in leaks.items():
@@ -71,17 +72,17 @@ def test_script_sees_condas_variables_and_nothing_of_the_host(
 
 
 @pytest.mark.parametrize("program", ["gcc", "cc", "g++", "cmake", "ninja", "make", "python", "python3", "nvcc", "git"])
-def test_host_programs_are_out_of_reach(make_output: MakeOutput, make_pipeline: MakePipeline, program: str) -> None:
+def test_host_programs_are_out_of_reach(make_output: MakeOutput, make_context: MakeContext, program: str) -> None:
     output = make_output(script=f"if command -v {program}; then exit 1; fi; mkdir $PREFIX/x; touch $PREFIX/x/y\n")
-    assert make_pipeline().run([output], publish=False)[0].path.exists()
+    assert run([output], make_context(), publish=False)[0].path.exists()
 
 
 def test_failing_script_shows_the_end_of_its_log(
-    make_output: MakeOutput, make_pipeline: MakePipeline, workspace: Workspace
+    make_output: MakeOutput, make_context: MakeContext, workspace: Workspace
 ) -> None:
     output = make_output(script="echo before\nfalse\necho after\n")
     with pytest.raises(BuildError) as caught:
-        make_pipeline().run([output])
+        run([output], make_context())
     error = caught.value
     assert error.message == f"`{output.key}`: its build script failed"
     assert error.where == str(workspace.log(output.key))
@@ -93,39 +94,39 @@ def test_failing_script_shows_the_end_of_its_log(
 
 
 def test_failing_test_keeps_the_package_back(
-    make_output: MakeOutput, make_pipeline: MakePipeline, workspace: Workspace
+    make_output: MakeOutput, make_context: MakeContext, workspace: Workspace
 ) -> None:
     output = make_output(test=OutputTest(commands=("test -f $PREFIX/lib/nothing",)))
     with pytest.raises(BuildError, match="its test failed"):
-        make_pipeline().run([output])
+        run([output], make_context())
     assert list(workspace.channel.glob("*/*.conda")) == []
 
 
-def test_impossible_requirement_is_a_solve_error(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+def test_impossible_requirement_is_a_solve_error(make_output: MakeOutput, make_context: MakeContext) -> None:
     with pytest.raises(SolveError, match="no-such-package"):
-        make_pipeline().run([make_output(requirements=Requirements(host=("no-such-package",)))])
+        run([make_output(requirements=Requirements(host=("no-such-package",)))], make_context())
 
 
 def test_package_that_breaks_a_policy_is_refused(
-    make_output: MakeOutput, make_pipeline: MakePipeline, workspace: Workspace
+    make_output: MakeOutput, make_context: MakeContext, workspace: Workspace
 ) -> None:
     output = make_output(script="mkdir $PREFIX/x; echo $SRC_DIR/a.c > $PREFIX/x/y\n")
     with pytest.raises(VerifyError) as caught:
-        make_pipeline().run([output])
+        run([output], make_context())
     assert "holds a path of the build" in str(caught.value.detail)
     assert list(workspace.channel.glob("*/*.conda")) == []
 
 
-def test_two_outputs_must_not_share_a_file(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+def test_two_outputs_must_not_share_a_file(make_output: MakeOutput, make_context: MakeContext) -> None:
     script = "mkdir $PREFIX/x; echo 1 > $PREFIX/x/y\n"
     with pytest.raises(VerifyError) as caught:
-        make_pipeline().run([make_output("one", script=script), make_output("two", script=script)])
+        run([make_output("one", script=script), make_output("two", script=script)], make_context())
     assert "one-1.0-h0123456_0.conda installs it too" in str(caught.value.detail)
 
 
 @pytest.mark.parametrize("order", [("one", "two"), ("two", "one")])
 def test_a_new_package_must_go_with_those_that_are_reused(
-    make_output: MakeOutput, make_pipeline: MakePipeline, order: tuple[str, str]
+    make_output: MakeOutput, make_context: MakeContext, order: tuple[str, str]
 ) -> None:
     def outputs(file_of_one: str) -> list[RenderedOutput]:
         found = {
@@ -134,18 +135,16 @@ def test_a_new_package_must_go_with_those_that_are_reused(
         }
         return [found[name] for name in order]
 
-    make_pipeline().run(outputs("one"))
+    run(outputs("one"), make_context())
     with pytest.raises(VerifyError) as caught:
-        make_pipeline().run(outputs("two"))
+        run(outputs("two"), make_context())
     assert re.search(r"(one|two)-1.0-h0123456_0.conda installs it too", str(caught.value.detail))
     only_one = frozenset({"one-1.0-h0123456_0"})
     with pytest.raises(VerifyError, match=r"breaks a policy|does not go with"):
-        make_pipeline(only=only_one).run(outputs("two"))  # the other one being handed on
+        run(outputs("two"), make_context(only=only_one))  # the other one being handed on
 
 
-def test_developers_leftovers_stay_out(
-    make_output: MakeOutput, make_pipeline: MakePipeline, git_checkout: Path
-) -> None:
+def test_developers_leftovers_stay_out(make_output: MakeOutput, make_context: MakeContext, git_checkout: Path) -> None:
     (git_checkout / ".gitignore").write_text("build/\n*.so\n", encoding="utf-8")
     (git_checkout / "build").mkdir()
     for name in ("build/cache", "old.so", "new.c"):
@@ -154,11 +153,11 @@ def test_developers_leftovers_stay_out(
         script="mkdir $PREFIX/x; ls -A | grep -v -e conda_build -e build_env -e source_info > $PREFIX/x/files.txt\n",
         sources=(Source(path=str(git_checkout)),),
     )
-    contents = read_contents(make_pipeline().run([output])[0].path, LIMITS)
+    contents = read_contents(run([output], make_context())[0].path, LIMITS)
     assert contents["x/files.txt"].decode().split() == [".gitignore", "new.c"]
 
 
-def test_patch_is_applied(make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path) -> None:
+def test_patch_is_applied(make_output: MakeOutput, make_context: MakeContext, tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
     (source / "a.txt").write_text("old\n", encoding="utf-8")
@@ -168,26 +167,26 @@ def test_patch_is_applied(make_output: MakeOutput, make_pipeline: MakePipeline, 
         script="mkdir $PREFIX/x; cp a.txt $PREFIX/x\n",
         sources=(Source(path="../source", patches=("../0001-new.patch",)),),
     )
-    contents = read_contents(make_pipeline().run([output])[0].path, LIMITS)
+    contents = read_contents(run([output], make_context())[0].path, LIMITS)
     assert contents["x/a.txt"] == b"new\n"
     assert (source / "a.txt").read_text(encoding="utf-8") == "old\n"
 
 
-def test_nothing_is_built_twice_and_only_what_changed(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+def test_nothing_is_built_twice_and_only_what_changed(make_output: MakeOutput, make_context: MakeContext) -> None:
     first = make_output("first", script="mkdir $PREFIX/x; echo 1 > $PREFIX/x/first\n")
     second = make_output(
         "second",
         script="mkdir -p $PREFIX/x; cat $PREFIX/x/first > $PREFIX/x/second\n",
         requirements=Requirements(host=("first 1.0 h0123456_0",), run=("first 1.0 h0123456_0",)),
     )
-    assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [False, False]
-    assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [True, True]
+    assert [artifact.reused for artifact in run([first, second], make_context())] == [False, False]
+    assert [artifact.reused for artifact in run([first, second], make_context())] == [True, True]
     (second.recipe_dir / "build.sh").write_text("mkdir -p $PREFIX/x; echo 3 > $PREFIX/x/second\n", encoding="utf-8")
-    assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [True, False]
+    assert [artifact.reused for artifact in run([first, second], make_context())] == [True, False]
     (first.recipe_dir / "build.sh").write_text("mkdir $PREFIX/x; echo 2 > $PREFIX/x/first\n", encoding="utf-8")
-    assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [False, False]
+    assert [artifact.reused for artifact in run([first, second], make_context())] == [False, False]
     unrelated = replace(first, variant={**first.variant, "python": "3.13"})
-    assert [artifact.reused for artifact in make_pipeline().run([unrelated, second])] == [True, True]
+    assert [artifact.reused for artifact in run([unrelated, second], make_context())] == [True, True]
 
 
 class RecordingReporter(NullReporter):
@@ -210,10 +209,10 @@ class RecordingReporter(NullReporter):
         yield Recorder()
 
 
-def test_ninjas_count_is_shown_live(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+def test_ninjas_count_is_shown_live(make_output: MakeOutput, make_context: MakeContext) -> None:
     script = "echo '[1/2] Building a.o'; echo '[2/2] Linking liba.so'; mkdir $PREFIX/x; touch $PREFIX/x/y\n"
     reporter = RecordingReporter()
-    make_pipeline(reporter=reporter).run([make_output(script=script)])
+    run([make_output(script=script)], make_context(reporter=reporter))
     counts = [update for update in reporter.updates if update.get("total")]
     assert counts == [
         {"completed": 1, "total": 2, "text": "Building a.o"},
@@ -236,7 +235,7 @@ def wait_for_end(process: int) -> bool:
 
 
 def test_interrupt_stops_everything_and_the_next_run_goes_on(
-    make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path
+    make_output: MakeOutput, make_context: MakeContext, tmp_path: Path
 ) -> None:
     first = make_output("first", script="mkdir $PREFIX/x; echo 1 > $PREFIX/x/first\n")
     pid_file = tmp_path / "pid"
@@ -252,14 +251,14 @@ def test_interrupt_stops_everything_and_the_next_run_goes_on(
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        make_pipeline().run([first, second])
+        run([first, second], make_context())
     thread.join()
     assert wait_for_end(int(pid_file.read_text(encoding="ascii"))), "the build's child survived"
-    assert [artifact.reused for artifact in make_pipeline().run([first, second])] == [True, False]
+    assert [artifact.reused for artifact in run([first, second], make_context())] == [True, False]
 
 
 def test_two_checkouts_at_two_times_make_the_same_bytes(
-    make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path
+    make_output: MakeOutput, make_context: MakeContext, tmp_path: Path
 ) -> None:
     script = "mkdir $PREFIX/x; date -d @$SOURCE_DATE_EPOCH > $PREFIX/x/y; echo $PREFIX $SRC_DIR > $PREFIX/x/p\n"
     script += "sed -i s,$SRC_DIR,, $PREFIX/x/p\n"
@@ -269,8 +268,8 @@ def test_two_checkouts_at_two_times_make_the_same_bytes(
         output.recipe_dir.mkdir(parents=True)
         for file in ("build.sh", "LICENSE"):
             (output.recipe_dir / file).write_bytes((tmp_path / "recipe-libtoy" / file).read_bytes())
-        pipeline = make_pipeline(workspace=Workspace(tmp_path / name / "dist"), jobs=jobs)
-        contents.append(pipeline.run([output])[0].path.read_bytes())
+        context = make_context(workspace=Workspace(tmp_path / name / "dist"), jobs=jobs)
+        contents.append(run([output], context)[0].path.read_bytes())
         time.sleep(1.1)
     assert contents[0] == contents[1]
 
@@ -307,11 +306,11 @@ sys.exit(cli.main(["anything"]))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["big-1.0-0.conda"]
 
 
-def test_link_scripts_and_the_whole_about_are_packed(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+def test_link_scripts_and_the_whole_about_are_packed(make_output: MakeOutput, make_context: MakeContext) -> None:
     about = {"license": "MIT", "license_file": "LICENSE", "doc_source_url": "https://example.org/doc", "tags": ["a"]}
     output = make_output(script="mkdir $PREFIX/x; touch $PREFIX/x/y\n", build={"post-link": "greet.sh"}, about=about)
     (output.recipe_dir / "greet.sh").write_text("echo hello\n", encoding="utf-8")
-    contents = read_contents(make_pipeline().run([output])[0].path, LIMITS)
+    contents = read_contents(run([output], make_context())[0].path, LIMITS)
     assert contents["bin/.libtoy-post-link.sh"] == b"echo hello\n"
     written = json.loads(contents["info/about.json"])
     assert {key: written[key] for key in ("license", "doc_source_url", "tags")} == {
@@ -319,24 +318,22 @@ def test_link_scripts_and_the_whole_about_are_packed(make_output: MakeOutput, ma
     }  # fmt: skip
 
 
-def test_noarch_generic_is_tested_and_lies_in_noarch(make_output: MakeOutput, make_pipeline: MakePipeline) -> None:
+def test_noarch_generic_is_tested_and_lies_in_noarch(make_output: MakeOutput, make_context: MakeContext) -> None:
     test = OutputTest(commands=("test -f $PREFIX/share/data",))
     output = make_output(script="mkdir $PREFIX/share; echo 1 > $PREFIX/share/data\n", noarch="generic",
                          subdir="noarch", test=test)  # fmt: skip
-    path = make_pipeline().run([output])[0].path
+    path = run([output], make_context())[0].path
     assert path.parent.name == "noarch"
     assert json.loads(read_contents(path, LIMITS)["info/index.json"])["noarch"] == "generic"
     bad = replace(output, build_string="h1_0", test=OutputTest(commands=("test -f $PREFIX/share/missing",)))
     with pytest.raises(BuildError, match="its test failed"):
-        make_pipeline().run([bad])
+        run([bad], make_context())
 
 
-def test_files_of_the_source_reach_the_test(
-    make_output: MakeOutput, make_pipeline: MakePipeline, tmp_path: Path
-) -> None:
+def test_files_of_the_source_reach_the_test(make_output: MakeOutput, make_context: MakeContext, tmp_path: Path) -> None:
     (tmp_path / "upstream/checks").mkdir(parents=True)
     (tmp_path / "upstream/checks/check.sh").write_text("test -f $PREFIX/x/y\n", encoding="utf-8")
     test = OutputTest(commands=("bash checks/check.sh",), source_files=("checks/",))
     output = make_output(script="mkdir $PREFIX/x; touch $PREFIX/x/y\n", test=test,
                          sources=(Source(path="../upstream"),))  # fmt: skip
-    assert make_pipeline().run([output])[0].path.is_file()
+    assert run([output], make_context())[0].path.is_file()

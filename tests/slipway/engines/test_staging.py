@@ -13,8 +13,10 @@ from slipway.base.errors import BuildError
 from slipway.base.platform import LINUX_64
 from slipway.channel.package import read_info
 from slipway.engines.staging import pick
-from slipway.pipeline.packing import MANIFEST_FILE
-from slipway.pipeline.run import Pipeline
+from slipway.pipeline.context import RunContext
+from slipway.pipeline.manifest import MANIFEST_FILE
+from slipway.pipeline.plan import make_plan
+from slipway.pipeline.run import run
 from slipway.recipe import load_recipe, render
 from slipway.verify.archive import read_contents
 from slipway.verify.policies import load_policies
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from slipway.model import RenderedOutput
 
-MakePipeline = Callable[..., Pipeline]
+MakeContext = Callable[..., RunContext]
 
 NAMES = ["bin/toy", "include/toy.h", "include/toy/more.h", "lib/libtoy.a", "lib/libtoy.so", "lib/libtoy.so.1", "x[1]"]
 
@@ -121,10 +123,10 @@ def test_outputs_are_told_apart(outputs: Callable[..., dict[str, RenderedOutput]
 
 @pytest.mark.integration
 def test_each_output_packs_its_part(
-    outputs: Callable[..., dict[str, RenderedOutput]], make_pipeline: MakePipeline, tmp_path: Path
+    outputs: Callable[..., dict[str, RenderedOutput]], make_context: MakeContext, tmp_path: Path
 ) -> None:
     found = outputs()
-    artifacts = make_pipeline().run(list(found.values()))
+    artifacts = run(list(found.values()), make_context())
     packages = {artifact.output.name: artifact.path for artifact in artifacts}
     packed = {name: paths_of(path) for name, path in packages.items()}
     assert {name: sorted(files) for name, files in packed.items()} == {
@@ -145,15 +147,15 @@ def test_each_output_packs_its_part(
 
 @pytest.mark.integration
 def test_change_of_the_top_level_is_a_change_of_its_outputs(
-    outputs: Callable[..., dict[str, RenderedOutput]], make_pipeline: MakePipeline, tmp_path: Path
+    outputs: Callable[..., dict[str, RenderedOutput]], make_context: MakeContext, tmp_path: Path
 ) -> None:
     toy = [outputs()["toy"]]
-    assert not make_pipeline().run(toy)[0].reused
-    assert make_pipeline().run(toy)[0].reused
+    assert not run(toy, make_context())[0].reused
+    assert run(toy, make_context())[0].reused
     (tmp_path / "src/start").write_text("again\n", encoding="utf-8")
-    (state,) = make_pipeline().plan(toy)
+    (state,) = make_plan(toy, make_context().plan_inputs()).outputs
     assert state.changes == ("source ../src/start: edited",)
-    artifact = make_pipeline().run(toy)[0]
+    artifact = run(toy, make_context())[0]
     assert not artifact.reused
     manifest = json.loads(read_info(artifact.path, MANIFEST_FILE) or b"")
     assert set(manifest["environments"]) == {"build", "host", "top level build", "top level host"}
@@ -161,21 +163,21 @@ def test_change_of_the_top_level_is_a_change_of_its_outputs(
 
 @pytest.mark.integration
 def test_output_of_no_file_is_an_error(
-    outputs: Callable[..., dict[str, RenderedOutput]], make_pipeline: MakePipeline
+    outputs: Callable[..., dict[str, RenderedOutput]], make_context: MakeContext
 ) -> None:
     toy = outputs(META.replace("- share/toy/", "- bin/toy"))["toy"]
     with pytest.raises(BuildError, match="the top level installs no such file") as caught:
-        make_pipeline().run([toy])
+        run([toy], make_context())
     assert caught.value.hint == "it installs share/first, share/second, share/toy/link, share/toy/where"
 
 
 @pytest.mark.integration
 def test_failing_top_level_fails_its_outputs(
-    outputs: Callable[..., dict[str, RenderedOutput]], make_pipeline: MakePipeline, tmp_path: Path
+    outputs: Callable[..., dict[str, RenderedOutput]], make_context: MakeContext, tmp_path: Path
 ) -> None:
     found = outputs()
     (tmp_path / "recipe/build.sh").write_text("echo the cause; exit 3\n", encoding="utf-8")
     for name in ("toy", "toy-script"):
         with pytest.raises(BuildError, match="its build script failed") as caught:
-            make_pipeline().run([replace(found[name])])
+            run([replace(found[name])], make_context())
         assert "the cause" in (caught.value.detail or "")

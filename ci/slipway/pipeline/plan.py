@@ -1,0 +1,231 @@
+"""A plan says how every output stands, and why, before anything is built.
+
+`make_plan` goes through the outputs in build order. What one would be made from now (`slipway.pipeline.manifest`) is
+compared with what its packages in the channels say they were made from. Of earlier outputs a later one needs the
+digest only, not the bytes, so the whole plan can be made at once. Making it reads files, packages and indexes, and
+changes nothing: `slipway plan` prints it, `slipway.pipeline.run` carries it out.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import ChannelError, IntegrityError
+from slipway.base.events import Reason
+from slipway.channel.package import PACKAGE_SUFFIX, read_info, read_package_digest
+from slipway.pipeline.manifest import MANIFEST_FILE, STAGING_PREFIX, Manifest, differences, make_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from slipway.channel.environments import Solution, SolvedPackage
+    from slipway.channel.folder import Channel
+    from slipway.model import RenderedOutput
+
+SHOWN_CHANGES = 12
+"""More of them than this help nobody."""
+
+
+@dataclass(frozen=True)
+class FoundPackage:
+    """A package of an output, as it lies in a channel.
+
+    Attributes:
+        damage: why it must not be used; what it says of itself is then not read.
+        digest: of what it was made from, and `manifest` (JSON) that itself; None where it does not say.
+    """
+
+    path: Path
+    damage: str | None = None
+    digest: str | None = None
+    manifest: bytes | None = None
+
+
+@dataclass(frozen=True)
+class PlanInputs:
+    """What a plan is made from, beside the outputs.
+
+    Attributes:
+        engine: name and version of what builds.
+        solve: what the solver picks for some specs; asked for the build and host environments.
+        find_packages: the packages of an output that are there, the one that users have first.
+        rebuild: build even what did not change.
+        only: keys of the outputs to build, the others being taken as they are; None builds all.
+    """
+
+    engine: str
+    solve: Callable[[tuple[str, ...]], Solution]
+    find_packages: Callable[[RenderedOutput], Iterable[FoundPackage]]
+    rebuild: bool = False
+    only: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class PlannedOutput:
+    """How one output stands.
+
+    Attributes:
+        digest: of what its package is made from, or will be.
+        manifest: that itself; None for an output that is handed on.
+        solved: the packages of the environments that it is built in.
+        changes: what is different from the package that there is.
+        package: the one that is taken as it lies; None where it is built.
+        damaged: packages of it whose bytes are not those that their channel promises.
+    """
+
+    output: RenderedOutput
+    reason: Reason
+    digest: str
+    manifest: Manifest | None = None
+    solved: tuple[SolvedPackage, ...] = ()
+    changes: tuple[str, ...] = ()
+    package: Path | None = None
+    damaged: tuple[Path, ...] = ()
+
+    @property
+    def shown_changes(self) -> tuple[str, ...]:
+        """The first changes, and how many there are beside."""
+        more = len(self.changes) - SHOWN_CHANGES
+        return (*self.changes[:SHOWN_CHANGES], *([f"and {more} more"] if more > 0 else []))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every output, in build order."""
+
+    outputs: tuple[PlannedOutput, ...]
+
+
+def make_plan(outputs: Sequence[RenderedOutput], inputs: PlanInputs) -> Plan:
+    """How every one of `outputs`, which are in build order, stands.
+
+    Raises:
+        SolveError: a build or host environment has no solution.
+        ChannelError: an output that is not to be built is not there.
+    """
+    own_names = {output.name for output in outputs}
+    planned: list[PlannedOutput] = []
+    for output in outputs:
+        planned.append(plan_output(output, planned, own_names, inputs))
+    return Plan(tuple(planned))
+
+
+def plan_output(
+    output: RenderedOutput, earlier: Sequence[PlannedOutput], own_names: Collection[str], inputs: PlanInputs
+) -> PlannedOutput:
+    """How one output stands; see `make_plan`.
+
+    Args:
+        earlier: the outputs before it.
+        own_names: of all outputs of the recipe: no solver is asked for those, which need not exist yet.
+    """
+    if inputs.only is not None and output.key not in inputs.only:
+        return _take_as_handed_on(output, inputs)
+    solutions = _solve_environments(output, own_names, inputs)
+    required = _required_names(output)
+    if output.staging is not None:
+        top_level = _solve_environments(output.staging, own_names, inputs)
+        solutions |= {f"{STAGING_PREFIX}{name}": packages for name, packages in top_level.items()}
+        required |= _required_names(output.staging)
+    manifest = make_manifest(
+        output,
+        engine=inputs.engine,
+        environments={
+            name: [package for package in packages if package.name not in own_names]
+            for name, packages in solutions.items()
+        },
+        needed={before.output.key: before.digest for before in earlier if before.output.name in required},
+    )
+    solved = tuple(package for packages in solutions.values() for package in packages)
+    return _compare(output, manifest, solved, inputs)
+
+
+def _compare(
+    output: RenderedOutput, manifest: Manifest, solved: tuple[SolvedPackage, ...], inputs: PlanInputs
+) -> PlannedOutput:
+    """Whether there is a package of `output` that was made from just that, and if not, what is different."""
+    changes: tuple[str, ...] | None = None
+    damaged: list[Path] = []
+    for found in inputs.find_packages(output):
+        if found.damage is not None:
+            changes = changes or (f"{found.path}: {found.damage}",)
+            damaged.append(found.path)
+        elif found.digest != manifest.digest:
+            changes = changes or _find_changes(found, manifest)
+        elif inputs.rebuild:
+            return PlannedOutput(output, Reason.REBUILT, manifest.digest, manifest, solved, damaged=tuple(damaged))
+        else:
+            return PlannedOutput(output, Reason.UP_TO_DATE, manifest.digest, manifest, solved, package=found.path)
+    reason = Reason.NEW if changes is None else Reason.CHANGED
+    return PlannedOutput(output, reason, manifest.digest, manifest, solved, changes or (), damaged=tuple(damaged))
+
+
+def _find_changes(found: FoundPackage, manifest: Manifest) -> tuple[str, ...]:
+    """What is different from the package that there is."""
+    if found.manifest is None:
+        return ("the package does not say what it was made from",)
+    try:
+        old = Manifest.from_json(found.manifest, where=str(found.path))
+    except IntegrityError as error:
+        return (error.message,)
+    return tuple(differences(old, manifest))
+
+
+def _take_as_handed_on(output: RenderedOutput, inputs: PlanInputs) -> PlannedOutput:
+    """The package of an output that somebody else built, as it lies in the channel."""
+    found = next(iter(inputs.find_packages(output)), None)
+    if found is not None and found.digest is not None:
+        return PlannedOutput(output, Reason.HANDED_ON, found.digest, package=found.path)
+    state = "not there" if found is None else found.damage or "says not what it is made from"
+    raise ChannelError(
+        f"`{output.key}` is needed, and {state}",
+        where=str(found.path) if found is not None else f"{output.subdir}/{output.key}{PACKAGE_SUFFIX}",
+        hint="build it first, with the same recipe and the same variant configuration",
+    )
+
+
+def find_packages(channels: Sequence[Channel], output: RenderedOutput) -> Iterator[FoundPackage]:
+    """The packages of `output` in `channels`, of which the earlier ones come first."""
+    for channel in channels:
+        path = channel.path_of(output.subdir, output.key)
+        if not path.is_file():
+            continue
+        damage = channel.find_damage(path)
+        if damage is not None:
+            yield FoundPackage(path, damage)
+        else:
+            yield FoundPackage(path, None, read_package_digest(path), read_info(path, MANIFEST_FILE))
+
+
+def _solve_environments(
+    output: RenderedOutput, own_names: Collection[str], inputs: PlanInputs
+) -> dict[str, tuple[SolvedPackage, ...]]:
+    """What the solver picks for building `output`, the recipe's own outputs left out."""
+    build = inputs.solve(_without(output.requirements.build, own_names))
+    exported = _without(tuple(_strong_run_exports(build, output)), own_names)
+    host = inputs.solve((*_without(output.requirements.host, own_names), *exported))
+    return {"build": build.packages, "host": host.packages}
+
+
+def _without(specs: Sequence[str], names: Collection[str]) -> tuple[str, ...]:
+    """The specs of packages that are not among `names`: those count by what they are made from, see `needed`."""
+    return tuple(spec for spec in specs if spec.split()[0] not in names)
+
+
+def _required_names(output: RenderedOutput) -> set[str]:
+    """The names of all packages that `output` asks for."""
+    sections = (output.requirements.build, output.requirements.host, output.requirements.run)
+    return {spec.split()[0] for section in sections for spec in section}
+
+
+def _strong_run_exports(build: Solution, output: RenderedOutput) -> Iterator[str]:
+    """What the packages named in the build section add to the host environment."""
+    named = {spec.split()[0] for spec in output.requirements.build}
+    ignored = {str(name).split()[0] for name in output.build.get("ignore_run_exports") or ()}
+    for record in build.records:
+        if record.name.normalized in named:
+            exports = json.loads(record.to_json()).get("run_exports") or {}
+            yield from (spec for spec in exports.get("strong", ()) if spec.split()[0] not in ignored)
