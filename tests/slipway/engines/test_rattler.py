@@ -282,11 +282,12 @@ import resource, signal, sys
 from pathlib import Path
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from slipway import cli
+from slipway.channel import folder
 from slipway.channel.folder import Channel
 package = Path({str(tmp_path)!r}) / "big-1.0-0.conda"
 package.write_bytes(b"x" * 1_000_000)
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit_kilobytes * 1024}, {limit_kilobytes * 1024}))
-channel.os.link = lambda path, target: (_ for _ in ()).throw(OSError(18, "cross-device"))
+folder.os.link = lambda path, target: (_ for _ in ()).throw(OSError(18, "cross-device"))
 import types
 module = types.ModuleType("fake")
 module.add_arguments = lambda parser: None
