@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from slipway.base.errors import INTERRUPTED_EXIT_CODE, DiskFullError, HostError, RecipeWarning, SlipwayError, UsageError
+from slipway.base.files import is_disk_full
 from slipway.console import make_reporter, print_error, print_warning
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def main(argv: list[str] | None = None) -> int:
             )
             print_error(denied)
             return denied.exit_code
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if not is_disk_full(error):
             raise
         full = DiskFullError(
             "the disk is full", where=error.filename, hint="make room and run the same command again: it goes on"

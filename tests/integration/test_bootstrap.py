@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 from rattler import Channel, VirtualPackage, install, solve
 
+from slipway.base.files import hash_file
 from slipway.base.log import NullReporter
-from slipway.bootstrap import ChannelRequest, EmbeddedChannel, default_cache, ensure_channel
-from slipway.bootstrap.sources import sha256_of
+from slipway.base.paths import cache_folder
+from slipway.bootstrap import ChannelRequest, EmbeddedChannel, ensure_channel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.network]
 @pytest.fixture(scope="module")
 def cache() -> Path:
     """The user's own cache: what was downloaded once serves here too."""
-    return default_cache(dict(os.environ))
+    return cache_folder()
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def test_assembled_twice_gives_the_same_bytes(channel: EmbeddedChannel, cache: P
     again = ensure_channel(ChannelRequest(), NullReporter(), cache=tmp_path / "again", offline=True)
     assert again.digest == channel.digest
     for path in sorted(again.path.rglob("*.conda")):
-        assert sha256_of(path) == sha256_of(channel.path / path.relative_to(again.path)), path.name
+        assert hash_file(path) == hash_file(channel.path / path.relative_to(again.path)), path.name
 
 
 def test_an_environment_is_whole(prefix: Path) -> None:
@@ -113,9 +114,9 @@ def test_python_works_where_it_was_installed(prefix: Path, tmp_path: Path) -> No
 
 DEBIANS = """
 import os, sys
-from slipway.bootstrap import ChannelRequest, default_cache, ensure_channel
+from slipway.bootstrap import ChannelRequest, ensure_channel
 from slipway.base.log import NullReporter
-print(ensure_channel(ChannelRequest(), NullReporter(), cache=default_cache(dict(os.environ))).path)
+print(ensure_channel(ChannelRequest(), NullReporter(), cache=None).path)
 """
 
 

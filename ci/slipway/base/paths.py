@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.checkout import default_folder
 from slipway.base.errors import BusyError
+from slipway.base.files import hold_lock, read_lock_owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -84,20 +84,15 @@ class Workspace:
 @contextlib.contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
     """Hold an exclusive lock on `folder`; the system lets go of it when the process ends, however it ends."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a+", encoding="ascii") as stream:
+    path = folder / ".lock"
+    with contextlib.ExitStack() as stack:
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            stack.enter_context(hold_lock(path))
         except BlockingIOError:
-            stream.seek(0)
-            owner = stream.read().strip()
+            owner = read_lock_owner(path)
             raise BusyError(
                 "another slipway is at work in the same folder" + (f" (process {owner})" if owner else ""),
                 where=str(folder),
                 hint="wait until it is done, or give this one a folder of its own with --dist",
             ) from None
-        stream.truncate(0)
-        stream.write(f"{os.getpid()}\n")
-        stream.flush()
         yield
-        stream.truncate(0)

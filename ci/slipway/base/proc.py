@@ -1,19 +1,25 @@
-"""One function runs every program: explicit environment, a kept log, lines as they come, and an error worth reading."""
+"""Every program is started here: with an explicit environment, in a session of its own, and ended with its children.
+
+`run` is for work that takes its time: a kept log, lines as they come, an error worth reading. `capture` is for a short
+question, whose answer it gives whole; `Processes` asks several at once, from threads, and can end all of them.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shlex
 import shutil
 import signal
 import subprocess
 import sysconfig
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from slipway.base.errors import BuildError, HostError, SlipwayError
 
@@ -38,6 +44,117 @@ def own_program(name: str) -> Path:
     if found is None:
         raise HostError(f"`{name}` is missing", hint=f"install the Python package `{name}` beside slipway")
     return Path(found)
+
+
+def start(
+    command: Sequence[str | Path],
+    *,
+    env: Mapping[str, str],
+    what: str,
+    cwd: Path | None = None,
+    output: IO[bytes] | int = subprocess.PIPE,
+    errors: IO[bytes] | int = subprocess.STDOUT,
+) -> subprocess.Popen[bytes]:
+    """Start a program with exactly the environment `env`, without input, in a session of its own; the caller ends it.
+
+    Args:
+        what: what the program does, for the error message.
+        output: where its output goes, and `errors` its errors; as `subprocess.Popen` takes them.
+
+    Raises:
+        HostError: the program does not exist.
+    """
+    words = [str(word) for word in command]
+    try:
+        return subprocess.Popen(
+            words,
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,
+        )
+    except FileNotFoundError as missing:
+        if cwd is not None and not cwd.is_dir():
+            raise
+        raise HostError(f"`{words[0]}` is not installed", hint=f"it is needed for {what}") from missing
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a program said: its exit status, its output, and its errors where they were asked for apart."""
+
+    status: int
+    output: bytes
+    errors: bytes = b""
+
+    @property
+    def text(self) -> str:
+        """The output as text."""
+        return self.output.decode(errors="replace")
+
+    @property
+    def tail(self) -> str:
+        """The last lines of everything it said, for an error's detail."""
+        return "\n".join((self.output + self.errors).decode(errors="replace").strip().splitlines()[-15:])
+
+
+def capture(
+    command: Sequence[str | Path],
+    *,
+    env: Mapping[str, str],
+    what: str,
+    cwd: Path | None = None,
+    to: IO[bytes] | None = None,
+) -> Answer:
+    """Run a program to its end, see `start`; output and errors come apart, and the output goes `to` a file if given."""
+    process = start(command, env=env, what=what, cwd=cwd, output=to or subprocess.PIPE, errors=subprocess.PIPE)
+    try:
+        output, errors = process.communicate()
+    except BaseException:
+        _stop(process)
+        raise
+    return Answer(process.returncode, output or b"", errors)
+
+
+class Processes:
+    """Runs programs from several threads at once, so that Ctrl-C in the main thread can end all of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._stopped = False
+
+    def run(
+        self, command: Sequence[str | Path], *, cwd: Path, what: str, env: Mapping[str, str] = os.environ
+    ) -> Answer:
+        """Run to the end; output and errors come in one stream.
+
+        Raises:
+            InterruptedError: `stop` was called before.
+            HostError: the program does not exist.
+        """
+        with self._lock:
+            if self._stopped:
+                raise InterruptedError("stopped")
+            process = start(command, env=env, what=what, cwd=cwd)
+            self._running.add(process)
+        try:
+            output, _ = process.communicate()
+        finally:
+            with self._lock:
+                self._running.discard(process)
+        return Answer(process.returncode, output)
+
+    def stop(self) -> None:
+        """End everything that runs, and start nothing more."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                if process.poll() is None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -82,25 +199,13 @@ def run(
     with (log or Path(os.devnull)).open("w", encoding="utf-8", errors="replace") as stream:
         stream.write(f"$ {shlex.join(words)}\n")
         stream.flush()
-        try:
-            process = subprocess.Popen(
-                words,
-                cwd=cwd,
-                env=dict(env),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                start_new_session=True,
-            )
-        except FileNotFoundError as missing:
-            raise HostError(f"`{words[0]}` is not installed", hint=f"it is needed for {what}") from missing
+        process = start(words, env=env, what=what, cwd=cwd)
         assert process.stdout is not None
+        lines = io.TextIOWrapper(process.stdout, encoding="utf-8", errors="replace")
         try:
             if on_start is not None:
                 on_start(process.pid)
-            for raw in process.stdout:
+            for raw in lines:
                 text = raw.rstrip("\n")
                 stream.write(f"{text}\n")
                 tail.append(text)
@@ -111,7 +216,7 @@ def run(
             _stop(process)
             raise
         finally:
-            process.stdout.close()
+            lines.close()
     seconds = time.monotonic() - started
     if check and returncode != 0:
         ended = f"exit status {returncode}" if returncode > 0 else f"signal {-returncode}"
@@ -124,7 +229,7 @@ def run(
     return Completed(returncode, tuple(tail), seconds)
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
+def _stop(process: subprocess.Popen[bytes]) -> None:
     """End the program's whole group: politely, then for good."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:

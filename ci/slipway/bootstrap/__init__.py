@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from slipway.bootstrap.cache import default_cache
 from slipway.bootstrap.ensure import DATA, ChannelPackage, EmbeddedChannel, ensure_channel
 from slipway.bootstrap.inventory import ChannelRequest, Settings, read_settings
 
@@ -19,7 +18,6 @@ __all__ = [
     "ChannelPackage",
     "ChannelRequest",
     "EmbeddedChannel",
-    "default_cache",
     "embedded_choices",
     "ensure_channel",
 ]

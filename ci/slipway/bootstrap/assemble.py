@@ -13,18 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base import errors
+from slipway.base.files import hash_file, move_folder, says_disk_full
 from slipway.base.proc import own_program
-from slipway.bootstrap.cache import Cache, move_into_place
 from slipway.bootstrap.description import PLACEHOLDER, PackageDescription, RunPath, SourceDescription, Step
 from slipway.bootstrap.mapping import Glob, Template
-from slipway.bootstrap.sources import Entry, Tree, entry_points, open_deb, place, sha256_of, wheel_entries
+from slipway.bootstrap.sources import Entry, Tree, entry_points, open_deb, place, wheel_entries
 from slipway.channel.package_writer import TIMESTAMP, PackageRecord, to_json, unpack, write_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from slipway.base.proc import Processes
+    from slipway.bootstrap.cache import Cache
     from slipway.bootstrap.interpreter import Interpreter
-    from slipway.bootstrap.running import Processes
 
 _LEVEL = 7
 _CODE = (
@@ -102,7 +103,7 @@ def load_assembled(cache: Cache, key: str) -> AssembledPackage | None:
     try:
         facts = json.loads((folder / "record.json").read_text(encoding="utf-8"))
         path = folder / facts["file"]
-        if path.stat().st_size != facts["size"] or _sha256_of(path) != facts["sha256"]:
+        if path.stat().st_size != facts["size"] or hash_file(path) != facts["sha256"]:
             return None
     except (FileNotFoundError, ValueError, KeyError, TypeError):  # cut off, or damaged since: it is made again
         return None
@@ -158,14 +159,14 @@ def assemble(
         facts = {
             "file": record.file_name,
             "size": path.stat().st_size,
-            "sha256": sha256_of(path),
-            "md5": _md5_of(path),
+            "sha256": hash_file(path),
+            "md5": hash_file(path, "md5"),
             "sources": [source.label for source in sources],
             "index": record.index(),
         }
         (result / "record.json").write_bytes(to_json(facts))
         shutil.rmtree(cache.packages / key, ignore_errors=True)
-        move_into_place(result, cache.packages / key)
+        move_folder(result, cache.packages / key)
     finished = load_assembled(cache, key)
     if finished is None:
         raise errors.IntegrityError("the package was changed while it was stored", where=str(cache.packages / key))
@@ -329,9 +330,9 @@ def _finish(
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
     }
-    outcome = processes.run(["/bin/sh", "-euc", step.script], cwd=tree.root, environment=environment)
+    outcome = processes.run(["/bin/sh", "-euc", step.script], cwd=tree.root, what="a finishing step", env=environment)
     if outcome.status != 0:
-        if "No space left on device" in outcome.output:
+        if says_disk_full(outcome.text):
             raise errors.DiskFullError("the disk filled up while a package was finished", detail=outcome.tail)
         raise errors.ChannelError("a finishing step failed", detail=outcome.tail)
 
@@ -343,7 +344,7 @@ def _set_run_paths(run_path: RunPath, tree: Tree, processes: Processes) -> None:
         if not elves:
             raise errors.ChannelError(f"no program or library of the package matches `{glob.text}`")
         command = [patchelf, "--force-rpath", "--set-rpath", run_path.value, *elves]
-        outcome = processes.run(command, cwd=tree.root)
+        outcome = processes.run(command, cwd=tree.root, what="setting run paths")
         if outcome.status != 0:
             raise errors.ChannelError(f"patchelf cannot set the run path of `{glob.text}`", detail=outcome.tail)
 
@@ -376,13 +377,3 @@ def _metadata(
         noarch = {"type": "python", "entry_points": scripts}
         info["link.json"] = to_json({"noarch": noarch, "package_metadata_version": 1})
     return info
-
-
-def _sha256_of(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _md5_of(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()

@@ -9,25 +9,20 @@ work/                      scratch, emptied at the start of every run
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import shutil
 import tempfile
-import time
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.base import errors, log
+from slipway.base.errors import BusyError
+from slipway.base.files import disk_errors, hold_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
-def default_cache(environment: dict[str, str]) -> Path:
-    """``$XDG_CACHE_HOME/slipway``, or ``~/.cache/slipway``."""
-    base = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME", "~")).expanduser() / ".cache")
-    return Path(base) / "slipway"
+    from slipway.base import log
 
 
 class Cache:
@@ -48,9 +43,16 @@ class Cache:
         Raises:
             BusyError: the other one still holds it.
         """
-        self.root.mkdir(parents=True, exist_ok=True)
-        with (self.root / "lock").open("w") as stream:
-            _acquire(stream.fileno(), self.root, reporter, patience)
+        with ExitStack() as stack:
+            waiting = partial(reporter.line, f"waiting for another slipway that works in {self.root}")
+            try:
+                stack.enter_context(hold_lock(self.root / "lock", patience=patience, on_wait=waiting))
+            except BlockingIOError:
+                raise BusyError(
+                    "another slipway is assembling the channel",
+                    where=str(self.root),
+                    hint="wait for it to end, or give this one its own cache with XDG_CACHE_HOME",
+                ) from None
             # Nobody else is at work, so whatever lies here was left by a run that was killed.
             shutil.rmtree(self.work, ignore_errors=True)
             for folder in (self.downloads, self.packages, self.channels, self.work):
@@ -72,47 +74,10 @@ class Cache:
         return path if path.exists() else None
 
 
-def _acquire(descriptor: int, root: Path, reporter: log.Reporter, patience: float) -> None:
-    deadline = time.monotonic() + patience
-    told = False
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise errors.BusyError(
-                    "another slipway is assembling the channel",
-                    where=str(root),
-                    hint="wait for it to end, or give this one its own cache with XDG_CACHE_HOME",
-                ) from None
-            if not told:
-                reporter.line(f"waiting for another slipway that works in {root}")
-                told = True
-            time.sleep(0.2)
-        else:
-            return
-
-
-def move_into_place(beside: Path, destination: Path) -> None:
-    """Rename a finished folder to its place; one that came there first stays."""
-    try:
-        beside.rename(destination)
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-            raise
-        shutil.rmtree(beside)
-
-
-@contextmanager
-def typed_disk_errors(root: Path) -> Iterator[None]:
+def typed_disk_errors(root: Path) -> AbstractContextManager[None]:
     """Turn the operating system's "no space left" into a DiskFullError."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise errors.DiskFullError(
-                "the disk is full; what was half written has been removed",
-                where=str(root),
-                hint="free some gigabytes, or point XDG_CACHE_HOME to a larger disk, and run the same command again",
-            ) from error
-        raise
+    return disk_errors(
+        "the disk is full; what was half written has been removed",
+        where=root,
+        hint="free some gigabytes, or point XDG_CACHE_HOME to a larger disk, and run the same command again",
+    )

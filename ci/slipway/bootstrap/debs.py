@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slipway.base import errors
+from slipway.base.files import says_disk_full
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from slipway.bootstrap.running import Outcome, Processes
+    from slipway.base.proc import Answer, Processes
 
 _CONDA_FORGE = "use `--channel conda-forge` on a machine that is not Debian"
 _LINE = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})$")
@@ -194,7 +195,7 @@ class Apt:
         """What the index offers for each of `names`."""
         outcome = self._run("apt-get", "--print-uris", "download", *names, cwd=self._folder)
         offers: dict[str, OfferedDeb] = {}
-        for line in outcome.output.splitlines():
+        for line in outcome.text.splitlines():
             if match := _LINE.match(line.strip()):
                 name, version, _ = match["file"].split("_")
                 offers[name] = OfferedDeb(
@@ -219,15 +220,17 @@ class Apt:
             raise _failure(outcome, f"Debian packages ({names})")
         return paths
 
-    def _run(self, program: str, *arguments: str, cwd: Path) -> Outcome:
+    def _run(self, program: str, *arguments: str, cwd: Path) -> Answer:
         command = [program, "-q", "-c", str(self._configuration), *arguments]
-        return self._processes.run(command, cwd=cwd, environment={**os.environ, "LC_ALL": "C.UTF-8"})
+        return self._processes.run(
+            command, cwd=cwd, what="fetching Debian packages", env={**os.environ, "LC_ALL": "C.UTF-8"}
+        )
 
 
-def _failure(outcome: Outcome, what: str) -> errors.SlipwayError:
-    if "No space left on device" in outcome.output:
+def _failure(outcome: Answer, what: str) -> errors.SlipwayError:
+    if says_disk_full(outcome.text):
         return errors.DiskFullError("the disk filled up while apt was downloading", detail=outcome.tail)
-    if re.search(r"Hash Sum mismatch|not signed|NO_PUBKEY|BADSIG|wrong signature", outcome.output, re.IGNORECASE):
+    if re.search(r"Hash Sum mismatch|not signed|NO_PUBKEY|BADSIG|wrong signature", outcome.text, re.IGNORECASE):
         return errors.IntegrityError(
             f"apt refuses {what}", hint="try again; if it stays, the mirror is damaged", detail=outcome.tail
         )

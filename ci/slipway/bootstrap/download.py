@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import errors
+from slipway.base.files import write_file
 from slipway.bootstrap import wheels as wheels_module
 from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.debs import Apt, OfferedDeb, debian_sources, machine_codename
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Executor, Future
 
+    from slipway.base.proc import Processes
     from slipway.bootstrap.lock import LockedWheel
-    from slipway.bootstrap.running import Processes
 
 _LARGE = 20_000_000
 
@@ -56,11 +57,9 @@ class DebianArchive:
         if len(known) == len(names) and (here or self._offline):
             return known
         found = self._apt().offers(sorted(names))
-        self._memory.parent.mkdir(parents=True, exist_ok=True)
-        beside = self._memory.with_suffix(".new")
         stored = {**remembered, **found}
-        beside.write_text(json.dumps({"suite": self._suite, "debs": [asdict(deb) for deb in stored.values()]}))
-        beside.replace(self._memory)
+        debs = [asdict(deb) for deb in stored.values()]
+        write_file(self._memory, json.dumps({"suite": self._suite, "debs": debs}))
         return found
 
     def fetch(self, debs: Sequence[OfferedDeb]) -> None:

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base import errors, log
 from slipway.base.events import Stage, StageKey
+from slipway.base.files import move_folder, write_file
+from slipway.base.paths import cache_folder
+from slipway.base.proc import Processes
 from slipway.bootstrap.assemble import (
     AssembledPackage,
     ResolvedSource,
@@ -22,14 +25,13 @@ from slipway.bootstrap.assemble import (
     load_assembled,
     package_key,
 )
-from slipway.bootstrap.cache import Cache, default_cache, move_into_place, typed_disk_errors
+from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.debs import check_machine
 from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
 from slipway.bootstrap.index import SUBDIRS, write_channel
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
 from slipway.bootstrap.inventory import ChannelRequest, Inventory, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
-from slipway.bootstrap.running import Processes
 from slipway.channel.package_writer import to_json
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ def ensure_channel(
     """Make the channel that `request` asks for, or find it in the cache.
 
     Args:
-        cache: the cache folder; None for `default_cache`.
+        cache: the cache folder; None for `slipway.base.paths.cache_folder`.
         offline: never use the network.
         refresh: take what Debian's index offers today, although the cache knows an older offer.
         data: the folder of descriptions and lock.
@@ -101,7 +103,7 @@ def ensure_channel(
         UsageError: the request is for something that the channel does not have.
         NetworkError, IntegrityError, DiskFullError, HostError, BusyError, ChannelError: see `slipway.base.errors`.
     """
-    store = Cache(cache or default_cache(dict(os.environ)))
+    store = Cache(cache or cache_folder())
     inventory = read_inventory(data)
     inventory.check(request)
     check_machine(inventory.settings.glibc, machine=platform.machine(), library=os.confstr("CS_GNU_LIBC_VERSION"))
@@ -346,9 +348,7 @@ def _publish(packages: list[AssembledPackage], cache: Cache, stamp: str) -> Embe
         shutil.rmtree(path, ignore_errors=True)
         with cache.scratch() as scratch:
             write_channel(scratch / "channel", packages)
-            move_into_place(scratch / "channel", path)
+            move_folder(scratch / "channel", path)
     pointer = cache.channels / f"{stamp}.json"
-    beside = cache.work / pointer.name
-    beside.write_bytes(to_json({"digest": digest, "packages": [asdict(package) for package in listed]}))
-    beside.replace(pointer)
+    write_file(pointer, to_json({"digest": digest, "packages": [asdict(package) for package in listed]}))
     return EmbeddedChannel(path, listed, digest)

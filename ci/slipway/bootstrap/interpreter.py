@@ -17,7 +17,7 @@ from slipway.bootstrap.sources import Entry, folder_entries
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from slipway.bootstrap.running import Processes
+    from slipway.base.proc import Processes
 
 _PROBE = """
 import json, sys, sysconfig
@@ -103,10 +103,10 @@ def find_interpreter(version: str, processes: Processes, *, debian_python: str) 
     program = sys.executable if running == version else shutil.which(f"python{version}")
     if program is None:
         raise errors.HostError(f"there is no Python {version} on this machine", hint=_HINT)
-    outcome = processes.run([program, "-I", "-c", _PROBE], cwd=Path("/"))
+    outcome = processes.run([program, "-I", "-c", _PROBE], cwd=Path("/"), what="asking Python")
     if outcome.status != 0:
         raise errors.HostError(f"Python {version} does not start", where=program, hint=_HINT, detail=outcome.tail)
-    facts = json.loads(outcome.output)
+    facts = json.loads(outcome.text)
     prefix = Path(facts["prefix"])
     if facts["version"] != version or facts["implementation"] != "cpython":
         raise errors.HostError(f"this is no CPython {version}", where=program, hint=_HINT)

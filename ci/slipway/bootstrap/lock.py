@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from slipway.base import errors
+from slipway.base.files import write_file
 from slipway.bootstrap.section import Section
 
 if TYPE_CHECKING:
@@ -101,6 +102,4 @@ def write_lock(path: Path, suite: str, debs: Iterable[str], wheels: Iterable[Loc
     text = _HEADER + yaml.safe_dump(
         {"suite": suite, "debs": sorted(debs), "wheels": tree}, sort_keys=False, width=120, default_flow_style=False
     )
-    beside = path.with_name(path.name + ".new")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    write_file(path, text)

@@ -6,10 +6,8 @@ Facts first: a reader knows nothing of packages, and the one `place` function be
 from __future__ import annotations
 
 import configparser
-import hashlib
 import os
 import posixpath
-import subprocess
 import tarfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import errors
+from slipway.base.files import says_disk_full
+from slipway.base.proc import capture
 
 if TYPE_CHECKING:
     import zipfile
@@ -62,15 +62,13 @@ def open_deb(path: Path, scratch: Path) -> Iterator[Iterator[Entry]]:
     """The data archive of a Debian package; dpkg-deb unpacks it to a tar file in `scratch` for the block."""
     tar_path = scratch / f"{path.name}.tar"
     with tar_path.open("wb") as stream:
-        outcome = subprocess.run(
-            ["dpkg-deb", "--fsys-tarfile", str(path)], stdout=stream, stderr=subprocess.PIPE, check=False
-        )
+        command = ["dpkg-deb", "--fsys-tarfile", str(path)]
+        outcome = capture(command, env=os.environ, what="unpacking Debian packages", to=stream)
     try:
-        if outcome.returncode != 0:
-            detail = outcome.stderr.decode(errors="replace")
-            if "No space left" in detail:
-                raise errors.DiskFullError("the disk is full", where=str(scratch), detail=detail)
-            raise errors.IntegrityError("this Debian package cannot be unpacked", where=str(path), detail=detail)
+        if outcome.status != 0:
+            if says_disk_full(outcome.tail):
+                raise errors.DiskFullError("the disk is full", where=str(scratch), detail=outcome.tail)
+            raise errors.IntegrityError("this Debian package cannot be unpacked", where=str(path), detail=outcome.tail)
         with tarfile.open(tar_path) as archive:
             yield _tar_entries(archive)
     finally:
@@ -203,9 +201,3 @@ def entry_points(metadata: str) -> tuple[str, ...]:
     if not parser.has_section("console_scripts"):
         return ()
     return tuple(f"{name} = {value.split('[')[0].strip()}" for name, value in parser["console_scripts"].items())
-
-
-def sha256_of(path: Path) -> str:
-    """The sha256 of a file's bytes, in hex."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from slipway.base.proc import Processes
 from slipway.bootstrap import wheels
 from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.inventory import read_inventory
 from slipway.bootstrap.lock import LockedWheel, write_lock
-from slipway.bootstrap.running import Processes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,14 +9,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from slipway.base import errors
-from slipway.bootstrap.sources import sha256_of
+from slipway.base.files import hash_file, says_disk_full
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from slipway.base.proc import Answer, Processes
     from slipway.bootstrap.lock import LockedWheel
-    from slipway.bootstrap.running import Outcome, Processes
 
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64",
              "manylinux_2_12_x86_64", "manylinux2010_x86_64", "manylinux_2_5_x86_64", "manylinux1_x86_64")  # fmt: skip
@@ -57,12 +57,12 @@ def resolve(project: str, version: str, python: str, processes: Processes, scrat
     if outcome.status != 0:
         raise failure(outcome, f"{project} {version}")
     (path,) = scratch.glob("*.whl")
-    return path, sha256_of(path), path.stat().st_size
+    return path, hash_file(path), path.stat().st_size
 
 
 def keep(path: Path, sha256: str, store: Path) -> Path:
     """Verify a finished download and move it to its place; a wrong one is removed."""
-    if (found := sha256_of(path)) != sha256:
+    if (found := hash_file(path)) != sha256:
         path.unlink()
         raise errors.IntegrityError(
             f"`{path.name}` has sha256 {found}, but {sha256} was promised",
@@ -74,7 +74,7 @@ def keep(path: Path, sha256: str, store: Path) -> Path:
     return folder / path.name
 
 
-def _pip(arguments: Sequence[str], python: str, processes: Processes, scratch: Path) -> Outcome:
+def _pip(arguments: Sequence[str], python: str, processes: Processes, scratch: Path) -> Answer:
     if not any(importlib.metadata.distributions(name="pip")):
         raise errors.HostError(
             "the Python that runs slipway has no pip", where=sys.executable, hint="install pip for it: `ensurepip`"
@@ -91,21 +91,22 @@ def _pip(arguments: Sequence[str], python: str, processes: Processes, scratch: P
         return processes.run(
             [*command, f"--dest={scratch}", *arguments],
             cwd=scratch,
-            environment={**os.environ, "TMPDIR": str(temporary), "LC_ALL": "C.UTF-8"},
+            what="fetching wheels",
+            env={**os.environ, "TMPDIR": str(temporary), "LC_ALL": "C.UTF-8"},
         )
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def failure(outcome: Outcome, what: str) -> errors.SlipwayError:
+def failure(outcome: Answer, what: str) -> errors.SlipwayError:
     """The typed error for a failed run of pip."""
-    if "THESE PACKAGES DO NOT MATCH THE HASHES" in outcome.output:
+    if "THESE PACKAGES DO NOT MATCH THE HASHES" in outcome.text:
         return errors.IntegrityError(
             f"pip was offered other bytes than the lock promises, for {what}",
             hint="if the project replaced its files, `slipway bootstrap --update-lock`; else check your package index",
             detail=outcome.tail,
         )
-    if "No space left on device" in outcome.output or "Errno 28" in outcome.output:
+    if says_disk_full(outcome.text):
         return errors.DiskFullError("the disk filled up while pip was downloading", detail=outcome.tail)
     return errors.NetworkError(
         f"pip cannot download {what}",

@@ -7,7 +7,6 @@ stayed while its content changed (a rebuild) is reinstalled.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import re
 import shutil
@@ -22,6 +21,7 @@ from rattler.exceptions import FetchRepoDataError, GatewayError, InstallerError,
 from rattler.install import InstallerReporter as Base
 
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
+from slipway.base.files import hash_file
 from slipway.base.paths import cache_folder
 from slipway.channel.folder import find_index_problem
 from slipway.channel.specs import strict_spec
@@ -128,8 +128,7 @@ def _check_bytes(packages: Sequence[SolvedPackage]) -> None:
         if path is None or not package.sha256:
             continue
         try:
-            with path.open("rb") as stream:
-                actual = hashlib.file_digest(stream, "sha256").hexdigest()
+            actual = hash_file(path)
         except FileNotFoundError:
             raise ChannelError("the channel's index names a package that is not there", where=str(path)) from None
         if actual != package.sha256:
@@ -241,18 +240,13 @@ def _check_installed(prefix: Path, names: set[str]) -> None:
             if entry["path_type"] != "hardlink" or entry.get("prefix_placeholder") or promised is None:
                 continue  # what installation itself writes
             file = prefix / entry["_path"]
-            if not file.exists() or _sha256(file) != promised:
+            if not file.exists() or hash_file(file) != promised:
                 shutil.rmtree(record.get("extracted_package_dir") or prefix / "none", ignore_errors=True)
                 raise IntegrityError(
                     f"a file of `{record['name']}` is not as its package has it: the cache of packages is damaged",
                     where=str(file),
                     hint="run the same command again: the package is unpacked anew",
                 )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def installed_packages(prefix: Path) -> Mapping[str, str]:

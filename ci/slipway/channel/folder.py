@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import errno
-import hashlib
 import json
 import os
 import re
@@ -27,6 +26,7 @@ import zstandard
 from rattler import index
 
 from slipway.base.errors import ChannelError
+from slipway.base.files import hash_file, link_or_copy
 from slipway.channel.package import PACKAGE_SUFFIX, is_whole, package_name
 
 if TYPE_CHECKING:
@@ -110,9 +110,7 @@ class Channel:
             return f"the channel's index cannot be read ({type(error).__name__})"
         if record is None:
             return "the channel's index does not know the package"
-        with path.open("rb") as stream:
-            actual = hashlib.file_digest(stream, "sha256").hexdigest()
-        return None if actual == promised else "its bytes are not what the channel's index says"
+        return None if hash_file(path) == promised else "its bytes are not what the channel's index says"
 
     def repair(self) -> list[Path]:
         """Write a lost or damaged index again.
@@ -138,16 +136,6 @@ def _copy_packages(folder: Path, following: Path, without: Collection[Path]) -> 
                 target = following / path.relative_to(folder)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(path, target)
-
-
-def link_or_copy(path: Path, target: Path) -> None:
-    """A hard link where the file system allows one, else a copy."""
-    try:
-        os.link(path, target)
-    except OSError as error:
-        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP):
-            raise
-        shutil.copyfile(path, target)
 
 
 def write_index(folder: Path) -> None:

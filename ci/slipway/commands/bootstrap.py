@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from slipway.bootstrap import DATA, ChannelRequest, EmbeddedChannel, default_cache, ensure_channel
+from slipway.base.paths import cache_folder
+from slipway.bootstrap import DATA, ChannelRequest, EmbeddedChannel, ensure_channel
 from slipway.bootstrap.update import update_lock
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, reporter: log.Reporter) -> int:
     """Run the command; returns its exit status."""
-    cache = default_cache(dict(os.environ))
+    cache = cache_folder()
     if args.update_lock:
         count = update_lock(DATA, cache, reporter)
         reporter.line(f"Locked {count} wheels in {DATA / 'lock.yaml'}")

@@ -202,9 +202,9 @@ def _walk(
 ) -> int:
     """Do the jobs and publish; a failure leaves the report of what was done."""
     from slipway.base.events import JobState
+    from slipway.base.memory import available_memory
     from slipway.base.paths import PAGE
     from slipway.base.text import format_table, human_seconds, human_size
-    from slipway.observe.history import available_memory
     from slipway.request import usable_cpus
     from slipway.workflows import scheduler as local
     from slipway.workflows.learn import learned

@@ -7,8 +7,6 @@ make of it, in compiler caches' keys. One place for all makes builds from two ch
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import itertools
 import os
 import re
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import DiskFullError, HostError
+from slipway.base.files import hold_lock, is_disk_full
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,7 +68,7 @@ def check_writable(folder: Path, variable: str) -> None:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".slipway-") as stream:
             stream.write(bytes(4096))
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_disk_full(error):
             raise DiskFullError(
                 "the disk is full", where=str(folder), hint=f"make room, or name another folder in {variable}"
             ) from error
@@ -90,9 +89,9 @@ def build_place(name: str, environ: Mapping[str, str]) -> Iterator[Path]:
     root = build_root(environ)
     for number in itertools.count(1):
         place = name if number == 1 else f"{name}-{number}"
-        with (root / f".{place}.lock").open("w", encoding="ascii") as lock:
+        with contextlib.ExitStack() as stack:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                stack.enter_context(hold_lock(root / f".{place}.lock"))
             except BlockingIOError:
                 continue  # another slipway builds there
             folder = root / place

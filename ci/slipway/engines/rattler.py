@@ -23,6 +23,7 @@ from slipway.base import proc
 from slipway.base.checkout import PACKAGE_ROOT
 from slipway.base.errors import BuildError, DiskFullError, NetworkError, SolveError
 from slipway.base.events import Phase, Stage, StageKey
+from slipway.base.files import copy_file
 from slipway.base.paths import cache_folder
 from slipway.channel.folder import Channel
 from slipway.engines.build_folder import build_place, check_writable
@@ -83,10 +84,8 @@ class RattlerEngine:
         with build_place(output.name, context.environ) as folder:
             package = self._build_in(folder, output, context, reporter, taken)
             target = context.workspace.work / "built" / output.subdir / package.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            partial = target.with_name(f".{target.name}.partial")
-            shutil.copyfile(package, partial)
-            return partial.replace(target)
+            copy_file(package, target)
+            return target
 
     def _stage(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Staged | None:
         """Bring the top level up to date that `output` takes its files from, where it does."""

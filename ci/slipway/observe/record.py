@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.events import Phase
+from slipway.base.files import write_file
 from slipway.observe.memory import Sample
 from slipway.observe.modules import Module, read_modules
 from slipway.observe.ninja import critical_path, parse_build, parse_log
@@ -147,10 +147,7 @@ def record_path(logs: Path, key: str) -> Path:
 
 def write_record(path: Path, record: BuildRecord) -> None:
     """Write beside, then rename: a reader sees the old record or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(json.dumps({"format": FORMAT, **dataclasses.asdict(record)}), encoding="utf-8")
-    partial.rename(path)
+    write_file(path, json.dumps({"format": FORMAT, **dataclasses.asdict(record)}))
 
 
 def read_record(path: Path) -> BuildRecord | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rattler import package_streaming
 
 from slipway.base.errors import IntegrityError
+from slipway.base.files import replace_file
 from slipway.channel.package_writer import to_json, write_archive
 from slipway.engines.engine import CLOCK_SECONDS
 from slipway.pipeline.manifest import MANIFEST_FILE
@@ -61,22 +62,16 @@ def finish_package(package: Path, manifest: Manifest) -> None:
     Raises:
         IntegrityError: the engine left something that is no package.
     """
-    partial = package.with_name(f".{package.name}.partial")
-    partial.unlink(missing_ok=True)
-    try:
-        with opened(package) as folder:
-            info = {name: content for name, content in _info_files(folder) if name not in VOLATILE}
-            about = _steady_about(json.loads(info["about.json"]))
-            info["about.json"] = to_json(_as_written(manifest.rendered.get("about") or {}) | about)
-            info["index.json"] = to_json(_steady_index(json.loads(info["index.json"])))
-            info[MANIFEST_FILE] = manifest.to_json()
-            for path in sorted((folder / "info").rglob("*"), reverse=True):
-                path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
-            (folder / "info").rmdir()
-            write_archive(folder, partial, info, stem=package.name.removesuffix(".conda"), level=COMPRESSION_LEVEL)
-        partial.replace(package)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replace_file(package) as beside, opened(package) as folder:
+        info = {name: content for name, content in _info_files(folder) if name not in VOLATILE}
+        about = _steady_about(json.loads(info["about.json"]))
+        info["about.json"] = to_json(_as_written(manifest.rendered.get("about") or {}) | about)
+        info["index.json"] = to_json(_steady_index(json.loads(info["index.json"])))
+        info[MANIFEST_FILE] = manifest.to_json()
+        for path in sorted((folder / "info").rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+        (folder / "info").rmdir()
+        write_archive(folder, beside, info, stem=package.name.removesuffix(".conda"), level=COMPRESSION_LEVEL)
 
 
 def _info_files(folder: Path) -> list[tuple[str, bytes]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import shutil
-import subprocess
 import tempfile
 import time
 from dataclasses import dataclass, fields
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import IntegrityError, SolveError
+from slipway.base.files import link_or_copy
 from slipway.base.paths import cache_folder
+from slipway.base.proc import capture
 from slipway.channel.environments import offered
-from slipway.channel.folder import Channel, link_or_copy
+from slipway.channel.folder import Channel
 from slipway.channel.package import read_info, read_package_digest
 from slipway.engines import load_engine
 from slipway.engines.engine import FORMAT_VERSION, BuildContext
@@ -192,19 +194,18 @@ def _restore(base: Path, name: str, known: str, target: Path, *, also: Path | No
             shutil.copyfile(path, target, follow_symlinks=kind != "link")
             break
     else:
-        answer = subprocess.run(
-            ["git", "-c", f"safe.directory={base}", "cat-file", "blob", git], cwd=base, capture_output=True, check=False
-        )
-        if answer.returncode != 0:
+        command = ["git", "-c", f"safe.directory={base}", "cat-file", "blob", git]
+        answer = capture(command, env=os.environ, what="reading git's store", cwd=base)
+        if answer.status != 0:
             raise IntegrityError(
                 f"`{name}` is not as it was when the package was built, and git does not have it either",
                 where=str(base),
                 hint="check out the commit that the package was built from",
             )
         if kind == "link":
-            target.symlink_to(answer.stdout.decode())
+            target.symlink_to(answer.output.decode())
         else:
-            target.write_bytes(answer.stdout)
+            target.write_bytes(answer.output)
     if kind != "link":
         target.chmod(0o755 if kind == "program" else 0o644)
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import NetworkError
 from slipway.base.events import Decided, Packaged, Reason, Stage, StageKey
+from slipway.base.memory import available_memory
 from slipway.base.paths import cache_folder
 from slipway.base.text import human_seconds, human_size
 from slipway.channel.folder import Channel
 from slipway.engines.engine import BuildContext
 from slipway.model import Artifact, RenderedOutput, Source
-from slipway.observe.history import available_memory, jobs_for
+from slipway.observe.history import jobs_for
 from slipway.pipeline.judgement import judge_new, judge_reused
 from slipway.pipeline.packing import finish_package
 from slipway.pipeline.plan import PlannedOutput, make_plan, plan_output

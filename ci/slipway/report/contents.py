@@ -6,11 +6,11 @@ A package is read once; what was found stays in a JSON file beside the logs, und
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from slipway.base.files import write_file
 from slipway.verify.archive import Kind, read_members
 from slipway.verify.elf import BrokenElfError, read_elf
 from slipway.verify.policies import load_policies
@@ -89,10 +89,7 @@ def contents_of(path: Path, sha256: str, logs: Path) -> PackageContents:
     if known is not None:
         return known
     contents = PackageContents(path.name, sha256, path.stat().st_size, read_contents(path))
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    beside = kept.with_name(f".{kept.name}.{os.getpid()}")
-    beside.write_text(json.dumps({"format": FORMAT, **asdict(contents)}), encoding="utf-8")
-    beside.replace(kept)
+    write_file(kept, json.dumps({"format": FORMAT, **asdict(contents)}))
     return contents
 
 

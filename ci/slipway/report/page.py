@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.events import Phase
+from slipway.base.files import write_file
 from slipway.base.text import human_seconds, human_size
 from slipway.report.layout import lanes, ticks
 from slipway.report.tiles import tile_packages
@@ -105,13 +105,7 @@ def write_page(report: Report, path: Path) -> None:
 
 def write_text(text: str, path: Path) -> None:
     """Write a page beside, then rename: a reader sees the old report or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_file(path, text)
 
 
 def short_seconds(seconds: float) -> str:

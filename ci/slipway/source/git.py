@@ -7,13 +7,12 @@ files of each commit that was asked for, with those of its submodules and withou
 from __future__ import annotations
 
 import difflib
-import fcntl
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +23,8 @@ from urllib.parse import unquote, urlsplit
 from packaging.version import InvalidVersion, Version
 
 from slipway.base.errors import DiskFullError, HostError, NetworkError, RecipeError
+from slipway.base.files import hold_lock, says_disk_full
+from slipway.base.proc import Answer, capture
 from slipway.source.tree import SourceTree
 
 if TYPE_CHECKING:
@@ -190,10 +191,7 @@ def _local(url: str) -> Path | None:
 
 @contextmanager
 def _alone(cache: Path) -> Iterator[None]:
-    folder = cache / "git"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+    with hold_lock(cache / "git" / ".lock", patience=math.inf):
         yield
 
 
@@ -220,7 +218,7 @@ class _Git:
         if not self.folder.exists():
             return None
         answer = self._call(words, local=False)
-        return answer.stdout.strip() if answer.returncode == 0 else None
+        return answer.text.strip() if answer.status == 0 else None
 
     def run(self, *words: str, local: bool = False) -> None:
         """Have git do something.
@@ -229,10 +227,10 @@ class _Git:
             NetworkError: it fails; RecipeError: in a repository of this machine; DiskFullError: for want of room.
         """
         answer = self._call(words, local=local)
-        if answer.returncode == 0:
+        if answer.status == 0:
             return
-        detail = answer.stderr.strip()
-        if "No space left" in detail or "quota exceeded" in detail:
+        detail = answer.errors.decode(errors="replace").strip()
+        if says_disk_full(detail) or "quota exceeded" in detail:
             raise DiskFullError("the disk is full, so a git source could not be fetched", where=str(self.folder),
                                 hint="make room and run the same command again", detail=detail)  # fmt: skip
         if _local(self.url) is not None and "submodule" not in words:
@@ -243,7 +241,7 @@ class _Git:
             hint="git's own words are above; is the network up, and may you read the repository?",
         )  # fmt: skip
 
-    def _call(self, words: Sequence[str], *, local: bool) -> subprocess.CompletedProcess[str]:
+    def _call(self, words: Sequence[str], *, local: bool) -> Answer:
         program = shutil.which("git", path=self.environ.get("PATH"))
         if program is None:
             raise HostError(
@@ -252,13 +250,9 @@ class _Git:
             )  # fmt: skip
         kept = {key: value for key, value in self.environ.items() if not key.startswith(REDIRECTIONS)}
         settings = [*SETTINGS, *(["protocol.file.allow=always"] if local else [])]
-        return subprocess.run(
+        return capture(
             [program, *(word for setting in settings for word in ("-c", setting)), *words],
-            cwd=self.folder,
             env=kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_CEILING_DIRECTORIES": str(self.folder.parent)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
+            what="fetching a source",
+            cwd=self.folder,
         )

@@ -12,7 +12,6 @@ import hashlib
 import os
 import shutil
 import stat
-import subprocess
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 import pathspec
 
 from slipway.base.errors import HostError, RecipeError
+from slipway.base.proc import capture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,16 +150,11 @@ def _git_files(root: Path) -> list[str] | None:
     if git is None:
         return None
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    answer = subprocess.run(
-        [git, "-c", f"safe.directory={root}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=root,
-        env=environment,
-        capture_output=True,
-        check=False,
-    )
-    if answer.returncode != 0:
+    command = [git, "-c", f"safe.directory={root}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    answer = capture(command, env=environment, what="listing sources", cwd=root)
+    if answer.status != 0:
         return None
-    names = [name for name in os.fsdecode(answer.stdout).split("\0") if name]
+    names = [name for name in os.fsdecode(answer.output).split("\0") if name]
     # An untracked folder inside an ignored one lists nothing at all: then the ignore files are not about this folder.
     return names or None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import http.client
 import shutil
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import DiskFullError, IntegrityError, NetworkError, RecipeError, SlipwayError
+from slipway.base.files import hash_file, is_disk_full
 
 if TYPE_CHECKING:
     from slipway.model import Source
@@ -101,8 +101,7 @@ def place(fetched: Fetched, target: Path) -> None:
 def _find(cache: Path, sha256: str, name: str) -> Fetched | None:
     path = cache / "sources" / sha256
     try:
-        with path.open("rb") as stream:
-            actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        actual = hash_file(path)
     except FileNotFoundError:
         return None
     if actual != sha256:  # damaged: it is fetched again
@@ -160,7 +159,7 @@ def _transfer(address: str, target: Path) -> None:
         kind = NetworkError if error.code >= 500 else _RefusedError
         raise kind(f"a file cannot be fetched: HTTP {error.code} {error.reason}", where=address) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_disk_full(error):
             raise DiskFullError("the disk is full, so a source could not be fetched", where=str(target.parent),
                                 hint="make room and run the same command again") from error  # fmt: skip
         reason = getattr(error, "reason", error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import re
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from rattler import Version
 
+from slipway.base.files import hash_file
 from slipway.verify.archive import Limits, read_members
 from slipway.verify.facts import Inventory, read_inventory
 
@@ -92,7 +92,7 @@ def find_previous(channel: Path, facts: PackageFacts) -> Path | None:
 
 
 def _same_bytes(path: Path, facts: PackageFacts) -> bool:
-    return hashlib.sha256(path.read_bytes()).hexdigest() == facts.sha256
+    return hash_file(path) == facts.sha256
 
 
 def _sort_of_build(build: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from slipway.base.errors import UsageError
+from slipway.base.files import write_file
 from slipway.workflows import github, gitlab
 
 if TYPE_CHECKING:
@@ -47,14 +47,7 @@ def write(wanted: Mapping[str, str], checkout: Path) -> list[str]:
     """Write the files that are not so already, each beside and then renamed; returns their paths."""
     changed = stale(wanted, checkout)
     for name in changed:
-        path = checkout / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            beside.write_text(wanted[name], encoding="utf-8")
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_file(checkout / name, wanted[name])
     return changed
 
 

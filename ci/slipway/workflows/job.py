@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import VariantError
+from slipway.base.files import copy_file, write_file
 from slipway.channel.folder import Channel
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.run import run
@@ -109,13 +109,7 @@ def run_job(
 
 def hand_on(path: Path, target: Path) -> None:
     """Put a package where the next job looks for it, in one step."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        shutil.copyfile(path, beside)
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
+    copy_file(path, target)
 
 
 def _answer(path: Path, artifact: Artifact) -> None:
@@ -126,6 +120,4 @@ def _answer(path: Path, artifact: Artifact) -> None:
         "seconds": round(artifact.seconds, 3),
         "reused": artifact.reused,
     }
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
-    beside.replace(path)
+    write_file(path, json.dumps(answer, indent=1) + "\n")

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slipway.base.events import JobEnded, JobListed, JobStarted, JobState
+from slipway.base.files import write_file
 from slipway.base.journal import Journal
 from slipway.base.proc import GRACE_SECONDS
 from slipway.base.text import human_seconds
@@ -113,9 +114,7 @@ class JobSeconds:
     def note(self, job: Job, seconds: float) -> None:
         """Keep it, in one step."""
         self.seconds[job.name] = round(seconds, 3)
-        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        beside.write_text(json.dumps(self.seconds, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        beside.replace(self.path)
+        write_file(self.path, json.dumps(self.seconds, indent=1, sort_keys=True) + "\n")
 
 
 @dataclass

@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 
 from slipway.base import errors, log
-from slipway.bootstrap.cache import Cache, default_cache, move_into_place, typed_disk_errors
-
-
-def test_default_cache() -> None:
-    assert default_cache({"XDG_CACHE_HOME": "/x", "HOME": "/h"}) == Path("/x/slipway")
-    assert default_cache({"HOME": "/h"}) == Path("/h/.cache/slipway")
-    assert default_cache({"XDG_CACHE_HOME": "", "HOME": "/h"}) == Path("/h/.cache/slipway")
-
+from slipway.bootstrap.cache import Cache, typed_disk_errors
 
 HOLDER = """
 import sys, pathlib
@@ -58,15 +51,6 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
             (scratch / "file").touch()
         assert not scratch.exists()
     assert not (tmp_path / "work").exists()
-
-
-def test_move_into_place_keeps_the_first(tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file").write_text(name)
-        move_into_place(tmp_path / name, tmp_path / "place")
-    assert (tmp_path / "place" / "file").read_text() == "first"
-    assert not (tmp_path / "second").exists()
 
 
 def test_a_full_device_is_a_disk_full_error(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base import errors
+from slipway.base.files import hash_file
+from slipway.base.proc import Processes
 from slipway.bootstrap.debs import Apt, check_machine, debian_sources, machine_codename
-from slipway.bootstrap.running import Processes
-from slipway.bootstrap.sources import Tree, open_deb, place, sha256_of
+from slipway.bootstrap.sources import Tree, open_deb, place
 
 from .test_mapping import rule
 
@@ -32,7 +33,7 @@ def test_offers_and_downloads(
     apt = make_apt(tmp_path / "apt", etc_apt(repository(deb)))
     apt.update()
     offer = apt.offers(["tool"])["tool"]
-    assert (offer.version, offer.size, offer.sha256) == ("1:2.0+x-1", deb.stat().st_size, sha256_of(deb))
+    assert (offer.version, offer.size, offer.sha256) == ("1:2.0+x-1", deb.stat().st_size, hash_file(deb))
     assert [path.read_bytes() for path in apt.download([offer])] == [deb.read_bytes()]
     with pytest.raises(errors.HostError, match="does not offer nothing-like-that"):
         apt.offers(["tool", "nothing-like-that"])

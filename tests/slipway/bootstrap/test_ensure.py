@@ -16,10 +16,10 @@ import pytest
 from rattler import Channel, solve
 
 from slipway.base import errors, log
+from slipway.base.files import hash_file
 from slipway.bootstrap import ChannelRequest, EmbeddedChannel, ensure_channel
 from slipway.bootstrap.download import Host
 from slipway.bootstrap.lock import LockedWheel, write_lock
-from slipway.bootstrap.sources import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +113,7 @@ def world(
     (data / "files" / "input.txt").write_text("raw\n")
     settings = data / "settings.yaml"
     settings.write_text(settings.read_text().replace("3.11", VERSION))
-    locked = LockedWheel("toy", "1.0", "any", wheel.name, sha256_of(wheel), wheel.stat().st_size)
+    locked = LockedWheel("toy", "1.0", "any", wheel.name, hash_file(wheel), wheel.stat().st_size)
     write_lock(data / "lock.yaml", "bookworm", ["tool"], [locked])
     return World(data, Host(os_release, etc_apt(mirror)), mirror, tmp_path / "cache")
 
@@ -129,7 +129,7 @@ def test_the_channel_is_whole(world: World) -> None:
     repodata = json.loads((channel.path / "linux-64" / "repodata.json").read_text())
     for name, record in repodata["packages.conda"].items():
         file = channel.path / "linux-64" / name
-        assert (record["size"], record["sha256"]) == (file.stat().st_size, sha256_of(file))
+        assert (record["size"], record["sha256"]) == (file.stat().st_size, hash_file(file))
     records = asyncio.run(solve([Channel(channel.url)], ["user"], platforms=["linux-64", "noarch"]))
     assert sorted(record.name.normalized for record in records) == ["tool", "user"]
     toy = next(package for package in channel.packages if package.name == "toy")

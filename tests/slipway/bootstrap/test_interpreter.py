@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from slipway.base import errors
+from slipway.base.proc import Processes
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
-from slipway.bootstrap.running import Processes
 
 PYTHON = Interpreter(
     "3.11", "3.11.7", Path("/home/me/versions/3.11.7"), Path("/home/me/versions/3.11.7/bin/python3.11")

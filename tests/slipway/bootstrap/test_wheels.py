@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base import errors
+from slipway.base.files import hash_file
+from slipway.base.proc import Processes
 from slipway.bootstrap import wheels
 from slipway.bootstrap.lock import LockedWheel
-from slipway.bootstrap.running import Processes
-from slipway.bootstrap.sources import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ def _own_pip_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def locked(path: Path, **changes: str) -> LockedWheel:
-    sha256 = changes.get("sha256", sha256_of(path))
+    sha256 = changes.get("sha256", hash_file(path))
     return LockedWheel("toy", "1.0", "any", path.name, sha256, path.stat().st_size)
 
 
@@ -134,4 +134,4 @@ def test_resolve_names_file_hash_and_size(
     serve_folder(wheel.parent, monkeypatch)
     (tmp_path / "scratch").mkdir()
     path, sha256, size = wheels.resolve("toy", "1.0", "3.12", Processes(), tmp_path / "scratch")
-    assert (path.name, sha256, size) == (wheel.name, sha256_of(wheel), wheel.stat().st_size)
+    assert (path.name, sha256, size) == (wheel.name, hash_file(wheel), wheel.stat().st_size)

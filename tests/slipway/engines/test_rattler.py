@@ -278,16 +278,16 @@ def test_two_checkouts_at_two_times_make_the_same_bytes(
 def test_full_disk_is_named_and_leaves_no_half_package(tmp_path: Path, limit_kilobytes: int) -> None:
     """A file size limit stands in for a full disk: writes fail the same way, in the same places."""
     program = f"""
-import resource, signal, sys
+import os, resource, signal, sys
 from pathlib import Path
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from slipway import cli
-from slipway.channel import folder
+
 from slipway.channel.folder import Channel
 package = Path({str(tmp_path)!r}) / "big-1.0-0.conda"
 package.write_bytes(b"x" * 1_000_000)
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit_kilobytes * 1024}, {limit_kilobytes * 1024}))
-folder.os.link = lambda path, target: (_ for _ in ()).throw(OSError(18, "cross-device"))
+os.link = lambda path, target: (_ for _ in ()).throw(OSError(18, "cross-device"))
 import types
 module = types.ModuleType("fake")
 module.add_arguments = lambda parser: None

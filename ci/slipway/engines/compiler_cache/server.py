@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import HostError
 from slipway.base.events import Compiled
+from slipway.base.files import write_file
 from slipway.base.proc import GRACE_SECONDS
 from slipway.engines.compiler_cache.store import Store, unusable
 
@@ -168,9 +169,7 @@ class CompilerCache:
                 "SCCACHE_IDLE_TIMEOUT": "60",
             }
             text = "".join(f"export {name}={_quoted(value)}\n" for name, value in sorted(wishes.items()))
-        partial = answer.with_name("answer.partial")
-        partial.write_text(text, encoding="utf-8")
-        partial.rename(answer)
+        write_file(answer, text)
 
     def _start(self, build: Path) -> Path:
         """Start the server and return its socket's path once it listens."""
