@@ -5,7 +5,8 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(TORCH_YAML_FILES
   "${TORCH_SOURCE_ROOT}/aten/native_functions.yaml"
   "${TORCH_SOURCE_ROOT}/aten/kernels.yaml"
-  "${TORCH_SOURCE_ROOT}/aten/derivatives.yaml")
+  "${TORCH_SOURCE_ROOT}/aten/derivatives.yaml"
+  "${TORCH_SOURCE_ROOT}/aten/docstrings.yaml")
 file(GLOB TORCH_TORCHGEN_FILES CONFIGURE_DEPENDS  # the generator's own parts: inputs of a command, not sources
   "${TORCH_SOURCE_ROOT}/torchgen/*.py" "${TORCH_SOURCE_ROOT}/torchgen/templates/*")
 # A changed list of operators can change the list of outputs: configure again then.

@@ -93,29 +93,6 @@ if TYPE_CHECKING:
         utils as utils,
     )
     from torch._C._VariableFunctions import *  # noqa: F403
-    from torch._composites import (
-        aminmax as aminmax,
-        bincount as bincount,
-        count_nonzero as count_nonzero,
-        diag as diag,
-        diff as diff,
-        fliplr as fliplr,
-        flipud as flipud,
-        index_add as index_add,
-        index_put as index_put,
-        inner as inner,
-        kron as kron,
-        median as median,
-        nan_to_num as nan_to_num,
-        repeat_interleave as repeat_interleave,
-        roll as roll,
-        scatter as scatter,
-        scatter_add as scatter_add,
-        tile as tile,
-        trace as trace,
-        unique as unique,
-        vdot as vdot,
-    )
     from torch._tensor_str import (
         set_printoptions as set_printoptions,
     )
@@ -124,27 +101,17 @@ if TYPE_CHECKING:
         iinfo as iinfo,
     )
     from torch.functional import (
-        atleast_1d as atleast_1d,
         broadcast_shapes as broadcast_shapes,
-        broadcast_tensors as broadcast_tensors,
         cdist as cdist,
-        column_stack as column_stack,
         einsum as einsum,
-        hstack as hstack,
-        is_nonzero as is_nonzero,
         is_storage as is_storage,
         is_tensor as is_tensor,
-        meshgrid as meshgrid,
         norm as norm,
         set_default_device as set_default_device,
         set_default_dtype as set_default_dtype,
-        std_mean as std_mean,
         tensordot as tensordot,
-        tril_indices as tril_indices,
-        triu_indices as triu_indices,
         typename as typename,
-        var_mean as var_mean,
-        vstack as vstack,
+        unique as unique,
     )
     from torch.random import (
         fork_rng as fork_rng,
@@ -175,7 +142,7 @@ else:
 
 
 def __dir__():  # type: ignore[no-untyped-def]
-    return sorted({*globals(), *_bindings.LAZY_ATTRIBUTES, *_bindings.LAZY_MODULES})
+    return sorted({*globals(), *_bindings.LAZY_ATTRIBUTES, *_bindings.public_submodules()})
 
 
 __all__ = [

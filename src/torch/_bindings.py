@@ -1,102 +1,17 @@
-"""Which names `torch` shows, and where each one comes from."""
+"""Which names `torch` shows, and where each one comes from.
+
+An operator comes from the compiled core, which knows from native_functions.yaml which ones `torch` shows. A name below
+comes from a Python module, which is imported when the name is first used; it stands in front of the operator of that name
+(`torch.norm` takes more than `norm` of the core does). Every other name may be a submodule.
+"""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.machinery import PathFinder
 
 from torch import _C
-
-# Operators that PyTorch shows in torch.nn.functional only, or that only other operators call.
-HIDDEN_OPERATORS = frozenset(
-    {
-        "binary_cross_entropy",
-        "broadcast_tensors",
-        "cross_entropy_loss",
-        "embedding",
-        "gelu",
-        "gelu_backward",
-        "index",
-        "l1_loss",
-        "layer_norm",
-        "leaky_relu",
-        "linear",
-        "mse_loss",
-        "nll_loss",
-        "nll_loss_backward",
-        "norm",
-        "sigmoid_backward",
-        "silu",
-        "slice",
-        "smooth_l1_loss",
-        "tanh_backward",
-    }
-)
-
-# Second names of operators, for torch.NAME and Tensor.NAME alike (with the in-place face where there is one).
-ALIASES = {
-    "absolute": "abs",
-    "clip": "clamp",
-    "concat": "cat",
-    "concatenate": "cat",
-    "divide": "div",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "less": "lt",
-    "less_equal": "le",
-    "moveaxis": "movedim",
-    "multiply": "mul",
-    "negative": "neg",
-    "not_equal": "ne",
-    "subtract": "sub",
-    "swapaxes": "transpose",
-    "swapdims": "transpose",
-    "true_divide": "div",
-}
-
-# Functions and methods of torch._composites.
-COMPOSITES = (
-    "aminmax",
-    "bincount",
-    "count_nonzero",
-    "diag",
-    "diff",
-    "fliplr",
-    "flipud",
-    "index_add",
-    "index_put",
-    "inner",
-    "kron",
-    "median",
-    "nan_to_num",
-    "repeat_interleave",
-    "roll",
-    "scatter",
-    "scatter_add",
-    "tile",
-    "trace",
-    "unique",
-    "vdot",
-)
-
-LAZY_MODULES = frozenset(
-    {
-        "__config__",
-        "autograd",
-        "backends",
-        "cuda",
-        "functional",
-        "multiprocessing",
-        "nn",
-        "optim",
-        "random",
-        "return_types",
-        "serialization",
-        "storage",
-        "testing",
-        "utils",
-    }
-)
 
 LAZY_ATTRIBUTES = {
     **dict.fromkeys(["load", "save"], "torch.serialization"),
@@ -106,31 +21,20 @@ LAZY_ATTRIBUTES = {
     ),
     **dict.fromkeys(
         [
-            "atleast_1d",
-            "cdist",
-            "column_stack",
             "broadcast_shapes",
-            "broadcast_tensors",
+            "cdist",
             "einsum",
-            "hstack",
-            "is_nonzero",
             "is_storage",
             "is_tensor",
-            "std_mean",
-            "tril_indices",
-            "triu_indices",
-            "typename",
-            "var_mean",
-            "meshgrid",
             "norm",
             "set_default_device",
             "set_default_dtype",
             "tensordot",
-            "vstack",
+            "typename",
+            "unique",
         ],
         "torch.functional",
     ),
-    **dict.fromkeys(COMPOSITES, "torch._composites"),
     "set_printoptions": "torch._tensor_str",
     **dict.fromkeys(
         [
@@ -166,49 +70,40 @@ EXPORTED: list[str] = []
 
 
 def export_functions(namespace: dict[str, object]) -> None:
-    """Puts the operators and their aliases into torch's namespace, and the aliases into Tensor's."""
+    """Puts the operators into torch's namespace, except those that a Python function stands in front of."""
     functions = _C._VariableFunctions
     for name in dir(functions):
-        if not name.startswith("_") and name not in HIDDEN_OPERATORS:
+        if not name.startswith("_") and name not in LAZY_ATTRIBUTES:
             namespace.setdefault(name, getattr(functions, name))
             EXPORTED.append(name)
-    tensor = namespace["Tensor"]
-    for name in COMPOSITES:
-        setattr(tensor, name, _composite_method(name))
-    for alias, name in ALIASES.items():
-        namespace.setdefault(alias, getattr(functions, name))
-        EXPORTED.append(alias)
-        for suffix in ("", "_"):
-            method = getattr(tensor, name + suffix, None)
-            if method is not None and not hasattr(tensor, alias + suffix):
-                setattr(tensor, alias + suffix, method)
 
 
-def _composite_method(name: str) -> object:
-    """A method that imports its function when it is first called."""
+def public_submodules() -> list[str]:
+    """The submodules of torch whose names do not begin with a single underscore."""
+    import pkgutil
 
-    def method(self: object, *args: object, **kwargs: object) -> object:
-        from torch import _composites
-
-        return getattr(_composites, name)(self, *args, **kwargs)
-
-    method.__name__ = name
-    return method
+    names = [module.name for module in pkgutil.iter_modules(_folders())]
+    return [name for name in names if name.startswith("__") or not name.startswith("_")]
 
 
 def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
     """`torch.NAME` for a name that `import torch` did not load; AttributeError if there is none."""
-    if name in LAZY_MODULES:
-        return import_module("torch." + name)
     home = LAZY_ATTRIBUTES.get(name)
     if home is not None:
         value: object = getattr(import_module(home), name)
         namespace[name] = value
         return value
+    spec = PathFinder.find_spec(f"torch.{name}", _folders())
+    if spec is not None and spec.origin is not None:  # a folder without Python files has no origin
+        return import_module(f"torch.{name}")
     advice = NOT_HERE.get(name)
     if advice is not None:
         raise AttributeError(f"this torch {sys.modules['torch'].__version__} has no torch.{name}: {advice}")
     raise AttributeError(f"module 'torch' has no attribute '{name}'")
+
+
+def _folders() -> list[str]:
+    return list(sys.modules["torch"].__path__)
 
 
 def version_attribute(name: str) -> str | None:

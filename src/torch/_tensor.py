@@ -148,6 +148,18 @@ class Tensor(_C.TensorBase):
 
         return functional.norm(self, p, dim, keepdim, dtype=dtype)
 
+    def unique(
+        self,
+        sorted: bool = True,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+        dim: int | None = None,
+    ) -> Any:
+        """See :func:`torch.unique`."""
+        from torch import functional
+
+        return functional.unique(self, sorted, return_inverse, return_counts, dim)
+
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Tensor:
         """A view in which dimension `dim` is spread over `sizes`; one of them may be -1."""
         dim = dim + self.dim() if dim < 0 else dim

@@ -1,9 +1,9 @@
 """What native_functions.yaml, kernels.yaml and derivatives.yaml say, as frozen types.
 
 Vocabulary: a *schema* is the text `name.overload(arguments) -> returns`. A *native function* is one entry of
-native_functions.yaml. Its *faces* are the functions that users can call and that end in it: itself, and for a
-structured one `NAME_` (in place) and the `out=` form, each once more for every set of Tensor arguments that may be
-given as numbers.
+native_functions.yaml. Its *faces* are the functions that users can call and that end in it: itself, `NAME_` (in place)
+and the `out=` form, each once more for every set of Tensor arguments that may be given as numbers, and all of them once
+more under every alias.
 
 Every type prints back, with `str`, to the text that it was parsed from.
 """
@@ -163,6 +163,14 @@ class Variant(Enum):
     METHOD = "method"
 
 
+class PythonModule(Enum):
+    """Where Python shows a function: in torch, in torch._C._nn (for torch.nn.functional), or nowhere."""
+
+    TORCH = "torch"
+    NN = "nn"
+    NONE = "none"
+
+
 class Kind(Enum):
     """How a native function is written; see native_functions.yaml."""
 
@@ -183,8 +191,9 @@ class FaceKind(Enum):
 class NativeFunction:
     """One entry of native_functions.yaml.
 
-    `impl` is the function's name in namespace at::native. `extra_faces` are those of a structured function beside
-    itself. `numbers` names Tensor arguments for which a number may be given, which is wrapped as a 0-dim tensor.
+    `impl` is the function's name in namespace at::native. `extra_faces` are those that it has beside itself. `numbers`
+    names Tensor arguments for which a number may be given, which is wrapped as a 0-dim tensor. `aliases` are further
+    names of all its faces.
     """
 
     schema: FunctionSchema
@@ -195,23 +204,36 @@ class NativeFunction:
     extra_faces: tuple[FaceKind, ...] = ()
     numbers: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    python_module: PythonModule = PythonModule.TORCH
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The schema's name and the aliases."""
+        return (self.schema.name, *self.aliases)
 
     @property
     def faces(self) -> tuple[Face, ...]:
         """Every function that users can call and that ends in this one, in a steady order, itself first."""
         faces = []
-        for kind in (FaceKind.SELF, *self.extra_faces):
-            for count in range(len(self.numbers) + 1):
-                for wrapped in itertools.combinations(self.numbers, count):
-                    faces.append(Face(self, kind, wrapped))
+        for name in self.names:
+            for kind in (FaceKind.SELF, *self.extra_faces):
+                for count in range(len(self.numbers) + 1):
+                    for wrapped in itertools.combinations(self.numbers, count):
+                        faces.append(Face(self, name, kind, wrapped))
         return tuple(faces)
 
 
 @dataclass(frozen=True)
 class Face:
-    """A function that users can call. `wrapped` names the arguments that are Scalars here and Tensors in the native."""
+    """A function that users can call.
+
+    `name` is that of the native function's schema or one of its aliases, without the `_` of an in-place face. `wrapped`
+    names the arguments that are Scalars here and Tensors in the native.
+    """
 
     native: NativeFunction
+    name: str
     kind: FaceKind
     wrapped: tuple[str, ...] = ()
 
@@ -228,6 +250,10 @@ class Face:
         return self.native.variants - ({Variant.METHOD} if "self" in self.wrapped else set())
 
     @property
+    def is_alias(self) -> bool:
+        return self.name != self.native.schema.name
+
+    @property
     def is_inplace(self) -> bool:
         """An in-place face, or a function declared in place, such as `fill_`."""
         return self.kind is FaceKind.INPLACE or (self.kind is FaceKind.SELF and self.native.schema.is_inplace)
@@ -236,7 +262,7 @@ class Face:
     def schema(self) -> FunctionSchema:
         """The face's own schema, e.g. `add_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)`."""
         schema = self.native.schema
-        name, overload = schema.name, schema.overload
+        name, overload = self.name, schema.overload
         arguments = [
             replace(argument, type=replace(argument.type, base=BaseType.SCALAR))
             if argument.name in self.wrapped
@@ -318,12 +344,31 @@ class DifferentiabilityInfo:
 
 
 @dataclass(frozen=True)
+class Docstring:
+    """One entry of docstrings.yaml: what users read about the functions and methods called `function`.
+
+    `text` begins with one sentence of what one gets; `example` is a session of Python's prompt, empty where there is none.
+    """
+
+    function: str
+    text: str
+    example: str
+    location: Location
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph, on one line."""
+        return " ".join(self.text.split("\n\n")[0].split())
+
+
+@dataclass(frozen=True)
 class Declarations:
     """Everything that torchgen knows."""
 
     functions: tuple[NativeFunction, ...]
     kernels: tuple[Kernel, ...]
     derivatives: tuple[DifferentiabilityInfo, ...]
+    docstrings: tuple[Docstring, ...] = ()
 
     @property
     def faces(self) -> tuple[Face, ...]:

@@ -9,6 +9,7 @@ from torchgen.errors import DeclarationError, Location, SchemaError
 from torchgen.model import (
     Declarations,
     DifferentiabilityInfo,
+    Docstring,
     FaceKind,
     Formula,
     FunctionSchema,
@@ -16,6 +17,7 @@ from torchgen.model import (
     KernelArgument,
     Kind,
     NativeFunction,
+    PythonModule,
     Variant,
 )
 from torchgen.schema import parse_schema, split_top
@@ -28,23 +30,27 @@ if TYPE_CHECKING:
 FUNCTIONS_FILE = "aten/native_functions.yaml"
 KERNELS_FILE = "aten/kernels.yaml"
 DERIVATIVES_FILE = "aten/derivatives.yaml"
+DOCSTRINGS_FILE = "aten/docstrings.yaml"
 
 BACKENDS = ("CPU", "CUDA")
 
-_FUNCTION_KEYS = ("func", "variants", "kind", "impl", "faces", "numbers", "kernels")
+_FUNCTION_KEYS = ("func", "variants", "python_module", "kind", "impl", "aliases", "faces", "numbers", "kernels")
 _KERNEL_KEYS = ("kernel", "backends")
+_DOCSTRING_KEYS = ("function", "text", "example")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OPERATOR_NAME = re.compile(r"[a-z_]*[a-z0-9]")
 
-Choice = TypeVar("Choice", Variant, Kind, FaceKind)
+Choice = TypeVar("Choice", Variant, PythonModule, Kind, FaceKind)
 
 
 def load(source_dir: Path) -> Declarations:
-    """Reads the three files under `source_dir`, the folder that holds `aten/`."""
+    """Reads the four files under `source_dir`, the folder that holds `aten/`."""
     kernels = load_kernels(source_dir / KERNELS_FILE, KERNELS_FILE)
     functions = load_functions(source_dir / FUNCTIONS_FILE, FUNCTIONS_FILE, kernels)
     derivatives = load_derivatives(source_dir / DERIVATIVES_FILE, DERIVATIVES_FILE, functions)
     check_complete(functions, derivatives)
-    return Declarations(functions, kernels, derivatives)
+    docstrings = load_docstrings(source_dir / DOCSTRINGS_FILE, DOCSTRINGS_FILE, functions)
+    return Declarations(functions, kernels, derivatives, docstrings)
 
 
 def load_kernels(path: Path, name: str) -> tuple[Kernel, ...]:
@@ -90,9 +96,11 @@ def load_functions(path: Path, name: str, kernels: Iterable[Kernel]) -> tuple[Na
     functions = []
     names: dict[str, Location] = {}
     implementations: dict[str, NativeFunction] = {}
+    owners: dict[str, str] = {}
     for entry in read_entries(path, name):
         entry.allow_only(_FUNCTION_KEYS)
         function = _parse_function(entry, known)
+        _check_aliases(function, owners, entry)
         for face in function.faces:
             full_name = face.schema.full_name
             if full_name in names:
@@ -102,6 +110,15 @@ def load_functions(path: Path, name: str, kernels: Iterable[Kernel]) -> tuple[Na
         _check_implementation(function, implementations, entry)
         functions.append(function)
     return tuple(functions)
+
+
+def _check_aliases(function: NativeFunction, owners: dict[str, str], entry: Entry) -> None:
+    """A name is a function's own or stands for one other function, on each of whose overloads it may be."""
+    for name in function.names:
+        owner = owners.setdefault(name, function.schema.name)
+        if owner != function.schema.name:
+            raise DeclarationError(entry.where("aliases"), f"`{name}` is a name of `{owner}` already, so it cannot "
+                                   f"be one of `{function.schema.name}`")  # fmt: skip
 
 
 def _check_implementation(function: NativeFunction, known: dict[str, NativeFunction], entry: Entry) -> None:
@@ -138,6 +155,16 @@ def _parse_function(entry: Entry, known_kernels: set[str]) -> NativeFunction:
     faces = _choices(
         entry, "faces", entry.words("faces"), {item.value: item for item in FaceKind if item is not FaceKind.SELF}
     )
+    (python_module,) = _choices(
+        entry,
+        "python_module",
+        (entry.text("python_module", PythonModule.TORCH.value),),
+        {item.value: item for item in PythonModule},
+    )
+    aliases = entry.words("aliases")
+    for alias in aliases:
+        if _OPERATOR_NAME.fullmatch(alias) is None or alias == schema.name:
+            raise DeclarationError(entry.where("aliases"), f"`{alias}` is no second name for `{schema.name}`")
     impl = entry.text("impl", schema.name)
     if _IDENTIFIER.fullmatch(impl) is None:
         raise DeclarationError(entry.where("impl"), f"`{impl}` is no C++ name")
@@ -153,15 +180,23 @@ def _parse_function(entry: Entry, known_kernels: set[str]) -> NativeFunction:
             )
     numbers = entry.words("numbers")
     _check_faces(entry, schema, kind, faces, numbers)
-    return NativeFunction(schema, frozenset(variants), kind, impl, entry.location, faces, numbers, kernels)
+    return NativeFunction(
+        schema, frozenset(variants), kind, impl, entry.location, faces, numbers, kernels, aliases, python_module
+    )
 
 
 def _check_faces(
     entry: Entry, schema: FunctionSchema, kind: Kind, faces: tuple[FaceKind, ...], numbers: tuple[str, ...]
 ) -> None:
-    if faces and kind is not Kind.STRUCTURED:
+    if FaceKind.INPLACE in faces and kind is not Kind.STRUCTURED:
         raise DeclarationError(
-            entry.where("faces"), f"`{schema.full_name}` is {kind.value}; only structured functions have faces"
+            entry.where("faces"),
+            f"`{schema.full_name}` is {kind.value}; only structured functions have the face inplace",
+            f"declare `{schema.name}_` in an entry of its own",
+        )
+    if FaceKind.OUT in faces and [str(result) for result in schema.returns] != ["Tensor"]:
+        raise DeclarationError(
+            entry.where("faces"), f"`{schema.full_name}` has the face out, so it must return one `Tensor`"
         )
     if kind is Kind.STRUCTURED and (len(schema.returns) != 1 or str(schema.returns[0]) != "Tensor"):
         raise DeclarationError(
@@ -246,3 +281,25 @@ def _outputs(entry: Entry, schema: FunctionSchema) -> tuple[bool, ...]:
         raise DeclarationError(entry.where("output_differentiability"),
                                f"expected a list of {len(schema.returns)} times True or False")  # fmt: skip
     return tuple(word == "True" for word in words)
+
+
+def load_docstrings(path: Path, name: str, functions: Iterable[NativeFunction]) -> tuple[Docstring, ...]:
+    """Reads docstrings.yaml; every entry must name one of `functions` or of their aliases."""
+    known = {name for function in functions for name in function.names}
+    docstrings: dict[str, Docstring] = {}
+    for entry in read_entries(path, name):
+        entry.allow_only(_DOCSTRING_KEYS)
+        function = entry.text("function")
+        if function not in known:
+            raise DeclarationError(entry.where("function"), f"no function is called `{function}`",
+                                   f"write a name of {FUNCTIONS_FILE}")  # fmt: skip
+        if function in docstrings:
+            raise DeclarationError(entry.location, f"`{function}` is described twice",
+                                   f"the first is at {docstrings[function].location}")  # fmt: skip
+        docstring = Docstring(function, entry.text("text"), entry.text("example", ""), entry.location)
+        if not docstring.summary.endswith("."):
+            raise DeclarationError(entry.where("text"), f"the text of `{function}` must begin with a sentence")
+        if docstring.example and not docstring.example.startswith(">>> "):
+            raise DeclarationError(entry.where("example"), f"the example of `{function}` must begin with `>>> `")
+        docstrings[function] = docstring
+    return tuple(docstrings.values())

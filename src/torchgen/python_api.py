@@ -7,14 +7,17 @@ function, a Tensor that may be a number is one parameter, and factories take `re
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchgen import api
-from torchgen.model import Argument, BaseType, Face, FaceKind, NativeFunction, Type, Variant
+from torchgen.model import Argument, BaseType, Face, FaceKind, PythonModule, Type, Variant
 
 if TYPE_CHECKING:
-    from torchgen.model import Declarations, Return
+    from collections.abc import Mapping
+
+    from torchgen.model import Declarations, Docstring, Return
 
 REQUIRES_GRAD = Argument(Type(BaseType.BOOL), "requires_grad", "False", keyword_only=True)
 OUT = Argument(Type(BaseType.TENSOR, optional=True), "out", "None", keyword_only=True)
@@ -49,19 +52,27 @@ class Parameter:
 
 @dataclass(frozen=True)
 class PythonOverload:
-    """One way to call a Python function. `face` is what is called, `out_face` what is called when `out` is given."""
+    """One way to call a Python function. `face` is what is called, `out_face` what is called when `out` is given.
 
+    `code` names the C++ function that makes the call; an alias shares it with the function that it stands for.
+    """
+
+    code: str
     face: Face
     parameters: tuple[Parameter, ...]
     out_face: Face | None
 
     @property
+    def python_module(self) -> PythonModule:
+        return self.face.native.python_module
+
+    @property
     def is_function(self) -> bool:
-        return Variant.FUNCTION in self.face.variants
+        return Variant.FUNCTION in self.face.variants and self.python_module is not PythonModule.NONE
 
     @property
     def is_method(self) -> bool:
-        return Variant.METHOD in self.face.variants
+        return Variant.METHOD in self.face.variants and self.python_module is not PythonModule.NONE
 
     @property
     def is_factory(self) -> bool:
@@ -97,28 +108,48 @@ class PythonFunction:
     name: str
     overloads: tuple[PythonOverload, ...]
 
-    def overloads_as(self, variant: Variant) -> tuple[PythonOverload, ...]:
-        return tuple(overload for overload in self.overloads if variant in overload.face.variants)
+    @property
+    def target(self) -> str:
+        """The Python function that this one is an alias of, or itself."""
+        first = self.overloads[0].face
+        return first.native.schema.name + self.name.removeprefix(first.name)
+
+    @property
+    def is_alias(self) -> bool:
+        return self.overloads[0].face.is_alias
+
+    def methods(self) -> tuple[PythonOverload, ...]:
+        return tuple(overload for overload in self.overloads if overload.is_method)
+
+    def functions(self, module: PythonModule) -> tuple[PythonOverload, ...]:
+        return tuple(
+            overload for overload in self.overloads if overload.is_function and overload.python_module is module
+        )
 
 
 def python_functions(declarations: Declarations) -> tuple[PythonFunction, ...]:
-    """Every Python name, in alphabetical order."""
-    by_name: dict[str, list[PythonOverload]] = {}
+    """Every Python name that has an overload, in alphabetical order."""
+    by_name: dict[str, list[PythonOverload]] = defaultdict(list)
+    counts: dict[str, int] = defaultdict(int)
     for function in declarations.functions:
-        for overload in _overloads(function):
-            by_name.setdefault(overload.face.schema.name, []).append(overload)
+        codes: dict[FaceKind, str] = {}
+        for name in function.names:
+            plain = {face.kind: face for face in function.faces if face.name == name and not face.wrapped}
+            for kind in (FaceKind.SELF, FaceKind.INPLACE):
+                if kind not in plain:
+                    continue
+                python_name = plain[kind].schema.name
+                if kind not in codes:
+                    codes[kind] = f"{python_name}_{counts[python_name]}"
+                    counts[python_name] += 1
+                out_face = plain.get(FaceKind.OUT) if kind is FaceKind.SELF else None
+                overload = _overload(codes[kind], plain[kind], out_face)
+                if overload.is_function or overload.is_method:
+                    by_name[python_name].append(overload)
     return tuple(PythonFunction(name, tuple(overloads)) for name, overloads in sorted(by_name.items()))
 
 
-def _overloads(function: NativeFunction) -> list[PythonOverload]:
-    plain = {face.kind: face for face in function.faces if not face.wrapped}
-    result = [_overload(plain[FaceKind.SELF], plain.get(FaceKind.OUT))]
-    if FaceKind.INPLACE in plain:
-        result.append(_overload(plain[FaceKind.INPLACE], None))
-    return result
-
-
-def _overload(face: Face, out_face: Face | None) -> PythonOverload:
+def _overload(code: str, face: Face, out_face: Face | None) -> PythonOverload:
     schema = face.schema
     numbers = face.native.numbers
     parameters = [Parameter(argument, argument.name in numbers) for argument in schema.arguments]
@@ -126,7 +157,7 @@ def _overload(face: Face, out_face: Face | None) -> PythonOverload:
         parameters.append(Parameter(OUT))
     if any(argument.is_options for argument in api.cpp_arguments(schema, public=True)):
         parameters.append(Parameter(REQUIRES_GRAD))
-    return PythonOverload(face, tuple(parameters), out_face)
+    return PythonOverload(code, face, tuple(parameters), out_face)
 
 
 def return_types(declarations: Declarations) -> dict[str, tuple[str, ...]]:
@@ -153,22 +184,38 @@ _TYPE_TEXTS = {
 }
 
 
-def documentation(function: PythonFunction, variant: Variant) -> str:
-    """One line per overload, as users call it; before it, where that is possible, what inspect.signature reads."""
-    overloads = function.overloads_as(variant)
-    lines = [_call_text(function.name, overload, variant) for overload in overloads]
-    text = "\n".join(lines)
+def documentation(function: PythonFunction, overloads: tuple[PythonOverload, ...], as_method: bool, text: str) -> str:
+    """What help() shows: one line per overload, as users call it, and `text`, the description of the function.
+
+    Before them, where that is possible, what inspect.signature reads.
+    """
+    lines = [_call_text(function.name, overload, as_method) for overload in overloads]
+    page = "\n".join(lines) + (f"\n\n{text}" if text else "")
     if len(overloads) == 1:
-        signature = _text_signature(overloads[0], variant)
+        signature = _text_signature(overloads[0], as_method)
         if signature is not None:
-            return f"{function.name}{signature}\n--\n\n{text}"
-    return text
+            return f"{function.name}{signature}\n--\n\n{page}"
+    return page
 
 
-def _call_text(name: str, overload: PythonOverload, variant: Variant) -> str:
+def description(function: PythonFunction, docstrings: Mapping[str, Docstring]) -> str:
+    """The text of a function from docstrings.yaml; an alias and an in-place form say what they are a form of."""
+    own = docstrings.get(function.name)
+    if own is not None:
+        return own.text + (f"\n\nExample:\n\n{own.example}" if own.example else "")
+    target = function.target
+    plain = docstrings.get(target) or docstrings.get(target.removesuffix("_"))
+    if plain is None:
+        return ""
+    if function.is_alias:
+        return f"The same as `{target}`.\n\n{plain.text}"
+    return f"Does what `{target.removesuffix('_')}` does in place: writes to this tensor and returns it.\n\n{plain.text}"
+
+
+def _call_text(name: str, overload: PythonOverload, as_method: bool) -> str:
     parts = []
     starred = False
-    for parameter in overload.parameters[1:] if variant is Variant.METHOD else overload.parameters:
+    for parameter in overload.parameters[1:] if as_method else overload.parameters:
         if parameter.argument.keyword_only and not starred:
             parts.append("*")
             starred = True
@@ -182,14 +229,13 @@ def _call_text(name: str, overload: PythonOverload, variant: Variant) -> str:
     results = [_TYPE_TEXTS[item.type.base] + ("s" if item.type.is_list else "") for item in overload.returns]
     names = [item.name for item in overload.returns]
     if len(results) > 1:
-        result = "(" + ", ".join(f"{kind} {label}" for kind, label in zip(results, names)) + ")"
+        result = "(" + ", ".join(f"{kind} {label}" if label else kind for kind, label in zip(results, names)) + ")"
     else:
         result = results[0] if results else "None"
     return f"{name}({', '.join(parts)}) -> {result}"
 
 
-def _text_signature(overload: PythonOverload, variant: Variant) -> str | None:
-    is_method = variant is Variant.METHOD
+def _text_signature(overload: PythonOverload, is_method: bool) -> str | None:
     if overload.takes_varargs(is_method):
         return None
     parts = ["$self"] if is_method else ["$module"]

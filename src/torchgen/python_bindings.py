@@ -8,20 +8,21 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from torchgen import api, python_stubs
-from torchgen.model import BaseType, Variant
+from torchgen.model import BaseType, PythonModule
 from torchgen.output import Output, fill
 from torchgen.python_api import (
     REQUIRES_GRAD,
     Parameter,
     PythonFunction,
     PythonOverload,
+    description,
     documentation,
     python_functions,
     return_types,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from torchgen.model import Declarations, Face, Type
 
@@ -53,6 +54,8 @@ _GETTERS = {
 def outputs(declarations: Declarations) -> Iterator[Output]:
     functions = python_functions(declarations)
     tuples = return_types(declarations)
+    docstrings = {docstring.function: docstring for docstring in declarations.docstrings}
+    descriptions = {function.name: description(function, docstrings) for function in functions}
     yield Output(
         FOLDER / "python_callables.h",
         fill(
@@ -62,7 +65,12 @@ def outputs(declarations: Declarations) -> Iterator[Output]:
         ),
     )
     for shard in range(SHARDS):
-        texts = [_function(function) for function in functions if zlib.crc32(function.name.encode()) % SHARDS == shard]
+        # An alias stands with the function that it shares its code with.
+        texts = [
+            _function(function)
+            for function in sorted(functions, key=lambda function: (function.target, function.is_alias))
+            if zlib.crc32(function.target.encode()) % SHARDS == shard
+        ]
         yield Output(
             FOLDER / f"python_callables_{shard}.cpp",
             fill("python_callables.cpp", definitions="\n\n".join(texts)),
@@ -71,8 +79,13 @@ def outputs(declarations: Declarations) -> Iterator[Output]:
         FOLDER / "python_tables.cpp",
         fill(
             "python_tables.cpp",
-            methods="\n".join(filter(None, (_table_row(function, Variant.METHOD) for function in functions))),
-            functions="\n".join(filter(None, (_table_row(function, Variant.FUNCTION) for function in functions))),
+            methods="\n".join(
+                _table_row(function, function.methods(), descriptions, as_method=True)
+                for function in functions
+                if function.methods()
+            ),
+            functions=_function_rows(functions, descriptions, PythonModule.TORCH),
+            nn_functions=_function_rows(functions, descriptions, PythonModule.NN),
             return_types="\n".join(f"PyTypeObject* {name} = nullptr;" for name in tuples),
             fields="\n".join(_return_type_fields(name, fields) for name, fields in tuples.items()),
             registrations="\n".join(_return_type_registration(name, fields) for name, fields in tuples.items()),
@@ -86,11 +99,21 @@ def _text(value: str) -> str:
     return json.dumps(value, ensure_ascii=True)
 
 
-def _table_row(function: PythonFunction, variant: Variant) -> str | None:
-    if not function.overloads_as(variant):
-        return None
-    call = "call_method" if variant is Variant.METHOD else "call_function"
-    lines = documentation(function, variant).split("\n")
+def _function_rows(
+    functions: Sequence[PythonFunction], descriptions: Mapping[str, str], module: PythonModule
+) -> str:
+    return "\n".join(
+        _table_row(function, function.functions(module), descriptions, as_method=False)
+        for function in functions
+        if function.functions(module)
+    )
+
+
+def _table_row(
+    function: PythonFunction, overloads: tuple[PythonOverload, ...], descriptions: Mapping[str, str], as_method: bool
+) -> str:
+    call = "call_method" if as_method else "call_function"
+    lines = documentation(function, overloads, as_method, descriptions[function.name]).split("\n")
     text = "\n     ".join(
         _text(line + ("\n" if position + 1 < len(lines) else "")) for position, line in enumerate(lines)
     )
@@ -123,32 +146,31 @@ def _parameter(parameter: Parameter) -> str:
 def _function(function: PythonFunction) -> str:
     parts = []
     rows = []
-    for position, overload in enumerate(function.overloads):
-        name = f"{function.name}_{position}"
-        parameters = "\n".join(_parameter(parameter) for parameter in overload.parameters)
-        parts.append(f"// {overload.face.schema}")
+    for overload in function.overloads:
         # An overload without parameters has no table: C++ knows no empty arrays.
-        table = f"{name}_parameters" if parameters else "nullptr"
-        if parameters:
-            parts.append(f"Parameter {table}[] = {{\n{parameters}\n}};")
-        parts.append(_call(name, overload))
+        table = f"{overload.code}_parameters" if overload.parameters else "nullptr"
+        if not function.is_alias:
+            parts.append(f"// {overload.face.schema}")
+            if overload.parameters:
+                parameters = "\n".join(_parameter(parameter) for parameter in overload.parameters)
+                parts.append(f"Parameter {table}[] = {{\n{parameters}\n}};")
+            parts.append(_call(overload))
         rows.append(
             f"    {{{table}, {len(overload.parameters)}, {len(overload.positional)}, "
-            f"{str(overload.is_function).lower()}, {str(overload.is_method).lower()}, {name}}},"
+            f"{str(overload.is_function).lower()}, {str(overload.is_method).lower()}, {overload.code}}},"
         )
-    rows_text = "\n".join(rows)
+    parts.append(f"const Overload {function.name}_overloads[] = {{")
     return (
         "namespace {\n\n"
-        + "\n".join(parts)
-        + f"\nconst Overload {function.name}_overloads[] = {{\n{rows_text}\n}};\n\n"
-        "}  // namespace\n"
+        + "\n".join([*parts, *rows])
+        + "\n};\n\n}  // namespace\n"
         f'const Callable callables::{function.name} = {{"{function.name}", {function.name}_overloads, {len(rows)}}};'
     )
 
 
-def _call(name: str, overload: PythonOverload) -> str:
+def _call(overload: PythonOverload) -> str:
     """The C++ function of an overload: values into locals, the call, without the GIL if it is long, the result."""
-    lines = [f"PyObject* {name}([[maybe_unused]] Arguments& arguments) {{"]
+    lines = [f"PyObject* {overload.code}([[maybe_unused]] Arguments& arguments) {{"]
     face = overload.face
     arguments = api.cpp_arguments(face.schema, public=True)
     for argument in arguments:
@@ -179,8 +201,10 @@ def _result(overload: PythonOverload, call: str) -> list[str]:
             index for index, parameter in enumerate(overload.parameters) if parameter.argument is REQUIRES_GRAD
         )
         lines.append(f"  if (arguments.boolean({index}, false)) result.requires_grad_(true);")
-    if len(overload.returns) > 1:
+    if len(overload.returns) > 1 and all(item.name for item in overload.returns):
         lines.append(f"  return wrap_tuple(return_types::{face.native.schema.name}, std::move(result));")
+    elif len(overload.returns) > 1:
+        lines.append("  return wrap_tuple(std::move(result));")
     else:
         lines.append("  return wrap(std::move(result));")
     return lines

@@ -1,4 +1,4 @@
-"""Writes the type stubs of torch._C: `torch/_C/__init__.pyi` and `torch/_C/_VariableFunctions.pyi`.
+"""Writes the type stubs of torch._C: `torch/_C/__init__.pyi`, `_VariableFunctions.pyi` and `_nn.pyi` beside it.
 
 What is written by hand in C++ stands in the templates; the operators are added here.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from torchgen.model import BaseType, Variant
+from torchgen.model import BaseType, PythonModule
 from torchgen.output import Output, fill
 from torchgen.python_api import return_types
 
@@ -38,24 +38,32 @@ _TYPES = {
 def outputs(declarations: Declarations, functions: Sequence[PythonFunction]) -> Iterator[Output]:
     tuples = return_types(declarations)
     methods = [
-        _stub(function, Variant.METHOD, "    ")
+        _stub(function.name, function.methods(), "    ", is_method=True)
         for function in functions
-        if function.name not in _BY_HAND and function.overloads_as(Variant.METHOD)
+        if function.name not in _BY_HAND and function.methods()
     ]
-    plain = [_stub(function, Variant.FUNCTION, "") for function in functions if function.overloads_as(Variant.FUNCTION)]
     named = [_named_tuple(name, fields) for name, fields in tuples.items()]
     yield Output(
         FOLDER / "__init__.pyi",
         fill("python_init.pyi.in", methods="\n".join(methods), return_types="\n\n".join(named)),
     )
-    yield Output(
-        FOLDER / "_VariableFunctions.pyi",
-        fill(
-            "python_functions.pyi.in",
-            imports=", ".join(["", *(_tuple_name(name) for name in tuples)]).lstrip(", "),
-            functions="\n".join(plain),
-        ),
-    )
+    for name, template, module in (
+        ("_VariableFunctions", "python_functions.pyi.in", PythonModule.TORCH),
+        ("_nn", "python_nn.pyi.in", PythonModule.NN),
+    ):
+        stubs = [
+            _stub(function.name, function.functions(module), "", is_method=False)
+            for function in functions
+            if function.functions(module)
+        ]
+        yield Output(
+            FOLDER / f"{name}.pyi",
+            fill(
+                template,
+                imports=", ".join(_tuple_name(name) for name in tuples),
+                functions="\n".join(stubs),
+            ),
+        )
 
 
 def _tuple_name(name: str) -> str:
@@ -67,11 +75,8 @@ def _named_tuple(name: str, fields: tuple[str, ...]) -> str:
     return f"class {_tuple_name(name)}(tuple[Tensor, ...]):\n{rows}"
 
 
-def _stub(function: PythonFunction, variant: Variant, indent: str) -> str:
-    overloads = function.overloads_as(variant)
-    signatures = list(
-        dict.fromkeys(text for overload in overloads for text in _signatures(function, overload, variant))
-    )
+def _stub(name: str, overloads: tuple[PythonOverload, ...], indent: str, is_method: bool) -> str:
+    signatures = list(dict.fromkeys(text for overload in overloads for text in _signatures(name, overload, is_method)))
     lines = []
     for signature in signatures:
         if len(signatures) > 1:
@@ -80,11 +85,10 @@ def _stub(function: PythonFunction, variant: Variant, indent: str) -> str:
     return "\n".join(lines)
 
 
-def _signatures(function: PythonFunction, overload: PythonOverload, variant: Variant) -> Iterator[str]:
-    is_method = variant is Variant.METHOD
-    yield _signature(function.name, overload, is_method, as_varargs=False)
+def _signatures(name: str, overload: PythonOverload, is_method: bool) -> Iterator[str]:
+    yield _signature(name, overload, is_method, as_varargs=False)
     if overload.takes_varargs(is_method):
-        yield _signature(function.name, overload, is_method, as_varargs=True)
+        yield _signature(name, overload, is_method, as_varargs=True)
 
 
 def _signature(name: str, overload: PythonOverload, is_method: bool, as_varargs: bool) -> str:

@@ -1,21 +1,30 @@
-"""The operator reference: a Markdown page of every operator, its faces, where it is found and how it differentiates."""
+"""The operator reference: a Markdown page of what every operator gives, its schemas, and how it differentiates."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchgen.model import Kind, Variant
+from torchgen.model import Kind, PythonModule, Variant
 
 if TYPE_CHECKING:
-    from torchgen.model import Declarations, DifferentiabilityInfo, NativeFunction
+    from torchgen.model import Declarations, DifferentiabilityInfo, Docstring, Face, NativeFunction
 
 _INTRODUCTION = """\
 # Operators
 
-Written by `python -m torchgen --reference`; do not edit. One row per callable function. "f" is `torch.NAME(...)` and
-`at::NAME(...)`, "m" is `tensor.NAME(...)`. "Gradient" lists the inputs that have one: "through its parts" means that
-the function calls other operators, which are differentiated; "none" that the result has no gradient. "Kernels" name
-the tables of `aten/kernels.yaml` and the backends that fill them.
+Written by `python -m torchgen --reference` from `src/aten/docstrings.yaml`, `native_functions.yaml`, `derivatives.yaml`
+and `kernels.yaml`; change those. First what each function gives, as `help` shows it; then all that can be called.
+
+## What they give
+
+"""
+_SCHEMAS = """\
+## All that can be called
+
+One row per callable function. "f" is `torch.NAME(...)`, "nn" a function behind `torch.nn.functional`, "m"
+`tensor.NAME(...)`; C++ has all of them, as `at::NAME(...)`. "Gradient" lists the inputs that have one: "through its
+parts" means that the function calls other operators, which are differentiated; "none" that the result has no gradient.
+"Kernels" name the tables of `aten/kernels.yaml` and the backends that fill them.
 
 | schema | f, m | gradient | kernels |
 |---|---|---|---|
@@ -24,16 +33,40 @@ the tables of `aten/kernels.yaml` and the backends that fill them.
 
 def text(declarations: Declarations) -> str:
     """The page, in alphabetical order of the operators' names."""
+    sections = [_section(docstring, declarations) for docstring in sorted(declarations.docstrings, key=_name)]
     infos = {str(info.function.schema): info for info in declarations.derivatives}
     backends = {kernel.name: ", ".join(kernel.backends) for kernel in declarations.kernels}
-    lines = []
+    rows = []
     for function in sorted(declarations.functions, key=lambda function: function.schema.full_name):
         gradient = _gradient(function, infos.get(str(function.schema)))
         kernels = ", ".join(f"{kernel} ({backends[kernel]})" for kernel in function.kernels)
-        for face in function.faces:
-            places = "f" * (Variant.FUNCTION in face.variants) + "m" * (Variant.METHOD in face.variants)
-            lines.append(f"| `{face.schema}` | {', '.join(places)} | {gradient} | {kernels} |".replace("|  |", "| |"))
-    return _INTRODUCTION + "\n".join(lines) + "\n"
+        rows += [
+            f"| `{face.schema}` | {_places(face)} | {gradient} | {kernels} |".replace("|  |", "| |")
+            for face in function.faces
+        ]
+    return _INTRODUCTION + "\n".join(sections) + "\n" + _SCHEMAS + "\n".join(rows) + "\n"
+
+
+def _name(docstring: Docstring) -> str:
+    return docstring.function
+
+
+def _section(docstring: Docstring, declarations: Declarations) -> str:
+    names = [name for function in declarations.functions if docstring.function in function.names for name in function.names]
+    others = [f"`{name}`" for name in dict.fromkeys(names) if name != docstring.function]
+    title = f"### {docstring.function}\n"
+    also = f"Also called {', '.join(others)}.\n" if others else ""
+    example = f"```python\n{docstring.example}\n```\n" if docstring.example else ""
+    return "\n".join(part for part in (title, f"{docstring.text}\n", also, example) if part)
+
+
+def _places(face: Face) -> str:
+    function = {PythonModule.TORCH: "f", PythonModule.NN: "nn", PythonModule.NONE: ""}[face.native.python_module]
+    places = [
+        function if Variant.FUNCTION in face.variants else "",
+        "m" if Variant.METHOD in face.variants else "",
+    ]
+    return ", ".join(filter(None, places)) or "C++"
 
 
 def _gradient(function: NativeFunction, info: DifferentiabilityInfo | None) -> str:

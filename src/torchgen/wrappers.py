@@ -6,6 +6,7 @@ calls the native function; `add_Tensor_recorded` makes the node, saves what it n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchgen import api
@@ -20,13 +21,15 @@ _HISTORY_ONLY = ("detach", "detach_")
 
 def wrapper(face: Face, node: NodeClass | None) -> str:
     """The definition of one face. `node` is that of its native function, None when it has no gradient."""
+    if face.is_alias:
+        return _alias_face(face)
     if face.wrapped:
         return _number_face(face)
     signature = api.function_signature(face)
-    if face.native.kind is Kind.COMPOSITE:
-        return _define(signature, [f"return native::{_native_call(face)};"])
     if face.kind is FaceKind.OUT:
         return _define(signature, [*_guard(face), *_check_out(face, node), *_run(face), "return out;"])
+    if face.native.kind is Kind.COMPOSITE:
+        return _define(signature, [f"return native::{_native_call(face)};"])
     check = _check_inplace_without_formula(face) if node is None else []
     body = _guard(face) + check + _run(face) + [*_finish(face), f"return {_returned(face)};"]
     if node is None:
@@ -46,12 +49,18 @@ def _define(signature: api.Signature, lines: list[str]) -> str:
     return "\n".join([f"{signature.declaration()} {{", *(f"  {line}" for line in lines), "}"])
 
 
+def _alias_face(face: Face) -> str:
+    """Calls the same face under the function's own name."""
+    target = api.function_signature(replace(face, name=face.native.schema.name))
+    return _define(api.function_signature(face), [f"return at::{api.call(target)};"])
+
+
 def _number_face(face: Face) -> str:
     """Wraps the numbers and calls the face that takes tensors."""
     schema = face.schema
     like = next((argument.name for argument in schema.arguments if argument.type.is_tensor), None)
     device = f", {like}.device()" if like else ""
-    tensors = Face(face.native, face.kind)
+    tensors = replace(face, wrapped=())
     wrapped = {name: f"wrapped_scalar_tensor({name}{device})" for name in face.wrapped}
     call = api.call(api.function_signature(tensors), **wrapped)
     return _define(api.function_signature(face), [f"return at::{call};"])
@@ -89,7 +98,8 @@ def _run(face: Face) -> list[str]:
     """Calls the native function; afterwards the results have the names of `_result_names`, or `self` is written."""
     call = f"native::{_native_call(face)}"
     if face.kind is FaceKind.OUT:
-        return [f"{call};", "out.impl()->bump_version();"]
+        written = call if face.native.kind is Kind.STRUCTURED else f"write_out(out, {call})"
+        return [f"{written};", "out.impl()->bump_version();"]
     if face.is_inplace:
         bump = [] if face.schema.name in _HISTORY_ONLY else ["self.impl()->bump_version();"]
         return [f"{call};", *bump]
@@ -129,9 +139,13 @@ def _differentiable_inputs(node: NodeClass) -> str:
 
 
 def _check_out(face: Face, node: NodeClass | None) -> list[str]:
-    if node is None:
+    if face.native.kind is Kind.COMPOSITE:
+        tensors = [item.name for item in face.schema.arguments if item.type.is_tensor or item.type.is_tensor_list]
+    elif node is None:
         return []
-    return [f'check_out("{face.native.schema.name}", any_requires_grad({_differentiable_inputs(node)}, out));']
+    else:
+        tensors = [*(formula.input for formula in node.formulas), "out"]
+    return [f'check_out("{face.native.schema.name}", any_requires_grad({", ".join(tensors)}));']
 
 
 def _recorded(face: Face, node: NodeClass) -> list[str]:

@@ -2,6 +2,7 @@
 // closeness.
 
 #include <aten/ATen.h>
+#include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
@@ -69,6 +70,22 @@ Tensor isnan(const Tensor& self) { return at::ne(self, self); }
 Tensor isinf(const Tensor& self) {
   if (!self.is_floating_point()) return at::zeros_like(self, TensorOptions(kBool));
   return at::eq(at::abs(self), Scalar(kInfinity));
+}
+
+Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                  std::optional<double> neginf) {
+  if (!self.is_floating_point()) return at::clone(self);
+  const double largest = dispatch_floating_types(self.dtype(), "nan_to_num", [](auto type) -> double {
+    return std::numeric_limits<typename decltype(type)::type>::max();
+  });
+  Tensor result = at::masked_fill(self, at::isnan(self), Scalar(nan.value_or(0)));
+  result = at::masked_fill(result, at::eq(self, Scalar(kInfinity)), Scalar(posinf.value_or(largest)));
+  return at::masked_fill(result, at::eq(self, Scalar(-kInfinity)), Scalar(neginf.value_or(-largest)));
+}
+
+Tensor& nan_to_num_(Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                    std::optional<double> neginf) {
+  return self.copy_(at::nan_to_num(self, nan, posinf, neginf));
 }
 
 Tensor isfinite(const Tensor& self) {

@@ -86,4 +86,11 @@ Scalar item(const Tensor& self) {
   return detail::load_scalar(host.data_ptr(), self.dtype());
 }
 
+bool is_nonzero(const Tensor& self) {
+  TORCH_CHECK(self.numel() != 0, "Boolean value of Tensor with no values is ambiguous");
+  TORCH_CHECK(self.numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");
+  const Scalar value = at::item(self);
+  return value.is_floating_point() ? value.toDouble() != 0 : value.toLong() != 0;
+}
+
 }  // namespace at::native

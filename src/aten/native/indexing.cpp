@@ -325,6 +325,28 @@ Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tenso
   return self;
 }
 
+// The functions beside the in-place ones: the same on a copy.
+
+Tensor scatter_src(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  return at::clone(self).scatter_(dim, index, src);
+}
+
+Tensor scatter_value(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  return at::clone(self).scatter_(dim, index, value);
+}
+
+Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  return at::clone(self).scatter_add_(dim, index, src);
+}
+
+Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  return at::clone(self).index_add_(dim, index, source, alpha);
+}
+
+Tensor index_put(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+  return at::clone(self).index_put_(indices, values, accumulate);
+}
+
 Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
   TORCH_CHECK(mask.dtype() == kBool, "masked_fill_ only supports boolean masks, but got mask with dtype ",
               cpp_type_name(mask.dtype()));

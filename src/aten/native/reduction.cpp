@@ -230,19 +230,84 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   return at::reshape(result, shape);
 }
 
-Tensor norm(const Tensor& self, const Scalar& p) {
+Tensor trace(const Tensor& self) {
+  TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
+  return at::sum(at::diagonal(self));
+}
+
+Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
+  return dim ? native::count_nonzero_dims(self, {*dim}) : at::sum(at::ne(self, Scalar(0)));
+}
+
+Tensor count_nonzero_dims(const Tensor& self, IntArrayRef dim) { return at::sum(at::ne(self, Scalar(0)), dim); }
+
+std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  if (dim) return {at::amin(self, *dim, keepdim), at::amax(self, *dim, keepdim)};
+  TORCH_CHECK(self.numel() > 0, "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
+  return {at::amin(self, {}, keepdim), at::amax(self, {}, keepdim)};
+}
+
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<IntArrayRef> dim,
+                                    const std::optional<Scalar>& correction, bool keepdim) {
+  const Tensor variance = at::var(self, dim, correction, keepdim);
+  return {variance, at::mean(self, dim, keepdim)};
+}
+
+std::tuple<Tensor, Tensor> var_mean_unbiased(const Tensor& self, bool unbiased) {
+  return at::var_mean(self, std::nullopt, std::optional<Scalar>(unbiased ? 1 : 0), false);
+}
+
+std::tuple<Tensor, Tensor> var_mean_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased, bool keepdim) {
+  return at::var_mean(self, dim, std::optional<Scalar>(unbiased ? 1 : 0), keepdim);
+}
+
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, std::optional<IntArrayRef> dim,
+                                    const std::optional<Scalar>& correction, bool keepdim) {
+  const auto [variance, mean] = at::var_mean(self, dim, correction, keepdim);
+  return {at::sqrt(variance), mean};
+}
+
+std::tuple<Tensor, Tensor> std_mean_unbiased(const Tensor& self, bool unbiased) {
+  return at::std_mean(self, std::nullopt, std::optional<Scalar>(unbiased ? 1 : 0), false);
+}
+
+std::tuple<Tensor, Tensor> std_mean_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased, bool keepdim) {
+  return at::std_mean(self, dim, std::optional<Scalar>(unbiased ? 1 : 0), keepdim);
+}
+
+Tensor norm_dtype(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
+  return at::norm(self.to(dtype), p.value_or(Scalar(2)));
+}
+
+Tensor norm_dim_dtype(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
+                      ScalarType dtype) {
+  return at::norm(self.to(dtype), p, dim, keepdim);
+}
+
+Tensor norm(const Tensor& self, const Scalar& p) { return native::norm_dim(self, p, {}, false); }
+
+Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
   TORCH_CHECK(self.is_floating_point(),
               "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", self.dtype());
-  const double exponent = p.toDouble();
-  if (exponent == 2) return at::sqrt(at::sum(at::mul(self, self)));
+  const double exponent = p.value_or(Scalar(2)).toDouble();
+  if (exponent == 2) return at::sqrt(at::sum(at::mul(self, self), dim, keepdim));
   const Tensor magnitude = at::abs(self);
-  if (exponent == 1) return at::sum(magnitude);
-  if (exponent == 0) return at::sum(at::ne(self, Scalar(0)), self.dtype());
+  if (exponent == 1) return at::sum(magnitude, dim, keepdim);
+  if (exponent == 0) return at::sum(at::ne(self, Scalar(0)), dim, keepdim, self.dtype());
   TORCH_CHECK(self.numel() > 0 || (!std::isinf(exponent) && exponent > 0),
               "linalg.vector_norm cannot compute the ", exponent,
               " norm on an empty tensor because the operation does not have an identity");
-  if (std::isinf(exponent)) return exponent > 0 ? at::amax(magnitude) : at::amin(magnitude);
-  return at::pow(at::sum(at::pow(magnitude, p)), Scalar(1 / exponent));
+  if (std::isinf(exponent)) return exponent > 0 ? at::amax(magnitude, dim, keepdim) : at::amin(magnitude, dim, keepdim);
+  return at::pow(at::sum(at::pow(magnitude, exponent), dim, keepdim), Scalar(1 / exponent));
+}
+
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> /*compute_mode*/) {
+  TORCH_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist only supports at least 2D tensors, X", x1.dim() < 2 ? 1 : 2,
+              " got: ", x1.dim() < 2 ? x1.dim() : x2.dim(), "D");
+  TORCH_CHECK(x1.sizes().back() == x2.sizes().back(), "X1 and X2 must have the same number of columns. X1: ",
+              x1.sizes().back(), " X2: ", x2.sizes().back());
+  TORCH_CHECK(p >= 0, "cdist only supports non-negative p values");
+  return at::norm(at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3)), std::optional<Scalar>(p), {-1}, false);
 }
 
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {

@@ -258,6 +258,29 @@ Tensor flip(const Tensor& self, IntArrayRef dims) {
   return result.is_same(self) ? at::clone(self) : result;
 }
 
+Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
+  TORCH_CHECK(source.size() == destination.size(), "movedim: Invalid source or destination dims: source (", source,
+              " dims) should contain the same number of dims as destination (", destination, " dims)");
+  DimVector order(self.dim(), -1);
+  std::vector<bool> moved(self.dim(), false);
+  for (size_t i = 0; i < source.size(); ++i) {
+    const int64_t from = wrap_dim(source[i], self.dim());
+    const int64_t to = wrap_dim(destination[i], self.dim());
+    if (self.dim() == 0) continue;
+    TORCH_CHECK(!moved[from], "movedim: repeated dim in `source` (", source, ")");
+    TORCH_CHECK(order[to] == -1, "movedim: repeated dim in `destination` (", destination, ")");
+    moved[from] = true;
+    order[to] = from;
+  }
+  int64_t next = 0;  // those that were not named keep their order in the places left
+  for (int64_t& dim : order) {
+    if (dim != -1) continue;
+    while (moved[next]) ++next;
+    dim = next++;
+  }
+  return at::permute(self, order);
+}
+
 Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
   source = wrap_dim(source, self.dim());
   destination = wrap_dim(destination, self.dim());

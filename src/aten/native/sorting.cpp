@@ -7,6 +7,8 @@
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 
+#include <limits>
+
 namespace at::native {
 
 std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) {
@@ -24,6 +26,48 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending
 
 Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
   return std::get<1>(at::sort(self, dim, descending));
+}
+
+namespace {
+
+// Where the median is among `size` sorted elements: the lower one of two, or the first NaN (they come last).
+Tensor median_places(const Tensor& sorted, int64_t dim) {
+  const int64_t size = sorted.sizes()[dim];
+  const Tensor numbers = at::sum(at::eq(sorted, sorted), {dim}, /*keepdim=*/true);
+  const Tensor middle = at::full_like(numbers, (size - 1) / 2);
+  return sorted.is_floating_point() ? at::where(at::lt(numbers, size), numbers, middle) : middle;
+}
+
+}  // namespace
+
+Tensor median(const Tensor& self) {
+  const Tensor flat = at::reshape(self, {self.numel()});
+  if (self.numel() > 0) return std::get<0>(at::median(flat, 0));
+  TORCH_CHECK(self.is_floating_point(), "median(): the input has no elements");
+  return at::full({}, Scalar(std::numeric_limits<double>::quiet_NaN()), self.options());
+}
+
+std::tuple<Tensor, Tensor> median_dim(const Tensor& self, int64_t dim, bool keepdim) {
+  dim = wrap_dim(dim, self.dim());
+  TORCH_CHECK_INDEX(self.dim() == 0 || self.sizes()[dim] > 0, "median(): Expected reduction dim ", dim,
+                    " to have non-zero size.");
+  DimVector shape(self.sizes());
+  if (self.dim() > 0) shape[dim] = 1;
+  Tensor values = at::detail::empty(shape, self.dtype(), self.device());
+  Tensor indices = at::detail::empty(shape, kLong, self.device());
+  if (self.dim() == 0) {
+    at::detail::copy_into(values, self);
+    indices = at::zeros({}, indices.options());
+  } else if (values.numel() > 0 && self.is_cpu()) {
+    run_kernel(median_kernels, self.device(), values, indices, self, dim);
+  } else if (values.numel() > 0) {
+    const auto [sorted, order] = at::sort(self, dim);
+    const Tensor places = median_places(sorted, dim);
+    values = at::gather(sorted, dim, places);
+    indices = at::gather(order, dim, places);
+  }
+  if (keepdim) return {std::move(values), std::move(indices)};
+  return {native::squeeze_dim(values, dim), native::squeeze_dim(indices, dim)};
 }
 
 std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {

@@ -27,8 +27,11 @@ PyModuleDef definition = {
     nullptr,
 };
 
-// All operators that are functions, as attributes of one object.
+// The operators that are functions: those of torch as attributes of one object, those of torch.nn.functional of another.
 void register_functions(PyObject* module) {
+  Object nn = Object::steal(checked(PyModule_New("torch._C._nn")));
+  checked(PyModule_AddFunctions(nn.get(), generated_nn_functions));
+  checked(PyModule_AddObject(module, "_nn", nn.release()));
   Object functions = Object::steal(checked(PyModule_New("torch._C._VariableFunctions")));
   checked(PyModule_AddFunctions(functions.get(), generated_functions));
   checked(PyModule_AddFunctions(functions.get(), creation_functions));

@@ -126,7 +126,7 @@ def rms_norm(
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along `dim`."""
-    one, other = torch.functional.broadcast_tensors(x1, x2)
+    one, other = torch.broadcast_tensors(x1, x2)
     norms = (one.norm(2, dim, True).clamp_min(eps), other.norm(2, dim, True).clamp_min(eps))
     return ((one / norms[0]) * (other / norms[1])).sum(dim)
 

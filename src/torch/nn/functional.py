@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-_operators = _C._VariableFunctions
+_operators = _C._nn
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
@@ -100,7 +100,7 @@ def embedding(
     _refuse("embedding", max_norm=max_norm, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
     if norm_type != 2.0:
         raise NotImplementedError("embedding(norm_type=...) only matters with max_norm, which is not supported")
-    result = _operators.embedding(weight, input)
+    result = torch.embedding(weight, input)
     if padding_idx is None:
         return result
     rows = weight.size(0)
@@ -120,14 +120,14 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalises the last dimensions, which have the sizes `normalized_shape`, then scales and shifts."""
-    return _operators.layer_norm(input, normalized_shape, weight, bias, eps)
+    return torch.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zeroes each element with probability `p` and divides the others by 1 - p, if `training`."""
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    result = _operators.dropout(input, p, training)
+    result = torch.dropout(input, p, training)
     return input.copy_(result) if inplace and training else result
 
 
@@ -261,7 +261,7 @@ def _same_shape(name: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
             "Please ensure they have the same size.",
             stacklevel=3,
         )
-        input, target = torch.functional.broadcast_tensors(input, target)
+        input, target = torch.broadcast_tensors(input, target)
     return input, target
 
 
@@ -371,4 +371,4 @@ def binary_cross_entropy_with_logits(
     _refuse_reduce(size_average, reduce)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return _operators.binary_cross_entropy_with_logits(input, target, weight, pos_weight, _reduction(reduction))
+    return torch.binary_cross_entropy_with_logits(input, target, weight, pos_weight, _reduction(reduction))

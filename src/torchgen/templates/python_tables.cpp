@@ -1,5 +1,5 @@
 // Written by torchgen from native_functions.yaml: change that instead.
-// The method tables of TensorBase and of _VariableFunctions, and the types of named results.
+// The method tables of TensorBase, _VariableFunctions and _nn, and the types of named results.
 
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/generated/python_callables.h>
@@ -14,6 +14,11 @@ ${methods}
 
 PyMethodDef generated_functions[] = {
 ${functions}
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyMethodDef generated_nn_functions[] = {
+${nn_functions}
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -100,6 +100,7 @@ template <typename T>
 struct SortBuffers {
   using Key = decltype(sort_key(T()));
   using Item = std::conditional_t<sizeof(Key) == 4, NarrowItem, WideItem>;
+  static constexpr bool kHasNaN = std::is_floating_point_v<T>;
   std::vector<Item> items;
   std::vector<Item> spare;
 
@@ -200,6 +201,20 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
     } else {
       radix_sort(buffers.items, buffers.spare);
     }
+  });
+}
+
+// The lower one of the two in the middle; the first NaN of a row that has one.
+void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
+  for_each_sorted_row(values, indices, self, dim, /*descending=*/false, [](auto& buffers, int64_t size) {
+    using Key = typename std::remove_reference_t<decltype(buffers)>::Key;
+    auto& items = buffers.items;
+    const auto not_a_number = std::find_if(items.begin(), items.end(), [](const auto& item) {
+      return std::remove_reference_t<decltype(buffers)>::kHasNaN && item.key() == static_cast<Key>(~Key{0});
+    });
+    const auto middle = items.begin() + (size - 1) / 2;
+    if (not_a_number == items.end()) std::nth_element(items.begin(), middle, items.end());
+    std::iter_swap(items.begin(), not_a_number == items.end() ? middle : not_a_number);
   });
 }
 

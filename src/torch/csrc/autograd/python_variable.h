@@ -55,7 +55,8 @@ extern PySequenceMethods tensor_sequence_methods;
 extern PyGetSetDef tensor_properties[];          // python_properties.cpp
 extern PyMethodDef tensor_methods[];             // python_methods.cpp, hand-written
 extern PyMethodDef generated_tensor_methods[];   // generated/python_tensor_methods.cpp
-extern PyMethodDef generated_functions[];        // generated/python_functions.cpp
+extern PyMethodDef generated_functions[];        // generated/python_tables.cpp
+extern PyMethodDef generated_nn_functions[];     // the same
 PyObject* tensor_legacy_new(PyTypeObject* type, PyObject* arguments, PyObject* keywords);  // utils/tensor_new.cpp
 
 }  // namespace torch::python

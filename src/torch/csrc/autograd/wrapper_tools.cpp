@@ -1,5 +1,7 @@
 #include <torch/csrc/autograd/wrapper_tools.h>
 
+#include <aten/EmptyTensor.h>
+
 namespace torch::autograd {
 
 std::vector<std::vector<int64_t>> sizes_of(at::TensorList tensors) {
@@ -14,6 +16,15 @@ void check_out(const char* name, bool requires_grad) {
               "(): functions with out=... arguments don't support automatic differentiation, but one of the "
               "arguments "
               "requires grad.");
+}
+
+void write_out(at::Tensor& out, const at::Tensor& result) {
+  TORCH_CHECK(out.device() == result.device(), "Expected out tensor to be on device ", result.device(),
+              ", but got a tensor on ", out.device());
+  TORCH_CHECK(c10::can_cast(result.dtype(), out.dtype()), "result type ", result.dtype(),
+              " can't be cast to the desired output type ", out.dtype());
+  at::detail::resize_output(out, result.sizes());
+  at::detail::copy_into(out, result);
 }
 
 void check_no_formula(const char* name, bool requires_grad) {

@@ -44,6 +44,8 @@ TORCH_API std::vector<std::vector<int64_t>> sizes_of(at::TensorList tensors);
 
 // Throws Error: an out= function writes where backward could not follow.
 TORCH_API void check_out(const char* name, bool requires_grad);
+// Makes `out` hold `result`: in its own dtype, if that can hold `result`'s, and with the shape of `result`.
+TORCH_API void write_out(at::Tensor& out, const at::Tensor& result);
 // Throws Error: an in-place function without a formula would leave a wrong history.
 TORCH_API void check_no_formula(const char* name, bool requires_grad);
 

@@ -98,6 +98,7 @@ class Arguments {
   std::optional<c10::DimVector> optional_integers(size_t index) const;
   double number(size_t index) const;
   double number(size_t index, double otherwise) const { return given(index) ? number(index) : otherwise; }
+  std::optional<double> optional_number(size_t index) const;
   bool boolean(size_t index) const;
   bool boolean(size_t index, bool otherwise) const { return given(index) ? boolean(index) : otherwise; }
   std::optional<bool> optional_boolean(size_t index) const;

@@ -40,6 +40,19 @@ PyObject* wrap_tuple(PyTypeObject* type, std::tuple<Results...>&& results) {
   return tuple.release();
 }
 
+// A plain tuple, for results without names.
+template <typename... Results>
+PyObject* wrap_tuple(std::tuple<Results...>&& results) {
+  Object tuple = Object::steal(checked(PyTuple_New(sizeof...(Results))));
+  Py_ssize_t position = 0;
+  std::apply(
+      [&](auto&&... parts) {
+        (PyTuple_SET_ITEM(tuple.get(), position++, wrap(std::forward<decltype(parts)>(parts))), ...);
+      },
+      std::move(results));
+  return tuple.release();
+}
+
 // Adds the type `full_name` to the dictionary `types` under `name`; its repr is PyTorch's.
 PyTypeObject* make_return_type(PyObject* types, const char* name, const char* full_name, PyStructSequence_Field* fields,
                                int count);

@@ -227,6 +227,10 @@ std::optional<c10::DimVector> Arguments::optional_integers(size_t index) const {
 
 double Arguments::number(size_t index) const { return to_double(values_[index]); }
 
+std::optional<double> Arguments::optional_number(size_t index) const {
+  return has(index) ? std::optional(to_double(values_[index])) : std::nullopt;
+}
+
 bool Arguments::boolean(size_t index) const {
   return values_[index] == Py_True || (values_[index] != Py_False && checked(PyObject_IsTrue(values_[index])) == 1);
 }

@@ -1,0 +1,148 @@
+// Which values there are, and how often.
+
+#include <aten/ATen.h>
+#include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
+#include <aten/NativeFunctions.h>
+#include <aten/native/Dimensions.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace at::native {
+
+namespace {
+
+// Groups of equal rows: `order` sorts the rows, `starts` are the places in it where a new group begins.
+struct Groups {
+  std::vector<int64_t> order;
+  std::vector<int64_t> starts;
+
+  // The number of the group of each row.
+  Tensor inverse() const {
+    Tensor result = at::detail::empty({static_cast<int64_t>(order.size())}, kLong, kCPU);
+    int64_t* numbers = result.data_ptr<int64_t>();
+    for (size_t group = 0; group < starts.size(); ++group) {
+      for (int64_t place = starts[group]; place < end(group); ++place) numbers[order[place]] = static_cast<int64_t>(group);
+    }
+    return result;
+  }
+  // How many rows each group has.
+  Tensor counts() const {
+    Tensor result = at::detail::empty({static_cast<int64_t>(starts.size())}, kLong, kCPU);
+    for (size_t group = 0; group < starts.size(); ++group) result.data_ptr<int64_t>()[group] = end(group) - starts[group];
+    return result;
+  }
+  // The row that each group begins with.
+  Tensor first_rows() const {
+    Tensor result = at::detail::empty({static_cast<int64_t>(starts.size())}, kLong, kCPU);
+    for (size_t group = 0; group < starts.size(); ++group) result.data_ptr<int64_t>()[group] = order[starts[group]];
+    return result;
+  }
+
+ private:
+  int64_t end(size_t group) const {
+    return group + 1 < starts.size() ? starts[group + 1] : static_cast<int64_t>(order.size());
+  }
+};
+
+// Equal elements of a vector. Each NaN is a group of its own, as NaN equals nothing.
+Groups group_elements(const Tensor& vector) {
+  const Tensor indices = std::get<1>(at::sort(vector));
+  const Tensor local = at::detail::to_contiguous(vector.to(Device(kCPU)));
+  const Tensor places = indices.to(Device(kCPU));
+  const int64_t* order = places.data_ptr<int64_t>();
+  Groups groups{{order, order + places.numel()}, {}};
+  dispatch_all_types(vector.dtype(), "unique", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* values = local.data_ptr<scalar_t>();
+    for (int64_t i = 0; i < places.numel(); ++i) {
+      if (i == 0 || values[order[i]] != values[order[i - 1]]) groups.starts.push_back(i);
+    }
+  });
+  return groups;
+}
+
+// Equal rows of a matrix.
+Groups group_rows(const Tensor& matrix) {
+  const Tensor local = at::detail::to_contiguous(matrix.to(Device(kCPU)));
+  const int64_t rows = local.sizes()[0];
+  const int64_t columns = local.sizes()[1];
+  Groups groups;
+  groups.order.resize(rows);
+  std::iota(groups.order.begin(), groups.order.end(), 0);
+  dispatch_all_types(matrix.dtype(), "unique_dim", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* values = local.data_ptr<scalar_t>();
+    std::stable_sort(groups.order.begin(), groups.order.end(), [&](int64_t a, int64_t b) {
+      return std::lexicographical_compare(values + a * columns, values + (a + 1) * columns, values + b * columns,
+                                          values + (b + 1) * columns);
+    });
+    for (int64_t i = 0; i < rows; ++i) {
+      const scalar_t* row = values + groups.order[i] * columns;
+      if (i == 0 || !std::equal(row, row + columns, values + groups.order[i - 1] * columns)) groups.starts.push_back(i);
+    }
+  });
+  return groups;
+}
+
+}  // namespace
+
+// The values are selected from `self`, so that gradients flow to where each was found first.
+std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool /*sorted*/, bool return_inverse,
+                                            bool return_counts) {
+  const Tensor flat = at::reshape(self, {self.numel()});
+  const Groups groups = group_elements(at::detach(flat));
+  const TensorOptions options = TensorOptions(kLong).device(self.device());
+  return {at::index_select(flat, 0, groups.first_rows().to(self.device())),
+          return_inverse ? groups.inverse().to(self.device()).view(self.sizes()) : at::empty({0}, options),
+          return_counts ? groups.counts().to(self.device()) : at::empty({0}, options)};
+}
+
+std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool /*sorted*/, bool return_inverse,
+                                              bool return_counts) {
+  TORCH_CHECK(self.dim() > 0, "unique_dim: a tensor without dimensions has no slices to compare");
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.sizes()[dim];
+  const Tensor slices = at::movedim(at::detach(self), dim, 0);
+  TORCH_CHECK(size == 0 || self.numel() > 0,
+              "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
+  const Groups groups = group_rows(at::reshape(slices, {size, size == 0 ? 0 : self.numel() / size}));
+  const TensorOptions options = TensorOptions(kLong).device(self.device());
+  return {at::index_select(self, dim, groups.first_rows().to(self.device())),
+          return_inverse ? groups.inverse().to(self.device()) : at::empty({0}, options),
+          return_counts ? groups.counts().to(self.device()) : at::empty({0}, options)};
+}
+
+Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
+  TORCH_CHECK(minlength >= 0, "minlength should be >= 0");
+  TORCH_CHECK(self.dim() == 1 && c10::is_integral_type(self.dtype(), /*include_bool=*/false),
+              "bincount only supports 1-d non-negative integral inputs.");
+  TORCH_CHECK(!weights.defined() || (weights.dim() == 1 && weights.sizes()[0] == self.sizes()[0]),
+              "weights should be 1-d and have the same length as input");
+  const Tensor numbers = at::detail::to_contiguous(at::detail::to_dtype(self, kLong).to(Device(kCPU)));
+  const int64_t* number = numbers.data_ptr<int64_t>();
+  int64_t size = minlength;
+  for (int64_t i = 0; i < numbers.numel(); ++i) {
+    TORCH_CHECK(number[i] >= 0, "bincount only supports 1-d non-negative integral inputs.");
+    size = std::max(size, number[i] + 1);
+  }
+  // Weights of float32 are summed in float32, all others in float64.
+  const ScalarType dtype = !weights.defined() ? kLong : weights.dtype() == kFloat ? kFloat : kDouble;
+  const Tensor result = at::zeros({size}, TensorOptions(dtype));
+  if (!weights.defined()) {
+    int64_t* counts = result.data_ptr<int64_t>();
+    for (int64_t i = 0; i < numbers.numel(); ++i) ++counts[number[i]];
+  } else {
+    const Tensor local = at::detail::to_contiguous(at::detail::to_dtype(at::detach(weights), dtype).to(Device(kCPU)));
+    dispatch_floating_types(dtype, "bincount", [&](auto type) {
+      using scalar_t = typename decltype(type)::type;
+      scalar_t* sums = result.data_ptr<scalar_t>();
+      const scalar_t* weight = local.data_ptr<scalar_t>();
+      for (int64_t i = 0; i < numbers.numel(); ++i) sums[number[i]] += weight[i];
+    });
+  }
+  return result.to(self.device());
+}
+
+}  // namespace at::native
