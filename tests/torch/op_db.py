@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import op_db_nn
+import op_db_rearrange
 from op_sample import ALL, FLOATS, NUMBERS, PREDICATES, B, Call, I, Op, T, call, op
 
 if TYPE_CHECKING:
@@ -201,7 +202,6 @@ OPS: tuple[Op, ...] = (
         for name in ("any", "all")
     ),
     op("torch.logsumexp", call(X, 1), call(T((2, 3, 4)), (0, 2), True)),
-    op("torch.norm", call(X), call(X, 1), call(X, 3), call(X, 2, 1), call(X, float("inf")), call(X, 1, 0, True)),
     op("torch.cumsum", call(X, 0), call(X, 1), call(T((2, 3, 4)), -2), dtypes=(*FLOATS, "int64", "int32")),
     op("torch.sort", call(T((3, 7))), call(T((3, 7)), 0), call(T((3, 7)), 1, True), dtypes=(*FLOATS,)),
     op("torch.argsort", call(T((3, 7))), call(T((3, 7)), 0, True), dtypes=FLOATS, gradient=False),
@@ -262,11 +262,9 @@ OPS: tuple[Op, ...] = (
     op("torch.split", call(T((7, 2)), 3), call(T((7, 2)), [2, 5]), call(X, 2, 1)),
     op("torch.chunk", call(T((7, 2)), 3), call(X, 2, 1)),
     op("torch.flip", call(X, (0,)), call(X, (0, 1))),
-    op("torch.movedim", call(T((2, 3, 4)), 0, 2)),
+    op("torch.movedim", call(T((2, 3, 4)), 0, 2), call(T((2, 3, 4)), (0, -1), (1, 0))),
     op("Tensor.repeat", call(X, 2, 1), call(T((3,)), 2, 2)),
     op("Tensor.sum_to_size", call(X, 1, 4), call(X, 4)),
-    op("torch.meshgrid", call(T((3,)), T((2,)), indexing="ij"), call(T((3,)), T((2,)), indexing="xy")),
-    op("torch.tensordot", call(T((2, 3, 4)), T((3, 4, 5))), call(X, T((4, 3)), ((1, 0), (0, 1))), scale=8),
     # indexing
     op("torch.index_select", call(X, 0, I((5,), 3)), call(X, 1, I((2,), 4))),
     op("Tensor.index_add_", call(T((5, 4)), 0, I((3,), 5), X), call(T((5, 4)), 0, I((3,), 5), X, alpha=2)),
@@ -287,39 +285,8 @@ OPS: tuple[Op, ...] = (
     op("F.embedding", call(I((2, 3), 5), T((5, 4)), padding_idx=1), differences=False),
     op("F.one_hot", call(I((2, 3), 5)), call(I((4,), 3), 6), gradient=False, dtypes=("float32",)),
     *op_db_nn.OPS,
-    # composites
-    op("torch.roll", call(X, 1), call(X, -1, 0), call(T((2, 3, 4)), (1, 5), (0, 2))),
-    op("torch.tile", call(X, (2,)), call(T((3,)), (2, 2))),
-    op("torch.repeat_interleave", call(X, 2), call(X, 3, 1), call(X, T((3,), 0, 3, "int64", gradient=False), 0)),
-    op("torch.diag", call(T((3,))), call(T((3,)), -1), call(X), call(X, 1)),
-    op("torch.diff", call(X), call(X, 2), call(X, 1, 0), dtypes=("float64", "int64", "bool")),
-    op("torch.fliplr", call(X)),
-    op("torch.flipud", call(X)),
-    op("torch.scatter", call(X, 0, T((1, 4), 0, 3, "int64", gradient=False), T((1, 4)))),
-    op("torch.scatter_add", call(X, 1, I((3, 2), 4), T((3, 2)))),
-    op("torch.index_add", call(T((5, 4)), 0, I((3,), 5), X, alpha=2)),
-    op("Tensor.index_put", call(T((5,)), (I((3,), 5),), T((3,)), True)),
-    op("torch.trace", call(X), call(T((3, 3)))),
-    op(
-        "torch.count_nonzero",
-        call(T(M, 0, 2)),
-        call(T(M, 0, 2), 1),
-        dtypes=("int64", "bool", "float32"),
-        gradient=False,
-    ),
-    op("torch.aminmax", call(X), call(X, dim=1), call(X, dim=0, keepdim=True)),
-    op("torch.nan_to_num", call(X), dtypes=("float64", "int64")),
-    op("torch.bincount", call(I((9,), 5)), call(I((9,), 5), T((9,)), 8), gradient=False),
-    op("torch.unique", call(I((9,), 5)), call(I((3, 4), 5), return_inverse=True, return_counts=True), gradient=False),
-    op("torch.median", call(X), call(X, 1), call(X, 0, True)),
-    op("torch.vdot", call(T((4,)), T((4,))), scale=8),
-    op("torch.inner", call(X, T((2, 4))), call(T(()), X), scale=8),
-    op("torch.kron", call(X, T((2, 2))), call(T((2,)), X)),
-    op("torch.cdist", call(X, T((5, 4))), call(X, T((5, 4)), 1.0), scale=8),
-    op("torch.var_mean", call(X), call(X, 1, keepdim=True)),
-    op("torch.std_mean", call(X), call(X, 0, correction=0)),
+    *op_db_rearrange.OPS,
     # lists of tensors
-    op("torch.atleast_1d", call(T(())), call(X)),
     op("torch.clone", call(S), dtypes=ALL),
     op("Tensor.contiguous", call(S), dtypes=("float64", "bool")),
     op("Tensor.fill_", call(X, 2), dtypes=NUMBERS),

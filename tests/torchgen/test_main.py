@@ -58,6 +58,7 @@ def test_a_mistake_is_printed_as_compilers_do(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "aten").mkdir()
     (tmp_path / "aten" / "kernels.yaml").write_text("")
     (tmp_path / "aten" / "derivatives.yaml").write_text("")
+    (tmp_path / "aten" / "docstrings.yaml").write_text("")
     (tmp_path / "aten" / "native_functions.yaml").write_text("- func: f(int a) -> Tensor\n  kind: naive\n")
     assert main(["--source-dir", str(tmp_path), "--output-dir", str(tmp_path / "out")]) == 1
     assert capsys.readouterr().err == (

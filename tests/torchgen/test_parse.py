@@ -18,8 +18,16 @@ KERNELS = '- {kernel: "add(TensorIterator& iter, const Scalar& alpha)", backends
 ADD = "- func: add(Tensor self, Tensor other) -> Tensor\n  kind: native\n"
 
 
-def load(folder: Path, functions: str = "", kernels: str = KERNELS, derivatives: str = "") -> Declarations:
-    for name, text in (("native_functions", functions), ("kernels", kernels), ("derivatives", derivatives)):
+def load(
+    folder: Path, functions: str = "", kernels: str = KERNELS, derivatives: str = "", docstrings: str = ""
+) -> Declarations:
+    files = {
+        "native_functions": functions,
+        "kernels": kernels,
+        "derivatives": derivatives,
+        "docstrings": docstrings,
+    }
+    for name, text in files.items():
         (folder / "aten").mkdir(exist_ok=True)
         (folder / "aten" / f"{name}.yaml").write_text(text)
     return parse.load(folder)
@@ -49,7 +57,23 @@ def message_of(folder: Path, **texts: str) -> str:
             ADD + "  kernels: sub\n",
             "native_functions.yaml:3: unknown kernel `sub`\n  hint: declare it in aten/kernels.yaml",
         ),
-        (ADD + "  faces: out\n", "native_functions.yaml:3: `add` is native; only structured functions have faces"),
+        (
+            ADD + "  faces: inplace\n",
+            "native_functions.yaml:3: `add` is native; only structured functions have the face inplace\n"
+            "  hint: declare `add_` in an entry of its own",
+        ),
+        (
+            "- func: max(Tensor self) -> (Tensor values, Tensor indices)\n  kind: native\n  faces: out\n",
+            "native_functions.yaml:3: `max` has the face out, so it must return one `Tensor`",
+        ),
+        (ADD + "  python_module: linalg\n", "native_functions.yaml:3: `linalg` is no value of `python_module`"),
+        (ADD + "  aliases: Plus\n", "native_functions.yaml:3: `Plus` is no second name for `add`"),
+        (ADD + "  aliases: add\n", "native_functions.yaml:3: `add` is no second name for `add`"),
+        (ADD + "  aliases: plus_\n", "native_functions.yaml:3: `plus_` is no second name for `add`"),
+        (
+            ADD + "  aliases: plus\n- func: sub(Tensor self) -> Tensor\n  kind: native\n  aliases: plus\n",
+            "native_functions.yaml:6: `plus` is a name of `add` already, so it cannot be one of `sub`",
+        ),
         (ADD + "  impl: 2add\n", "native_functions.yaml:3: `2add` is no C++ name"),
         (ADD + "  numbers: third\n", "native_functions.yaml:3: `add` has no argument `Tensor third`"),
         (
@@ -80,6 +104,38 @@ def message_of(folder: Path, **texts: str) -> str:
 )
 def test_wrong_function(tmp_path: Path, functions: str, message: str) -> None:
     assert message in message_of(tmp_path, functions=functions)
+
+
+COMPOSITE = ADD.replace("native", "composite") + "  aliases: plus\n"
+
+
+@pytest.mark.parametrize(
+    ("docstrings", "message"),
+    [
+        ("- function: add\n", "docstrings.yaml:1: the key `text` is missing"),
+        ("- function: sub\n  text: A.\n", "docstrings.yaml:1: no function is called `sub`\n  hint: write a name of"),
+        ("- function: add\n  text: A.\n  note: B\n", "docstrings.yaml:3: unknown key `note`"),
+        ("- function: add\n  text: A\n", "docstrings.yaml:2: the text of `add` must begin with a sentence"),
+        (
+            "- function: add\n  text: A.\n  example: x\n",
+            "docstrings.yaml:3: the example of `add` must begin with `>>> `",
+        ),
+        (
+            "- function: add\n  text: A.\n- function: add\n  text: B.\n",
+            "docstrings.yaml:3: `add` is described twice\n  hint: the first is at aten/docstrings.yaml:1",
+        ),
+    ],
+)
+def test_wrong_docstring(tmp_path: Path, docstrings: str, message: str) -> None:
+    assert message in message_of(tmp_path, functions=COMPOSITE, docstrings=docstrings)
+
+
+def test_a_docstring(tmp_path: Path) -> None:
+    text = "- function: plus\n  text: |\n    The sum\n    of both.\n\n    Shapes.\n  example: |\n    >>> 1\n    1\n"
+    (docstring,) = load(tmp_path, functions=COMPOSITE, docstrings=text).docstrings
+    assert docstring.summary == "The sum of both."
+    assert docstring.text == "The sum\nof both.\n\nShapes."
+    assert docstring.example == ">>> 1\n1"
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,36 @@ def test_out_refuses_gradients(wrappers: Wrap) -> None:
     )
 
 
+def test_an_alias_calls_the_function_itself(wrappers: Wrap) -> None:
+    texts = wrappers(MUL + "  aliases: multiply\n", MUL_FORMULAS)
+    assert len(texts) == 12
+    expect(texts[6], "Tensor multiply(const Tensor& self, const Tensor& other) {\n  return at::mul(self, other);\n}")
+    expect(texts[8], "Tensor& multiply_(Tensor& self, const Tensor& other) {\n  return at::mul_(self, other);\n}")
+    expect(
+        texts[10],
+        """
+        Tensor& multiply_out(Tensor& out, const Tensor& self, const Tensor& other) {
+          return at::mul_out(out, self, other);
+        }
+        """,
+    )
+
+
+def test_out_of_a_composite_takes_the_result(wrappers: Wrap) -> None:
+    _, out = wrappers("- func: hstack(Tensor[] tensors) -> Tensor\n  kind: composite\n  faces: out\n")
+    expect(
+        out,
+        """
+        Tensor& hstack_out(Tensor& out, TensorList tensors) {
+          check_out("hstack", any_requires_grad(tensors, out));
+          write_out(out, native::hstack(tensors));
+          out.impl()->bump_version();
+          return out;
+        }
+        """,
+    )
+
+
 def test_a_view_is_marked_outside_of_the_scope_without_grad(wrappers: Wrap) -> None:
     (text,) = wrappers("- func: t(Tensor(a) self) -> Tensor(a)\n  kind: native\n", "  self: grad.t()\n")
     expect(

@@ -162,6 +162,8 @@ TEST(reductions) {
       ROW("norm", INPUTS(values({2, 3})), at::norm(x[0])),
       ROW("cumsum", INPUTS(values({2, 3})), at::cumsum(x[0], 1)),
       ROW("sort", INPUTS(values({2, 3})), std::get<0>(at::sort(x[0], 1, true))),
+      ROW("median", INPUTS(values({2, 4})), std::get<0>(at::median(x[0], 1))),
+      ROW("median of all", INPUTS(values({2, 4})), at::median(x[0])),
       ROW("topk", INPUTS(values({2, 4})), std::get<0>(at::topk(x[0], 2, 1))),
   });
 }
@@ -225,11 +227,18 @@ TEST(shapes) {
       ROW("split", INPUTS(values({5, 2})), x[0].split(2)[1] * 2),
       ROW("unbind", INPUTS(values({3, 2})), x[0].unbind(1)[1] * x[0].unbind(1)[0]),
       ROW("movedim", INPUTS(values({3, 2, 2})), x[0].movedim(0, 2)),
+      ROW("roll", INPUTS(values({3, 2})), at::roll(x[0], 1, 0)),
+      ROW("diag", INPUTS(values({3})), at::diag(x[0], 1)),
+      ROW("repeat_interleave", INPUTS(values({3})), at::repeat_interleave(x[0], integers({0, 1, 2}, {3}), 0)),
+      ROW("meshgrid", INPUTS(values({3}), values({2})), at::meshgrid(x)[0] * at::meshgrid(x)[1]),
   });
 }
 
 TEST(indexing) {
   run({
+      ROW("scatter", INPUTS(values({2, 3}), values({2, 2}, 1, 2)),
+          at::scatter(x[0], 1, integers({0, 2, 1, 2}, {2, 2}), x[1])),
+      ROW("unique", INPUTS(values({5})), std::get<0>(at::_unique2(x[0]))),
       ROW("index", INPUTS(values({4, 3})), at::index(x[0], {integers({0, 2, 2}, {3})})),
       ROW("index by two", INPUTS(values({4, 3})),
           at::index(x[0], {integers({0, 2, 2}, {3}), integers({1, 1, 1}, {3})})),
