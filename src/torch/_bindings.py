@@ -1,8 +1,8 @@
 """Which names `torch` shows, and where each one comes from.
 
 An operator comes from the compiled core, which knows from native_functions.yaml which ones `torch` shows. A name below
-comes from a Python module, which is imported when the name is first used; it stands in front of the operator of that name
-(`torch.norm` takes more than `norm` of the core does). Every other name may be a submodule.
+comes from a Python module, which is imported when the name is first used; it stands in front of the operator of that
+name (`torch.norm` takes more than `norm` of the core does). Every other name may be a submodule.
 """
 
 from __future__ import annotations

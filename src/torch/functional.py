@@ -108,9 +108,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     return _operators.einsum(equation, list(tensors))
 
 
-def cdist(
-    x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
-) -> Tensor:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """Distances between all rows: (..., P, M), (..., R, M) -> (..., P, R), by the norm of order `p`.
 
     `compute_mode` is one of PyTorch's three; all give the same here.

@@ -347,7 +347,7 @@ class DifferentiabilityInfo:
 class Docstring:
     """One entry of docstrings.yaml: what users read about the functions and methods called `function`.
 
-    `text` begins with one sentence of what one gets; `example` is a session of Python's prompt, empty where there is none.
+    `text` begins with one sentence of what one gets; `example` is a session of Python's prompt, or empty.
     """
 
     function: str

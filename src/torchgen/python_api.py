@@ -209,7 +209,9 @@ def description(function: PythonFunction, docstrings: Mapping[str, Docstring]) -
         return ""
     if function.is_alias:
         return f"The same as `{target}`.\n\n{plain.text}"
-    return f"Does what `{target.removesuffix('_')}` does in place: writes to this tensor and returns it.\n\n{plain.text}"
+    return (
+        f"Does what `{target.removesuffix('_')}` does in place: writes to this tensor and returns it.\n\n{plain.text}"
+    )
 
 
 def _call_text(name: str, overload: PythonOverload, as_method: bool) -> str:

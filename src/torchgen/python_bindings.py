@@ -99,9 +99,7 @@ def _text(value: str) -> str:
     return json.dumps(value, ensure_ascii=True)
 
 
-def _function_rows(
-    functions: Sequence[PythonFunction], descriptions: Mapping[str, str], module: PythonModule
-) -> str:
+def _function_rows(functions: Sequence[PythonFunction], descriptions: Mapping[str, str], module: PythonModule) -> str:
     return "\n".join(
         _table_row(function, function.functions(module), descriptions, as_method=False)
         for function in functions
@@ -161,9 +159,7 @@ def _function(function: PythonFunction) -> str:
         )
     parts.append(f"const Overload {function.name}_overloads[] = {{")
     return (
-        "namespace {\n\n"
-        + "\n".join([*parts, *rows])
-        + "\n};\n\n}  // namespace\n"
+        "namespace {\n\n" + "\n".join([*parts, *rows]) + "\n};\n\n}  // namespace\n"
         f'const Callable callables::{function.name} = {{"{function.name}", {function.name}_overloads, {len(rows)}}};'
     )
 

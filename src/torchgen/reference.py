@@ -52,7 +52,8 @@ def _name(docstring: Docstring) -> str:
 
 
 def _section(docstring: Docstring, declarations: Declarations) -> str:
-    names = [name for function in declarations.functions if docstring.function in function.names for name in function.names]
+    functions = [function for function in declarations.functions if docstring.function in function.names]
+    names = [name for function in functions for name in function.names]
     others = [f"`{name}`" for name in dict.fromkeys(names) if name != docstring.function]
     title = f"### {docstring.function}\n"
     also = f"Also called {', '.join(others)}.\n" if others else ""

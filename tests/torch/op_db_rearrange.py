@@ -58,7 +58,14 @@ OPS: tuple[Op, ...] = (
     op("torch.std_mean", call(X), call(X, 0, correction=0), call(X, False), call(CUBE, (0, 2), True, keepdim=True)),
     op("torch.norm", call(X), call(X, 1), call(X, 3), call(X, 2, 1), call(X, float("inf")), call(X, 1, 0, True)),
     op("torch.norm", call(X, float("-inf"), 1), call(CUBE, 2.5, (0, 2)), call(X, "fro", (0, 1), True)),
-    op("torch.norm", call(X, 0), call(X, 0, 1), call(X, dtype="float64"), call(X, 1, 0, dtype="float64"), gradient=False),
+    op(
+        "torch.norm",
+        call(X, 0),
+        call(X, 0, 1),
+        call(X, dtype="float64"),
+        call(X, 1, 0, dtype="float64"),
+        gradient=False,
+    ),
     op("torch.is_nonzero", call(T((1,))), call(T((), 0, 1)), dtypes=("int64", "bool"), gradient=False),
     # products
     op("torch.vdot", call(T((4,)), T((4,))), scale=8),

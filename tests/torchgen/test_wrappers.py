@@ -159,6 +159,7 @@ def test_out_of_a_composite_takes_the_result(wrappers: Wrap) -> None:
         out,
         """
         Tensor& hstack_out(Tensor& out, TensorList tensors) {
+          const c10::DeviceGuard device_guard(device_of(out));
           check_out("hstack", any_requires_grad(tensors, out));
           write_out(out, native::hstack(tensors));
           out.impl()->bump_version();

@@ -88,7 +88,9 @@ using Label = int;
 using Labels = std::vector<Label>;
 constexpr Label kEllipsis = 256;
 
-bool contains(const Labels& labels, Label label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+bool contains(const Labels& labels, Label label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 
 // The labels of one term; "..." stands for `ellipsis` dimensions.
 Labels parse_term(std::string_view term, int64_t ellipsis) {
@@ -101,8 +103,8 @@ Labels parse_term(std::string_view term, int64_t ellipsis) {
       i += 2;
       continue;
     }
-    TORCH_CHECK(std::isalpha(static_cast<unsigned char>(term[i])),
-                "einsum(): invalid subscript given in '", term, "': subscripts must be in [a-zA-Z]");
+    TORCH_CHECK(std::isalpha(static_cast<unsigned char>(term[i])), "einsum(): invalid subscript given in '", term,
+                "': subscripts must be in [a-zA-Z]");
     labels.push_back(static_cast<unsigned char>(term[i]));
   }
   return labels;
@@ -204,8 +206,10 @@ Operand multiply(const Operand& a, const Operand& b, const Labels& later) {
   const Labels b_order = joined(batch, summed, only_b);
   const Labels order = joined(batch, only_a, only_b);
   const int64_t batches = product(batch_sizes);
-  const Tensor left = at::reshape(a.permuted(a_order).expand(sizes(a_order)), {batches, product(a_sizes), product(summed_sizes)});
-  const Tensor right = at::reshape(b.permuted(b_order).expand(sizes(b_order)), {batches, product(summed_sizes), product(b_sizes)});
+  const Tensor left =
+      at::reshape(a.permuted(a_order).expand(sizes(a_order)), {batches, product(a_sizes), product(summed_sizes)});
+  const Tensor right =
+      at::reshape(b.permuted(b_order).expand(sizes(b_order)), {batches, product(summed_sizes), product(b_sizes)});
   return {at::reshape(at::bmm(left, right), sizes(order)), order};
 }
 
@@ -249,8 +253,8 @@ Tensor einsum(std::string_view equation, TensorList tensors, std::optional<IntAr
   for (size_t i = 0; i < terms.size(); ++i) {
     const bool dots = terms[i].find("...") != std::string_view::npos;
     const int64_t named = static_cast<int64_t>(terms[i].size()) - (dots ? 3 : 0);
-    TORCH_CHECK(dots ? named <= tensors[i].dim() : named == tensors[i].dim(), "einsum(): '", terms[i], "' names ", named,
-                " dimensions of a ", tensors[i].dim(), "-d operand");
+    TORCH_CHECK(dots ? named <= tensors[i].dim() : named == tensors[i].dim(), "einsum(): '", terms[i], "' names ",
+                named, " dimensions of a ", tensors[i].dim(), "-d operand");
     if (dots) ellipsis = std::max(ellipsis, tensors[i].dim() - named);
   }
   std::vector<Operand> operands;
@@ -281,7 +285,8 @@ Tensor einsum(std::string_view equation, TensorList tensors, std::optional<IntAr
   Operand total = operands[0];
   for (size_t i = 1; i <= operands.size(); ++i) {
     Labels used(result);
-    for (size_t j = i; j < operands.size(); ++j) used.insert(used.end(), operands[j].labels.begin(), operands[j].labels.end());
+    for (size_t j = i; j < operands.size(); ++j)
+      used.insert(used.end(), operands[j].labels.begin(), operands[j].labels.end());
     total = sum_unused(std::move(total), used);
     if (i == operands.size()) break;
     Labels later(result);

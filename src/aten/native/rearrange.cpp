@@ -22,7 +22,8 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
     if (size == 0) continue;
     const int64_t start = ((-shifts[i]) % size + size) % size;
     if (start == 0) continue;
-    result = at::cat({at::narrow(result, dims[i], start, size - start), at::narrow(result, dims[i], 0, start)}, dims[i]);
+    result =
+        at::cat({at::narrow(result, dims[i], start, size - start), at::narrow(result, dims[i], 0, start)}, dims[i]);
   }
   return result.is_same(self) ? at::clone(self) : result;
 }
@@ -63,8 +64,9 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
     counts = at::reshape(repeats, {1}).expand({size});
   } else {
     TORCH_CHECK(repeats.dim() == 1, "repeats must be 0-dim or 1-dim tensor");
-    TORCH_CHECK(repeats.sizes()[0] == size, "repeats must have the same size as input along dim, but got repeats.size(0) = ",
-                repeats.sizes()[0], " and input.size(", *dim, ") = ", size);
+    TORCH_CHECK(repeats.sizes()[0] == size,
+                "repeats must have the same size as input along dim, but got repeats.size(0) = ", repeats.sizes()[0],
+                " and input.size(", *dim, ") = ", size);
   }
   return at::index_select(input, *dim, at::repeat_interleave(counts, output_size));
 }
@@ -75,8 +77,8 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   const Tensor input = dim ? (self.dim() > 0 ? self : at::reshape(self, {1})) : at::reshape(self, {self.numel()});
   const int64_t along = wrap_dim(dim.value_or(0), input.dim());
   DimVector shape(input.sizes());
-  TORCH_CHECK(!output_size || *output_size == shape[along] * repeats, "repeat_interleave: Invalid output_size, expected ",
-              shape[along] * repeats, " but got ", *output_size);
+  TORCH_CHECK(!output_size || *output_size == shape[along] * repeats,
+              "repeat_interleave: Invalid output_size, expected ", shape[along] * repeats, " but got ", *output_size);
   DimVector expanded(shape);
   expanded.insert(along + 1, repeats);
   shape[along] *= repeats;
@@ -186,9 +188,7 @@ void check_stackable(TensorList tensors, const char* name) {
   TORCH_CHECK(!tensors.empty(), name, " expects a non-empty TensorList");
 }
 
-Tensor as_column(const Tensor& tensor) {
-  return tensor.dim() < 2 ? at::reshape(tensor, {tensor.numel(), 1}) : tensor;
-}
+Tensor as_column(const Tensor& tensor) { return tensor.dim() < 2 ? at::reshape(tensor, {tensor.numel(), 1}) : tensor; }
 
 }  // namespace
 
@@ -226,8 +226,8 @@ std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
   const int64_t count = static_cast<int64_t>(tensors.size());
   DimVector shape;
   for (const Tensor& tensor : tensors) {
-    TORCH_CHECK(tensor.dim() <= 1, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", tensor.dim(),
-                "-D");
+    TORCH_CHECK(tensor.dim() <= 1,
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", tensor.dim(), "-D");
     shape.push_back(tensor.numel());
   }
   // "xy" gives the first vector the second dimension, and the second one the first.

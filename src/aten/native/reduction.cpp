@@ -243,7 +243,8 @@ Tensor count_nonzero_dims(const Tensor& self, IntArrayRef dim) { return at::sum(
 
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   if (dim) return {at::amin(self, *dim, keepdim), at::amax(self, *dim, keepdim)};
-  TORCH_CHECK(self.numel() > 0, "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
+  TORCH_CHECK(self.numel() > 0,
+              "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
   return {at::amin(self, {}, keepdim), at::amax(self, {}, keepdim)};
 }
 
@@ -257,7 +258,8 @@ std::tuple<Tensor, Tensor> var_mean_unbiased(const Tensor& self, bool unbiased) 
   return at::var_mean(self, std::nullopt, std::optional<Scalar>(unbiased ? 1 : 0), false);
 }
 
-std::tuple<Tensor, Tensor> var_mean_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased, bool keepdim) {
+std::tuple<Tensor, Tensor> var_mean_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased,
+                                        bool keepdim) {
   return at::var_mean(self, dim, std::optional<Scalar>(unbiased ? 1 : 0), keepdim);
 }
 
@@ -271,7 +273,8 @@ std::tuple<Tensor, Tensor> std_mean_unbiased(const Tensor& self, bool unbiased) 
   return at::std_mean(self, std::nullopt, std::optional<Scalar>(unbiased ? 1 : 0), false);
 }
 
-std::tuple<Tensor, Tensor> std_mean_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased, bool keepdim) {
+std::tuple<Tensor, Tensor> std_mean_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased,
+                                        bool keepdim) {
   return at::std_mean(self, dim, std::optional<Scalar>(unbiased ? 1 : 0), keepdim);
 }
 

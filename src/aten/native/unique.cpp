@@ -23,14 +23,16 @@ struct Groups {
     Tensor result = at::detail::empty({static_cast<int64_t>(order.size())}, kLong, kCPU);
     int64_t* numbers = result.data_ptr<int64_t>();
     for (size_t group = 0; group < starts.size(); ++group) {
-      for (int64_t place = starts[group]; place < end(group); ++place) numbers[order[place]] = static_cast<int64_t>(group);
+      for (int64_t place = starts[group]; place < end(group); ++place)
+        numbers[order[place]] = static_cast<int64_t>(group);
     }
     return result;
   }
   // How many rows each group has.
   Tensor counts() const {
     Tensor result = at::detail::empty({static_cast<int64_t>(starts.size())}, kLong, kCPU);
-    for (size_t group = 0; group < starts.size(); ++group) result.data_ptr<int64_t>()[group] = end(group) - starts[group];
+    for (size_t group = 0; group < starts.size(); ++group)
+      result.data_ptr<int64_t>()[group] = end(group) - starts[group];
     return result;
   }
   // The row that each group begins with.

@@ -63,7 +63,7 @@ TEST(values_are_counted) {
   IS(at::median(tensor({4, 1, 3, 2})), (Sizes{}), kFloat, {2});
   IS(at::median(tensor({4, expect::kNaN, 3})), (Sizes{}), kFloat, {expect::kNaN});
   IS(std::get<1>(at::median(tensor({4, expect::kNaN, 3, expect::kNaN}), 0)), (Sizes{}), kLong, {1});
-  IS(at::count_nonzero(ramp({2, 2}), 1), (Sizes{2}), kLong, {1, 2});
+  IS(at::count_nonzero(ramp({2, 2}), at::IntArrayRef({1})), (Sizes{2}), kLong, {1, 2});
   IS(at::nan_to_num(tensor({expect::kNaN, -expect::kInf, 2}), 7, {}, -1), (Sizes{3}), kFloat, {7, -1, 2});
   CHECK_THROWS(c10::Error, at::bincount(integers({-1})), "bincount only supports 1-d non-negative integral inputs");
 }
