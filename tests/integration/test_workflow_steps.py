@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -77,17 +76,15 @@ def settings_of_the_test() -> str:
 
 
 @pytest.fixture
-def workflow(slipway: Slipway, tmp_path: Path) -> dict[str, Any]:
-    """What `slipway ci write` writes for the recipe in a checkout."""
+def written(slipway: Slipway, tmp_path: Path) -> Path:
+    """A checkout with the recipe, and what `slipway ci write` writes for it."""
     checkout = tmp_path / "checkout"
     write_recipe(checkout / "recipes/chain")
     (tmp_path / "settings.yaml").write_text(settings_of_the_test(), encoding="utf-8")
     words = (checkout / "recipes/chain", "--github", "--to", checkout, "--settings", tmp_path / "settings.yaml")
     answer = slipway("ci", "write", *words)
     assert answer.returncode == 0, answer.stdout + answer.stderr
-    content = yaml.safe_load((checkout / ".github/workflows/packages.yml").read_text(encoding="utf-8"))
-    assert isinstance(content, dict)
-    return content
+    return checkout
 
 
 def copy_checkout(place: Path) -> None:
@@ -119,8 +116,8 @@ def copy_checkout(place: Path) -> None:
     (place / ".venv").symlink_to(CHECKOUT / ".venv")
 
 
-def test_the_written_steps_run(workflow: dict[str, Any], tmp_path: Path) -> None:
-    runner = Runner(workflow, copy_checkout, tmp_path / "runs", GITHUB, run=1)
+def test_the_written_steps_run(written: Path, tmp_path: Path) -> None:
+    runner = Runner(written, copy_checkout, tmp_path / "runs", GITHUB, run=1)
     results = runner.everything()
     assert results == {name: "skipped" if name == "release" else "success" for name in results}, runner.output
     assert len(results) == 1 + 4 + 2 + 2, "the check, two outputs in two variants, two devices, publish and release"
@@ -132,19 +129,19 @@ def test_the_written_steps_run(workflow: dict[str, Any], tmp_path: Path) -> None
     built = {name for name, text in runner.output.items() if re.search(r"(?m)built in ", text)}
     assert len(built) == 4
 
-    again = Runner(workflow, copy_checkout, tmp_path / "runs", GITHUB, run=2)
+    again = Runner(written, copy_checkout, tmp_path / "runs", GITHUB, run=2)
     assert set(again.everything().values()) == {"success", "skipped"}, again.output
     assert not any(re.search(r"(?m)built in ", text) for text in again.output.values()), "nothing changed"
 
 
-def test_a_tag_becomes_a_release_without_a_device(workflow: dict[str, Any], tmp_path: Path) -> None:
+def test_a_tag_becomes_a_release_without_a_device(written: Path, tmp_path: Path) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "gh").write_text(GH, encoding="utf-8")
     (tools / "gh").chmod(0o755)
     notes = tmp_path / "notes"
     runner = Runner(
-        workflow,
+        written,
         copy_checkout,
         tmp_path / "runs",
         GITHUB | {"ref": "refs/tags/v1.0", "ref_name": "v1.0"},
@@ -163,13 +160,13 @@ def test_a_tag_becomes_a_release_without_a_device(workflow: dict[str, Any], tmp_
     assert upload.count(".conda") == 4
 
 
-def test_a_failure_stops_what_needs_it_and_nothing_is_published(workflow: dict[str, Any], tmp_path: Path) -> None:
+def test_a_failure_stops_what_needs_it_and_nothing_is_published(written: Path, tmp_path: Path) -> None:
     def broken(place: Path) -> None:
         copy_checkout(place)
         script = place / "recipes/chain/build.sh"
         script.write_text('[ "$PKG_NAME $word" != "first here" ]\n' + SCRIPT, encoding="utf-8")
 
-    runner = Runner(workflow, broken, tmp_path / "runs", GITHUB, run=1)
+    runner = Runner(written, broken, tmp_path / "runs", GITHUB, run=1)
     results = runner.everything()
     assert results["linux-64-first-here_0"] == "failure"
     assert results["linux-64-second-here_0"] == "skipped"
@@ -180,7 +177,8 @@ def test_a_failure_stops_what_needs_it_and_nothing_is_published(workflow: dict[s
     )
 
 
-def test_a_stranger_gets_no_device_of_ours(workflow: dict[str, Any]) -> None:
+def test_a_stranger_gets_no_device_of_ours(written: Path) -> None:
+    workflow = yaml.safe_load((written / ".github/workflows/packages.yml").read_text(encoding="utf-8"))
     (condition,) = {job["if"] for name, job in workflow["jobs"].items() if name.startswith("gpu-")}
 
     def allowed(event: str, head: str, **variables: str) -> bool:

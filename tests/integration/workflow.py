@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -26,14 +28,14 @@ class Runner:
     """Runs a workflow's jobs in the order of their needs.
 
     Attributes:
-        workflow: the file, parsed.
+        folder: the checkout whose ``.github/workflows/packages.yml`` and reusable workflows are run.
         tree: called with a folder: puts a copy of the checkout there.
         root: everything that is written is below it; caches stay for a later `Runner` of the same folder.
         github: the `github` context, flat: ``event_name``, ``ref``, ``run_id``...
         run: a number that no other run has.
     """
 
-    workflow: Mapping[str, Any]
+    folder: Path
     tree: Callable[[Path], None]
     root: Path
     github: Mapping[str, str]
@@ -42,6 +44,16 @@ class Runner:
     environ: Mapping[str, str] = field(default_factory=dict)
     results: dict[str, str] = field(default_factory=dict)
     output: dict[str, str] = field(default_factory=dict)
+
+    workflow: Mapping[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.workflow = self._read("./.github/workflows/packages.yml")
+
+    def _read(self, name: str) -> Mapping[str, Any]:
+        content = yaml.safe_load((self.folder / name).read_text(encoding="utf-8"))
+        assert isinstance(content, dict)
+        return content
 
     @property
     def artifacts(self) -> Path:
@@ -75,14 +87,20 @@ class Runner:
         bad = "failure" in ended
         if not evaluate(condition, values, failed=bad, succeeded=all(state == "success" for state in ended)):
             return "skipped"
+        called = self._read(job["uses"])
+        values |= given_inputs(called["on"]["workflow_call"].get("inputs", {}), job.get("with", {}))
+        (body,) = called["jobs"].values()
+        return self._body(name, body, called["defaults"]["run"]["shell"], values)
+
+    def _body(self, name: str, job: Mapping[str, Any], shell: str, values: Mapping[str, str]) -> str:
         place = self.root / f"work-{self.run}" / name
         failed = False
         to_save: list[tuple[str, Mapping[str, Any]]] = []
         for step in job["steps"]:
-            known = {**values, "github.job": name, "runner.os": "Linux", "runner.arch": "X64"}
+            known = {**values, "runner.os": "Linux", "runner.arch": "X64"}
             if not evaluate(str(step.get("if", "success()")), known, failed=failed, succeeded=not failed):
                 continue
-            if not self._step(name, step, known, place, to_save):
+            if not self._step(name, {"shell": shell, **step}, known, place, to_save):
                 failed = True
         if not failed:
             for key, settings in to_save:
@@ -119,10 +137,7 @@ class Runner:
         elif action == "actions/upload-artifact":
             return self._upload(settings, place)
         elif action == "actions/download-artifact":
-            source = self.artifacts / settings["name"]
-            if not source.is_dir():
-                return False
-            shutil.copytree(source, place / settings["path"], dirs_exist_ok=True)
+            return self._download(settings, place)
         else:
             assert action == "actions/setup-python", f"{action} is not known here"
         return True
@@ -131,7 +146,7 @@ class Runner:
         place.mkdir(parents=True, exist_ok=True)  # a job without a checkout has an empty folder
         script = self.root / "step.sh"
         script.write_text(substitute(step["run"], values, place), encoding="utf-8")
-        shell = SHELLS[step.get("shell", self.workflow["defaults"]["run"]["shell"])]
+        shell = SHELLS[step["shell"]]
         named = {key: substitute(value, values, place) for key, value in step.get("env", {}).items()}
         context = {f"GITHUB_{key.upper()}": value for key, value in self.github.items()}
         answer = subprocess.run(
@@ -171,6 +186,20 @@ class Runner:
             if pattern and not pattern.startswith("~"):  # the home is this machine's own, and stays
                 yield from sorted(place.glob(pattern))
 
+    def _download(self, settings: Mapping[str, Any], place: Path) -> bool:
+        """One artifact by name, which must be there; or all that a pattern takes, which may be none."""
+        if "name" in settings:
+            names = [settings["name"]]
+        else:
+            assert settings["merge-multiple"] == "True", "else each would get a folder of its own"
+            taken = alternatives(settings["pattern"])
+            names = [path.name for path in self.artifacts.glob("*") if path.name in taken]
+        for name in names:
+            if not (self.artifacts / name).is_dir():
+                return False
+            shutil.copytree(self.artifacts / name, place / settings["path"], dirs_exist_ok=True)
+        return True
+
     def _upload(self, settings: Mapping[str, Any], place: Path) -> bool:
         found = list(self._paths(settings, place))
         if not found:
@@ -179,9 +208,13 @@ class Runner:
         target = self.artifacts / settings["name"]
         if target.exists() and settings.get("overwrite") != "True":
             return False
-        # What is uploaded loses the folders that all of it shares; of one file, all; of one folder, its own name.
+        # What is uploaded loses the folders that all of it shares; of one file, all; of one folder, its own name. Where
+        # there is a star, it keeps what follows the folder before it.
         base = found[0] if found[0].is_dir() else found[0].parent
-        if len(found) > 1:
+        before, star, _ = settings["path"].partition("*")
+        if star:
+            base = place / before
+        elif len(found) > 1:
             base = Path(os.path.commonpath(found))
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
@@ -196,6 +229,26 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copytree(source, target, dirs_exist_ok=True)
     else:
         shutil.copy2(source, target)
+
+
+def given_inputs(declared: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]) -> dict[str, str]:
+    """The `inputs` context of a called workflow."""
+    assert set(given) <= set(declared), "an input that is not declared"
+    values: dict[str, str] = {}
+    kinds = {"string": str, "number": (int, float), "boolean": bool}
+    for name, about in declared.items():
+        assert name in given or not about.get("required"), f"{name} is missing"
+        value = given.get(name, about.get("default"))
+        assert isinstance(value, kinds[about["type"]]), f"{name} is of another type"
+        values[f"inputs.{name}"] = str(value)
+    return values
+
+
+def alternatives(pattern: str) -> list[str]:
+    """The names that a pattern like ``{one,two}`` or ``one`` takes."""
+    found = re.fullmatch(r"\{([^{}*?\[\]]+,[^{}*?\[\]]+)\}", pattern)
+    assert found or not re.search(r"[{}*?\[\]!]", pattern), f"{pattern}: no more of minimatch's language is known here"
+    return found[1].split(",") if found else [pattern]
 
 
 def substitute(text: Any, values: Mapping[str, str], place: Path) -> str:
@@ -222,7 +275,9 @@ def evaluate(expression: str, values: Mapping[str, str], *, failed: bool, succee
         "startsWith": lambda text, start: text.startswith(start),
         "value": lambda name: values.get(name, ""),
     }
-    text = re.sub(r"\b(?:github|vars|needs|steps)(?:\.[\w-]+)+", lambda found: f"value({found[0]!r})", expression)
+    text = re.sub(
+        r"\b(?:github|inputs|vars|needs|steps)(?:\.[\w-]+)+", lambda found: f"value({found[0]!r})", expression
+    )
     text = text.replace("&&", " and ").replace("||", " or ")
     text = re.sub(r"!(?!=)", " not ", text)
     return bool(eval(text, {"__builtins__": {}}, words))

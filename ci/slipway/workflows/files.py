@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from slipway.base.errors import UsageError
 from slipway.base.files import write_file
 from slipway.workflows import github, gitlab
+from slipway.workflows.yaml_text import as_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,10 +26,9 @@ def texts(matrix: Matrix, *, for_github: bool, for_gitlab: bool) -> dict[str, st
     """The files that were asked for: path in the checkout, and text."""
     contents: dict[str, Mapping[str, Any]] = {}
     if for_github:
-        contents[github.PATH] = github.workflow(matrix)
-        contents[github.LINTER_PATH] = github.linter_settings(matrix)
+        contents |= github.make_files(matrix)
     if for_gitlab:
-        contents[gitlab.PATH] = gitlab.pipeline(matrix)
+        contents |= gitlab.make_files(matrix)
     untested = [platform.subdir for platform in matrix.settings.platforms.values() if not platform.tested]
     header = HEADER.format(recipe=matrix.recipe)
     header += UNTESTED.format(platforms=", ".join(untested)) if untested else ""
@@ -40,7 +38,7 @@ def texts(matrix: Matrix, *, for_github: bool, for_gitlab: bool) -> dict[str, st
 
 def _with_versions(text: str, versions: Mapping[str, str]) -> str:
     """Behind each pinned action its version, as a comment for people and for the bots that raise it."""
-    return re.sub(r"(uses: )(\S+)$", lambda found: f"{found[0]} # {versions[found[2]]}", text, flags=re.MULTILINE)
+    return re.sub(r"(uses: )([^.\s]\S*)$", lambda found: f"{found[0]} # {versions[found[2]]}", text, flags=re.MULTILINE)
 
 
 def write(wanted: Mapping[str, str], checkout: Path) -> list[str]:
@@ -63,26 +61,3 @@ def _read(path: Path) -> str | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the pipeline cannot be read: {error}", where=str(path)) from error
-
-
-class _Dumper(yaml.SafeDumper):
-    """Block style; a text of several lines as a literal block; nothing is written as a reference to something else."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        return super().increase_indent(flow, False)
-
-
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in value else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
-
-
-_Dumper.add_representer(str, _text)
-
-
-def as_yaml(content: Mapping[str, Any]) -> str:
-    """YAML as people write it."""
-    return str(yaml.dump(dict(content), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True))

@@ -1,4 +1,8 @@
-"""A GitLab pipeline, as plain data: the same jobs, handed on as artifacts along ``needs``."""
+"""A GitLab pipeline, as plain data: the same jobs, handed on as artifacts along ``needs``.
+
+The file that is written from the matrix says which jobs there are, what each needs, and its variables; the file that it
+includes holds what jobs have in common, once for each platform.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +17,20 @@ from slipway.workflows.matrix import (
     conda_build_commands,
     gpu_commands,
     gpu_job_id,
+    gpu_spec,
     job_id,
     publish_command,
     with_needs,
 )
+from slipway.workflows.yaml_text import OneLine, OneLineMapping
 
 if TYPE_CHECKING:
     from slipway.workflows.graph import Job
     from slipway.workflows.settings import Platform
 
 PATH = ".gitlab-ci.yml"
+
+COMMON_PATH = ".gitlab/jobs.yml"
 
 REPORT = ("dist/report.html", "dist/logs/*.log")
 """Kept of every job, of a failed one too."""
@@ -37,108 +45,152 @@ SYSTEM_PACKAGES = "ca-certificates git python3 python3-pip python3-venv strace"
 
 ON_MAIN_OR_TAG = "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH || $CI_COMMIT_TAG =~ /^v/"
 
+PACKAGE = f"{HANDED}/$PACKAGE"
+"""The job's own package; its variable says which one that is, below its subdir."""
 
-def pipeline(matrix: Matrix) -> dict[str, Any]:
-    """The whole file."""
+
+def make_files(matrix: Matrix) -> dict[str, dict[str, Any]]:
+    """Every file for GitLab: its path in the checkout, and its content."""
+    return {PATH: make_pipeline(matrix), COMMON_PATH: make_common(matrix)}
+
+
+def make_pipeline(matrix: Matrix) -> dict[str, Any]:
+    """The pipeline of the matrix: names, needs and variables."""
     content: dict[str, Any] = {
+        "include": [OneLineMapping(local=COMMON_PATH)],
         "workflow": {
             "rules": [
                 {"if": "$CI_PIPELINE_SOURCE == 'merge_request_event'"},
                 {"if": ON_MAIN_OR_TAG},
             ]
         },
-        "stages": ["check", "build", "gpu", "publish"],
-        "variables": {"XDG_CACHE_HOME": f"$CI_PROJECT_DIR/{CACHE_ROOT}", "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
-        "default": {"interruptible": True},
-        "check": {
-            "stage": "check",
-            **_slipway(matrix.settings.platforms[matrix.settings.check_platform], matrix),
-            "script": [matrix.settings.check_command],
-        },
+        "stages": OneLine(["check", "build", "gpu", "publish"]),
+        "check": {"extends": ".check"},
     }
     content |= {job_id(job): _build(job, matrix) for job in matrix.everything}
-    content |= {gpu_job_id(job): _on_gpu(job, matrix) for job in matrix.on_gpu}
-    content["publish"] = _publish(matrix)
+    content |= {gpu_job_id(job): _on_gpu(job) for job in matrix.on_gpu}
+    content["publish"] = {
+        "extends": ".publish",
+        "needs": [
+            _nothing_from("check"),
+            *map(_from, matrix.published),
+            *(OneLineMapping(_nothing_from(gpu_job_id(job)), optional=True) for job in matrix.on_gpu),
+        ],
+        "variables": {"PACKAGES": "".join(f"{HANDED}/{job.file}\n" for job in matrix.published)},
+    }
+    return content
+
+
+def make_common(matrix: Matrix) -> dict[str, Any]:
+    """What jobs have in common: hidden jobs, which others extend."""
+    settings = matrix.settings
+    check_platform = settings.platforms[settings.check_platform]
+    content: dict[str, Any] = {
+        "variables": {"XDG_CACHE_HOME": f"$CI_PROJECT_DIR/{CACHE_ROOT}", "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+        "default": {"interruptible": True},
+        ".check": {"stage": "check", **_machine(check_platform, matrix), "script": [settings.check_command]},
+    }
+    for platform in settings.platforms.values():
+        if platform.engine == "slipway":
+            content[_common_name(platform, compiles=False)] = _slipway(platform, matrix, compiles=False)
+            content[_common_name(platform, compiles=True)] = _slipway(platform, matrix, compiles=True)
+        else:
+            content[_common_name(platform, compiles=False)] = _conda_build(platform, matrix)
+    content[".gpu"] = {
+        "stage": "gpu",
+        **_machine(settings.platforms[settings.gpu.platform], matrix),
+        "tags": OneLine(settings.gpu.tags),
+        # Without a machine that has a device, nobody would ever take the job: a project says so in a variable.
+        "rules": [{"if": "$WITHOUT_GPU == 'true'", "when": "never"}, {"when": "on_success"}],
+        "variables": {"NVIDIA_VISIBLE_DEVICES": "all", "NVIDIA_DRIVER_CAPABILITIES": "compute,utility"},
+        "script": gpu_commands(matrix),
+    }
+    content[".publish"] = {
+        "stage": "publish",
+        **_machine(check_platform, matrix),
+        "rules": [{"if": ON_MAIN_OR_TAG}],
+        "interruptible": False,
+        "script": [publish_command()],
+        "artifacts": {"name": "channel", "paths": ["dist/release"]},
+    }
     return content
 
 
 def _build(job: Job, matrix: Matrix) -> dict[str, Any]:
     platform = matrix.settings.platforms[job.platform]
-    content: dict[str, Any] = {"stage": "build", "needs": [_nothing_from("check"), *map(_from, job.needs)]}
-    package = f"{HANDED}/{job.file}"
-    if platform.engine == "slipway":
-        content |= _slipway(platform, matrix)
-        content["cache"].append({"key": f"package-{job_id(job)}", "paths": [package, *HISTORY]})
-        cache = matrix.settings.compiler_cache
-        if wants_cache(job.output):
-            variables = dict(cache.variables)  # what is secret there is a variable of the job anyway
-            if cache.folder:
-                content["cache"].append({"key": f"compiled-{job.output.name}-{job.platform}", "paths": [STORE]})
-                variables["SCCACHE_DIR"] = f"$CI_PROJECT_DIR/{STORE}"
-            if variables:
-                content["variables"] = variables
-        content["script"] = [build_command(job, matrix)]
-        content["artifacts"] = {"when": "always", "paths": [package, *REPORT], "expire_in": "1 week"}
-    else:
-        content |= {"tags": list(platform.tags)} | ({"image": platform.image} if platform.image else {})
-        content["variables"] = {"PYTHONPATH": "ci"}
-        content["script"] = conda_build_commands(job, matrix)
-        content["artifacts"] = {"paths": [package], "expire_in": "1 week"}
-    content["timeout"] = f"{matrix.settings.resources_of(job.output.name).minutes} minutes"
-    if not platform.tested:
-        content["allow_failure"] = True
-    return content
-
-
-def _on_gpu(job: Job, matrix: Matrix) -> dict[str, Any]:
-    gpu = matrix.settings.gpu
-    content = _slipway(matrix.settings.platforms[gpu.platform], matrix)
+    compiles = platform.engine == "slipway" and wants_cache(job.output)
+    variables = {"IDENTIFIER": job.identifier, "PACKAGE": job.file} | (
+        {"COMPILES": job.output.name} if compiles else {}
+    )
     return {
-        "stage": "gpu",
-        **content,
-        "tags": list(gpu.tags),
-        # Without a machine that has a device, nobody would ever take the job: a project says so in a variable.
-        "rules": [{"if": "$WITHOUT_GPU == 'true'", "when": "never"}, {"when": "on_success"}],
-        "variables": {"NVIDIA_VISIBLE_DEVICES": "all", "NVIDIA_DRIVER_CAPABILITIES": "compute,utility"},
+        "extends": _common_name(platform, compiles=compiles),
+        "needs": [_nothing_from("check"), *map(_from, job.needs)],
+        "variables": variables,
+        "timeout": f"{matrix.settings.resources_of(job.output.name).minutes} minutes",
+    }
+
+
+def _on_gpu(job: Job) -> dict[str, Any]:
+    return {
+        "extends": ".gpu",
         "needs": [_from(other) for other in with_needs([job])],
-        "script": gpu_commands(job, matrix),
+        "variables": {"SPEC": gpu_spec(job)},
     }
 
 
-def _publish(matrix: Matrix) -> dict[str, Any]:
-    platform = matrix.settings.platforms[matrix.settings.check_platform]
+def _common_name(platform: Platform, *, compiles: bool) -> str:
+    return f".{platform.subdir}{'-compiling' if compiles else ''}"
+
+
+def _slipway(platform: Platform, matrix: Matrix, *, compiles: bool) -> dict[str, Any]:
+    content = {"stage": "build", **_machine(platform, matrix)}
+    content["cache"].append({"key": "package-$CI_JOB_NAME", "paths": [PACKAGE, *HISTORY]})
+    cache = matrix.settings.compiler_cache
+    if compiles:
+        variables = dict(cache.variables)  # what is secret there is a variable of the job anyway
+        if cache.folder:
+            content["cache"].append({"key": f"compiled-$COMPILES-{platform.subdir}", "paths": [STORE]})
+            variables["SCCACHE_DIR"] = f"$CI_PROJECT_DIR/{STORE}"
+        if variables:
+            content["variables"] = variables
+    content["script"] = [build_command(matrix)]
+    content["artifacts"] = {"when": "always", "paths": [PACKAGE, *REPORT], "expire_in": "1 week"}
+    return content | _may_fail(platform)
+
+
+def _conda_build(platform: Platform, matrix: Matrix) -> dict[str, Any]:
     return {
-        "stage": "publish",
-        **_slipway(platform, matrix),
-        "rules": [{"if": ON_MAIN_OR_TAG}],
-        "interruptible": False,
-        "needs": [
-            _nothing_from("check"),
-            *map(_from, matrix.published),
-            *({**_nothing_from(gpu_job_id(job)), "optional": True} for job in matrix.on_gpu),
-        ],
-        "script": [publish_command()],
-        "artifacts": {"name": "channel", "paths": ["dist/release"]},
+        "stage": "build",
+        "tags": OneLine(platform.tags),
+        **({"image": platform.image} if platform.image else {}),
+        "variables": {"PYTHONPATH": "ci", "PLATFORM": platform.subdir},
+        "script": conda_build_commands(matrix),
+        "artifacts": {"paths": [PACKAGE], "expire_in": "1 week"},
+        **_may_fail(platform),
     }
 
 
-def _slipway(platform: Platform, matrix: Matrix) -> dict[str, Any]:
-    """A machine that the launcher runs on."""
-    content: dict[str, Any] = {"tags": list(platform.tags)}
+def _may_fail(platform: Platform) -> dict[str, Any]:
+    return {} if platform.tested else {"allow_failure": True}
+
+
+def _machine(platform: Platform, matrix: Matrix) -> dict[str, Any]:
+    """One that the launcher runs on."""
+    content: dict[str, Any] = {"tags": OneLine(platform.tags)}
     if platform.image:
         content["image"] = platform.image
         content["before_script"] = [
             "apt-get update -qq",
             f"apt-get install -y -qq --no-install-recommends {SYSTEM_PACKAGES}",
         ]
-    files = list(matrix.settings.cache_key_files)
+    files = OneLine(matrix.settings.cache_key_files)
     content["cache"] = [{"key": {"files": files, "prefix": "slipway"}, "paths": [f"{CACHE_ROOT}/slipway"]}]
     return content
 
 
 def _from(job: Job) -> dict[str, Any]:
-    return {"job": job_id(job), "artifacts": True}
+    return OneLineMapping(job=job_id(job), artifacts=True)
 
 
 def _nothing_from(name: str) -> dict[str, Any]:
-    return {"job": name, "artifacts": False}
+    return OneLineMapping(job=name, artifacts=False)

@@ -83,8 +83,13 @@ def _relative(path: Path, checkout: Path) -> str:
 
 
 def job_id(job: Job) -> str:
-    """The job's name as both systems take it; also the name of its artifact."""
-    return as_word(f"{job.platform}-{job.identifier}")
+    """The job's name as both systems take it."""
+    return as_word(artifact_name(job))
+
+
+def artifact_name(job: Job) -> str:
+    """How GitHub knows what the job handed on."""
+    return f"{job.platform}-{job.identifier}"
 
 
 def gpu_job_id(job: Job) -> str:
@@ -97,25 +102,26 @@ def channel_words(settings: Settings) -> str:
     return shlex.join([word for channel in settings.channels for word in ("--channel", channel)])
 
 
-def build_command(job: Job, matrix: Matrix) -> str:
-    """How slipway builds one job."""
+def build_command(matrix: Matrix) -> str:
+    """How slipway builds the job `$IDENTIFIER`."""
     recipe = "" if matrix.recipe == "recipe" else f" {shlex.quote(matrix.recipe)}"
-    return f"./slipway ci job {shlex.quote(job.identifier)}{recipe} --handed {HANDED} {channel_words(matrix.settings)}"
+    return f'./slipway ci job "$IDENTIFIER"{recipe} --handed {HANDED} {channel_words(matrix.settings)}'
 
 
-def conda_build_commands(job: Job, matrix: Matrix) -> list[str]:
-    """How real conda-build builds one job, from a recipe of this output alone."""
-    target = job.platform
+def conda_build_commands(matrix: Matrix) -> list[str]:
+    """How real conda-build builds the job `$IDENTIFIER` of `$PLATFORM`, from a recipe of this output alone.
+
+    They mean the same to bash and to PowerShell, which GitLab's runners on Windows have.
+    """
     write = (
-        f"python -m slipway ci recipe {shlex.quote(job.identifier)} {shlex.quote(matrix.recipe)} "
-        f"--platform {target} --to {ONE_RECIPE}"
+        f'python -m slipway ci recipe "$IDENTIFIER" {shlex.quote(matrix.recipe)} '
+        f'--platform "$PLATFORM" --to {ONE_RECIPE}'
     )
     build = (
         f"conda build {ONE_RECIPE} --output-folder {HANDED} --package-format conda --no-anaconda-upload "
         f"--override-channels --channel ./{HANDED} {channel_words(matrix.settings)}"
     )
-    # In Python, because GitLab's runners on Windows have a shell of their own.
-    folders = "; ".join(f"os.makedirs('{HANDED}/{name}', exist_ok=True)" for name in (target, "noarch"))
+    folders = f"[os.makedirs('{HANDED}/' + name, exist_ok=True) for name in (os.environ['PLATFORM'], 'noarch')]"
     return [
         "conda install --yes --name base conda-build conda-index",
         f'python -c "import os; {folders}"',
@@ -125,21 +131,24 @@ def conda_build_commands(job: Job, matrix: Matrix) -> list[str]:
     ]
 
 
-def gpu_commands(job: Job, matrix: Matrix) -> list[str]:
-    """Install the whole stack of one CUDA version and run the tests that need a device."""
+def gpu_spec(job: Job) -> str:
+    """The one package that pulls in the whole stack of its CUDA version."""
+    return f"{job.output.name} =={job.output.version} {job.output.build_string}"
+
+
+def gpu_commands(matrix: Matrix) -> list[str]:
+    """Install `$SPEC` with all that it needs and run the tests that need a device."""
     gpu = matrix.settings.gpu
-    output = job.output
-    specs = shlex.join([f"{output.name} =={output.version} {output.build_string}", *gpu.requires])
     return [
         f"./slipway publish --to dist/channel {HANDED}/*/*.conda",
-        f"./slipway install {specs} {channel_words(matrix.settings)}",
+        f'./slipway install "$SPEC" {shlex.join(gpu.requires)} {channel_words(matrix.settings)}',
         *gpu.commands,
     ]
 
 
 def publish_command() -> str:
-    """All packages into one channel, in one step, each judged once more."""
-    return f"./slipway publish --to dist/release {HANDED}/*/*.conda"
+    """`$PACKAGES` into one channel, in one step, each judged once more; one that was not handed on is an error."""
+    return "./slipway publish --to dist/release $PACKAGES"
 
 
 def with_needs(jobs: Sequence[Job]) -> tuple[Job, ...]:

@@ -15,7 +15,7 @@ from slipway.commands import ci, install, publish
 from slipway.request import Request, Selection
 from slipway.workflows.graph import takes
 from slipway.workflows.job import find_job, hand_on, local_jobs, selection_of
-from slipway.workflows.matrix import HANDED, build_command, gpu_commands, publish_command
+from slipway.workflows.matrix import HANDED, build_command, gpu_commands, gpu_spec, publish_command
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from slipway.workflows.matrix import Matrix
 
 
-def parsed(command: str, module: ModuleType) -> argparse.Namespace:
-    launcher, name, *words = shlex.split(command)
+def parsed(command: str, module: ModuleType, **variables: str) -> argparse.Namespace:
+    """The command as slipway reads it, its variables replaced as a shell would."""
+    launcher, name, *words = (variables.get(word.removeprefix("$"), word) for word in shlex.split(command))
     assert (launcher, name) == ("./slipway", module.__name__.rpartition(".")[2])
     parser = argparse.ArgumentParser(exit_on_error=False)
     module.add_arguments(parser)
@@ -33,28 +34,32 @@ def parsed(command: str, module: ModuleType) -> argparse.Namespace:
 
 def test_every_written_build_finds_its_job(own_matrix: Matrix) -> None:
     jobs = own_matrix.jobs["linux-64"]
-    arguments = parsed(build_command(jobs[0], own_matrix), ci)
+    arguments = parsed(build_command(own_matrix), ci, IDENTIFIER=jobs[0].identifier)
     assert arguments.handed == Path(HANDED)
     here = local_jobs(Request.of(arguments), Selection(None, None, None))
     assert [job.identifier for job in here] == [job.identifier for job in jobs], "rendered alike on the runner"
     for mine, written in zip(here, jobs, strict=True):
         assert [other.name for other in mine.needs] == [other.name for other in written.needs]
     for job in jobs:
-        assert find_job(here, parsed(build_command(job, own_matrix), ci).identifier).file == job.file
+        assert (
+            find_job(here, parsed(build_command(own_matrix), ci, IDENTIFIER=job.identifier).identifier).file == job.file
+        )
 
 
 def test_device_jobs_install_their_own_cuda(own_matrix: Matrix) -> None:
     for job in own_matrix.on_gpu:
-        handing, installing, *_ = gpu_commands(job, own_matrix)
+        handing, installing, *_ = gpu_commands(own_matrix)
         assert parsed(handing, publish).to == Path("dist/channel")
-        arguments = parsed(installing, install)
+        arguments = parsed(installing, install, SPEC=gpu_spec(job))
         assert arguments.channel == ["conda-forge"]
         taken = [other.identifier for other in own_matrix.on_gpu if takes(arguments.specs[0], other.output)]
         assert taken == [job.identifier], strict_spec(arguments.specs[0])
 
 
 def test_publishing_command_is_one_of_slipway() -> None:
-    assert parsed(publish_command(), publish).to == Path("dist/release")
+    arguments = parsed(publish_command(), publish, PACKAGES="dist/handed/linux-64/a.conda")
+    assert arguments.to == Path("dist/release")
+    assert arguments.packages == [Path("dist/handed/linux-64/a.conda")]
 
 
 def test_embedded_channel_for_a_job_holds_what_its_needs_need(own_matrix: Matrix) -> None:

@@ -19,8 +19,10 @@ import yaml
 
 from slipway.cli import main
 from slipway.workflows import files, github, gitlab
-from slipway.workflows.matrix import Matrix, gpu_job_id, job_id
+from slipway.workflows.github_bodies import body_path
+from slipway.workflows.matrix import Matrix, artifact_name, gpu_job_id, job_id
 from slipway.workflows.settings import CompilerCache
+from slipway.workflows.yaml_text import as_yaml
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -31,12 +33,62 @@ LINTER_SHA512 = "fk0UKkws3QOnnpwbVtYLW5eZUozktdassXGQYeWvX5sLlPZIby4XRXDnHxaqnfN
 
 @pytest.fixture(scope="module")
 def workflow(own_matrix: Matrix) -> dict[str, Any]:
-    return github.workflow(own_matrix)
+    """GitHub's, each job as it runs: with the body that it calls, and its inputs in their places."""
+    return expanded(own_matrix)
+
+
+def expanded(matrix: Matrix) -> dict[str, Any]:
+    contents = github.make_files(matrix)
+    whole = contents[github.PATH]
+    jobs: dict[str, Any] = {}
+    for name, job in whole["jobs"].items():
+        called = contents[job["uses"].removeprefix("./")]
+        declared = called["on"]["workflow_call"].get("inputs", {})
+        inputs = {key: about.get("default") for key, about in declared.items()} | job.get("with", {})
+        assert set(inputs) == set(declared)
+        assert None not in inputs.values()
+        (body,) = called["jobs"].values()
+        steps = [step for step in body["steps"] if not is_left_out(step, inputs)]
+        jobs[name] = {**job, **with_inputs({**body, "steps": steps}, inputs)}
+    return {**whole, "jobs": jobs}
+
+
+def is_left_out(step: dict[str, Any], inputs: dict[str, Any]) -> bool:
+    """Whether the step is one for jobs with an input that this one has not got."""
+    found = re.match(r"inputs\.(\w+) != ''", step.get("if", ""))
+    return found is not None and inputs[found[1]] == ""
+
+
+def with_inputs(content: Any, inputs: dict[str, Any]) -> Any:
+    """`content` with ``${{ inputs.x }}`` replaced."""
+    if isinstance(content, dict):
+        return {key: with_inputs(value, inputs) for key, value in content.items()}
+    if isinstance(content, list):
+        return [with_inputs(value, inputs) for value in content]
+    if not isinstance(content, str):
+        return content
+    if content == "${{ !inputs.tested }}":
+        return not inputs["tested"]
+    return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: str(inputs[found[1]]), content)
 
 
 @pytest.fixture(scope="module")
 def pipeline(own_matrix: Matrix) -> dict[str, Any]:
-    return gitlab.pipeline(own_matrix)
+    """GitLab's, each job with what it extends."""
+    return extended(own_matrix)
+
+
+def extended(matrix: Matrix) -> dict[str, Any]:
+    contents = gitlab.make_files(matrix)
+    whole, common = contents[gitlab.PATH], contents[gitlab.COMMON_PATH]
+    assert whole["include"] == [{"local": gitlab.COMMON_PATH}]
+
+    def job(content: dict[str, Any]) -> dict[str, Any]:
+        base = common[content["extends"]]
+        variables = {**base.get("variables", {}), **content.get("variables", {})}
+        return {**base, **content, "variables": variables}
+
+    return {key: job(value) if "extends" in value else value for key, value in whole.items()}
 
 
 def test_committed_pipelines_are_fresh(own_matrix: Matrix) -> None:
@@ -45,24 +97,48 @@ def test_committed_pipelines_are_fresh(own_matrix: Matrix) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "options", "name", "slip"),
+    ("schema", "options", "names", "slip"),
     [
-        ("vendor.github-workflows", (), github.PATH, ("timeout-minutes:", "timeout-minuets:")),
-        ("vendor.gitlab-ci", ("--data-transform", "gitlab-ci"), gitlab.PATH, ("stage: build", "stage: 5")),
+        ("vendor.github-workflows", (), ".github/workflows/*.yml", ("uses: ", "uzes: ")),
+        ("vendor.github-workflows", (), ".github/workflows/job-*.yml", ("runs-on:", "runs-onn:")),
+        ("vendor.gitlab-ci", ("--data-transform", "gitlab-ci"), gitlab.PATH, ("timeout: ", "timeout: 5 #")),
     ],
 )
 def test_published_schema(
-    tmp_path: Path, schema: str, options: tuple[str, ...], name: str, slip: tuple[str, str]
+    tmp_path: Path, schema: str, options: tuple[str, ...], names: str, slip: tuple[str, str]
 ) -> None:
-    text = (CHECKOUT / name).read_text(encoding="utf-8")
-    assert _schema_accepts(schema, options, CHECKOUT / name)
+    paths = sorted(CHECKOUT.glob(names))
+    assert paths
+    assert _schema_accepts(schema, options, paths)
+    text = next(text for path in paths if slip[0] in (text := path.read_text(encoding="utf-8")))
     broken = tmp_path / "broken.yml"
     broken.write_text(text.replace(*slip, 1), encoding="utf-8")
-    assert not _schema_accepts(schema, options, broken), "the schema must have teeth"
+    assert not _schema_accepts(schema, options, [broken]), "the schema must have teeth"
 
 
-def _schema_accepts(schema: str, options: tuple[str, ...], path: Path) -> bool:
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *options, str(path)]
+def test_gitlab_jobs_with_what_they_extend(tmp_path: Path, pipeline: dict[str, Any]) -> None:
+    """The schema looks into no job whose name starts with a dot; it does into those that extend it."""
+    for name, slip in (("whole.yml", ("", "")), ("broken.yml", ("stage: build", "stage: 5"))):
+        (tmp_path / name).write_text(as_yaml(pipeline).replace(*slip), encoding="utf-8")
+        options = ("--data-transform", "gitlab-ci")
+        assert _schema_accepts("vendor.gitlab-ci", options, [tmp_path / name]) == (name == "whole.yml")
+
+
+def test_each_thing_is_said_once(own_matrix: Matrix) -> None:
+    wanted = files.texts(own_matrix, for_github=True, for_gitlab=True)
+    assert len(wanted[github.PATH].splitlines()) < 400
+    assert len(wanted[gitlab.PATH].splitlines()) < 400
+    assert "run:" not in wanted[github.PATH]
+    assert "script:" not in wanted[gitlab.PATH]
+    for command in ("./slipway ci job", "conda build", "./slipway install", "./slipway publish --to dist/release"):
+        assert sum(text.count(command) for path, text in wanted.items() if path.startswith(".github")) == 1
+    for engine in ("slipway", "conda-build"):
+        called = yaml.safe_load(wanted[body_path(engine)])["jobs"]
+        assert list(called) == [engine]
+
+
+def _schema_accepts(schema: str, options: tuple[str, ...], paths: list[Path]) -> bool:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *options, *map(str, paths)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     assert answer.returncode in (0, 1), answer.stdout + answer.stderr
     print(answer.stdout)
@@ -82,7 +158,7 @@ def test_actionlint(own_matrix: Matrix, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.yml"
     wrong.write_text("on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps: [run: 'true']\n")
     command = [node, str(Path(__file__).with_name("actionlint.cjs")), str(tmp_path / "package")]
-    paths = [str(wrong), str(CHECKOUT / github.PATH)]
+    paths = [str(wrong), *map(str, sorted((CHECKOUT / ".github/workflows").glob("*.yml")))]
     answer = subprocess.run([*command, *paths], capture_output=True, text=True, check=True)
     found = json.loads(answer.stdout)
     assert [finding["kind"] for finding in found if "does not exist" in finding["message"]] == ["job-needs"]
@@ -98,9 +174,12 @@ def test_one_job_for_each_build_and_its_needs(workflow: dict[str, Any], own_matr
     for job in own_matrix.everything:
         content = workflow["jobs"][job_id(job)]
         assert content["needs"] == ["check", *map(job_id, job.needs)]
-        taken = [step["with"]["name"] for step in content["steps"] if "download" in step.get("uses", "")]
-        assert taken == [job_id(other) for other in job.needs], "what is needed is handed on"
+        patterns = [step["with"]["pattern"] for step in content["steps"] if "download" in step.get("uses", "")]
+        taken = [name for pattern in patterns for name in pattern.strip("{}").split(",")]
+        assert taken == [artifact_name(other) for other in job.needs], "what is needed is handed on"
+        assert all(("," in pattern) == pattern.startswith("{") for pattern in patterns), "braces are for several"
         (uploaded,) = [step for step in content["steps"] if step.get("name") == "hand the package on"]
+        assert uploaded["with"]["name"] == artifact_name(job)
         assert uploaded["with"]["path"].endswith(f"/{job.output.key}.conda")
 
 
@@ -119,7 +198,7 @@ def test_a_device_for_each_cuda_version(workflow: dict[str, Any], pipeline: dict
     for job in own_matrix.on_gpu:
         content = workflow["jobs"][gpu_job_id(job)]
         assert "gpu" in content["runs-on"]
-        assert job.output.build_string in content["steps"][-1]["run"]
+        assert job.output.build_string in content["steps"][-1]["env"]["SPEC"]
         assert "fork" not in content["if"]
         assert "head.repo.full_name == github.repository" in content["if"], "no stranger's code on our own machine"
         assert pipeline[gpu_job_id(job)]["tags"] == ["gpu"]
@@ -152,18 +231,21 @@ def test_another_store_and_what_opens_it(own_matrix: Matrix) -> None:
     cache = CompilerCache(False, {"SCCACHE_REDIS_ENDPOINT": "redis://cache"}, ("SCCACHE_REDIS_PASSWORD",))
     matrix = replace(own_matrix, settings=replace(own_matrix.settings, compiler_cache=cache))
     job = next(job for job in matrix.everything if job.output.name == "libtorch" and job.platform == "linux-64")
-    steps = github.workflow(matrix)["jobs"][job_id(job)]["steps"]
+    content = expanded(matrix)["jobs"][job_id(job)]
+    steps = content["steps"]
     assert not any(str(step.get("name")).startswith("compiled files") for step in steps)
+    assert content["secrets"] == {"SCCACHE_REDIS_PASSWORD": "${{ secrets.SCCACHE_REDIS_PASSWORD }}"}
     assert next(step["env"] for step in steps if "env" in step) == {
+        "IDENTIFIER": job.identifier,
         "SCCACHE_REDIS_ENDPOINT": "redis://cache",
         "SCCACHE_REDIS_PASSWORD": "${{ secrets.SCCACHE_REDIS_PASSWORD }}",
     }
-    assert gitlab.pipeline(matrix)[job_id(job)]["variables"] == {"SCCACHE_REDIS_ENDPOINT": "redis://cache"}
+    assert extended(matrix)[job_id(job)]["variables"]["SCCACHE_REDIS_ENDPOINT"] == "redis://cache"
 
 
 def test_actions_are_pinned_by_commit_and_say_their_version(own_matrix: Matrix) -> None:
-    text = files.texts(own_matrix, for_github=True, for_gitlab=False)[github.PATH]
-    used = [line.strip() for line in text.splitlines() if "uses: " in line]
+    texts = files.texts(own_matrix, for_github=True, for_gitlab=False).values()
+    used = [line.strip() for text in texts for line in text.splitlines() if "uses: " in line and "uses: ./" not in line]
     assert used
     assert all(re.fullmatch(r"(- )?uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line) for line in used)
 
@@ -196,15 +278,15 @@ def test_gitlab_hands_on_along_needs(pipeline: dict[str, Any], own_matrix: Matri
 
 def test_written_once_and_then_fresh(own_matrix: Matrix, tmp_path: Path) -> None:
     wanted = files.texts(own_matrix, for_github=True, for_gitlab=False)
-    assert files.write(wanted, tmp_path) == [github.PATH, github.LINTER_PATH]
+    assert files.write(wanted, tmp_path) == list(github.make_files(own_matrix))
     before = (tmp_path / github.PATH).stat().st_mtime_ns
     assert files.write(wanted, tmp_path) == []
     assert (tmp_path / github.PATH).stat().st_mtime_ns == before
-    assert [path.name for path in (tmp_path / github.PATH).parent.iterdir()] == ["packages.yml"]
+    assert {f".github/workflows/{path.name}" for path in (tmp_path / github.PATH).parent.iterdir()} < set(wanted)
 
 
 def test_texts_read_back_as_what_was_meant(workflow: dict[str, Any]) -> None:
-    assert yaml.safe_load(files.as_yaml(workflow)) == workflow
+    assert yaml.safe_load(as_yaml(workflow)) == workflow
 
 
 def test_check_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,303 @@
+"""The reusable workflows that jobs on GitHub consist of: each job's body once, with inputs.
+
+    check         lint and fast tests, before anything is built
+    slipway       one package, by slipway
+    conda-build   one package, by real conda-build, where slipway's own engine does not build yet
+    gpu           what needs a device, for one version of CUDA
+    publish       one channel of all packages
+    release       a tag's packages become files of its release
+
+Inputs reach scripts as environment variables, so that no text becomes part of a program.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from slipway.workflows.matrix import (
+    HANDED,
+    HISTORY,
+    Matrix,
+    build_command,
+    conda_build_commands,
+    gpu_commands,
+    publish_command,
+)
+from slipway.workflows.yaml_text import OneLine, OneLineMapping
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+STORE = "sccache"
+"""Below the folder of the cache; it is kept apart, because it changes with each run."""
+
+JOB = "${{ inputs.platform }}-${{ inputs.identifier }}"
+"""`slipway.workflows.matrix.artifact_name` of the job."""
+
+PACKAGE = f"{HANDED}/*/${{{{ inputs.package }}}}"
+"""The job's own package. The star stands for its subdir, which the artifact keeps, as it keeps all behind a star."""
+
+RUN = "${{ github.run_id }}-${{ github.run_attempt }}"
+
+RELEASE = (
+    'gh release view "$GITHUB_REF_NAME" --repo "$GITHUB_REPOSITORY" > /dev/null 2>&1 ||',
+    '  gh release create "$GITHUB_REF_NAME" --repo "$GITHUB_REPOSITORY" --verify-tag --generate-notes',
+    'gh release upload "$GITHUB_REF_NAME" --repo "$GITHUB_REPOSITORY" --clobber dist/release/*/*.conda',
+)
+"""Runs again without harm."""
+
+Step = dict[str, Any]
+
+
+def body_path(name: str) -> str:
+    """The file of a reusable workflow, in the checkout."""
+    return f".github/workflows/job-{name}.yml"
+
+
+def make_bodies(matrix: Matrix) -> dict[str, dict[str, Any]]:
+    """The reusable workflows by name: those of the engines that the platforms use, and the others."""
+    builders = {"slipway": _slipway, "conda-build": _conda_build}
+    engines = dict.fromkeys(platform.engine for platform in matrix.settings.platforms.values())
+    return {
+        "check": _check(matrix),
+        **{engine: builders[engine](matrix) for engine in engines},
+        "gpu": _gpu(matrix),
+        "publish": _publish(matrix),
+        "release": _release(matrix),
+    }
+
+
+def _body(
+    name: str,
+    machine: Mapping[str, Any],
+    steps: Sequence[Step],
+    inputs: Mapping[str, Mapping[str, Any]] = {},
+    secrets: Sequence[str] = (),
+) -> dict[str, Any]:
+    """A workflow of one job."""
+    call: dict[str, Any] = {"inputs": {key: OneLineMapping(value) for key, value in inputs.items()}} if inputs else {}
+    if secrets:
+        call["secrets"] = {key: OneLineMapping(required=False) for key in secrets}
+    return {
+        "name": f"job: {name}",
+        "on": {"workflow_call": call},
+        "defaults": {"run": {"shell": "bash"}},
+        "jobs": {name: {**machine, "steps": list(steps)}},
+    }
+
+
+def _default_machine(matrix: Matrix) -> dict[str, Any]:
+    return {
+        "runs-on": matrix.settings.platforms[matrix.settings.check_platform].runner,
+        "timeout-minutes": matrix.settings.resources_of("default").minutes,
+    }
+
+
+def _check(matrix: Matrix) -> dict[str, Any]:
+    run = {"name": "lint and fast tests", "run": matrix.settings.check_command}
+    return _body("check", _default_machine(matrix), [*_beginning(matrix, "check"), run])
+
+
+_BUILDING = {
+    "name": JOB,
+    "runs-on": "${{ inputs.runner }}",
+    "timeout-minutes": "${{ inputs.minutes }}",
+    "continue-on-error": "${{ !inputs.tested }}",
+}
+_TEXT = {"type": "string", "required": True}
+_TEXT_OR_NONE = {"type": "string", "default": ""}
+_BUILDING_INPUTS: Mapping[str, Mapping[str, Any]] = {
+    "platform": _TEXT,
+    "identifier": _TEXT,
+    "package": _TEXT,
+    "runner": _TEXT,
+    "minutes": {"type": "number", "required": True},
+    "handed": _TEXT_OR_NONE,
+    "tested": {"type": "boolean", "default": True},
+}
+
+
+def _slipway(matrix: Matrix) -> dict[str, Any]:
+    """The last package of this variant comes back from the cache; slipway's digest says whether it is still right.
+
+    With it comes what its build taught: the longest steps go first on another runner, too.
+    """
+    cache = matrix.settings.compiler_cache
+    prefix = f"package-{JOB}-"
+    last = {
+        "name": "the last package of this variant",
+        "uses": matrix.settings.actions["cache"].pinned,
+        "with": {"path": _script((PACKAGE, *HISTORY)), "key": f"{prefix}{RUN}", "restore-keys": prefix},
+    }
+    variables = dict(cache.variables) | {name: f"${{{{ secrets.{name} }}}}" for name in cache.secrets}
+    build: Step = {
+        "name": "build, unless nothing changed",
+        "env": {"IDENTIFIER": "${{ inputs.identifier }}", **variables},
+        "run": build_command(matrix),
+    }
+    report = {
+        "name": "keep the report and the logs",
+        "if": "!cancelled()",
+        "uses": matrix.settings.actions["upload"].pinned,
+        "with": {
+            "name": f"report-{JOB}",
+            "path": "dist/report.html\ndist/logs\n",
+            "if-no-files-found": "ignore",
+            "retention-days": 30,
+            "overwrite": True,
+        },
+    }
+    compiled = [_compiled(matrix)] if cache.folder else []
+    steps = [*_beginning(matrix, JOB), last, *compiled, _handed(matrix), build, _handing_on(matrix), report]
+    inputs = {**_BUILDING_INPUTS, **({"compiles": _TEXT_OR_NONE} if cache.folder else {})}
+    return _body("slipway", _BUILDING, steps, inputs, cache.secrets)
+
+
+def _compiled(matrix: Matrix) -> Step:
+    """The store of compiled files: that of the variant's last job, else of any job of the output."""
+    prefix = "compiled-${{ inputs.compiles }}-${{ inputs.platform }}-"
+    own = f"{prefix}${{{{ inputs.identifier }}}}-"
+    return {
+        "name": "compiled files of earlier runs",
+        "if": "inputs.compiles != ''",
+        "uses": matrix.settings.actions["cache"].pinned,
+        "with": {
+            "path": f"{matrix.settings.cache_path}/{STORE}",
+            "key": f"{own}{RUN}",
+            "restore-keys": f"{own}\n{prefix}",
+        },
+    }
+
+
+def _conda_build(matrix: Matrix) -> dict[str, Any]:
+    """The package comes back from the cache if no file that it is made from changed; else conda-build builds it."""
+    actions = matrix.settings.actions
+    sources = ", ".join(f"'{source}/**', '{source}'" for source in matrix.sources)
+    last = {
+        "name": "the package, if nothing changed",
+        "id": "last",
+        "uses": actions["cache"].pinned,
+        "with": {"path": PACKAGE, "key": f"package-{JOB}-${{{{ hashFiles({sources}) }}}}"},
+    }
+    missing = "steps.last.outputs.cache-hit != 'true'"
+    conda = {
+        "name": "conda",
+        "if": missing,
+        "uses": actions["setup-conda"].pinned,
+        "with": {"miniforge-version": "latest", "conda-remove-defaults": "true", "auto-activate-base": "true",
+                 "activate-environment": ""},
+    }  # fmt: skip
+    build = {
+        "name": "build",
+        "if": missing,
+        "shell": "bash -el {0}",
+        "env": {"PYTHONPATH": "ci", "IDENTIFIER": "${{ inputs.identifier }}", "PLATFORM": "${{ inputs.platform }}"},
+        "run": _script(conda_build_commands(matrix)),
+    }
+    handed = _handed(matrix)
+    handed["if"] += f" && {missing}"
+    steps = [_checkout(matrix), last, handed, conda, build, _handing_on(matrix)]
+    return _body("conda-build", _BUILDING, steps, _BUILDING_INPUTS)
+
+
+def _gpu(matrix: Matrix) -> dict[str, Any]:
+    machine = {
+        "name": "${{ inputs.job }}",
+        "runs-on": OneLine(matrix.settings.gpu.labels),
+        "timeout-minutes": matrix.settings.resources_of("default").minutes,
+    }
+    test = {
+        "name": "install and test on a device",
+        "env": {"SPEC": "${{ inputs.spec }}"},
+        "run": _script(gpu_commands(matrix)),
+    }
+    steps = [*_beginning(matrix, "${{ inputs.job }}"), _handed(matrix), test]
+    return _body("gpu", machine, steps, {"job": _TEXT, "spec": _TEXT, "handed": _TEXT})
+
+
+def _publish(matrix: Matrix) -> dict[str, Any]:
+    channel = {
+        "name": "one channel of all packages",
+        "env": {"PACKAGES": "${{ inputs.packages }}"},
+        "run": publish_command(),
+    }
+    keep = {
+        "name": "keep the channel",
+        "uses": matrix.settings.actions["upload"].pinned,
+        "with": {"name": "channel", "path": "dist/release", "if-no-files-found": "error",
+                 "compression-level": 0, "overwrite": True},
+    }  # fmt: skip
+    steps = [*_beginning(matrix, "publish"), _handed(matrix), channel, keep]
+    return _body("publish", _default_machine(matrix), steps, {"handed": _TEXT, "packages": _TEXT})
+
+
+def _release(matrix: Matrix) -> dict[str, Any]:
+    steps = [
+        {
+            "name": "the channel",
+            "uses": matrix.settings.actions["download"].pinned,
+            "with": {"name": "channel", "path": "dist/release"},
+        },
+        {
+            "name": "attach the packages to the tag's release",
+            "env": {"GH_TOKEN": "${{ github.token }}"},
+            "run": _script(RELEASE),
+        },
+    ]
+    return _body("release", _default_machine(matrix), steps)
+
+
+def _checkout(matrix: Matrix) -> Step:
+    return {"uses": matrix.settings.actions["checkout"].pinned, "with": {"persist-credentials": False}}
+
+
+def _beginning(matrix: Matrix, job: str) -> list[Step]:
+    """The checkout, Python, and what was downloaded before.
+
+    A cache's key is written once and never again, so jobs that need different packages must not share one.
+    """
+    settings = matrix.settings
+    files = ", ".join(f"'{name}'" for name in settings.cache_key_files)
+    prefix = f"downloads-${{{{ runner.os }}}}-${{{{ runner.arch }}}}-{job}-"
+    return [
+        _checkout(matrix),
+        {"uses": settings.actions["setup-python"].pinned, "with": {"python-version": settings.python}},
+        {
+            "name": "downloads of earlier runs",
+            "uses": settings.actions["cache"].pinned,
+            "with": {
+                # The star matters: of a folder that is named itself, the action leaves nothing out.
+                "path": f"{settings.cache_path}/*\n!{settings.cache_path}/{STORE}",
+                "key": f"{prefix}${{{{ hashFiles({files}) }}}}",
+                "restore-keys": prefix,
+            },
+        },
+    ]
+
+
+def _handed(matrix: Matrix) -> Step:
+    return {
+        "name": "take the packages of other jobs",
+        "if": "inputs.handed != ''",
+        "uses": matrix.settings.actions["download"].pinned,
+        "with": {"pattern": "${{ inputs.handed }}", "path": HANDED, "merge-multiple": True},
+    }
+
+
+def _handing_on(matrix: Matrix) -> Step:
+    return {
+        "name": "hand the package on",
+        "uses": matrix.settings.actions["upload"].pinned,
+        "with": {
+            "name": JOB,
+            "path": PACKAGE,
+            "if-no-files-found": "error",
+            "compression-level": 0,
+            "retention-days": 7,
+            "overwrite": True,  # a job that is run again hands on again, and its first artifact is still there
+        },
+    }
+
+
+def _script(commands: Sequence[str]) -> str:
+    return "\n".join(commands) + "\n"
