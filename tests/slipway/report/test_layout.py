@@ -7,7 +7,6 @@ import random
 
 import pytest
 
-from slipway.report.graph import NODE_GAP, draw
 from slipway.report.layout import Box, lanes, reduce_links, squarify, ticks
 
 
@@ -48,27 +47,3 @@ def test_ticks(length: float, expected: list[float]) -> None:
 def test_implied_links_are_left_out() -> None:
     links = {"python": ["torch", "cpu", "c10"], "torch": ["cpu", "c10"], "cpu": ["c10"], "c10": []}
     assert reduce_links(links) == {"python": ["torch"], "torch": ["cpu"], "cpu": ["c10"], "c10": []}
-
-
-def test_a_drawing_goes_down_and_nothing_overlaps() -> None:
-    links = {"python": ["torch", "shm"], "torch": ["cpu"], "cpu": ["c10", "mkl"], "shm": ["c10"], "cuda": ["c10"]}
-    names = ["c10", "cpu", "cuda", "mkl", "python", "shm", "torch"]
-    drawing = draw({name: 60.0 + 10 * len(name) for name in names}, links)
-    for link in drawing.links:
-        assert drawing.nodes[link.source].y < drawing.nodes[link.target].y
-        assert link.path.startswith("M")
-    assert {(link.source, link.target) for link in drawing.links} == {(a, b) for a in links for b in links[a]}
-    for one, other in itertools.combinations(drawing.nodes.values(), 2):
-        if one.y == other.y:
-            left, right = sorted((one, other), key=lambda box: box.x)
-            assert left.x + left.width + NODE_GAP <= right.x + 1e-6
-    assert all(box.x >= 0 and box.x + box.width <= drawing.width for box in drawing.nodes.values())
-
-
-def test_loops_do_no_harm() -> None:
-    drawing = draw({"a": 50, "b": 50}, {"a": ["b", "a", "unknown"], "b": ["a"]})
-    assert [(link.source, link.target) for link in drawing.links] == [("a", "b")]
-
-
-def test_an_empty_drawing() -> None:
-    assert draw({}, {}).nodes == {}
