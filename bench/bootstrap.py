@@ -1,6 +1,6 @@
 """Measures the embedded channel: assembled from nothing, again with everything in the cache, and its sizes.
 
-    python bench/bootstrap.py [--cuda 13.0] [--blas openblas] [--keep-downloads]
+    ./slipway bench bootstrap [--cuda 13.0] [--blas openblas] [--keep-downloads]
 
 Uses a cache of its own in a temporary folder, so it downloads everything; with --keep-downloads the user's downloads
 are taken over, and the first figure is that of assembling alone.
@@ -16,10 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "ci"))
-
 from slipway.base.log import NullReporter
-from slipway.bootstrap import ChannelRequest, EmbeddedChannel, default_cache, ensure_channel
+from slipway.base.paths import cache_folder
+from slipway.bootstrap import ChannelRequest, EmbeddedChannel, ensure_channel
 
 
 def timed(request: ChannelRequest, cache: Path, *, offline: bool) -> tuple[EmbeddedChannel, float]:
@@ -48,7 +47,7 @@ def main() -> None:
         cache = Path(folder)
         if arguments.keep_downloads:
             for name in ("downloads", "apt"):
-                shutil.copytree(default_cache(dict(os.environ)) / name, cache / name)
+                shutil.copytree(cache_folder() / name, cache / name)
         channel, cold = timed(request, cache, offline=False)
         _, warm = timed(request, cache, offline=True)
         downloads = folder_size(cache / "downloads")

@@ -1,6 +1,6 @@
 """Measures what the compiler cache gives: a cold clone without and with a warm store, and one edited kernel.
 
-    python bench/cache.py [--runs N] [--cuda X.Y]
+    ./slipway bench cache [--runs N] [--cuda X.Y]
 
 Works on clones of the last commit in a temporary folder, each with its own empty dist/ and with a store made here; the
 cache of downloads and assembled packages is the user's and warm. Beside each time: compiles taken from the store.

@@ -1,6 +1,6 @@
 """Measures what an edit costs, up to the installed package: nothing, README, one Python file, one CPU kernel.
 
-    python bench/edit.py [--runs N]
+    ./slipway bench edit [--runs N]
 
 Works on a clone of the last commit in a temporary folder, with the user's cache of downloads and compiled files. The
 first ship (everything) is not measured. Says for each which packages were built and what the compiler cache did, and

@@ -1,8 +1,8 @@
 """Measures what packaging costs beside compiling: the four trivial outputs of a recipe, from the recipe to the channel.
 
-    python bench/overhead.py [--runs N]
+    ./slipway bench overhead [--runs N]
 
-Run it with slipway's own Python (`.venv/bin/python`). The recipe is tests/golden/conda-build/additive, as it is: its
+The recipe is tests/golden/conda-build/additive, as it is: its
 scripts write one file each, so all the time is rendering, solving, making environments, packing, testing, verifying and
 indexing. Its four outputs are for two CUDA versions, so they take two calls of `slipway ship`. The real
 conda-build 26.7 took 46 s for `conda build` of the same recipe on two cores, without verifying.
@@ -16,17 +16,15 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(CHECKOUT / "ci"))
+from slipway.base.log import NullReporter
+from slipway.channel.folder import Channel
+from slipway.request import Selection, embedded_channel
 
-from slipway.base.log import NullReporter  # noqa: E402
-from slipway.channel.folder import Channel  # noqa: E402 - found in the checkout
-from slipway.request import Selection, embedded_channel  # noqa: E402
+CHECKOUT = Path(__file__).resolve().parents[1]
 
 RECIPE = CHECKOUT / "tests" / "golden" / "conda-build" / "additive"
 CUDA_VERSIONS = ("12.4", "13.0")

@@ -1,8 +1,8 @@
 """Measures rendering: each golden recipe, our own matrix, and each from the prompt to the answer.
 
-    python bench/render.py [--repeat N]
+    ./slipway bench render [--repeat N]
 
-Run it with slipway's own Python (`.venv/bin/python`). *first* is a recipe's first rendering in a process, with nothing
+*first* is a recipe's first rendering in a process, with nothing
 prepared but the imports; *best* the shortest of N further ones, each from the files on. *prompt* is a whole
 `slipway render --json`, interpreter and imports included.
 """
@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(CHECKOUT / "ci"))
+from slipway.base.platform import LINUX_64
+from slipway.base.text import format_table
+from slipway.recipe import load_recipe, render
 
-from slipway.base.platform import LINUX_64  # noqa: E402
-from slipway.console import format_table  # noqa: E402 - found in the checkout
-from slipway.recipe import load_recipe, render  # noqa: E402
+CHECKOUT = Path(__file__).resolve().parents[1]
 
 RECIPES = (*sorted((CHECKOUT / "tests" / "golden" / "conda-build").glob("*/")), CHECKOUT / "recipe")
 

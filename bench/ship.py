@@ -1,6 +1,6 @@
 """Measures `slipway ship` as a user meets it: cold, again, with CUDA on top; and what it makes.
 
-    python bench/ship.py [--keep-downloads] [--cuda 13.0] [--keep DIR]
+    ./slipway bench ship [--keep-downloads] [--cuda 13.0] [--keep DIR]
 
 Works in temporary folders (cache, output) with a copy of nothing but the tracked files, so that the run is cold: the
 locked environment, the channel and every package are made anew. `--keep-downloads` takes the user's downloads over

@@ -1,6 +1,6 @@
 """What one small operation costs: `a + b` on four floats, and its neighbours, next to another torch.
 
-python bench/torch_add.py [--reference PYTHON] [--threads N ...]
+./slipway bench torch_add [--reference PYTHON] [--threads N ...]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Convolutions of usual sizes, forwards and backwards, and a step of training LeNet, next to another torch.
 
-python bench/torch_conv.py [--reference PYTHON] [--threads N ...]
+./slipway bench torch_conv [--reference PYTHON] [--threads N ...]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Trains a small network on the 1,437 training digits for ten epochs; seconds and accuracy, next to another torch.
 
-python bench/torch_digits.py [--reference PYTHON]
+./slipway bench torch_digits [--reference PYTHON]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Time and resident memory of `import torch`, each in fresh processes, next to another torch.
 
-python bench/torch_import.py [--reference PYTHON] [--runs N]
+./slipway bench torch_import [--reference PYTHON] [--runs N]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Functions of a million floats, next to another torch.
 
-python bench/torch_unary.py [--reference PYTHON] [--threads N ...]
+./slipway bench torch_unary [--reference PYTHON] [--threads N ...]
 """
 
 from __future__ import annotations

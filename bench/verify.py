@@ -1,8 +1,8 @@
 """Measures `slipway verify` over every package of the channel: reading, solving, judging, per package and together.
 
-    python bench/verify.py [--dist DIR] [--repeat N]
+    ./slipway bench verify [--dist DIR] [--repeat N]
 
-Run it with slipway's own Python (`.venv/bin/python`), after `./slipway ship`. The best of N runs counts; nothing is
+Run it after `./slipway ship`. The best of N runs counts; nothing is
 kept between them but the system's file cache.
 """
 
@@ -10,24 +10,23 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CHECKOUT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(CHECKOUT / "ci"))
+from slipway.base.log import NullReporter
+from slipway.base.text import format_table, human_size
+from slipway.channel.environments import solve
+from slipway.channel.folder import Channel
+from slipway.commands.verify import selection_of
+from slipway.request import embedded_channel
+from slipway.verify import Verifier
 
-from slipway.base.log import NullReporter  # noqa: E402
-from slipway.channel.environments import solve  # noqa: E402
-from slipway.channel.folder import Channel  # noqa: E402 - found in the checkout
-from slipway.commands.verify import selection_of  # noqa: E402
-from slipway.console import format_table, human_size  # noqa: E402
-from slipway.request import embedded_channel  # noqa: E402
-from slipway.verify import Verifier  # noqa: E402
+CHECKOUT = Path(__file__).resolve().parents[1]
 
 Answer = TypeVar("Answer")
 
@@ -55,16 +54,16 @@ def main() -> None:
     verifier = Verifier()
     rows = []
     for path in packages:
-        reading, facts = best(arguments.repeat, lambda path=path: verifier.facts(path))
+        reading, facts = best(arguments.repeat, partial(verifier.facts, path))
         embedded = embedded_channel(selection_of(facts), NullReporter(), offline=False)
         spec = f"{facts.package} =={facts.index['version']} {facts.index['build']}"
         channels = (Channel(folder).url, embedded.url)
-        solving, solution = best(arguments.repeat, lambda spec=spec, channels=channels: solve([spec], channels))
+        solving, solution = best(arguments.repeat, partial(solve, [spec], channels))
         looking, around = best(
             arguments.repeat,
-            lambda facts=facts, solution=solution: verifier.surroundings(solution.packages, facts, previous_in=folder),
+            partial(verifier.surroundings, solution.packages, facts, previous_in=folder),
         )
-        judging, findings = best(arguments.repeat, lambda facts=facts, around=around: verifier.judge(facts, around))
+        judging, findings = best(arguments.repeat, partial(verifier.judge, facts, around))
         symbols = sum(len(entry.elf.exports) for entry in facts.files if entry.elf)
         rows.append(
             (path.stem, human_size(facts.size), str(len(facts.files)), str(symbols), f"{reading:.0f}", f"{solving:.0f}",

@@ -75,7 +75,7 @@ def test_installed_it_works_without_the_checkout(wheel: Path, tmp_path: Path) ->
     assert str(elsewhere) in looked.stdout, looked.stderr
     shipped = run(slipway, "verify", "--help", cwd=elsewhere)
     assert shipped.returncode == 0, shipped.stderr
-    for words in (["test", "lint"], ["cleanroom"], ["ci", "truth"]):
+    for words in (["test", "lint"], ["bench"], ["cleanroom"], ["ci", "truth"]):
         refused = run(slipway, *words, cwd=elsewhere)
         assert refused.returncode == 2, refused.stderr
         assert "needs a checkout of slipway's repository" in refused.stderr
