@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import json
+import re
 import shutil
 import zipfile
 from contextlib import ExitStack, contextmanager
@@ -28,10 +29,7 @@ if TYPE_CHECKING:
     from slipway.bootstrap.interpreter import Interpreter
 
 _LEVEL = 7
-_CODE = (
-    *("assemble.py", "description.py", "interpreter.py", "mapping.py", "section.py", "sources.py"),
-    "../channel/package_writer.py",
-)
+_IMPORT = re.compile(r"^\s*(?:from|import) slipway\.((?:bootstrap|channel)\.\w+)", re.MULTILINE)
 _LICENSE_GLOBS = tuple(
     Glob.parse(f"site/*.dist-info/{name}")
     for name in ("licenses/**", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*", "AUTHORS*")
@@ -64,11 +62,24 @@ class AssembledPackage:
     index: Mapping[str, Any]
 
 
+def code_files() -> dict[str, Path]:
+    """The code that decides what a package holds, by module: this, and what it imports of bootstrap/ and channel/."""
+    found: dict[str, Path] = {}
+    waiting = ["bootstrap.assemble"]
+    while waiting:
+        name = waiting.pop()
+        path = Path(__file__).parents[1].joinpath(*name.split(".")).with_suffix(".py")
+        if name not in found:
+            found[name] = path
+            waiting += _IMPORT.findall(path.read_text(encoding="utf-8"))
+    return dict(sorted(found.items()))
+
+
 def code_digest() -> str:
     """Changes with the code that decides what a package holds."""
     digest = hashlib.sha256(str(_LEVEL).encode())
-    for name in _CODE:
-        digest.update((Path(__file__).parent / name).read_bytes())
+    for path in code_files().values():
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
@@ -90,7 +101,7 @@ def package_key(
         description.fingerprint,
         description.python,
         [asdict(text) for text in description.texts],
-        [[asdict(file) for file in step.files] for step in description.steps],
+        description.step_files,
         sources,
         sorted(tools.items()),
     ]
@@ -144,10 +155,10 @@ def assemble(
         for source in sources:
             scripts += _stage(source, description, tree, info, interpreter, scratch)
         for text in description.texts:
-            tree.put(text.path, text.content.encode(), text.mode)
+            tree.put(text.path, text.content.encode(), 0o755 if text.executable else 0o644)
         _make_links(description, tree)
         for step in description.steps:
-            _finish(step, tree, tools, interpreter, processes, scratch)
+            _finish(step, description.step_files, tree, tools, interpreter, processes, scratch)
         for run_path in description.run_paths:
             _set_run_paths(run_path, tree, processes)
         record = _record(description, key)
@@ -225,7 +236,7 @@ def _stage(
             entries = list(wheel_entries(stack.enter_context(zipfile.ZipFile(source.path))))
         if wanted.install:
             found = _install_wheel(entries, description, tree)
-        place(iter(entries), wanted.rules, tree, link_root=wanted.link_root, transform=transform)
+        place(iter(entries), wanted.files, tree, link_root=wanted.link_root, transform=transform)
         _keep_licenses(entries, wanted, info)
     return found
 
@@ -287,13 +298,14 @@ def _make_links(description: PackageDescription, tree: Tree) -> None:
     paths = tree.paths()
     for link in description.links:
         if link.each is None:
-            tree.link(str(link.path), str(link.target))
+            tree.link(link.path, link.target)
             continue
+        at, to = Template.parse(link.path, link.each), Template.parse(link.target, link.each)
         made = 0
         for path in paths:
             captures = link.each.captures(path)
-            if captures is not None and isinstance(link.path, Template) and isinstance(link.target, Template):
-                tree.link(link.path.fill(captures), link.target.fill(captures))
+            if captures is not None:
+                tree.link(at.fill(captures), to.fill(captures))
                 made += 1
         if not made:
             raise errors.ChannelError(f"no file of the package matches `{link.each.text}`")
@@ -301,6 +313,7 @@ def _make_links(description: PackageDescription, tree: Tree) -> None:
 
 def _finish(
     step: Step,
+    contents: Mapping[str, str],
     tree: Tree,
     tools: tuple[AssembledPackage, ...],
     interpreter: Interpreter | None,
@@ -315,9 +328,9 @@ def _finish(
     for tool in tools:
         if tool.name in step.tools:
             unpack(tool.path, prefix)
-    for file in step.files:
-        (files / file.path).parent.mkdir(parents=True, exist_ok=True)
-        (files / file.path).write_text(file.content, encoding="utf-8")
+    for name in step.files:
+        (files / name).parent.mkdir(parents=True, exist_ok=True)
+        (files / name).write_text(contents[name], encoding="utf-8")
     environment = {
         "PATH": f"{prefix}/bin:/usr/bin:/bin",
         "HOME": str(scratch),
@@ -330,7 +343,7 @@ def _finish(
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
     }
-    outcome = processes.run(["/bin/sh", "-euc", step.script], cwd=tree.root, what="a finishing step", env=environment)
+    outcome = processes.run(["/bin/sh", "-euc", step.run], cwd=tree.root, what="a finishing step", env=environment)
     if outcome.status != 0:
         if says_disk_full(outcome.text):
             raise errors.DiskFullError("the disk filled up while a package was finished", detail=outcome.tail)

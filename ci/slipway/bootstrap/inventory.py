@@ -7,9 +7,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import yaml
-
 from slipway.base import errors
+from slipway.base.schema import read_yaml
 from slipway.bootstrap.description import (
     PackageDescription,
     RawDescription,
@@ -17,7 +16,6 @@ from slipway.bootstrap.description import (
     instantiate,
     load,
 )
-from slipway.bootstrap.section import Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -95,8 +93,8 @@ class Inventory:
                 pythons = {
                     version: full_pythons[version]
                     for version in request.python
-                    if not raw.when_interpreter
-                    or ("debian" if version in from_debian else "snapshot") in raw.when_interpreter
+                    if not raw.head.when.interpreter
+                    or ("debian" if version in from_debian else "snapshot") in raw.head.when.interpreter
                 }
                 chosen += self._instances(raw, pythons)
         return _ordered(chosen)
@@ -106,13 +104,13 @@ class Inventory:
         chosen: list[PackageDescription] = []
         for raw in self.descriptions:
             settings = self.settings
-            versions = (settings.debian_python,) if raw.when_interpreter == ("debian",) else settings.pythons
+            versions = (settings.debian_python,) if raw.head.when.interpreter == ("debian",) else settings.pythons
             chosen += self._instances(raw, {version: f"{version}.0" for version in versions})
         return tuple(chosen)
 
     def _instances(self, raw: RawDescription, pythons: Mapping[str, str]) -> list[PackageDescription]:
         files = self.folder / "files"
-        if not raw.per_python:
+        if raw.head.per is None:
             return [instantiate(raw, python=None, full_python=None, files=files)]
         return [instantiate(raw, python=short, full_python=full, files=files) for short, full in pythons.items()]
 
@@ -134,17 +132,7 @@ def read_inventory(folder: Path) -> Inventory:
 
 def read_settings(path: Path) -> Settings:
     """Read ``settings.yaml``."""
-    section = Section(path, "", yaml.safe_load(path.read_text(encoding="utf-8")), {})
-    settings = Settings(
-        suite=section.text("suite"),
-        glibc=section.text("glibc"),
-        pythons=section.texts("pythons"),
-        cudas=section.texts("cudas"),
-        blas=section.texts("blas"),
-        debian_python=section.text("debian_python"),
-    )
-    section.finish()
-    return settings
+    return read_yaml(path, Settings, error=errors.ChannelError)
 
 
 def _ordered(chosen: Iterable[PackageDescription]) -> tuple[PackageDescription, ...]:

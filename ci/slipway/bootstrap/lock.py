@@ -6,6 +6,7 @@ package: its name and the suite are locked, apt's signed index tells the rest.
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - these types are read when a file is converted to them
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,10 @@ import yaml
 
 from slipway.base import errors
 from slipway.base.files import write_file
-from slipway.bootstrap.section import Section
+from slipway.base.schema import read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
 _HEADER = """\
@@ -36,6 +37,24 @@ class LockedWheel:
     file: str
     sha256: str
     size: int
+
+
+@dataclass(frozen=True)
+class _LockedFile:
+    """What the file says of a wheel."""
+
+    file: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True)
+class _LockFile:
+    """The file as it is written: project -> version -> tag -> wheel."""
+
+    suite: str
+    debs: tuple[str, ...]
+    wheels: Mapping[str, Mapping[str, Mapping[str, _LockedFile]]]
 
 
 @dataclass(frozen=True)
@@ -66,28 +85,19 @@ class Lock:
 
 
 def read_lock(path: Path) -> Lock:
-    """Read and check the lock file."""
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise errors.ChannelError("the lock file is missing", where=str(path), hint=_HINT) from None
-    except yaml.YAMLError as error:
-        raise errors.ChannelError(f"this is not YAML: {error}", where=str(path), hint=_HINT) from None
-    section = Section(path, "", document, {})
-    suite = section.text("suite")
-    debs = frozenset(section.texts("debs"))
-    wheels: dict[tuple[str, str, str], LockedWheel] = {}
-    for project, versions in section.mapping("wheels").items():
-        for version, tags in Section(path, project, versions, {}).take_all().items():
-            for tag, values in Section(path, f"{project}.{version}", tags, {}).take_all().items():
-                item = Section(path, f"{project}.{version}.{tag}", values, {})
-                wheel = LockedWheel(
-                    project, version, tag, item.text("file"), item.text("sha256"), item.number("size", 0)
-                )
-                item.finish()
-                wheels[project, version, tag] = wheel
-    section.finish()
-    return Lock(suite, debs, wheels)
+    """Read and check the lock file.
+
+    Raises:
+        ChannelError: it is missing, or not what `write_lock` writes.
+    """
+    given = read_yaml(path, _LockFile, error=errors.ChannelError, hint=_HINT)
+    wheels = {
+        (project, version, tag): LockedWheel(project, version, tag, wheel.file, wheel.sha256, wheel.size)
+        for project, versions in given.wheels.items()
+        for version, tags in versions.items()
+        for tag, wheel in tags.items()
+    }
+    return Lock(given.suite, frozenset(given.debs), wheels)
 
 
 def write_lock(path: Path, suite: str, debs: Iterable[str], wheels: Iterable[LockedWheel]) -> None:

@@ -9,12 +9,14 @@ wildcards names one file.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from slipway.base.schema import InvalidValueError, yaml_key
 
 _WILDCARD = re.compile(r"\*\*|\*|\?|\{[^{}]*\}")
 
 
-class PatternError(ValueError):
+class PatternError(InvalidValueError):
     """A pattern and its destination do not fit each other."""
 
 
@@ -89,26 +91,45 @@ class Template:
         return filled
 
 
+def check_template(text: str, pattern: Glob, key: str) -> Template:
+    """The destination that `text` describes for what matches `pattern`; `key` names it in an error."""
+    try:
+        return Template.parse(text, pattern)
+    except PatternError as error:
+        raise InvalidValueError(str(error), key) from None
+
+
 @dataclass(frozen=True)
 class Rule:
-    """Take every path that matches `pattern` and none of `excluded`, and put it at `destination`.
+    """Take every path that matches `take` and none of `excluded`, and put it at `to`.
 
     Attributes:
-        mode: permission bits to set (wheels lose the run bit), or None to keep the source's.
+        mode: permission bits to set (wheels lose the run bit) as three octal digits, or None to keep the source's.
         optional: matching nothing is not an error.
         follow: where the source holds a symlink, take the file it points to.
     """
 
-    pattern: Glob
-    destination: Template
-    excluded: tuple[Glob, ...] = ()
-    mode: int | None = None
+    take: Glob
+    to: str
+    excluded: tuple[Glob, ...] = yaml_key("except", default=())
+    mode: str | None = None
     optional: bool = False
     follow: bool = False
+    destination: Template = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "destination", check_template(self.to, self.take, "to"))
+        if self.mode is not None and not re.fullmatch(r"[0-7]{3}", self.mode):
+            raise InvalidValueError(f"expected three octal digits such as `755`, found `{self.mode}`", "mode")
+
+    @property
+    def permissions(self) -> int | None:
+        """`mode` as a number."""
+        return None if self.mode is None else int(self.mode, 8)
 
     def target(self, path: str) -> str | None:
         """Where `path` goes, or None when this rule does not take it."""
-        captures = self.pattern.captures(path)
+        captures = self.take.captures(path)
         if captures is None or any(glob.matches(path) for glob in self.excluded):
             return None
         return self.destination.fill(captures)

@@ -179,10 +179,10 @@ def place(
             content = entry.read()
             if transform:
                 content = transform(target, content)
-            tree.put(target, content, rule.mode or (0o755 if entry.executable else 0o644))
+            tree.put(target, content, rule.permissions or (0o755 if entry.executable else 0o644))
     for rule in rules:
         if rule in unused:
-            raise errors.ChannelError(f"no file matches `{rule.pattern.text}`")
+            raise errors.ChannelError(f"no file matches `{rule.take.text}`")
 
 
 def _link_target(link: str, path: str, link_root: str | None) -> str:

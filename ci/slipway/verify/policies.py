@@ -6,27 +6,20 @@ names the file and the key.
 
 from __future__ import annotations
 
-import dataclasses
-import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping  # noqa: TC003 - the policies' types are read when they are loaded
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal, TypeVar
-
-import yaml
 
 from slipway.base.errors import UsageError
-from slipway.base.events import Severity  # noqa: TC001 - the policies' types are read when they are loaded
+from slipway.base.events import Severity  # noqa: TC001 - as above
+from slipway.base.schema import read_yaml
 from slipway.verify.archive import Limits  # noqa: TC001 - as above
 from slipway.verify.traces import Pattern  # noqa: TC001 - as above
 
 POLICY_FOLDER = Path(__file__).parent / "data"
 """``ci/slipway/verify/data``, installed with the package."""
-
-
-_T = TypeVar("_T")
 
 
 class PolicyError(UsageError):
@@ -217,60 +210,9 @@ def load_policies(folder: Path = POLICY_FOLDER) -> Policies:
     Raises:
         PolicyError: one is missing, no YAML, or does not say what it should.
     """
-    types_by_name = typing.get_type_hints(Policies)
-    return Policies(**{name: _load(folder / f"{name}.yaml", kind) for name, kind in types_by_name.items()})
-
-
-def _load(path: Path, kind: type[_T]) -> _T:
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise PolicyError(f"the policy cannot be read: {error}", where=str(path)) from error
-    value: _T = _convert(document, kind, str(path), "")
-    return value
-
-
-def _convert(value: object, kind: Any, path: str, key: str) -> Any:
-    """`value` as `kind`: a dataclass, a tuple, a mapping, a literal or a plain type."""
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        return None if value is None else _convert(value, next(a for a in arguments if a is not type(None)), path, key)
-    if dataclasses.is_dataclass(kind):
-        return _construct(value, kind, path, key)
-    if origin is tuple and isinstance(value, list):
-        return tuple(_convert(item, arguments[0], path, f"{key}[{index}]") for index, item in enumerate(value))
-    if origin is Mapping and isinstance(value, dict):
-        return {
-            _convert(name, arguments[0], path, f"{key}.{name}"): _convert(item, arguments[1], path, f"{key}.{name}")
-            for name, item in value.items()
-        }
-    if origin is Literal and value in arguments:
-        return value
-    if isinstance(kind, type) and isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
-        return value
-    wanted: dict[Any, str] = {
-        tuple: "a list",
-        Mapping: "keys and values",
-        Literal: f"one of {', '.join(map(str, arguments))}",
-    }
-    expected = wanted.get(origin, getattr(kind, "__name__", str(kind)))
-    raise PolicyError(f"`{key}`: expected {expected}, found `{value}`", where=path, hint="quote strings of digits")
-
-
-def _construct(value: object, kind: Any, path: str, key: str) -> Any:
-    if not isinstance(value, dict):
-        raise PolicyError(f"`{key or 'the file'}`: expected keys and values, found `{value}`", where=path)
-    fields = {found.name: found for found in dataclasses.fields(kind)}
-    for name in value:
-        if name not in fields:
-            raise PolicyError(f"unknown key `{f'{key}.{name}'.lstrip('.')}`", where=path, hint=", ".join(fields))
-    for name, found in fields.items():
-        optional = found.default is not dataclasses.MISSING or found.default_factory is not dataclasses.MISSING
-        if name not in value and not optional:
-            raise PolicyError(f"the key `{f'{key}.{name}'.lstrip('.')}` is missing", where=path)
-    hints = typing.get_type_hints(kind)
-    return kind(
-        **{name: _convert(item, hints[name], path, f"{key}.{name}".lstrip(".")) for name, item in value.items()}
+    kinds = typing.get_type_hints(Policies)
+    return Policies(
+        **{name: read_yaml(folder / f"{name}.yaml", kind, error=PolicyError) for name, kind in kinds.items()}
     )
 
 

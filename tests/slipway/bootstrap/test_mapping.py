@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from slipway.bootstrap.mapping import Glob, PatternError, Rule, Template
+from slipway.base.schema import InvalidValueError
+from slipway.bootstrap.mapping import Glob, Rule
 
 
 def rule(take: str, to: str, *excluded: str) -> Rule:
     pattern = Glob.parse(take)
-    return Rule(pattern, Template.parse(to, pattern), tuple(map(Glob.parse, excluded)))
+    return Rule(pattern, to, tuple(map(Glob.parse, excluded)))
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,6 @@ def test_excluded_paths_are_not_taken() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(take: str, to: str, message: str) -> None:
-    with pytest.raises(PatternError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         rule(take, to)
     assert str(caught.value) == message

@@ -50,16 +50,16 @@ def test_patterns_find_quickly_only_what_they_match() -> None:
     ("name", "text", "message"),
     [
         ("openmp", "runtimes: libgomp.so.1\n", "`runtimes`: expected a list, found `libgomp.so.1`"),
-        ("openmp", "runtimes: [1]\n", "`runtimes[0]`: expected str, found `1`"),
+        ("openmp", "runtimes: [1]\n", "`runtimes[0]`: expected text, found `1`"),
         ("openmp", "runtime: []\n", "unknown key `runtime`"),
         ("openmp", "{}\n", "the key `runtimes` is missing"),
         ("openmp", "- a\n", "`the file`: expected keys and values"),
-        ("openmp", "a: [\n", "the policy cannot be read"),
+        ("openmp", "a: [\n", "not valid YAML"),
         ("traces", "patterns: []\nfiles: {path: fatal}\ninfo: {}\n", "`files.path`: expected one of error, warning"),
         (
             "sizes",
             "budgets: [{package: a, reason: b, package_bytes: many}]\n",
-            "`budgets[0].package_bytes`: expected int",
+            "`budgets[0].package_bytes`: expected a whole number",
         ),
         ("sizes", "budgets: [{package: a}]\n", "the key `budgets[0].reason` is missing"),
         ("archive", "{total_bytes: true, file_bytes: 1, members: 1, ratio: 1, ratio_from_bytes: 1}\n", "`total_bytes`"),
@@ -71,7 +71,7 @@ def test_broken_policy(folder: Path, name: str, text: str, message: str) -> None
     with pytest.raises(PolicyError) as raised:
         load_policies(folder)
     assert message in raised.value.message
-    assert raised.value.where == str(folder / f"{name}.yaml")
+    assert raised.value.where.rpartition(":")[0] == str(folder / f"{name}.yaml")
 
 
 def test_missing_policy(folder: Path) -> None:
