@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.machinery import PathFinder
 
 from torch import _C
 
@@ -93,6 +92,8 @@ def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
         value: object = getattr(import_module(home), name)
         namespace[name] = value
         return value
+    from importlib.machinery import PathFinder  # here, since `import torch` does not need it
+
     spec = PathFinder.find_spec(f"torch.{name}", _folders())
     if spec is not None and spec.origin is not None:  # a folder without Python files has no origin
         return import_module(f"torch.{name}")

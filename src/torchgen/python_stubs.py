@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchgen.model import BaseType, PythonModule
 from torchgen.output import Output, fill
-from torchgen.python_api import return_types
+from torchgen.python_api import description, return_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,8 +37,11 @@ _TYPES = {
 
 def outputs(declarations: Declarations, functions: Sequence[PythonFunction]) -> Iterator[Output]:
     tuples = return_types(declarations)
+    docstrings = {docstring.function: docstring for docstring in declarations.docstrings}
+    # What an editor shows: the first sentence.
+    summaries = {function.name: description(function, docstrings).split("\n\n")[0] for function in functions}
     methods = [
-        _stub(function.name, function.methods(), "    ", is_method=True)
+        _stub(function.name, function.methods(), summaries[function.name], "    ", is_method=True)
         for function in functions
         if function.name not in _BY_HAND and function.methods()
     ]
@@ -52,7 +55,7 @@ def outputs(declarations: Declarations, functions: Sequence[PythonFunction]) -> 
         ("_nn", "python_nn.pyi.in", PythonModule.NN),
     ):
         stubs = [
-            _stub(function.name, function.functions(module), "", is_method=False)
+            _stub(function.name, function.functions(module), summaries[function.name], "", is_method=False)
             for function in functions
             if function.functions(module)
         ]
@@ -75,13 +78,14 @@ def _named_tuple(name: str, fields: tuple[str, ...]) -> str:
     return f"class {_tuple_name(name)}(tuple[Tensor, ...]):\n{rows}"
 
 
-def _stub(name: str, overloads: tuple[PythonOverload, ...], indent: str, is_method: bool) -> str:
+def _stub(name: str, overloads: tuple[PythonOverload, ...], summary: str, indent: str, is_method: bool) -> str:
+    body = f'"""{" ".join(summary.split())}"""' if summary else "..."
     signatures = list(dict.fromkeys(text for overload in overloads for text in _signatures(name, overload, is_method)))
     lines = []
     for signature in signatures:
         if len(signatures) > 1:
             lines.append(f"{indent}@overload")
-        lines.append(f"{indent}{signature}")
+        lines += [f"{indent}{signature}:", f"{indent}    {body}"]
     return "\n".join(lines)
 
 
@@ -103,7 +107,7 @@ def _signature(name: str, overload: PythonOverload, is_method: bool, as_varargs:
             is_starred = True
         else:
             parts.append(_parameter(parameter))
-    return f"def {name}({', '.join(parts)}) -> {_result(overload)}: ..."
+    return f"def {name}({', '.join(parts)}) -> {_result(overload)}"
 
 
 def _parameter(parameter: Parameter) -> str:

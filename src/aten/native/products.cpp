@@ -247,14 +247,16 @@ Tensor einsum(std::string_view equation, TensorList tensors, std::optional<IntAr
   const size_t arrow = text.find("->");
   const std::string_view left = std::string_view(text).substr(0, arrow);
   const std::vector<std::string_view> terms = split_terms(left);
-  TORCH_CHECK_VALUE(terms.size() == tensors.size(), "einsum(): the equation has ", terms.size(), " operands, but ",
-                    tensors.size(), " were given");
+  TORCH_CHECK(terms.size() == tensors.size(), "einsum(): ", terms.size() > tensors.size() ? "fewer" : "more",
+              " operands were provided than specified in the equation");
   int64_t ellipsis = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
     const bool dots = terms[i].find("...") != std::string_view::npos;
     const int64_t named = static_cast<int64_t>(terms[i].size()) - (dots ? 3 : 0);
-    TORCH_CHECK(dots ? named <= tensors[i].dim() : named == tensors[i].dim(), "einsum(): '", terms[i], "' names ",
-                named, " dimensions of a ", tensors[i].dim(), "-d operand");
+    TORCH_CHECK(dots ? named <= tensors[i].dim() : named == tensors[i].dim(),
+                "einsum(): the number of subscripts in the equation (", named,
+                dots ? ") is more than the number of dimensions (" : ") does not match the number of dimensions (",
+                tensors[i].dim(), ") for operand ", i, dots ? "" : " and no ellipsis was given");
     if (dots) ellipsis = std::max(ellipsis, tensors[i].dim() - named);
   }
   std::vector<Operand> operands;

@@ -38,7 +38,8 @@ Tensor tile(const Tensor& self, IntArrayRef dims) {
 
 Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size) {
   TORCH_CHECK(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
-  TORCH_CHECK(repeats.dtype() == kLong || repeats.dtype() == kInt, "repeats has to be Long or Int tensor");
+  TORCH_CHECK_NOT_IMPLEMENTED(repeats.dtype() == kLong || repeats.dtype() == kInt,
+                              "\"repeat_interleave_cpu\" not implemented for '", repeats.dtype(), "'");
   // The counts decide how large the result is, so they are read here, whatever device they are on.
   const Tensor counts = at::detail::to_contiguous(at::detail::to_dtype(at::detach(repeats), kLong).to(Device(kCPU)));
   const int64_t* count = counts.data_ptr<int64_t>();

@@ -250,6 +250,7 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> di
 
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<IntArrayRef> dim,
                                     const std::optional<Scalar>& correction, bool keepdim) {
+  TORCH_CHECK(self.is_floating_point(), "var_mean only support floating point and complex dtypes");
   const Tensor variance = at::var(self, dim, correction, keepdim);
   return {variance, at::mean(self, dim, keepdim)};
 }
@@ -265,6 +266,7 @@ std::tuple<Tensor, Tensor> var_mean_dim(const Tensor& self, std::optional<IntArr
 
 std::tuple<Tensor, Tensor> std_mean(const Tensor& self, std::optional<IntArrayRef> dim,
                                     const std::optional<Scalar>& correction, bool keepdim) {
+  TORCH_CHECK(self.is_floating_point(), "std_mean only support floating point and complex dtypes");
   const auto [variance, mean] = at::var_mean(self, dim, correction, keepdim);
   return {at::sqrt(variance), mean};
 }

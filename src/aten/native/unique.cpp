@@ -50,16 +50,16 @@ struct Groups {
 
 // Equal elements of a vector. Each NaN is a group of its own, as NaN equals nothing.
 Groups group_elements(const Tensor& vector) {
-  const Tensor indices = std::get<1>(at::sort(vector));
-  const Tensor local = at::detail::to_contiguous(vector.to(Device(kCPU)));
+  const auto [sorted, indices] = at::sort(vector);
+  const Tensor values = sorted.to(Device(kCPU));
   const Tensor places = indices.to(Device(kCPU));
   const int64_t* order = places.data_ptr<int64_t>();
   Groups groups{{order, order + places.numel()}, {}};
-  dispatch_all_types(vector.dtype(), "unique", [&](auto type) {
+  dispatch_all_types(vector.dtype(), "unique", [&, &values = values](auto type) {
     using scalar_t = typename decltype(type)::type;
-    const scalar_t* values = local.data_ptr<scalar_t>();
-    for (int64_t i = 0; i < places.numel(); ++i) {
-      if (i == 0 || values[order[i]] != values[order[i - 1]]) groups.starts.push_back(i);
+    const scalar_t* value = values.data_ptr<scalar_t>();
+    for (int64_t i = 0; i < values.numel(); ++i) {
+      if (i == 0 || value[i] != value[i - 1]) groups.starts.push_back(i);
     }
   });
   return groups;
@@ -118,8 +118,9 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, b
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   TORCH_CHECK(minlength >= 0, "minlength should be >= 0");
-  TORCH_CHECK(self.dim() == 1 && c10::is_integral_type(self.dtype(), /*include_bool=*/false),
-              "bincount only supports 1-d non-negative integral inputs.");
+  TORCH_CHECK(self.dim() == 1, "bincount only supports 1-d non-negative integral inputs.");
+  TORCH_CHECK_NOT_IMPLEMENTED(c10::is_integral_type(self.dtype(), /*include_bool=*/false),
+                              "\"bincount_cpu\" not implemented for '", self.dtype(), "'");
   TORCH_CHECK(!weights.defined() || (weights.dim() == 1 && weights.sizes()[0] == self.sizes()[0]),
               "weights should be 1-d and have the same length as input");
   const Tensor numbers = at::detail::to_contiguous(at::detail::to_dtype(self, kLong).to(Device(kCPU)));

@@ -50,7 +50,7 @@ TEST(tensors_are_multiplied) {
   IS(at::einsum("ij,jk->ki", {ramp({2, 2}), ramp({2, 1})}), (Sizes{1, 2}), kFloat, {1, 3});
   IS(at::cdist(tensor({0, 0}, {1, 2}), tensor({3, 4}, {1, 2})), (Sizes{1, 1}), kFloat, {5});
   IS(at::norm(tensor({3, -4}), std::optional<at::Scalar>(1), 0), (Sizes{}), kFloat, {7});
-  CHECK_THROWS(c10::ValueError, at::einsum("ij,jk", {ramp({2, 2})}), "the equation has 2 operands, but 1 were given");
+  CHECK_THROWS(c10::Error, at::einsum("ij,jk", {ramp({2, 2})}), "fewer operands were provided than specified");
 }
 
 TEST(values_are_counted) {
