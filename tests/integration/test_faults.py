@@ -46,7 +46,7 @@ STEPS = (
     "slipway.pipeline.packing:write_archive",
     "slipway.pipeline.run:judge_new",
     "slipway.channel.folder:_copy_packages",
-    "slipway.channel.folder:write_index",
+    "slipway.channel.repodata:write_index",
     "slipway.channel.folder:_replace_folder",
     "slipway.pipeline.run:_publish_all",
 )

@@ -19,7 +19,8 @@ from slipway.base.proc import own_program
 from slipway.bootstrap.description import PLACEHOLDER, PackageDescription, RunPath, SourceDescription, Step
 from slipway.bootstrap.mapping import Glob, Template
 from slipway.bootstrap.sources import Entry, Tree, entry_points, open_deb, place, wheel_entries
-from slipway.channel.package_writer import TIMESTAMP, PackageRecord, to_json, unpack, write_package
+from slipway.channel.package import unpack_files
+from slipway.channel.package_writer import TIMESTAMP, PackageRecord, to_json, write_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -327,7 +328,7 @@ def _finish(
         folder.mkdir()
     for tool in tools:
         if tool.name in step.tools:
-            unpack(tool.path, prefix)
+            unpack_files(tool.path, prefix)
     for name in step.files:
         (files / name).parent.mkdir(parents=True, exist_ok=True)
         (files / name).write_text(contents[name], encoding="utf-8")

@@ -2,7 +2,7 @@
 
 downloads/SHA256/FILE      verified files
 packages/KEY/              one assembled package and what the index says about it
-channels/DIGEST/           linux-64 and noarch with their repodata.json, and channel.json
+channels/DIGEST/           the subdirs with their repodata.json, and channel.json
 apt/                       the private apt's lists and partial downloads
 work/                      scratch, emptied at the start of every run
 """

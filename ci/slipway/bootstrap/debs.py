@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base import errors
 from slipway.base.files import says_disk_full
+from slipway.base.platform import LINUX_64
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,9 +66,9 @@ def check_machine(glibc: str, *, machine: str, library: str | None) -> None:
         machine: the processor's name, as ``uname -m`` prints it.
         library: the C library and its version, as ``getconf GNU_LIBC_VERSION`` prints them; None for another one.
     """
-    if machine != "x86_64":
+    if machine != LINUX_64.cpu:
         raise errors.HostError(
-            f"the embedded channel is for x86_64, and this machine is {machine}",
+            f"the embedded channel is for {LINUX_64.cpu}, and this machine is {machine}",
             hint="use `--channel conda-forge` on another processor",
         )
     name, _, version = (library or "").partition(" ")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base import errors, log
 from slipway.base.events import Stage, StageKey
-from slipway.base.files import move_folder, write_file
+from slipway.base.files import link_or_copy, move_folder, write_file
 from slipway.base.paths import cache_folder
 from slipway.base.proc import Processes
 from slipway.bootstrap.assemble import (
@@ -28,11 +28,11 @@ from slipway.bootstrap.assemble import (
 from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.debs import check_machine
 from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
-from slipway.bootstrap.index import SUBDIRS, write_channel
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
 from slipway.bootstrap.inventory import ChannelRequest, Inventory, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
 from slipway.channel.package_writer import to_json
+from slipway.channel.repodata import SUBDIRS, write_repodata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -332,6 +332,21 @@ class _DownloadProgress:
         return min(self.total, self._finished + (bytes_on_disk(self._cache) if self._waiting else 0))
 
 
+def _write_channel(folder: Path, packages: Sequence[AssembledPackage]) -> None:
+    """Fill an empty `folder` with the packages and their index."""
+    for package in packages:
+        target = folder / package.subdir / package.path.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        link_or_copy(package.path, target)
+    write_repodata(
+        folder,
+        (
+            (package.path.name, {**package.index, "md5": package.md5, "sha256": package.sha256, "size": package.size})
+            for package in packages
+        ),
+    )
+
+
 def _publish(packages: list[AssembledPackage], cache: Cache, stamp: str) -> EmbeddedChannel:
     names: dict[str, str] = {}
     for package in packages:
@@ -347,7 +362,7 @@ def _publish(packages: list[AssembledPackage], cache: Cache, stamp: str) -> Embe
     if not _intact(path, listed):
         shutil.rmtree(path, ignore_errors=True)
         with cache.scratch() as scratch:
-            write_channel(scratch / "channel", packages)
+            _write_channel(scratch / "channel", packages)
             move_folder(scratch / "channel", path)
     pointer = cache.channels / f"{stamp}.json"
     write_file(pointer, to_json({"digest": digest, "packages": [asdict(package) for package in listed]}))

@@ -1,6 +1,6 @@
 """Which files of a source go where: globs whose wildcards are carried over to the destination.
 
-A rule says ``usr/bin/x86_64-linux-gnu-{ar,as}`` becomes ``bin/x86_64-conda-linux-gnu-*``. In the pattern, ``*`` stands
+A rule says ``usr/bin/*-linux-gnu-{ar,as}`` becomes ``bin/*-conda-linux-gnu-*``. In the pattern, ``*`` stands
 for any characters but ``/``, ``**`` for any characters, ``?`` for one, ``{a,b}`` for one of the given words. Each
 wildcard in the destination takes what the next wildcard of the pattern matched, in order; a destination without
 wildcards names one file.

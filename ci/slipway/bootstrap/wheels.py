@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base import errors
 from slipway.base.files import hash_file, says_disk_full
+from slipway.base.platform import LINUX_64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from slipway.base.proc import Answer, Processes
     from slipway.bootstrap.lock import LockedWheel
 
-PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64",
-             "manylinux_2_12_x86_64", "manylinux2010_x86_64", "manylinux_2_5_x86_64", "manylinux1_x86_64")  # fmt: skip
+PLATFORMS = tuple(
+    f"manylinux{release}_{LINUX_64.cpu}"
+    for release in ("_2_28", "_2_27", "_2_17", "2014", "_2_12", "2010", "_2_5", "1")
+)
 """Platform tags that the channel's glibc serves, newest first."""
 
 

@@ -23,7 +23,7 @@ from rattler.install import InstallerReporter as Base
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
 from slipway.base.files import hash_file
 from slipway.base.paths import cache_folder
-from slipway.channel.folder import find_index_problem
+from slipway.channel.repodata import SUBDIRS, find_index_problem
 from slipway.channel.specs import strict_spec
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def solve(
     """
     wanted = ", ".join(f"`{spec}`" for spec in specs)
     for folder in filter(None, map(local_folder, channels)):
-        for subdir in (folder / name for name in ("linux-64", "noarch") if (folder / name).is_dir()):
+        for subdir in (folder / name for name in SUBDIRS if (folder / name).is_dir()):
             if problem := find_index_problem(subdir):
                 raise ChannelError(
                     f"the channel's index is damaged: {problem}",
@@ -92,7 +92,7 @@ def solve(
             rattler.solve(
                 sources=list(channels),
                 specs=[strict_spec(spec) for spec in specs],
-                platforms=["linux-64", "noarch"],
+                platforms=[rattler.Subdir(subdir) for subdir in SUBDIRS],
                 virtual_packages=virtual_packages() if virtual is None else virtual,
                 gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata"),
             )
@@ -160,7 +160,9 @@ def offered(names: Sequence[str], address: str) -> list[Offered]:
     """
     gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata")
     try:
-        answer = asyncio.run(gateway.query([address], ["linux-64", "noarch"], list(names), recursive=False))
+        answer = asyncio.run(
+            gateway.query([address], [rattler.Subdir(subdir) for subdir in SUBDIRS], list(names), recursive=False)
+        )
     except (GatewayError, FetchRepoDataError) as error:
         raise _unreachable(str(error), [address]) from error
     records = [record for found in answer for record in found]

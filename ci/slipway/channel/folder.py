@@ -5,14 +5,13 @@ files, a new index) and then swaps the two folders in one system call. Whoever r
 state or all of the new one; an interrupted or failed publish leaves nothing but a folder that the next one removes.
 
     channel = Channel(folder)
-    channel.publish([("linux-64", path)])             # add or replace it, and index; without any: index anew
+    channel.publish([(output.subdir, path)])          # add or replace it, and index; without any: index anew
     channel.publish(without=[channel.path_of(...)])   # take it out
     solve(["toy"], [channel.url])
 """
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import errno
 import json
@@ -22,19 +21,14 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import zstandard
-from rattler import index
-
 from slipway.base.errors import ChannelError
 from slipway.base.files import hash_file, link_or_copy
 from slipway.channel.package import PACKAGE_SUFFIX, is_whole, package_name
+from slipway.channel.repodata import SUBDIRS, find_index_problem, write_index
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
-
-SUBDIRS = ("linux-64", "noarch")
-"""What every channel of ours has, even when empty: solvers ask for both."""
 
 _INDEX_FILE = re.compile(r"(current_)?repodata.*\.(json|zst|bz2|lock)")
 """What indexing writes anew."""
@@ -138,29 +132,6 @@ def _copy_packages(folder: Path, following: Path, without: Collection[Path]) -> 
                 link_or_copy(path, target)
 
 
-def write_index(folder: Path) -> None:
-    """Write repodata.json (and its compressed form) of every subdir, from the packages that lie there.
-
-    Raises:
-        ChannelError: a package cannot be read.
-    """
-    try:
-        asyncio.run(index.index_fs(folder, write_zst=True, write_shards=False, force=True))
-    except Exception as error:  # py-rattler raises bare Exceptions here
-        for path in sorted(folder.glob(f"*/*{PACKAGE_SUFFIX}")):
-            if not is_whole(path):
-                raise ChannelError(
-                    "a package of the channel is damaged, so it cannot be indexed",
-                    where=f"{path.parent.name}/{path.name}",
-                    hint="take it out of the channel; `slipway ship` does so with its own",
-                ) from error
-        raise ChannelError(f"the channel cannot be indexed: {error}", where=str(folder)) from error
-    for subdir in SUBDIRS:
-        if not (folder / subdir / "repodata.json").is_file():
-            raise ChannelError("the index was not written", where=str(folder / subdir))
-    shutil.rmtree(folder / ".tmp", ignore_errors=True)  # where the indexer writes before it renames
-
-
 def _replace_folder(folder: Path, following: Path) -> None:
     """Put `following` in the place of `folder`; afterwards the old state, if any, is at `following`."""
     if not folder.exists():
@@ -189,21 +160,3 @@ def _exchange(first: Path, second: Path) -> bool:
     if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
         return False
     raise OSError(number, os.strerror(number), str(first))
-
-
-def find_index_problem(subdir: Path) -> str | None:
-    """What is wrong with the index in a channel's `subdir`; None if nothing is."""
-    try:
-        text = (subdir / "repodata.json").read_bytes()
-        document = json.loads(text)
-        packed = subdir / "repodata.json.zst"
-        if packed.exists() and zstandard.ZstdDecompressor().decompressobj().decompress(packed.read_bytes()) != text:
-            return "repodata.json.zst says something else than repodata.json"
-    except FileNotFoundError:
-        return "there is no repodata.json"
-    except (OSError, ValueError, RecursionError, zstandard.ZstdError) as error:
-        return str(error)
-    kinds = [document.get(key, {}) for key in ("packages", "packages.conda")] if isinstance(document, dict) else [None]
-    if not all(isinstance(kind, dict) and all(isinstance(one, dict) for one in kind.values()) for kind in kinds):
-        return "repodata.json is no index of packages"
-    return None

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+import tempfile
 import zipfile
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rattler import Client, package_streaming
 from rattler.package_streaming import PackageArchive
 
-from slipway.base.errors import ChannelError
+from slipway.base.errors import ChannelError, IntegrityError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
 PACKAGE_SUFFIX = ".conda"
 
@@ -50,14 +55,67 @@ def read_info(path: Path, name: str) -> bytes | None:
     Raises:
         ChannelError: that is no readable package.
     """
-
-    async def read() -> bytes | None:
-        return await (await PackageArchive.from_path(path)).read_file(f"info/{name}")
-
     try:
+        return read_info_files(path, [name]).get(name)
+    except IntegrityError as error:
+        raise ChannelError(f"not a readable package: {error.__cause__}", where=str(path)) from error
+
+
+def read_info_files(location: Path | str, names: Iterable[str]) -> dict[str, bytes]:
+    """Those of the files `names` below ``info/`` that a package has.
+
+    Args:
+        location: its file, or its address: only its metadata is fetched from there.
+
+    Raises:
+        IntegrityError: it cannot be read.
+    """
+
+    async def read() -> dict[str, bytes]:
+        if isinstance(location, str):
+            archive = await PackageArchive.from_url(Client(), location)
+        else:
+            archive = await PackageArchive.from_path(location)
+        found = {name: await archive.read_file(f"info/{name}") for name in names}
+        return {name: content for name, content in found.items() if content is not None}
+
+    with _reading_errors(location):
         return asyncio.run(read())
+
+
+@contextmanager
+def unpack_package(path: Path) -> Iterator[Path]:
+    """The package at `path`, one of our own, unpacked in a scratch folder.
+
+    Raises:
+        IntegrityError: it is not a readable package.
+    """
+    with tempfile.TemporaryDirectory(prefix="slipway-package-") as folder:
+        with _reading_errors(path):
+            package_streaming.extract(path, Path(folder))
+        yield Path(folder)
+
+
+def unpack_files(path: Path, folder: Path) -> None:
+    """Add the files (not the metadata) of a package that holds no placeholder to `folder`, as tools for a build.
+
+    Raises:
+        IntegrityError: it is not a readable package.
+    """
+    with _reading_errors(path):
+        package_streaming.extract(path, folder)
+    shutil.rmtree(folder / "info")
+
+
+@contextmanager
+def _reading_errors(location: Path | str) -> Iterator[None]:
+    try:
+        yield
     except Exception as error:
-        raise ChannelError(f"not a readable package: {error}", where=str(path)) from error
+        # py-rattler wraps whatever went wrong; only a real system error, such as a full disk, has a number.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise IntegrityError(f"the package is damaged: {error}", where=str(location)) from error
 
 
 def is_whole(path: Path) -> bool:

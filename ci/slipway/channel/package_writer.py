@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 import zstandard
 
 from slipway.base import errors
+from slipway.base.platform import LINUX_64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,7 +67,7 @@ class PackageRecord:
         if self.noarch_python:
             index["noarch"] = "python"
         else:
-            index |= {"arch": "x86_64", "platform": "linux"}
+            index |= {"arch": LINUX_64.architecture, "platform": LINUX_64.system}
         return index
 
 
@@ -205,17 +206,3 @@ def _entry(name: str) -> tarfile.TarInfo:
     entry.mtime = TIMESTAMP
     entry.uname = entry.gname = "root"
     return entry
-
-
-def unpack(package: Path, destination: Path) -> None:
-    """Unpack the files (not the metadata) of a package that holds no placeholder, as build tools for another one."""
-    with zipfile.ZipFile(package) as archive:
-        name = next(name for name in archive.namelist() if name.startswith("pkg-"))
-        with (
-            archive.open(name) as compressed,
-            zstandard.ZstdDecompressor().stream_reader(compressed) as stream,
-            tarfile.open(fileobj=stream, mode="r|") as tar,
-        ):
-            # We wrote this package ourselves. (`extractall(filter=)` needs Python 3.11.4, and Debian 12 has 3.11.2.)
-            tar.extraction_filter = lambda member, _: member
-            tar.extractall(destination)

@@ -7,13 +7,14 @@ index of the dependencies, which is data, and from the outputs themselves.
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any
 
 import yaml
 from rattler import BuildString, MatchSpec, PackageRecord, Version, VersionSpec
 
 from slipway.base.errors import UsageError
+from slipway.channel.package import PACKAGE_SUFFIX
+from slipway.channel.repodata import write_repodata
 from slipway.channel.specs import strict_spec
 from slipway.recipe.hashes import name_of
 
@@ -131,16 +132,12 @@ def _takes_version(wanted: str, version: str | None) -> bool:
 
 
 def write_channel(folder: Path, records: Sequence[Record]) -> str:
-    """Write repodata.json for ``linux-64`` and ``noarch``; returns the channel's address."""
-    for subdir in ("linux-64", "noarch"):
-        packages = {}
-        for record in records:
-            if record["subdir"] == subdir:
-                key = f"{record['name']}-{record['version']}-{record['build']}"
-                shown = {key: value for key, value in record.items() if key != "run_exports"}
-                digest = hashlib.sha256(key.encode()).hexdigest()
-                packages[f"{key}.conda"] = shown | {"sha256": digest, "size": 1, "license": "MIT"}
-        content = {"info": {"subdir": subdir}, "packages": {}, "packages.conda": packages, "repodata_version": 1}
-        (folder / subdir).mkdir(parents=True, exist_ok=True)
-        (folder / subdir / "repodata.json").write_text(json.dumps(content), encoding="utf-8")
+    """Write an index of packages that nobody can download; returns the channel's address."""
+
+    def shown(record: Record, key: str) -> Record:
+        facts = {"sha256": hashlib.sha256(key.encode()).hexdigest(), "size": 1, "license": "MIT"}
+        return {name: value for name, value in record.items() if name != "run_exports"} | facts
+
+    named = ((f"{record['name']}-{record['version']}-{record['build']}", record) for record in records)
+    write_repodata(folder, ((f"{key}{PACKAGE_SUFFIX}", shown(record, key)) for key, record in named))
     return folder.resolve().as_uri()

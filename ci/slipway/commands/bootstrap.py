@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from slipway.base import log
 
-HELP = "assemble the embedded channel from wheels and Debian packages"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""

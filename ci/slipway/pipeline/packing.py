@@ -8,21 +8,17 @@ nobody reads goes; the rest is put in order; and the package gets what it was ma
 from __future__ import annotations
 
 import json
-import tempfile
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rattler import package_streaming
-
-from slipway.base.errors import IntegrityError
 from slipway.base.files import replace_file
+from slipway.channel.package import unpack_package
 from slipway.channel.package_writer import to_json, write_archive
 from slipway.engines.engine import CLOCK_SECONDS
 from slipway.pipeline.manifest import MANIFEST_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from pathlib import Path
 
     from slipway.pipeline.manifest import Manifest
 
@@ -38,31 +34,13 @@ ABOUT_KEYS = (
 """Keys of `about` that stand in a package's about.json as the recipe has them."""
 
 
-@contextmanager
-def opened(package: Path) -> Iterator[Path]:
-    """The package at `package`, one of our own, unpacked in a scratch folder.
-
-    Raises:
-        IntegrityError: it is not a readable package.
-    """
-    with tempfile.TemporaryDirectory(prefix="slipway-package-") as folder:
-        try:
-            package_streaming.extract(package, Path(folder))
-        except Exception as error:
-            # py-rattler wraps whatever went wrong; only a real system error, such as a full disk, has a number.
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise IntegrityError(f"the package is damaged: {error}", where=str(package)) from error
-        yield Path(folder)
-
-
 def finish_package(package: Path, manifest: Manifest) -> None:
     """Replace the package at `package` by its final form.
 
     Raises:
         IntegrityError: the engine left something that is no package.
     """
-    with replace_file(package) as beside, opened(package) as folder:
+    with replace_file(package) as beside, unpack_package(package) as folder:
         info = {name: content for name, content in _info_files(folder) if name not in VOLATILE}
         about = _steady_about(json.loads(info["about.json"]))
         info["about.json"] = to_json(_as_written(manifest.rendered.get("about") or {}) | about)

@@ -18,13 +18,13 @@ from slipway.base.paths import cache_folder
 from slipway.base.proc import capture
 from slipway.channel.environments import offered
 from slipway.channel.folder import Channel
-from slipway.channel.package import read_info, read_package_digest
+from slipway.channel.package import read_info, read_package_digest, unpack_package
 from slipway.engines import load_engine
 from slipway.engines.engine import FORMAT_VERSION, BuildContext
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.pipeline.comparison import Difference, compare_trees
 from slipway.pipeline.manifest import MANIFEST_FILE, RENDERED_FILES, Manifest
-from slipway.pipeline.packing import finish_package, opened
+from slipway.pipeline.packing import finish_package
 from slipway.request import DEFAULT_RECIPE, Selection, channels_of
 from slipway.source import pinned, url
 from slipway.source.tree import SourceTree
@@ -75,7 +75,7 @@ def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
         )
     manifest = Manifest.from_json(text, where=str(package))
     recipe = (again.recipe or DEFAULT_RECIPE).resolve()
-    with tempfile.TemporaryDirectory(prefix="slipway-rebuild-") as name, opened(package) as unpacked:
+    with tempfile.TemporaryDirectory(prefix="slipway-rebuild-") as name, unpack_package(package) as unpacked:
         folder = Path(name)
         output = _output(manifest, recipe, unpacked, folder, offline=again.offline, environ=again.environ)
         channels = _locked_channels(manifest, output, again, folder, reporter)
@@ -295,6 +295,6 @@ def _own(manifest: Manifest, workspace: Workspace) -> Iterator[tuple[str, Path]]
 
 
 def _differences(first: Path, built: Path) -> tuple[Difference, ...]:
-    with opened(built) as second:
+    with unpack_package(built) as second:
         found = tuple(compare_trees(first, second))
     return found or (Difference(built.name, "other: every file is the same, the archive around them is not"),)

@@ -6,17 +6,16 @@ is told by the caller (`slipway.verify.traces`).
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rattler import Client, MatchSpec, Version
-from rattler.package_streaming import PackageArchive
+from rattler import MatchSpec, Version
 
 from slipway.base.errors import IntegrityError
+from slipway.channel.package import read_info_files
 from slipway.verify.archive import Kind, Limits, Member, read_members
 from slipway.verify.elf import MAGIC, BrokenElfError, ElfFacts, read_elf
 
@@ -321,33 +320,12 @@ def read_inventory(location: Path | str) -> Inventory:
         IntegrityError: it cannot be read.
     """
 
-    async def read() -> Mapping[str, bytes]:
-        if isinstance(location, str):
-            archive = await PackageArchive.from_url(Client(), location)
-        else:
-            archive = await PackageArchive.from_path(location)
-        return {
-            name: content
-            for name in ("info/paths.json", "info/run_exports.json")
-            if (content := await archive.read_file(name)) is not None
-        }
-
-    try:
-        documents = asyncio.run(read())
-    except Exception as error:  # py-rattler wraps whatever went wrong
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise IntegrityError(f"the package is damaged: {error}", where=str(location)) from error
+    documents = read_info_files(location, ["paths.json", "run_exports.json"])
     where = str(location)
-    paths = _json(documents.get("info/paths.json", b"{}"), where).get("paths", [])
-    exports = _json(documents.get("info/run_exports.json", b"{}"), where)
+    paths = _json(documents.get("paths.json", b"{}"), where).get("paths", [])
+    exports = _json(documents.get("run_exports.json", b"{}"), where)
     specs: Sequence[str] = [spec for values in exports.values() if isinstance(values, list) for spec in values]
     return Inventory(
         links={str(entry["_path"]): entry.get("path_type") == "softlink" for entry in paths},
         exported=frozenset(str(spec).split()[0] for spec in specs),
     )
-
-
-def list_libraries(path: Path) -> frozenset[str]:
-    """File names of the shared libraries that the package at `path` installs, from its paths.json alone."""
-    return read_inventory(path).libraries

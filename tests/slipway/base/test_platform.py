@@ -67,13 +67,6 @@ def test_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 SPELLED = re.compile("x86_64|(linux|osx|win)-(32|64|arm64|aarch64)")
 SPELLS_PLATFORMS = {
     "base/platform.py": "the table itself",
-    "bootstrap/debs.py": "to be converted",
-    "bootstrap/description.py": "to be converted",
-    "bootstrap/index.py": "to be converted",
-    "bootstrap/wheels.py": "to be converted",
-    "channel/environments.py": "to be converted",
-    "channel/folder.py": "to be converted",
-    "channel/package_writer.py": "to be converted",
     "checkout/solver_truth.py": "a virtual package of the processor's level, which only this one has",
     "checkout/solver_truth_channel.py": "to be converted",
     "checkout/testing.py": "to be converted",

@@ -17,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 from slipway.base.errors import IntegrityError
 from slipway.verify.demangle import demangled
 from slipway.verify.elf import BrokenElfError, Symbol, read_elf
-from slipway.verify.facts import check_index_document, list_libraries, read_inventory
+from slipway.verify.facts import check_index_document, read_inventory
 from slipway.verify.fatbin import DeviceCode, read_device_code
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def test_facts_of_a_package(kit: Kit) -> None:
     assert by_path["lib/liba.so.1"].target == "liba.so"
     assert by_path["lib/liba.so"].elf is not None
     assert all(entry.present for entry in facts.files)
-    assert list_libraries(path) == {"liba.so", "liba.so.1"}
+    assert read_inventory(path).libraries == {"liba.so", "liba.so.1"}
     assert read_inventory(path).exported == {"good"}
 
 
@@ -81,7 +81,7 @@ def test_damaged_neighbour(tmp_path: Path) -> None:
     path = tmp_path / "a-1-0.conda"
     path.write_bytes(b"PK\x03\x04 but not really")
     with pytest.raises(IntegrityError, match="damaged"):
-        list_libraries(path)
+        read_inventory(path)
 
 
 def test_elf(kit: Kit) -> None:
