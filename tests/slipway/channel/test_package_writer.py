@@ -14,7 +14,8 @@ import pytest
 import zstandard
 
 from slipway.base import errors
-from slipway.channel.package_writer import PackageRecord, unpack, write_package
+from slipway.channel.package import unpack_files
+from slipway.channel.package_writer import PackageRecord, write_package
 
 PLACEHOLDER = "/placeholder/of/the/prefix"
 RECORD = PackageRecord("toy", "1.0", "h0_0", 0, "linux-64", ("libgcc",), (), "MIT", noarch_python=False)
@@ -93,7 +94,7 @@ def test_owners_modes_and_times_are_fixed(tree: Path, tmp_path: Path) -> None:
 
 
 def test_unpack_gives_the_tree_back(tree: Path, tmp_path: Path) -> None:
-    unpack(write(tree, tmp_path / "a" / RECORD.file_name), tmp_path / "again")
+    unpack_files(write(tree, tmp_path / "a" / RECORD.file_name), tmp_path / "again")
     assert (tmp_path / "again" / "lib" / "random").read_bytes() == (tree / "lib" / "random").read_bytes()
     assert (tmp_path / "again" / "lib" / "libtoy.so").readlink() == Path("libtoy.so.1")
 
@@ -108,3 +109,12 @@ def test_a_package_is_never_overwritten(tree: Path, tmp_path: Path) -> None:
     write(tree, tmp_path / "a" / RECORD.file_name)
     with pytest.raises(FileExistsError):
         write(tree, tmp_path / "a" / RECORD.file_name)
+
+
+def test_tools_are_unpacked_side_by_side(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "again" / "bin").mkdir(parents=True)
+    (tmp_path / "again" / "bin" / "other").write_text("stays")
+    unpack_files(write(tree, tmp_path / "a" / RECORD.file_name), tmp_path / "again")
+    assert (tmp_path / "again" / "bin" / "other").read_text() == "stays"
+    assert (tmp_path / "again" / "bin" / "toy").is_file()
+    assert not (tmp_path / "again" / "info").exists()
