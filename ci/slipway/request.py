@@ -216,7 +216,7 @@ class Request:
                 continue
             if specs not in rendered_for:
                 versions = {package.name: package.version for package in solve(specs, channels).packages}
-                rendered_for[specs] = {again.key: again for again in self._render(versions=versions.get)}
+                rendered_for[specs] = {again.key: again for again in self._render(versions=versions)}
             final.append(rendered_for[specs][output.key])
         return [pin_sources(output, offline=self.offline) for output in final]
 

@@ -8,7 +8,8 @@ same outputs, and nothing of a recipe is ever run outside Jinja's sandbox. The s
 
     selectors   lines that end in ``[...]``
     config      conda_build_config.yaml, stacked and multiplied out to variants
-    templates   Jinja in a `sandbox`; `functions` is what templates may name
+    limits      the process in which all of this runs, with so much time and memory
+    templates   Jinja in its sandbox; `functions` is what templates may name
     document    YAML with line numbers; `fields` are the keys it may hold
     overlay     recipe_append.yaml and recipe_clobber.yaml
     outputs     what each output takes from the top level
@@ -23,8 +24,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from slipway.base.errors import RecipeError
 from slipway.base.secrets import names_a_secret
 from slipway.recipe.config import VariantConfigText, given, parse
+from slipway.recipe.limits import Limits, call_limited
 from slipway.recipe.loader import load_config, load_recipe, surrounding_configs
 from slipway.recipe.render import Renderer
 from slipway.recipe.stages import Recipe, Versions
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
     from slipway.base.platform import Platform
     from slipway.model import RenderedOutput
 
-__all__ = ["Recipe", "VariantConfigText", "load_config", "load_recipe", "render", "surrounding_configs"]
+__all__ = ["Limits", "Recipe", "VariantConfigText", "load_config", "load_recipe", "render", "surrounding_configs"]
+
+DEFAULT_LIMITS = Limits()
 
 
 def render(
@@ -47,6 +52,7 @@ def render(
     base_configs: Sequence[VariantConfigText] = (),
     variants: Mapping[str, Any] | None = None,
     versions: Versions | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> tuple[RenderedOutput, ...]:
     """Render every output of every variant.
 
@@ -62,8 +68,9 @@ def render(
             may ask for one.
         base_configs: files below the recipe's own: ``--exclusive-config-file``, or the user's and working directory's.
         variants: key to value or list of values, as given on a command line.
-        versions: exact version of a package in the host environment, for `pin_compatible` and `pin_run_as_build`;
+        versions: exact version of each package in the host environment, for `pin_compatible` and `pin_run_as_build`;
             without it `pin_compatible` leaves the bare name, and `pin_run_as_build` goes by the variant.
+        limits: the processor time and memory that rendering may take.
 
     Returns:
         The outputs that are not skipped, each after those that it needs.
@@ -71,9 +78,29 @@ def render(
     Raises:
         RecipeError: the recipe or a configuration cannot be rendered; `where` is ``path:line``.
     """
-    stack = [*base_configs, *([recipe.config] if recipe.config is not None else []), *configs]
+    stack = (*base_configs, *((recipe.config,) if recipe.config is not None else ()), *configs)
+    try:
+        return call_limited(
+            limits, _render, recipe, stack, platform, dict(environ), dict(variants or {}), versions, limits
+        )
+    except RecipeError as error:
+        error.where = error.where or recipe.path
+        raise
+
+
+def _render(
+    recipe: Recipe,
+    stack: Sequence[VariantConfigText],
+    platform: Platform,
+    environ: Mapping[str, str],
+    variants: Mapping[str, Any],
+    versions: Versions | None,
+    limits: Limits,
+) -> tuple[RenderedOutput, ...]:
+    """See `render`; runs in the process that has the limits."""
     shown = {name: value for name, value in environ.items() if not names_a_secret(name)}
     parsed = [parse(source, platform=platform, environ=shown) for source in stack]
     if variants:
         parsed.append(given(variants))
-    return Renderer(recipe, parsed, platform=platform, environ=environ, versions=versions).render()
+    renderer = Renderer(recipe, parsed, platform=platform, environ=environ, versions=versions, limits=limits)
+    return renderer.render()

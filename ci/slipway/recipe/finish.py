@@ -53,7 +53,7 @@ class VersionLookup:
     variant: Mapping[str, str]
 
     def exact(self, name: str) -> str | None:
-        return self.lookup(name) if self.lookup is not None else None
+        return self.lookup.get(name) if self.lookup is not None else None
 
     def pinned(self, name: str, rule: Any) -> str:
         bounds = {"min_pin": rule, "max_pin": rule} if isinstance(rule, str) else dict(rule)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import threading
 import tomllib
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
@@ -18,14 +15,11 @@ from slipway.recipe import defaults, selectors
 from slipway.recipe.pins import pin_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from slipway.base.platform import Platform
 
 _BARE_VERSION: Final = re.compile(r"[\w.\-]+")
-_NESTED_REPEAT: Final = re.compile(r"[*+}]\)?\s*[*+{]|\([^)]*[*+][^)]*\)\s*[*+{]")
-_LONGEST_FILE: Final = 200_000
-_SEARCH_SECONDS: Final = 2.0
 _NEEDS_RUNNING: Final = (
     "load_setup_py_data", "load_setuptools", "load_npm", "installed", "resolved_packages", "ccache"
 )  # fmt: skip
@@ -245,7 +239,7 @@ def _recipe_file(inputs: ContextInputs, function: str, name: str, from_recipe_di
     text = inputs.read_file(name)
     if text is None:
         raise RecipeError(f"`{function}`: the recipe's folder has no file `{name}`")
-    return text[:_LONGEST_FILE]
+    return text
 
 
 def _parsed(text: str, form: str) -> Any:
@@ -262,35 +256,8 @@ def _parsed(text: str, form: str) -> Any:
     raise RecipeError(f"`{form}` names no known format", hint="use json, toml or yaml")
 
 
-@contextmanager
-def _at_most(seconds: float, pattern: str) -> Iterator[None]:
-    """Give up on a pattern that goes back and forth over a text; only the main thread can be interrupted so."""
-
-    def give_up(_signal: int, _frame: object) -> NoReturn:
-        raise RecipeError(
-            f"the pattern `{pattern}` took more than {seconds:.0f} s to search for",
-            hint="repeat single characters only",
-        )
-
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def _searched(text: str, pattern: str) -> re.Match[str] | None:
-    if _NESTED_REPEAT.search(pattern):
-        raise RecipeError(
-            f"the pattern `{pattern}` nests repetitions, which may take forever", hint="repeat single characters only"
-        )
     try:
-        with _at_most(_SEARCH_SECONDS, pattern):
-            return re.search(pattern, text)
+        return re.search(pattern, text)
     except re.error as error:
         raise RecipeError(f"the pattern `{pattern}` is not a regular expression: {error}") from None

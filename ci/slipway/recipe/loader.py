@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError
@@ -9,7 +10,6 @@ from slipway.recipe.config import VariantConfigText
 from slipway.recipe.stages import Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 CONFIG_NAME = "conda_build_config.yaml"
@@ -31,7 +31,7 @@ def load_recipe(directory: Path) -> Recipe:
         path=str(path),
         text=_read(path),
         config=load_config(config) if config.is_file() else None,
-        read_file=_reader(path.parent),
+        read_file=_FolderReader(path.parent.resolve()),
     )
 
 
@@ -61,15 +61,16 @@ def _read(path: Path) -> str:
         raise RecipeError("the file is not UTF-8 text", where=str(path), hint=f"byte {error.start} is wrong") from None
 
 
-def _reader(folder: Path) -> Callable[[str], str | None]:
-    root = folder.resolve()
-    known: dict[str, str | None] = {}
+@dataclass(frozen=True)
+class _FolderReader:
+    """Reads the files of one folder, each once; what is not there, or leads out of it, is None."""
 
-    def read_file(name: str) -> str | None:
-        if name not in known:
-            path = (root / name).resolve()
-            inside = path.is_relative_to(root) and path.is_file()
-            known[name] = _read(path) if inside else None
-        return known[name]
+    root: Path
+    known: dict[str, str | None] = field(default_factory=dict)
 
-    return read_file
+    def __call__(self, name: str) -> str | None:
+        if name not in self.known:
+            path = (self.root / name).resolve()
+            inside = path.is_relative_to(self.root) and path.is_file()
+            self.known[name] = _read(path) if inside else None
+        return self.known[name]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import RecipeError
 from slipway.base.platform import NOARCH
 from slipway.base.secrets import names_a_secret
 from slipway.recipe import (
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
 
     from slipway.base.platform import Platform
     from slipway.model import RenderedOutput
+    from slipway.recipe.limits import Limits
 
-_LONGEST_LINE = 10_000
 _ALWAYS_SPANNED = ("target_platform", "channel_targets", "python")
 _PACKAGE_VARIABLES = ("PKG_NAME", "PKG_VERSION", "PKG_BUILDNUM")
 
@@ -53,6 +52,7 @@ class Renderer:
         platform: Platform,
         environ: Mapping[str, str],
         versions: Versions | None,
+        limits: Limits,
     ) -> None:
         self._recipe = recipe
         self._platform = platform
@@ -66,13 +66,8 @@ class Renderer:
         self._keys = frozenset(self.space.variants[0])
         self._finder = UsageFinder(self._keys)
         self._lines = selectors.split_lines(recipe.text)
-        if too_long := next((line.number for line in self._lines if len(line.raw) > _LONGEST_LINE), None):
-            raise RecipeError(
-                f"the line is longer than {_LONGEST_LINE} characters", where=f"{recipe.path}:{too_long}",
-                hint="break it up",
-            )  # fmt: skip
         self._selected_numbers = frozenset(line.number for line in self._lines if line.selector is not None)
-        self._templates = TemplateRenderer(recipe.path, recipe.read_file)
+        self._templates = TemplateRenderer(recipe.path, recipe.read_file, limits)
         self._documents: dict[RenderedText, document.Document] = {}
         self._first_pass: dict[tuple[str, ...], FirstPass] = {}
 

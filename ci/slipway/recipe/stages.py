@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from slipway.recipe.excerpts import Excerpts
     from slipway.recipe.selectors import Line
 
-Versions = Callable[[str], str | None]
-"""Exact version of a package in the host environment, or None."""
+Versions = Mapping[str, str]
+"""Exact version of each package in the host environment, by its name."""
 
 
 @dataclass(frozen=True)

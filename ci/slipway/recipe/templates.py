@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import jinja2
 import jinja2.exceptions
+import jinja2.sandbox
 
 from slipway.base.errors import RecipeError
 from slipway.recipe import selectors
-from slipway.recipe.sandbox import LONGEST_TEXT, LimitError, Sandbox
+from slipway.recipe.limits import HINT, OutOfTimeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from slipway.recipe.limits import Limits
 
 _MARK_OPEN, _MARK_CLOSE = "\ue000", "\ue001"
 _MARK = re.compile(f"{_MARK_OPEN}(\\d+){_MARK_CLOSE}")
@@ -45,13 +48,21 @@ class TemplateRenderer:
     Args:
         path: the recipe, as messages name it.
         read_file: gives the text of a file of the recipe's folder for ``{% include %}`` and ``{% import %}``, or None.
+        limits: what the process may take, for messages; the kernel holds it to them, see `slipway.recipe.limits`.
     """
 
-    def __init__(self, path: str, read_file: Callable[[str], str | None]) -> None:
+    def __init__(self, path: str, read_file: Callable[[str], str | None], limits: Limits) -> None:
+        self._limits = limits
         self._path = path
         self._read_file = read_file
         self._context: Mapping[str, Any] = {}
-        self._sandbox = Sandbox(jinja2.FunctionLoader(self._included))
+        self._sandbox = jinja2.sandbox.SandboxedEnvironment(
+            undefined=jinja2.StrictUndefined,
+            loader=jinja2.FunctionLoader(self._included),
+            auto_reload=False,
+            cache_size=0,
+        )
+        del self._sandbox.globals["lipsum"]  # says something else each time
         self._compiled: dict[tuple[int, ...], jinja2.Template] = {}
 
     def render(self, lines: Sequence[selectors.Line], context: Mapping[str, Any]) -> RenderedText:
@@ -66,11 +77,10 @@ class TemplateRenderer:
         """
         numbers = tuple(line.number for line in lines)
         self._context = context
-        self._sandbox.steps = 0
         try:
             if numbers not in self._compiled:
                 self._compiled[numbers] = self._compile("\n".join(line.text for line in lines), numbers)
-            rendered = self._run(self._compiled[numbers], context)
+            rendered = self._compiled[numbers].render(context)
         except jinja2.TemplateSyntaxError as error:
             inside = error.filename not in (None, _TEMPLATE_NAME)
             where = f"{error.filename}:{error.lineno}" if inside else self._where(numbers, error.lineno)
@@ -95,9 +105,11 @@ class TemplateRenderer:
                 else "rendering fetches no sources, so only build scripts get GIT_* variables: write the version down, "
                 "as `git_rev` says it",
             ) from None  # fmt: skip
-        except LimitError as error:
+        except (OutOfTimeError, MemoryError) as error:
+            line = _line_of(error)
+            error.__traceback__ = None  # what fills the memory hangs on it
             raise RecipeError(
-                f"Jinja: the template is too large to render: {error}", where=self._where(numbers, _line_of(error))
+                f"Jinja: the template needs {self._limits.explain(error)}", where=self._where(numbers, line), hint=HINT
             ) from None
         except RecursionError:
             raise RecipeError("Jinja: the template calls itself without end", where=self._path) from None
@@ -115,15 +127,6 @@ class TemplateRenderer:
         marked = _mark(self._sandbox, source, numbers)
         code = self._sandbox.compile(marked, name=_TEMPLATE_NAME, filename=_TEMPLATE_NAME)
         return jinja2.Template.from_code(self._sandbox, code, self._sandbox.make_globals(None))
-
-    def _run(self, template: jinja2.Template, context: Mapping[str, Any]) -> str:
-        parts, size = [], 0
-        for part in template.generate(**context):
-            size += len(part)
-            if size > LONGEST_TEXT:
-                raise LimitError(f"it makes more than {LONGEST_TEXT} characters")
-            parts.append(part)
-        return "".join(parts)
 
     def _included(self, name: str) -> str | None:
         text = self._read_file(name)
