@@ -243,11 +243,11 @@ class Request:
         Raises:
             NetworkError: a download was needed and could not be made.
         """
-        return channels_of(self.channels, self.selection, reporter, offline=self.offline)
+        return channels_of(self.channels, self.selection, reporter, offline=self.offline, build_tools=True)
 
 
 def channels_of(
-    named: Sequence[str] | None, selection: Selection, reporter: Reporter, *, offline: bool
+    named: Sequence[str] | None, selection: Selection, reporter: Reporter, *, offline: bool, build_tools: bool = False
 ) -> tuple[str, ...]:
     """The addresses of the channels that are `named`, by default the embedded one; the word for it becomes its address.
 
@@ -255,18 +255,26 @@ def channels_of(
         NetworkError: the embedded channel is asked for, and a download that it needs could not be made.
     """
     return tuple(
-        embedded_channel(selection, reporter, offline=offline).url if name == EMBEDDED else channel_address(name)
+        embedded_channel(selection, reporter, offline=offline, build_tools=build_tools).url
+        if name == EMBEDDED
+        else channel_address(name)
         for name in ((EMBEDDED,) if named is None else named)
     )
 
 
-def embedded_channel(selection: Selection, reporter: Reporter, *, offline: bool) -> EmbeddedChannel:
+def embedded_channel(
+    selection: Selection, reporter: Reporter, *, offline: bool, build_tools: bool = False
+) -> EmbeddedChannel:
     """Assemble (or find) the embedded channel with what `selection` asks for.
+
+    Args:
+        build_tools: also with the Python that build tools run with, whichever is asked for.
 
     Raises:
         NetworkError: a download was needed and could not be made.
     """
-    request = ChannelRequest(cuda=selection.cuda, blas=selection.blas or "mkl", python=(selection.python or "3.11",))
+    python = (selection.python or "3.11",)
+    request = ChannelRequest(selection.cuda, selection.blas or "mkl", python, build_tools=build_tools)
     return ensure_channel(request, reporter, cache=cache_folder(), offline=offline)
 
 

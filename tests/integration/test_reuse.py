@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from slipway.verify.archive import read_contents
+from slipway.verify.policies import load_policies
+
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
 Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -120,3 +124,65 @@ def test_hostile_recipe_runs_nothing(slipway: Slipway, recipe: Path, hostile: st
     assert answer.returncode == 3, answer.stdout + answer.stderr
     assert "Traceback" not in answer.stderr
     assert not (recipe.parent / "PWNED").exists()
+
+
+PYTHON_META = """\
+package:
+  name: tools
+  version: "1.0"
+outputs:
+  - name: library
+    script: build.sh
+    requirements:
+      build:
+        - python >=3.9
+        - pyyaml
+  - name: module
+    script: build.sh
+    requirements:
+      build:
+        - python >=3.9
+        - pyyaml
+      host:
+        - {{ pin_subpackage('library', exact=True) }}
+        - python
+      run:
+        - python
+about:
+  license: MIT
+"""
+
+
+def test_the_python_of_build_tools_is_no_variant(slipway: Slipway, tmp_path: Path) -> None:
+    """What is built without Python stays as it is for every Python; its tools run with the same one."""
+    versions = [version for version in ("3.12", "3.13") if starts(f"python{version}")]
+    if not versions:
+        pytest.skip("there is just one Python on this machine")
+    folder = tmp_path / "recipe"
+    folder.mkdir()
+    (folder / "meta.yaml").write_text(PYTHON_META, encoding="utf-8")
+    (folder / "build.sh").write_text(
+        'mkdir -p "$PREFIX/x"; "$BUILD_PREFIX/bin/python" -c "import sys, yaml; print(sys.version_info[:2])"'
+        ' > "$PREFIX/x/$PKG_NAME"\n',
+        encoding="utf-8",
+    )
+    dist = tmp_path / "dist"
+    assert slipway("ship", folder, "--dist", dist, "--python", "3.11").returncode == 0
+    for version in versions:
+        answer = slipway("plan", folder, "--dist", dist, "--python", version, "--json")
+        assert answer.returncode == 0, answer.stderr
+        states = {row["package"].split("-")[0]: row["state"] for row in json.loads(answer.stdout)}
+        assert states == {"library": "up to date", "module": "new"}
+    answer = slipway("ship", folder, "--dist", dist, "--python", versions[0])
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    modules = sorted((dist / "channel/linux-64").glob("module-*.conda"))
+    assert len(modules) == 2
+    assert len(list((dist / "channel/linux-64").glob("library-*.conda"))) == 1
+    assert {read_contents(path, load_policies().archive)["x/module"] for path in modules} == {b"(3, 11)\n"}
+    answer = slipway("rebuild", *modules, "--recipe", folder, "--dist", dist)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def starts(program: str) -> bool:
+    """Whether there is such a program, and more than a name that leads nowhere."""
+    return shutil.which(program) is not None and subprocess.run([program, "-c", ""], check=False).returncode == 0

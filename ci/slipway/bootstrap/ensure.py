@@ -8,7 +8,8 @@ import os
 import platform
 import shutil
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +30,10 @@ from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.debs import check_machine
 from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
-from slipway.bootstrap.inventory import ChannelRequest, Inventory, read_inventory
+from slipway.bootstrap.inventory import ChannelRequest, Inventory, Settings, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
 from slipway.channel.package_writer import to_json
-from slipway.channel.repodata import SUBDIRS, write_repodata
+from slipway.channel.repodata import SUBDIRS, set_behind, write_repodata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,8 +109,8 @@ def ensure_channel(
     inventory.check(request)
     check_machine(inventory.settings.glibc, machine=platform.machine(), library=os.confstr("CS_GNU_LIBC_VERSION"))
     processes = Processes()
-    debian_python = inventory.settings.debian_python
-    pythons = {version: find_interpreter(version, processes, debian_python=debian_python) for version in request.python}
+    pythons = _find_pythons(request, inventory.settings, processes)
+    request = replace(request, python=tuple(pythons), build_tools=request.build_tools and len(pythons) > 1)
     code = code_digest()
     stamp = _stamp(request, inventory, pythons, code)
     if not refresh and (found := _load_channel(store, stamp)):
@@ -124,6 +125,7 @@ def ensure_channel(
             ThreadPoolExecutor(max_workers=8),
             DebianArchive(store, lock.suite, host or Host(), processes, offline=offline),
             pythons,
+            request.python[0] if request.build_tools else None,
             reporter,
             offline,
         )
@@ -132,6 +134,19 @@ def ensure_channel(
         return _make(
             inventory.select(request, full_pythons, from_debian), lock, place, code=code, stamp=stamp, refresh=refresh
         )
+
+
+def _find_pythons(request: ChannelRequest, settings: Settings, processes: Processes) -> dict[str, Interpreter]:
+    """Those that are asked for; before them that of build tools, where that is asked for, too."""
+
+    def find(version: str) -> Interpreter:
+        return find_interpreter(version, processes, debian_python=settings.debian_python)
+
+    found = {version: find(version) for version in request.python}
+    for version in settings.pythons if request.build_tools else ():
+        with suppress(errors.HostError):  # this machine may lack it; it has what was asked for
+            return {version: found.get(version) or find(version)} | found
+    return found
 
 
 def _stamp(request: ChannelRequest, inventory: Inventory, pythons: Mapping[str, Interpreter], code: str) -> str:
@@ -183,6 +198,7 @@ class _Workplace:
     executor: ThreadPoolExecutor
     archive: DebianArchive
     pythons: Mapping[str, Interpreter]
+    preferred_python: str | None
     reporter: log.Reporter
     offline: bool
 
@@ -210,7 +226,7 @@ def _make(
         place.executor.shutdown(wait=True, cancel_futures=True)
         raise
     place.executor.shutdown()
-    return _publish([finished[job.key] for job in jobs], place.cache, stamp)
+    return _publish([finished[job.key] for job in jobs], place.cache, stamp, place.preferred_python)
 
 
 def _jobs(
@@ -347,8 +363,16 @@ def _write_channel(folder: Path, packages: Sequence[AssembledPackage]) -> None:
     )
 
 
-def _publish(packages: list[AssembledPackage], cache: Cache, stamp: str) -> EmbeddedChannel:
-    names: dict[str, str] = {}
+def _other_pythons(packages: Sequence[AssembledPackage], preferred: str) -> set[str]:
+    """Hashes of the Pythons that solvers are to take only where something asks for them."""
+    pythons = (package for package in packages if package.name == "python")
+    return {package.sha256 for package in pythons if not package.version.startswith(f"{preferred}.")}
+
+
+def _publish(
+    packages: list[AssembledPackage], cache: Cache, stamp: str, preferred_python: str | None
+) -> EmbeddedChannel:
+    names = {} if preferred_python is None else {"preferred python": preferred_python}
     for package in packages:
         if package.path.name in names:
             raise errors.ChannelError(f"two descriptions make `{package.path.name}`")
@@ -363,6 +387,8 @@ def _publish(packages: list[AssembledPackage], cache: Cache, stamp: str) -> Embe
         shutil.rmtree(path, ignore_errors=True)
         with cache.scratch() as scratch:
             _write_channel(scratch / "channel", packages)
+            if preferred_python is not None:
+                set_behind(scratch / "channel", _other_pythons(packages, preferred_python))
             move_folder(scratch / "channel", path)
     pointer = cache.channels / f"{stamp}.json"
     write_file(pointer, to_json({"digest": digest, "packages": [asdict(package) for package in listed]}))

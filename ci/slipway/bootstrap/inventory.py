@@ -30,11 +30,15 @@ class ChannelRequest:
         cuda: a CUDA version X.Y, or None for a channel without CUDA.
         blas: ``mkl`` or ``openblas``.
         python: Python versions X.Y.
+        build_tools: also the Python that build tools run with, which must not depend on `python`: what is built
+            without Python would be another package for each. It is the first choice of the settings that this machine
+            has, and solvers take it wherever nothing asks for another one.
     """
 
     cuda: str | None = None
     blas: str = "mkl"
     python: tuple[str, ...] = ("3.11",)
+    build_tools: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from slipway.channel.package import PACKAGE_SUFFIX, is_whole
 from slipway.channel.package_writer import to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
 SUBDIRS = LINUX_64.subdirs
@@ -65,6 +65,20 @@ def write_index(folder: Path) -> None:
         if not (folder / subdir / "repodata.json").is_file():
             raise ChannelError("the index was not written", where=str(folder / subdir))
     shutil.rmtree(folder / ".tmp", ignore_errors=True)  # where the indexer writes before it renames
+
+
+def set_behind(folder: Path, sha256: Collection[str]) -> None:
+    """Let solvers take the packages with these hashes only where something asks for them, whatever their version.
+
+    That is what conda's `track_features` in a package's record do. It holds until the index is written again.
+    """
+    for path in folder.glob("*/repodata.json"):
+        content = json.loads(path.read_bytes())
+        for record in content["packages.conda"].values():
+            if record.get("sha256") in sha256:
+                record["track_features"] = "set-behind"
+        path.with_name("repodata.json.zst").unlink(missing_ok=True)
+        path.write_bytes(to_json(content))
 
 
 def find_index_problem(subdir: Path) -> str | None:

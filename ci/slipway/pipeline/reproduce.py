@@ -19,6 +19,7 @@ from slipway.base.proc import capture
 from slipway.channel.environments import offered
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_info, read_package_digest, unpack_package
+from slipway.channel.repodata import set_behind
 from slipway.engines import load_engine
 from slipway.engines.engine import FORMAT_VERSION, BuildContext
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
@@ -237,7 +238,7 @@ def _locked_channels(
     selection = Selection(python, blas, None if cuda == "None" else cuda)
     # What was built with packages of other recipes found them in the same channel.
     packages = list(_pick(again.workspace.channel, wanted))
-    named = channels_of(again.channels, selection, reporter, offline=again.offline)
+    named = channels_of(again.channels, selection, reporter, offline=again.offline, build_tools=True)
     locked = Channel(folder / "channel")
     for address in named:
         if address.startswith("file:"):
@@ -256,7 +257,14 @@ def _locked_channels(
         )
     packages += own
     locked.publish(packages)
+    set_behind(locked.folder, _host_only(manifest))
     return (locked.url,)
+
+
+def _host_only(manifest: Manifest) -> set[str]:
+    """Hashes of the host's packages of which build tools have another one: the solver would take the higher version."""
+    build, host = (manifest.environments.get(name, {}) for name in ("build", "host"))
+    return {host[name][2] for name in build.keys() & host.keys() if build[name] != host[name]}
 
 
 def _pick(folder: Path, wanted: dict[str, str]) -> Iterator[tuple[str, Path]]:
