@@ -177,3 +177,17 @@ def test_circles_are_found() -> None:
     imports = [Import(importer, imported, False) for importer, imported in pairs]
     circle = {"a", "b", "c"}
     assert find_circles(imports, set("abcde")) == dict.fromkeys(circle, circle)
+
+
+TWICE = frozenset({"Case", "CompilerCache", "Host", "Inventory", "Limits", "Selection", "Settings"})
+"""Names of classes that stand in two files today. It only shrinks."""
+
+
+def test_no_class_name_twice() -> None:
+    names = [
+        node.name
+        for path in module_paths().values()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert {name for name in names if names.count(name) > 1} == TWICE

@@ -63,7 +63,7 @@ def read_yaml(path: Path, kind: type[_T], *, error: type[SlipwayError] = UsageEr
     return read_document(path, error=error, hint=hint).convert(kind)
 
 
-def read_document(path: Path, *, error: type[SlipwayError] = UsageError, hint: str | None = None) -> Document:
+def read_document(path: Path, *, error: type[SlipwayError] = UsageError, hint: str | None = None) -> YamlDocument:
     """The file at `path`, not yet looked at; for what `read_yaml` raises, see there."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -78,13 +78,13 @@ def read_document(path: Path, *, error: type[SlipwayError] = UsageError, hint: s
         mark = getattr(problem, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else str(path)
         raise error(f"not valid YAML: {getattr(problem, 'problem', problem)}", where=where, hint=hint) from None
-    document = Document(path, value, node, error, hint)
+    document = YamlDocument(path, value, node, error, hint)
     document.refuse_twice(node, ())
     return document
 
 
 @dataclass(frozen=True)
-class Document:
+class YamlDocument:
     """A YAML file: its plain value, and where each key stands."""
 
     path: Path
@@ -101,13 +101,13 @@ class Document:
         """The whole as a `kind`."""
         return cast("_T", self._convert(self.value, kind, ()))
 
-    def only(self, *keys: str) -> Document:
+    def only(self, *keys: str) -> YamlDocument:
         """The same file with these keys alone, for what must be known before the others make sense."""
         if not isinstance(self.value, dict):
             return self
         return dataclasses.replace(self, value={key: item for key, item in self.value.items() if key in keys})
 
-    def expand(self, variables: Mapping[str, str]) -> Document:
+    def expand(self, variables: Mapping[str, str]) -> YamlDocument:
         """The same file with ``${name}`` filled in, in all texts but keys; ``$${name}`` becomes ``${name}``."""
         return dataclasses.replace(self, value=self._expanded(self.value, variables, ()))
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from slipway.base import errors
 from slipway.base.files import hash_file, move_folder, says_disk_full
 from slipway.base.proc import own_program
-from slipway.bootstrap.description import PLACEHOLDER, PackageDescription, RunPath, SourceDescription, Step
+from slipway.bootstrap.description import PLACEHOLDER, FinishingStep, PackageDescription, RunPath, SourceDescription
 from slipway.bootstrap.mapping import Glob, Template
-from slipway.bootstrap.sources import Entry, Tree, entry_points, open_deb, place, wheel_entries
+from slipway.bootstrap.sources import SourceEntry, Tree, entry_points, open_deb, place, wheel_entries
 from slipway.channel.package import unpack_files
 from slipway.channel.package_writer import TIMESTAMP, PackageRecord, to_json, write_package
 
@@ -242,7 +242,7 @@ def _stage(
     return found
 
 
-def _install_wheel(entries: list[Entry], description: PackageDescription, tree: Tree) -> list[str]:
+def _install_wheel(entries: list[SourceEntry], description: PackageDescription, tree: Tree) -> list[str]:
     if description.noarch_python:
         site, scripts_folder = "site-packages", "python-scripts"
     elif description.python:
@@ -282,7 +282,7 @@ def _write_entry_point(point: str, tree: Tree) -> None:
     tree.put(f"bin/{name}", ("\n".join(lines) + "\n").encode(), 0o755)
 
 
-def _keep_licenses(entries: list[Entry], source: SourceDescription, info: dict[str, bytes]) -> None:
+def _keep_licenses(entries: list[SourceEntry], source: SourceDescription, info: dict[str, bytes]) -> None:
     globs = source.licenses or (_LICENSE_GLOBS if source.install else ())
     taken = 0
     for entry in entries:
@@ -313,7 +313,7 @@ def _make_links(description: PackageDescription, tree: Tree) -> None:
 
 
 def _finish(
-    step: Step,
+    step: FinishingStep,
     contents: Mapping[str, str],
     tree: Tree,
     tools: tuple[AssembledPackage, ...],

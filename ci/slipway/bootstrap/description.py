@@ -15,7 +15,7 @@ from typing import Literal
 
 from slipway.base.errors import ChannelError
 from slipway.base.platform import LINUX_64, NOARCH
-from slipway.base.schema import Document, InvalidValueError, read_document, show_key
+from slipway.base.schema import InvalidValueError, YamlDocument, read_document, show_key
 from slipway.bootstrap.mapping import Glob, Rule, check_template
 from slipway.model import RunExports
 
@@ -86,7 +86,7 @@ class TextFile:
 
 
 @dataclass(frozen=True)
-class Link:
+class SymbolicLink:
     """Symlinks: one at `path`, or, with `each`, one for every staged file that matches it."""
 
     path: str
@@ -108,7 +108,7 @@ class RunPath:
 
 
 @dataclass(frozen=True)
-class Step:
+class FinishingStep:
     """Shell lines that finish the staged tree, run in it.
 
     They see the named packages unpacked at ``$TOOLS``, the named files at ``$FILES``, the interpreter as ``$PYTHON``.
@@ -170,9 +170,9 @@ class DescriptionFile(Head):
     run_exports: RunExports = field(default_factory=RunExports)
     sources: tuple[SourceDescription, ...] = ()
     texts: tuple[TextFile, ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[SymbolicLink, ...] = ()
     run_paths: tuple[RunPath, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[FinishingStep, ...] = ()
     activation: Activation | None = None
 
     def __post_init__(self) -> None:
@@ -220,7 +220,7 @@ class Selection:
 class RawDescription:
     """A data file as loaded, not yet instantiated for a Python version; `digest` is the sha256 of its bytes."""
 
-    document: Document
+    document: YamlDocument
     head: Head
     digest: str
 

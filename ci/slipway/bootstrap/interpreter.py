@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import errors
-from slipway.bootstrap.sources import Entry, folder_entries
+from slipway.bootstrap.sources import SourceEntry, folder_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ class Interpreter:
         facts = [self.full_version, str(self.prefix), status.st_size, status.st_mtime_ns]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[SourceEntry]:
         """Its own files, without compiled ones, what users installed, and what else lives below the same prefix."""
         library, headers = f"lib/python{self.version}", f"include/python{self.version}"
         above = {"bin", "include", "lib", "lib/pkgconfig", library, headers}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SourceEntry:
     """One file or symlink of a source.
 
     Attributes:
@@ -42,7 +42,7 @@ class Entry:
     read: Callable[[], bytes]
 
 
-def wheel_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
+def wheel_entries(archive: zipfile.ZipFile) -> Iterator[SourceEntry]:
     """Files of a wheel under ``site/``, or under the scheme's name for what is in its ``.data`` folder."""
     for info in archive.infolist():
         if info.is_dir():
@@ -54,11 +54,11 @@ def wheel_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
         else:
             path = f"site/{info.filename}"
         executable = bool(info.external_attr >> 16 & 0o111)
-        yield Entry(path, None, executable, lambda info=info: archive.read(info))  # type: ignore[misc]
+        yield SourceEntry(path, None, executable, lambda info=info: archive.read(info))  # type: ignore[misc]
 
 
 @contextmanager
-def open_deb(path: Path, scratch: Path) -> Iterator[Iterator[Entry]]:
+def open_deb(path: Path, scratch: Path) -> Iterator[Iterator[SourceEntry]]:
     """The data archive of a Debian package; dpkg-deb unpacks it to a tar file in `scratch` for the block."""
     tar_path = scratch / f"{path.name}.tar"
     with tar_path.open("wb") as stream:
@@ -75,7 +75,7 @@ def open_deb(path: Path, scratch: Path) -> Iterator[Iterator[Entry]]:
         tar_path.unlink(missing_ok=True)
 
 
-def _tar_entries(archive: tarfile.TarFile) -> Iterator[Entry]:
+def _tar_entries(archive: tarfile.TarFile) -> Iterator[SourceEntry]:
     members = {posixpath.normpath(member.name): member for member in archive.getmembers()}
 
     def read(path: str, depth: int = 0) -> bytes:
@@ -92,12 +92,12 @@ def _tar_entries(archive: tarfile.TarFile) -> Iterator[Entry]:
 
     for path, member in members.items():
         if member.issym():
-            yield Entry(path, member.linkname, False, lambda path=path: read(path))  # type: ignore[misc]
+            yield SourceEntry(path, member.linkname, False, lambda path=path: read(path))  # type: ignore[misc]
         elif member.isfile() or member.islnk():
-            yield Entry(path, None, bool(member.mode & 0o111), lambda path=path: read(path))  # type: ignore[misc]
+            yield SourceEntry(path, None, bool(member.mode & 0o111), lambda path=path: read(path))  # type: ignore[misc]
 
 
-def folder_entries(root: Path, prune: Callable[[str], bool]) -> Iterator[Entry]:
+def folder_entries(root: Path, prune: Callable[[str], bool]) -> Iterator[SourceEntry]:
     """Files and symlinks below `root`; folders for which `prune` holds (a relative path) are not entered."""
     for folder, names, files in os.walk(root):
         base = Path(folder).relative_to(root).as_posix()
@@ -107,7 +107,7 @@ def folder_entries(root: Path, prune: Callable[[str], bool]) -> Iterator[Entry]:
         for name in sorted(files + linked):
             path = Path(folder) / name
             link = str(path.readlink()) if path.is_symlink() else None
-            yield Entry(prefix + name, link, os.access(path, os.X_OK), path.read_bytes)
+            yield SourceEntry(prefix + name, link, os.access(path, os.X_OK), path.read_bytes)
 
 
 class Tree:
@@ -150,7 +150,7 @@ class Tree:
 
 
 def place(
-    entries: Iterator[Entry],
+    entries: Iterator[SourceEntry],
     rules: tuple[Rule, ...],
     tree: Tree,
     *,

@@ -15,13 +15,14 @@ A patch to nothing but such files is left out too; one that touches others as we
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping  # noqa: TC003 - read when the file is converted
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pathspec
-import yaml
 
 from slipway.base.errors import RecipeError
+from slipway.base.schema import read_yaml
 from slipway.source.tree import SourceTree, read_tree
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from slipway.model import RenderedOutput, Source
 
 DECLARATION = "slipway.yaml"
+
+_HINT = "it has one key, `leaves_out`, with a list of patterns for each output"
 
 
 @dataclass(frozen=True)
@@ -79,22 +82,20 @@ def _touched(patch: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+@dataclass(frozen=True)
+class Declaration:
+    """slipway.yaml: patterns of files that each output does not read."""
+
+    leaves_out: Mapping[str, tuple[str, ...]]
+
+
 def _left_out(output: RenderedOutput) -> tuple[str, ...]:
     path = output.recipe_dir / DECLARATION
     if not path.is_file():
         return ()
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise RecipeError(f"not valid YAML: {error}", where=str(path)) from error
-    declared = content.get("leaves_out") if isinstance(content, dict) and set(content) == {"leaves_out"} else None
-    if not isinstance(declared, dict):
-        raise RecipeError("expected one key, `leaves_out`, with a list of patterns for each output", where=str(path))
-    patterns = declared.get(output.name, [])
-    if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
-        raise RecipeError(f"`leaves_out: {output.name}` is not a list of patterns", where=str(path))
+    patterns = read_yaml(path, Declaration, error=RecipeError, hint=_HINT).leaves_out.get(output.name, ())
     try:
         pathspec.GitIgnoreSpec.from_lines(patterns)
     except (ValueError, re.error) as error:
         raise RecipeError(f"`leaves_out: {output.name}` holds no pattern: {error}", where=str(path)) from error
-    return tuple(patterns)
+    return patterns

@@ -88,13 +88,13 @@ def _body(
 
 def _default_machine(matrix: Matrix) -> dict[str, Any]:
     return {
-        "runs-on": matrix.settings.platforms[matrix.settings.check_platform].runner,
+        "runs-on": matrix.settings.platforms[matrix.settings.checks.platform].runner,
         "timeout-minutes": matrix.settings.resources_of("default").minutes,
     }
 
 
 def _check(matrix: Matrix) -> dict[str, Any]:
-    run = {"name": "lint and fast tests", "run": matrix.settings.check_command}
+    run = {"name": "lint and fast tests", "run": matrix.settings.checks.command}
     return _body("check", _default_machine(matrix), [*_beginning(matrix, "check"), run])
 
 
@@ -162,7 +162,7 @@ def _compiled(matrix: Matrix) -> Step:
         "if": "inputs.compiles != ''",
         "uses": matrix.settings.actions["cache"].pinned,
         "with": {
-            "path": f"{matrix.settings.cache_path}/{STORE}",
+            "path": f"{matrix.settings.cache.path}/{STORE}",
             "key": f"{own}{RUN}",
             "restore-keys": f"{own}\n{prefix}",
         },
@@ -257,7 +257,7 @@ def _beginning(matrix: Matrix, job: str) -> list[Step]:
     A cache's key is written once and never again, so jobs that need different packages must not share one.
     """
     settings = matrix.settings
-    files = ", ".join(f"'{name}'" for name in settings.cache_key_files)
+    files = ", ".join(f"'{name}'" for name in settings.cache.key_files)
     prefix = f"downloads-${{{{ runner.os }}}}-${{{{ runner.arch }}}}-{job}-"
     return [
         _checkout(matrix),
@@ -267,7 +267,7 @@ def _beginning(matrix: Matrix, job: str) -> list[Step]:
             "uses": settings.actions["cache"].pinned,
             "with": {
                 # The star matters: of a folder that is named itself, the action leaves nothing out.
-                "path": f"{settings.cache_path}/*\n!{settings.cache_path}/{STORE}",
+                "path": f"{settings.cache.path}/*\n!{settings.cache.path}/{STORE}",
                 "key": f"{prefix}${{{{ hashFiles({files}) }}}}",
                 "restore-keys": prefix,
             },

@@ -26,7 +26,7 @@ from slipway.workflows.yaml_text import OneLine, OneLineMapping
 
 if TYPE_CHECKING:
     from slipway.workflows.graph import Job
-    from slipway.workflows.settings import Platform
+    from slipway.workflows.settings import JobPlatform
 
 PATH = ".gitlab-ci.yml"
 
@@ -84,11 +84,11 @@ def make_pipeline(matrix: Matrix) -> dict[str, Any]:
 def make_common(matrix: Matrix) -> dict[str, Any]:
     """What jobs have in common: hidden jobs, which others extend."""
     settings = matrix.settings
-    check_platform = settings.platforms[settings.check_platform]
+    check_platform = settings.platforms[settings.checks.platform]
     content: dict[str, Any] = {
         "variables": {"XDG_CACHE_HOME": f"$CI_PROJECT_DIR/{CACHE_ROOT}", "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
         "default": {"interruptible": True},
-        ".check": {"stage": "check", **_machine(check_platform, matrix), "script": [settings.check_command]},
+        ".check": {"stage": "check", **_machine(check_platform, matrix), "script": [settings.checks.command]},
     }
     for platform in settings.platforms.values():
         if platform.engine == "slipway":
@@ -138,11 +138,11 @@ def _on_gpu(job: Job) -> dict[str, Any]:
     }
 
 
-def _common_name(platform: Platform, *, compiles: bool) -> str:
+def _common_name(platform: JobPlatform, *, compiles: bool) -> str:
     return f".{platform.subdir}{'-compiling' if compiles else ''}"
 
 
-def _slipway(platform: Platform, matrix: Matrix, *, compiles: bool) -> dict[str, Any]:
+def _slipway(platform: JobPlatform, matrix: Matrix, *, compiles: bool) -> dict[str, Any]:
     content = {"stage": "build", **_machine(platform, matrix)}
     content["cache"].append({"key": "package-$CI_JOB_NAME", "paths": [PACKAGE, *HISTORY]})
     cache = matrix.settings.compiler_cache
@@ -158,7 +158,7 @@ def _slipway(platform: Platform, matrix: Matrix, *, compiles: bool) -> dict[str,
     return content | _may_fail(platform)
 
 
-def _conda_build(platform: Platform, matrix: Matrix) -> dict[str, Any]:
+def _conda_build(platform: JobPlatform, matrix: Matrix) -> dict[str, Any]:
     return {
         "stage": "build",
         "tags": OneLine(platform.tags),
@@ -170,11 +170,11 @@ def _conda_build(platform: Platform, matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def _may_fail(platform: Platform) -> dict[str, Any]:
+def _may_fail(platform: JobPlatform) -> dict[str, Any]:
     return {} if platform.tested else {"allow_failure": True}
 
 
-def _machine(platform: Platform, matrix: Matrix) -> dict[str, Any]:
+def _machine(platform: JobPlatform, matrix: Matrix) -> dict[str, Any]:
     """One that the launcher runs on."""
     content: dict[str, Any] = {"tags": OneLine(platform.tags)}
     if platform.image:
@@ -183,7 +183,7 @@ def _machine(platform: Platform, matrix: Matrix) -> dict[str, Any]:
             "apt-get update -qq",
             f"apt-get install -y -qq --no-install-recommends {SYSTEM_PACKAGES}",
         ]
-    files = OneLine(matrix.settings.cache_key_files)
+    files = OneLine(matrix.settings.cache.key_files)
     content["cache"] = [{"key": {"files": files, "prefix": "slipway"}, "paths": [f"{CACHE_ROOT}/slipway"]}]
     return content
 

@@ -23,26 +23,32 @@ def test_own_settings() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("checks:", "cheks:"), "`checks` is missing"),
-        (("engine: slipway", "engine: make"), "`platforms.linux-64.engine` is 'make'; it must be one of slipway, co"),
-        (("tested: true", "tested: perhaps"), "`platforms.linux-64.tested` must be bool, not 'perhaps'"),
-        (("runner: ubuntu-24.04\n", "runer: ubuntu-24.04\n"), "`platforms.linux-64.runner` is missing"),
-        (("uses: actions/checkout,", "uses: checkout,"), "`actions.checkout.uses` is 'checkout'; it must match"),
+        (("checks:", "cheks:"), "unknown key `cheks`"),
+        (
+            ("engine: slipway", "engine: make"),
+            "`platforms.linux-64.engine`: expected one of slipway, conda-build, found `make`",
+        ),
+        (("tested: true", "tested: perhaps"), "`platforms.linux-64.tested`: expected true or false, found `perhaps`"),
+        (("runner: ubuntu-24.04\n", "runer: ubuntu-24.04\n"), "unknown key `platforms.linux-64.runer`"),
+        (("uses: actions/checkout,", "uses: checkout,"), "`actions.checkout.uses`: is 'checkout'; it must match"),
         (("commit: 11bd7", "commit: v4 #"), "not valid YAML"),
-        (("commit: 11bd71901", "commit: main"), "`actions.checkout.commit` is 'main"),
-        (("version: v4.2.2", "version: main"), "`actions.checkout.version` is 'main'; it must match v"),
+        (("commit: 11bd71901", "commit: main"), "`actions.checkout.commit`: is 'main"),
+        (("version: v4.2.2", "version: main"), "`actions.checkout.version`: is 'main'; it must match v"),
         (
             ("    - ci/slipway/bootstrap/data/lock.yaml\n", "    - a\n    - b\n"),
-            "`cache.key-files` names more than two files",
+            "`cache.key-files`: names more than two files",
         ),
-        (("  default: {", "  others: {"), "`resources` needs a `default`"),
-        (("memory_gb: 2", "memory_gb: 0"), "`resources.default.memory_gb` must be more than 0"),
-        (("memory_gb: 2", "memory_gb: true"), "`resources.default.memory_gb` must be int or float, not True"),
-        (("  requires: [numpy, pytest]", "  requires: []"), "`gpu.requires` must be a list of texts"),
-        (("  secrets: []", "  secrets: [1]"), "`compiler-cache.secrets` must be a list of texts"),
-        (("CACHE_SIZE: 1G", "CACHE_SIZE: 1"), "`compiler-cache.variables.SCCACHE_CACHE_SIZE` must be str, not 1"),
-        (("\nchannels:", "\ncolour: red\nchannels:"), "`colour` is unknown; there is actions, cache, channels"),
-        (("gpu:\n  platform: linux-64", "gpu:\n  platform: linux-32"), "`gpu.platform` is 'linux-32'"),
+        (("  default: {", "  others: {"), "`resources`: needs a `default`"),
+        (("memory_gb: 2", "memory_gb: 0"), "`resources.default.memory_gb`: must be more than 0"),
+        (("memory_gb: 2", "memory_gb: true"), "`resources.default.memory_gb`: expected a number, found `True`"),
+        (("  requires: [numpy, pytest]", "  requires: []"), "`gpu.requires`: is empty"),
+        (("  secrets: []", "  secrets: [1]"), "`compiler-cache.secrets[0]`: expected text, found `1`"),
+        (
+            ("CACHE_SIZE: 1G", "CACHE_SIZE: 1"),
+            "`compiler-cache.variables.SCCACHE_CACHE_SIZE`: expected text",
+        ),
+        (("\nchannels:", "\ncolour: red\nchannels:"), "unknown key `colour`"),
+        (("gpu:\n  platform: linux-64", "gpu:\n  platform: linux-32"), "`gpu`: its platform is 'linux-32'"),
         (("channels:\n  - conda-forge", "channels: [a"), "not valid YAML"),
     ],
 )
@@ -54,7 +60,7 @@ def test_wrong_settings(tmp_path: Path, change: tuple[str, str], message: str) -
     with pytest.raises(UsageError) as caught:
         load_settings(path)
     assert message in caught.value.message
-    assert caught.value.where == str(path)
+    assert str(caught.value.where).rpartition(":")[0] == str(path)
 
 
 def test_no_settings(tmp_path: Path) -> None:
