@@ -7,59 +7,60 @@
 #include <aten/native/Dimensions.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace at::native {
 
 namespace {
 
-// Groups of equal rows: `order` sorts the rows, `starts` are the places in it where a new group begins.
+Tensor to_tensor(const std::vector<int64_t>& numbers) {
+  Tensor result = at::detail::empty({static_cast<int64_t>(numbers.size())}, kLong, kCPU);
+  std::copy(numbers.begin(), numbers.end(), result.data_ptr<int64_t>());
+  return result;
+}
+
+// Groups of equal rows: `order` (int64, on the CPU) sorts the rows, `starts` are the places in it where a group begins.
 struct Groups {
-  std::vector<int64_t> order;
+  Tensor order;
   std::vector<int64_t> starts;
 
   // The number of the group of each row.
   Tensor inverse() const {
-    Tensor result = at::detail::empty({static_cast<int64_t>(order.size())}, kLong, kCPU);
+    Tensor result = at::detail::empty(order.sizes(), kLong, kCPU);
     int64_t* numbers = result.data_ptr<int64_t>();
+    const int64_t* rows = order.data_ptr<int64_t>();
     for (size_t group = 0; group < starts.size(); ++group) {
       for (int64_t place = starts[group]; place < end(group); ++place)
-        numbers[order[place]] = static_cast<int64_t>(group);
+        numbers[rows[place]] = static_cast<int64_t>(group);
     }
     return result;
   }
   // How many rows each group has.
   Tensor counts() const {
-    Tensor result = at::detail::empty({static_cast<int64_t>(starts.size())}, kLong, kCPU);
-    for (size_t group = 0; group < starts.size(); ++group)
-      result.data_ptr<int64_t>()[group] = end(group) - starts[group];
-    return result;
+    std::vector<int64_t> sizes(starts.size());
+    for (size_t group = 0; group < starts.size(); ++group) sizes[group] = end(group) - starts[group];
+    return to_tensor(sizes);
   }
   // The row that each group begins with.
   Tensor first_rows() const {
-    Tensor result = at::detail::empty({static_cast<int64_t>(starts.size())}, kLong, kCPU);
-    for (size_t group = 0; group < starts.size(); ++group) result.data_ptr<int64_t>()[group] = order[starts[group]];
-    return result;
+    std::vector<int64_t> rows(starts.size());
+    for (size_t group = 0; group < starts.size(); ++group) rows[group] = order.data_ptr<int64_t>()[starts[group]];
+    return to_tensor(rows);
   }
 
  private:
-  int64_t end(size_t group) const {
-    return group + 1 < starts.size() ? starts[group + 1] : static_cast<int64_t>(order.size());
-  }
+  int64_t end(size_t group) const { return group + 1 < starts.size() ? starts[group + 1] : order.numel(); }
 };
 
-// Equal elements of a vector. Each NaN is a group of its own, as NaN equals nothing.
-Groups group_elements(const Tensor& vector) {
-  const auto [sorted, indices] = at::sort(vector);
-  const Tensor values = sorted.to(Device(kCPU));
-  const Tensor places = indices.to(Device(kCPU));
-  const int64_t* order = places.data_ptr<int64_t>();
-  Groups groups{{order, order + places.numel()}, {}};
-  dispatch_all_types(vector.dtype(), "unique", [&, &values = values](auto type) {
+// Equal elements of a sorted vector. Each NaN is a group of its own, as NaN equals nothing.
+Groups group_elements(const Tensor& sorted, const Tensor& order) {
+  const Tensor local = at::detach(sorted).to(Device(kCPU));
+  Groups groups{order.to(Device(kCPU)), {}};
+  groups.starts.reserve(static_cast<size_t>(local.numel()));
+  dispatch_all_types(local.dtype(), "unique", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
-    const scalar_t* value = values.data_ptr<scalar_t>();
-    for (int64_t i = 0; i < values.numel(); ++i) {
-      if (i == 0 || value[i] != value[i - 1]) groups.starts.push_back(i);
+    const scalar_t* values = local.data_ptr<scalar_t>();
+    for (int64_t i = 0; i < local.numel(); ++i) {
+      if (i == 0 || values[i] != values[i - 1]) groups.starts.push_back(i);
     }
   });
   return groups;
@@ -70,19 +71,18 @@ Groups group_rows(const Tensor& matrix) {
   const Tensor local = at::detail::to_contiguous(matrix.to(Device(kCPU)));
   const int64_t rows = local.sizes()[0];
   const int64_t columns = local.sizes()[1];
-  Groups groups;
-  groups.order.resize(rows);
-  std::iota(groups.order.begin(), groups.order.end(), 0);
+  Groups groups{at::arange(rows, TensorOptions(kLong)), {}};
+  int64_t* order = groups.order.data_ptr<int64_t>();
   dispatch_all_types(matrix.dtype(), "unique_dim", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* values = local.data_ptr<scalar_t>();
-    std::stable_sort(groups.order.begin(), groups.order.end(), [&](int64_t a, int64_t b) {
+    std::stable_sort(order, order + rows, [&](int64_t a, int64_t b) {
       return std::lexicographical_compare(values + a * columns, values + (a + 1) * columns, values + b * columns,
                                           values + (b + 1) * columns);
     });
     for (int64_t i = 0; i < rows; ++i) {
-      const scalar_t* row = values + groups.order[i] * columns;
-      if (i == 0 || !std::equal(row, row + columns, values + groups.order[i - 1] * columns)) groups.starts.push_back(i);
+      const scalar_t* row = values + order[i] * columns;
+      if (i == 0 || !std::equal(row, row + columns, values + order[i - 1] * columns)) groups.starts.push_back(i);
     }
   });
   return groups;
@@ -90,13 +90,13 @@ Groups group_rows(const Tensor& matrix) {
 
 }  // namespace
 
-// The values are selected from `self`, so that gradients flow to where each was found first.
+// The values are selected from the sorted ones, so that gradients flow to where each was found first.
 std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool /*sorted*/, bool return_inverse,
                                             bool return_counts) {
-  const Tensor flat = at::reshape(self, {self.numel()});
-  const Groups groups = group_elements(at::detach(flat));
+  const auto [sorted, order] = at::sort(at::reshape(self, {self.numel()}));
+  const Groups groups = group_elements(sorted, order);
   const TensorOptions options = TensorOptions(kLong).device(self.device());
-  return {at::index_select(flat, 0, groups.first_rows().to(self.device())),
+  return {at::index_select(sorted, 0, to_tensor(groups.starts).to(self.device())),
           return_inverse ? groups.inverse().to(self.device()).view(self.sizes()) : at::empty({0}, options),
           return_counts ? groups.counts().to(self.device()) : at::empty({0}, options)};
 }
