@@ -23,31 +23,48 @@ namespace detail {
 }
 }  // namespace detail
 
-#define AT_DISPATCH_CASE(cpp_type, name) \
+#define AT_DISPATCH_CASE(cpp_type, name, ...) \
   case c10::ScalarType::name: return body(TypeTag<cpp_type>());
-#define AT_DEFINE_DISPATCH(function, CASES)                                                     \
+#define AT_DEFINE_DISPATCH(function, ...)                                                       \
   template <typename Body>                                                                      \
   decltype(auto) function(c10::ScalarType dtype, [[maybe_unused]] const char* name, Body&& body) { \
     switch (dtype) {                                                                            \
-      CASES                                                                                     \
+      __VA_ARGS__                                                                               \
       default: detail::throw_dtype_not_implemented(name, dtype);                                \
     }                                                                                           \
   }
 
-#define AT_FLOATING_CASES AT_DISPATCH_CASE(float, Float) AT_DISPATCH_CASE(double, Double)
-#define AT_INTEGRAL_CASES AT_DISPATCH_CASE(uint8_t, Byte) AT_DISPATCH_CASE(int32_t, Int) AT_DISPATCH_CASE(int64_t, Long)
-#define AT_BOOL_CASE AT_DISPATCH_CASE(bool, Bool)
+#define AT_FLOATING_CASES C10_FORALL_COMPUTING_FLOATING_TYPES(AT_DISPATCH_CASE)
+#define AT_REDUCED_CASES C10_FORALL_REDUCED_FLOATING_TYPES(AT_DISPATCH_CASE)
+#define AT_INTEGRAL_CASES C10_FORALL_INTEGRAL_TYPES(AT_DISPATCH_CASE)
+#define AT_BOOL_CASE C10_FORALL_BOOL_TYPE(AT_DISPATCH_CASE)
 
+// The types that kernels compute in; an iterator's common dtype is one of them (float stands for float16 and bfloat16).
 AT_DEFINE_DISPATCH(dispatch_floating_types, AT_FLOATING_CASES)
 AT_DEFINE_DISPATCH(dispatch_integral_types, AT_INTEGRAL_CASES)
 AT_DEFINE_DISPATCH(dispatch_integral_types_and_bool, AT_INTEGRAL_CASES AT_BOOL_CASE)
 AT_DEFINE_DISPATCH(dispatch_numeric_types, AT_FLOATING_CASES AT_INTEGRAL_CASES)
 AT_DEFINE_DISPATCH(dispatch_all_types, AT_FLOATING_CASES AT_INTEGRAL_CASES AT_BOOL_CASE)
+// Every type that a tensor can hold, for kernels that move, convert or compare elements.
+AT_DEFINE_DISPATCH(dispatch_stored_types, AT_FLOATING_CASES AT_REDUCED_CASES AT_INTEGRAL_CASES AT_BOOL_CASE)
 
 #undef AT_BOOL_CASE
 #undef AT_INTEGRAL_CASES
+#undef AT_REDUCED_CASES
 #undef AT_FLOATING_CASES
 #undef AT_DEFINE_DISPATCH
 #undef AT_DISPATCH_CASE
+
+// An unsigned integer of the elements' size, for kernels that move bits whatever they mean: body(word).
+template <typename Body>
+decltype(auto) dispatch_word(size_t element_size, Body&& body) {
+  switch (element_size) {
+    case 1: return body(uint8_t());
+    case 2: return body(uint16_t());
+    case 4: return body(uint32_t());
+    case 8: return body(uint64_t());
+    default: TORCH_INTERNAL_ASSERT(false, "no word of ", element_size, " bytes");
+  }
+}
 
 }  // namespace at

@@ -23,7 +23,7 @@ template <typename T>
 T Tensor::item() const {
   return at::item(*this).to<T>();
 }
-#define AT_DEFINE_ITEM(cpp_type, name) template TORCH_API cpp_type Tensor::item<cpp_type>() const;
+#define AT_DEFINE_ITEM(cpp_type, name, ...) template TORCH_API cpp_type Tensor::item<cpp_type>() const;
 C10_FORALL_SCALAR_TYPES(AT_DEFINE_ITEM)
 #undef AT_DEFINE_ITEM
 

@@ -34,15 +34,12 @@ using c10::ScalarType;
 using c10::Storage;
 using c10::TensorImpl;
 using c10::TensorOptions;
-using c10::kBool;
-using c10::kByte;
 using c10::kCPU;
 using c10::kCUDA;
-using c10::kDouble;
-using c10::kFloat;
-using c10::kInt;
-using c10::kLong;
 using c10::kMeta;
+#define AT_USING(cpp_type, name, ...) using c10::k##name;
+C10_FORALL_SCALAR_TYPES(AT_USING)
+#undef AT_USING
 using c10::NoGradGuard;
 
 class Tensor;

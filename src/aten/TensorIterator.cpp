@@ -20,7 +20,7 @@ TensorIterator::TensorIterator(const TensorIteratorConfig& config)
   compute_dtypes(config);
   compute_shape(config);
   if (config.check_overlap_ && !is_reduction_) check_overlap();
-  cast_inputs();
+  cast_inputs(config);
   compute_strides();
   const DimVector order = order_dimensions();
   make_outputs(order);
@@ -47,6 +47,7 @@ bool TensorIterator::try_fast_path(const TensorIteratorConfig& config) {
   }
   if (model == nullptr) return false;
   const ScalarType dtype = model->dtype();
+  if (c10::is_reduced_floating_type(dtype)) return false;
   if (config.integers_to_float_ && !c10::is_floating_type(dtype)) return false;
   for (int i = 1; i < count_; ++i) {
     const TensorImpl* input = operands_[i].input->impl();
@@ -127,16 +128,19 @@ void TensorIterator::compute_dtypes(const TensorIteratorConfig& config) {
     common_dtype_ = state.result();
   }
   if (config.integers_to_float_ && !c10::is_floating_type(common_dtype_)) common_dtype_ = c10::get_default_dtype();
+  promoted_ = common_dtype_;
+  common_dtype_ = c10::computing_type(promoted_);
   for (int i = 0; i < count_; ++i) {
     Operand& operand = operands_[i];
     if (i >= outputs_) {
       operand.dtype = operand.fixed ? operand.input->dtype() : common_dtype_;
       continue;
     }
-    operand.dtype = config.sources_[i].dtype.value_or(common_dtype_);
+    operand.new_dtype = config.sources_[i].dtype.value_or(promoted_);
+    operand.dtype = c10::computing_type(operand.new_dtype);
     const Tensor& given = *operand.output;
-    TORCH_CHECK(!given.defined() || !config.check_output_cast_ || c10::can_cast(operand.dtype, given.dtype()),
-                "result type ", operand.dtype, " can't be cast to the desired output type ", given.dtype());
+    TORCH_CHECK(!given.defined() || !config.check_output_cast_ || c10::can_cast(operand.new_dtype, given.dtype()),
+                "result type ", operand.new_dtype, " can't be cast to the desired output type ", given.dtype());
   }
 }
 
@@ -189,7 +193,7 @@ void TensorIterator::check_overlap() const {
   }
 }
 
-void TensorIterator::cast_inputs() {
+void TensorIterator::cast_inputs(const TensorIteratorConfig& config) {
   for (int i = outputs_; i < count_; ++i) {
     Operand& operand = operands_[i];
     const Tensor& given = *operand.input;
@@ -200,8 +204,12 @@ void TensorIterator::cast_inputs() {
     }
     if (in_memory) {
       // A number: no tensor is worth its allocation.
-      detail::store_scalar(inline_scalars_[i].bytes, operand.dtype,
-                           detail::load_scalar(given.data_ptr(), given.dtype()));
+      Scalar number = detail::load_scalar(given.data_ptr(), given.dtype());
+      if (config.round_numbers_ && promoted_ != operand.dtype) {
+        detail::store_scalar(inline_scalars_[i].bytes, promoted_, number);
+        number = detail::load_scalar(inline_scalars_[i].bytes, promoted_);
+      }
+      detail::store_scalar(inline_scalars_[i].bytes, operand.dtype, number);
       operand.is_inline = true;
       operand.is_cpu_scalar = true;
     } else {
@@ -271,7 +279,7 @@ void TensorIterator::make_outputs(const DimVector& order) {
         strides[dim] = step;
         step *= std::max<int64_t>(shape_[dim], 1);
       }
-      out = detail::empty_strided(shape_, strides, operand.dtype, device_);
+      out = detail::empty_strided(shape_, strides, operand.new_dtype, device_);
       // Sizes of 1 have no place in the order: give them the strides that a contiguous tensor has.
       if (out.is_contiguous()) out.impl()->set_sizes_contiguous(shape_);
     } else if (operand.resize) {
@@ -337,7 +345,7 @@ void TensorIterator::finish() {
   for (int i = 0; i < outputs_; ++i) {
     const Operand& operand = operands_[i];
     if (operand.temporary.defined() && operand.temporary.dtype() != operand.output->dtype()) {
-      detail::copy_into(*operand.output, operand.temporary);
+      detail::copy_into(operand.target.defined() ? operand.target : *operand.output, operand.temporary);
     }
   }
 }

@@ -36,6 +36,9 @@ class TORCH_API TensorIteratorConfig {
   TensorIteratorConfig& compute_in(ScalarType dtype) { return compute_dtype_ = dtype, *this; }
   // The dtype of a temporary or new output need not be safe to cast to the given output's (copy_, fill_).
   TensorIteratorConfig& any_output_cast() { return check_output_cast_ = false, *this; }
+  // Numbers are rounded to the promoted dtype before they are widened to what the kernel computes in: 0.1 equals a
+  // float16 tensor's 0.1. Arithmetic takes them as they are.
+  TensorIteratorConfig& round_numbers() { return round_numbers_ = true, *this; }
   // Nothing is cast or promoted: the kernel takes operands of any dtype and device (copy_).
   TensorIteratorConfig& leave_dtypes() { return leave_dtypes_ = true, *this; }
   TensorIteratorConfig& allow_other_devices() { return check_devices_ = false, *this; }
@@ -58,6 +61,7 @@ class TORCH_API TensorIteratorConfig {
   std::optional<ScalarType> compute_dtype_;
   bool integers_to_float_ = false;
   bool check_output_cast_ = true;
+  bool round_numbers_ = false;
   bool leave_dtypes_ = false;
   bool check_devices_ = true;
   bool is_reduction_ = false;
@@ -115,7 +119,8 @@ class TORCH_API TensorIterator {
   int ninputs() const { return count_ - outputs_; }
   Device device() const { return device_; }
   DeviceType device_type() const { return device_.type(); }
-  // The dtype that inputs (but fixed ones) and outputs (but those declared with their own) have inside the kernel.
+  // The dtype that inputs (but fixed ones) and outputs (but those declared with their own) have inside the kernel: of
+  // operands in float16 or bfloat16, float.
   ScalarType common_dtype() const { return common_dtype_; }
   ScalarType dtype(int operand = 0) const { return operands_[operand].dtype; }
   int64_t element_size(int operand) const { return static_cast<int64_t>(c10::element_size(dtype(operand))); }
@@ -177,7 +182,9 @@ class TORCH_API TensorIterator {
     Tensor* output = nullptr;       // the caller's
     const Tensor* input = nullptr;  // the caller's
     Tensor temporary;               // stands for it in the kernel, when defined
-    ScalarType dtype = ScalarType::Undefined;
+    Tensor target;                  // what finish() writes the temporary into; undefined: the caller's
+    ScalarType dtype = ScalarType::Undefined;      // in the kernel
+    ScalarType new_dtype = ScalarType::Undefined;  // of an output that is allocated
     bool fixed = false;
     bool is_inline = false;
     bool is_cpu_scalar = false;
@@ -209,7 +216,7 @@ class TORCH_API TensorIterator {
   void compute_strides();
   DimVector order_dimensions() const;
   void make_outputs(const DimVector& order);
-  void cast_inputs();
+  void cast_inputs(const TensorIteratorConfig& config);
   void permute(const DimVector& order);
   void coalesce();
   void finish();
@@ -226,7 +233,8 @@ class TORCH_API TensorIterator {
   int count_ = 0;
   int outputs_ = 0;
   Device device_ = c10::kCPU;
-  ScalarType common_dtype_ = ScalarType::Undefined;
+  ScalarType promoted_ = ScalarType::Undefined;      // of the operands
+  ScalarType common_dtype_ = ScalarType::Undefined;  // in the kernel
   bool is_reduction_ = false;
   bool has_work_ = false;
   bool needs_finish_ = false;

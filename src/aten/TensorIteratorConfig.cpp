@@ -50,7 +50,7 @@ TensorIterator TensorIterator::binary_float_op(Tensor& out, const Tensor& self, 
   return TensorIterator(TensorIteratorConfig().output(out).input(self).input(other).promote_integers_to_float());
 }
 TensorIterator TensorIterator::comparison_op(Tensor& out, const Tensor& self, const Tensor& other) {
-  return TensorIterator(TensorIteratorConfig().output(out, kBool).input(self).input(other));
+  return TensorIterator(TensorIteratorConfig().output(out, kBool).input(self).input(other).round_numbers());
 }
 TensorIterator TensorIterator::ternary_op(Tensor& out, const Tensor& a, const Tensor& b, const Tensor& c) {
   return TensorIterator(TensorIteratorConfig().output(out).input(a).input(b).input(c));
@@ -98,8 +98,9 @@ TensorIterator TensorIterator::reduce_op(Tensor& out, const Tensor& self, IntArr
   view.impl()->set_sizes_and_strides(full_sizes, strides, out.storage_offset());
   TensorIterator iter(TensorIteratorConfig().output(view, out_dtype).input(self).compute_in(compute_dtype).reduction());
   // `view` is gone when this returns; the operand keeps a tensor of its own.
-  iter.operands_[0].temporary = std::move(view);
-  iter.operands_[0].output = &out;
+  Operand& result = iter.operands_[0];
+  (result.temporary.defined() ? result.target : result.temporary) = std::move(view);
+  result.output = &out;
   return iter;
 }
 

@@ -11,17 +11,19 @@ namespace at {
 namespace detail {
 
 Scalar load_scalar(const void* data, ScalarType dtype) {
-  return dispatch_all_types(dtype, "item", [&](auto type) {
+  return dispatch_stored_types(dtype, "item", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     return Scalar(*static_cast<const scalar_t*>(data));
   });
 }
 
 void store_scalar(void* data, ScalarType dtype, const Scalar& value) {
-  dispatch_all_types(dtype, "store", [&](auto type) {
+  dispatch_stored_types(dtype, "store", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     auto* destination = static_cast<scalar_t*>(data);
-    if constexpr (std::is_floating_point_v<scalar_t> || std::is_same_v<scalar_t, bool>) {
+    if constexpr (c10::is_reduced_floating_v<scalar_t>) {
+      *destination = static_cast<scalar_t>(value.to<float>());
+    } else if constexpr (std::is_floating_point_v<scalar_t> || std::is_same_v<scalar_t, bool>) {
       *destination = value.to<scalar_t>();
     } else {
       // As a tensor of that value would be converted: integers wrap.

@@ -2,7 +2,8 @@
 # Python >= 3.9 with PyYAML is needed for building only.
 
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
-set(TORCH_YAML_FILES
+set(TORCH_DECLARATION_FILES
+  "${TORCH_SOURCE_ROOT}/c10/core/ScalarType.h"
   "${TORCH_SOURCE_ROOT}/aten/native_functions.yaml"
   "${TORCH_SOURCE_ROOT}/aten/kernels.yaml"
   "${TORCH_SOURCE_ROOT}/aten/derivatives.yaml"
@@ -10,7 +11,7 @@ set(TORCH_YAML_FILES
 file(GLOB TORCH_TORCHGEN_FILES CONFIGURE_DEPENDS  # the generator's own parts: inputs of a command, not sources
   "${TORCH_SOURCE_ROOT}/torchgen/*.py" "${TORCH_SOURCE_ROOT}/torchgen/templates/*")
 # A changed list of operators can change the list of outputs: configure again then.
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TORCH_YAML_FILES} ${TORCH_TORCHGEN_FILES})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TORCH_DECLARATION_FILES} ${TORCH_TORCHGEN_FILES})
 
 # torch_codegen(GROUP OUTPUT_VARIABLE): a rule that writes the files of torchgen's GROUP; their paths in OUTPUT_VARIABLE.
 function(torch_codegen group output_variable)
@@ -27,8 +28,8 @@ function(torch_codegen group output_variable)
   set(stamp "${CMAKE_CURRENT_BINARY_DIR}/torchgen-${group}.stamp")
   add_custom_command(OUTPUT ${stamp} BYPRODUCTS ${outputs}
     COMMAND ${command} COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
-    DEPENDS ${TORCH_YAML_FILES} ${TORCH_TORCHGEN_FILES} VERBATIM
-    COMMENT "Generating sources of ${group} from the YAML files")
+    DEPENDS ${TORCH_DECLARATION_FILES} ${TORCH_TORCHGEN_FILES} VERBATIM
+    COMMENT "Generating sources of ${group}")
   add_custom_target(torchgen_${group} DEPENDS ${stamp})
   set_source_files_properties(${outputs} PROPERTIES GENERATED ON)
   set(${output_variable} ${outputs} PARENT_SCOPE)

@@ -21,33 +21,23 @@ from torch._C import (
     Generator,
     Size,
     UntypedStorage,
-    bfloat16,
-    bool,
     channels_last,
     contiguous_format,
     default_generator,
     device,
     dtype,
-    float16,
-    float32,
-    float64,
     get_default_dtype,
     get_num_threads,
-    int8,
-    int16,
-    int32,
-    int64,
     is_grad_enabled,
     layout,
     memory_format,
     preserve_format,
     set_num_threads,
     strided,
-    uint8,
 )
 
-half, float, double = float16, float32, float64
-short, int, long = int16, int32, int64
+_dtypes = {name: value for name, value in vars(_C._dtypes).items() if isinstance(value, dtype)}
+globals().update(_dtypes)
 
 from torch._tensor import Tensor  # noqa: E402 - the C++ side needs the dtypes and the class in this order
 
@@ -92,6 +82,7 @@ if TYPE_CHECKING:
         testing as testing,
         utils as utils,
     )
+    from torch._C._dtypes import *  # noqa: F403
     from torch._C._VariableFunctions import *  # noqa: F403
     from torch._tensor_str import (
         set_printoptions as set_printoptions,
@@ -125,15 +116,7 @@ if TYPE_CHECKING:
         load as load,
         save as save,
     )
-    from torch.storage import (
-        BoolStorage as BoolStorage,
-        ByteStorage as ByteStorage,
-        DoubleStorage as DoubleStorage,
-        FloatStorage as FloatStorage,
-        IntStorage as IntStorage,
-        LongStorage as LongStorage,
-        TypedStorage as TypedStorage,
-    )
+    from torch.storage import TypedStorage as TypedStorage
 else:
 
     def __getattr__(name):
@@ -150,34 +133,20 @@ __all__ = [
     "Size",
     "Tensor",
     "UntypedStorage",
-    "bfloat16",
-    "bool",
     "channels_last",
     "contiguous_format",
     "default_generator",
     "device",
-    "double",
     "dtype",
     "e",
     "enable_grad",
-    "float",
-    "float16",
-    "float32",
-    "float64",
     "get_default_dtype",
     "get_num_threads",
-    "half",
     "inf",
     "inference_mode",
-    "int",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "layout",
-    "long",
     "memory_format",
     "nan",
     "newaxis",
@@ -186,9 +155,8 @@ __all__ = [
     "preserve_format",
     "set_grad_enabled",
     "set_num_threads",
-    "short",
     "strided",
-    "uint8",
     "version",
 ]
+__all__ += _dtypes
 __all__ += _bindings.EXPORTED

@@ -35,16 +35,9 @@ LAZY_ATTRIBUTES = {
         "torch.functional",
     ),
     "set_printoptions": "torch._tensor_str",
+    "TypedStorage": "torch.storage",
     **dict.fromkeys(
-        [
-            "BoolStorage",
-            "ByteStorage",
-            "DoubleStorage",
-            "FloatStorage",
-            "IntStorage",
-            "LongStorage",
-            "TypedStorage",
-        ],
+        [f"{value._type_name}Storage" for value in vars(_C._dtypes).values() if isinstance(value, _C.dtype)],
         "torch.storage",
     ),
 }

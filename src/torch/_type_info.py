@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import torch
 
-# bits of the exponent and of the fraction
-_FLOATS = {
-    torch.float16: (5, 10),
-    torch.bfloat16: (8, 7),
-    torch.float32: (8, 23),
-    torch.float64: (11, 52),
-}
-_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
-
 
 class finfo:
     """Limits of a floating dtype (default: the default dtype): bits, eps, max, min, smallest_normal, resolution."""
 
     def __init__(self, dtype: torch.dtype | None = None) -> None:
         dtype = torch.get_default_dtype() if dtype is None else dtype
-        if dtype not in _FLOATS:
+        if not dtype.is_floating_point:
             raise TypeError(
                 f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{_name(dtype)}'"
             )
-        exponent_bits, fraction_bits = _FLOATS[dtype]
-        largest_exponent = 2 ** (exponent_bits - 1) - 1
+        fraction_bits, largest_exponent = dtype._digits - 1, dtype._max_exponent - 1
         self.dtype = _name(dtype)
         self.bits = dtype.itemsize * 8
         self.eps = 2.0**-fraction_bits
@@ -44,7 +34,7 @@ class iinfo:
     """Limits of an integer dtype: bits, max, min."""
 
     def __init__(self, dtype: torch.dtype) -> None:
-        if dtype not in _INTEGERS:
+        if dtype.is_floating_point or dtype is torch.bool:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{_name(dtype)}'")
         self.dtype = _name(dtype)
         self.bits = dtype.itemsize * 8

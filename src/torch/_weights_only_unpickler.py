@@ -83,8 +83,7 @@ def _callables(known: dict[str, Any]) -> list[Any]:
 
 
 _MISSING_STORAGES = frozenset(
-    f"torch.{kind}Storage"
-    for kind in ("Half", "BFloat16", "Char", "Short", "ComplexFloat", "ComplexDouble", "QInt8", "QUInt8", "QInt32")
+    f"torch.{kind}Storage" for kind in ("ComplexFloat", "ComplexDouble", "QInt8", "QUInt8", "QInt32")
 )
 _MARK = object()
 # opcode -> struct format of a fixed-width argument whose value is pushed

@@ -63,41 +63,17 @@ class TypedStorage:
         return _load_from_bytes, (buffer.getvalue(),)
 
 
-class DoubleStorage(TypedStorage):
-    dtype = torch.float64
+def _make_storage_class(dtype: torch.dtype) -> type[TypedStorage]:
+    """`torch.FloatStorage`, as files name it, for torch.float32."""
+    facts = {"dtype": dtype, "__module__": "torch", "__doc__": f"A `TypedStorage` of {dtype} elements."}
+    return type(f"{dtype._type_name}Storage", (TypedStorage,), facts)
 
 
-class FloatStorage(TypedStorage):
-    dtype = torch.float32
-
-
-class LongStorage(TypedStorage):
-    dtype = torch.int64
-
-
-class IntStorage(TypedStorage):
-    dtype = torch.int32
-
-
-class ByteStorage(TypedStorage):
-    dtype = torch.uint8
-
-
-class BoolStorage(TypedStorage):
-    dtype = torch.bool
-
-
-STORAGE_CLASSES: tuple[type[TypedStorage], ...] = (
-    DoubleStorage,
-    FloatStorage,
-    LongStorage,
-    IntStorage,
-    ByteStorage,
-    BoolStorage,
-)
-_CLASS_OF = {storage_class.dtype: storage_class for storage_class in STORAGE_CLASSES}
-for _storage_class in STORAGE_CLASSES:
-    _storage_class.__module__ = "torch"  # files name them torch.FloatStorage
+_CLASS_OF = {
+    dtype: _make_storage_class(dtype) for dtype in vars(torch._C._dtypes).values() if isinstance(dtype, torch.dtype)
+}
+STORAGE_CLASSES: tuple[type[TypedStorage], ...] = tuple(_CLASS_OF.values())
+globals().update({storage_class.__name__: storage_class for storage_class in STORAGE_CLASSES})
 
 
 def typed_storage_class(dtype: torch.dtype) -> type[TypedStorage]:

@@ -7,19 +7,19 @@
 
 namespace torch {
 using namespace at;  // NOLINT: torch::zeros is at::zeros, as in PyTorch
-using c10::kBool;
-using c10::kByte;
 using c10::kCPU;
 using c10::kCUDA;
-using c10::kDouble;
-using c10::kFloat;
+using c10::kFloat16;
 using c10::kFloat32;
 using c10::kFloat64;
-using c10::kInt;
+using c10::kInt16;
 using c10::kInt32;
 using c10::kInt64;
-using c10::kLong;
+using c10::kInt8;
 using c10::kMeta;
+#define TORCH_USING(cpp_type, name, ...) using c10::k##name;
+C10_FORALL_SCALAR_TYPES(TORCH_USING)
+#undef TORCH_USING
 using c10::kUInt8;
 using c10::AutoGradMode;
 using c10::GradMode;

@@ -16,6 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from torchgen.element_types import ElementType
     from torchgen.errors import Location
 
 
@@ -369,6 +370,7 @@ class Declarations:
     kernels: tuple[Kernel, ...]
     derivatives: tuple[DifferentiabilityInfo, ...]
     docstrings: tuple[Docstring, ...] = ()
+    element_types: tuple[ElementType, ...] = ()
 
     @property
     def faces(self) -> tuple[Face, ...]:

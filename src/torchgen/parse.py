@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeVar
 
+from torchgen.element_types import load_element_types
 from torchgen.errors import DeclarationError, Location, SchemaError
 from torchgen.model import (
     Declarations,
@@ -44,13 +45,13 @@ Choice = TypeVar("Choice", Variant, PythonModule, Kind, FaceKind)
 
 
 def load(source_dir: Path) -> Declarations:
-    """Reads the four files under `source_dir`, the folder that holds `aten/`."""
+    """Reads the four files and the table of element types under `source_dir`, the folder that holds `aten/`."""
     kernels = load_kernels(source_dir / KERNELS_FILE, KERNELS_FILE)
     functions = load_functions(source_dir / FUNCTIONS_FILE, FUNCTIONS_FILE, kernels)
     derivatives = load_derivatives(source_dir / DERIVATIVES_FILE, DERIVATIVES_FILE, functions)
     check_complete(functions, derivatives)
     docstrings = load_docstrings(source_dir / DOCSTRINGS_FILE, DOCSTRINGS_FILE, functions)
-    return Declarations(functions, kernels, derivatives, docstrings)
+    return Declarations(functions, kernels, derivatives, docstrings, load_element_types(source_dir))
 
 
 def load_kernels(path: Path, name: str) -> tuple[Kernel, ...]:

@@ -1,6 +1,6 @@
-"""Writes the type stubs of torch._C: `torch/_C/__init__.pyi`, `_VariableFunctions.pyi` and `_nn.pyi` beside it.
+"""Writes the stubs of torch._C: `torch/_C/__init__.pyi`; `_VariableFunctions.pyi`, `_nn.pyi` and `_dtypes.pyi` beside it.
 
-What is written by hand in C++ stands in the templates; the operators are added here.
+What is written by hand in C++ stands in the templates; the operators and the element types are added here.
 """
 
 from __future__ import annotations
@@ -67,6 +67,15 @@ def outputs(declarations: Declarations, functions: Sequence[PythonFunction]) -> 
                 functions="\n".join(stubs),
             ),
         )
+    types = declarations.element_types
+    yield Output(
+        FOLDER / "_dtypes.pyi",
+        fill(
+            "python_dtypes.pyi.in",
+            dtypes="\n".join(f"{name}: dtype" for item in types for name in item.names),
+            storages="\n".join(f"class {item.enumerator}Storage(TypedStorage): ..." for item in types),
+        ),
+    )
 
 
 def _tuple_name(name: str) -> str:

@@ -31,7 +31,7 @@ def test_memory_outlives_its_first_owner() -> None:
     assert tensor.sum().item() == array.sum() == 499500
 
 
-@pytest.mark.parametrize("name", ["uint8", "int32", "int64", "float32", "float64", "bool"])
+@pytest.mark.parametrize("name", ["uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "bool"])
 def test_numpy_dtypes(name: str) -> None:
     array = np.array([0, 1, 1]).astype(name)
     tensor = torch.from_numpy(array)
@@ -44,8 +44,10 @@ def test_numpy_refuses() -> None:
     with pytest.raises(RuntimeError, match="requires grad"):
         torch.ones(1, requires_grad=True).numpy()
     assert torch.ones(1, requires_grad=True).numpy(force=True).tolist() == [1]
-    with pytest.raises(TypeError, match="float16"):
-        torch.from_numpy(np.ones(1, np.float16))
+    with pytest.raises(TypeError, match=r"numpy\.uint32.*float64, float32, float16, int64, .* uint8, and bool"):
+        torch.from_numpy(np.ones(1, np.uint32))
+    with pytest.raises(TypeError, match="unsupported ScalarType BFloat16"):
+        torch.ones(1, dtype=torch.bfloat16).numpy()
     with pytest.raises(ValueError, match="negative"):
         torch.from_numpy(np.arange(3)[::-1])
     with pytest.raises(TypeError, match=r"object"):

@@ -50,7 +50,7 @@ class _Writer:
         if isinstance(value, torch.Tensor):
             value = value.detach()
             dtype = str(value.dtype)
-            array = value.numpy()
+            array = _array(torch, value)
             offset = len(self.blob)
             self.blob += np.ascontiguousarray(array).tobytes()
             return {"tensor": [dtype, list(value.shape), offset]}
@@ -63,6 +63,12 @@ class _Writer:
         if value is None or isinstance(value, (bool, int, str)):
             return value
         return {"text": repr(value)}
+
+
+def _array(torch: Any, value: Any) -> np.ndarray[Any, Any]:
+    """The values; NumPy has no bfloat16, whose numbers float32 holds."""
+    array: np.ndarray[Any, Any] = (value.float() if value.dtype == torch.bfloat16 else value).numpy()
+    return array
 
 
 def write_table(torch: Any, name: str, cases: dict[str, Case]) -> int:
@@ -91,7 +97,7 @@ class Table:
     def array(self, entry: dict[str, Any]) -> np.ndarray[Any, Any]:
         """The values of a tensor entry."""
         dtype, shape, offset = entry["tensor"]
-        kind = np.dtype(dtype.removeprefix("torch."))
+        kind = np.dtype("float32" if dtype == "torch.bfloat16" else dtype.removeprefix("torch."))
         count = math.prod(shape)
         return np.frombuffer(self._blob, kind, count, offset).reshape(shape)
 
@@ -126,7 +132,7 @@ class Table:
     def _compare_tensor(self, torch: Any, actual: Any, expected: dict[str, Any], case: Case, path: str) -> None:
         dtype, shape, _ = expected["tensor"]
         assert (str(actual.dtype), list(actual.shape)) == (dtype, shape), path
-        found = actual.detach().numpy()
+        found = _array(torch, actual.detach())
         wanted = self.array(expected)
         if found.dtype.kind == "f":
             np.testing.assert_allclose(found, wanted, rtol=case.rtol, atol=case.atol, equal_nan=True, err_msg=path)

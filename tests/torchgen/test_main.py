@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from torchgen import reference
+from torchgen import element_types, reference
 from torchgen.__main__ import main
 from torchgen.python_api import description, python_functions
 
@@ -42,6 +42,8 @@ def test_lists_exactly_what_it_writes(source: Path, tmp_path: Path, capsys: pyte
 def test_a_changed_operator_changes_few_files(source: Path, tmp_path: Path) -> None:
     copy = tmp_path / "source"
     (copy / "aten").mkdir(parents=True)
+    (copy / "c10/core").mkdir(parents=True)
+    (copy / element_types.HEADER).write_text((source / element_types.HEADER).read_text())
     for path in (source / "aten").glob("*.yaml"):
         (copy / "aten" / path.name).write_text(path.read_text())
     assert main(["--source-dir", str(copy), "--output-dir", str(tmp_path / "out")]) == 0

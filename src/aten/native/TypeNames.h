@@ -5,16 +5,6 @@
 
 namespace at::native {
 
-inline const char* cpp_type_name(c10::ScalarType type) {
-  switch (type) {
-    case c10::kByte: return "unsigned char";
-    case c10::kInt: return "int";
-    case c10::kLong: return "long int";
-    case c10::kFloat: return "float";
-    case c10::kDouble: return "double";
-    case c10::kBool: return "bool";
-    default: return "undefined";
-  }
-}
+inline const char* cpp_type_name(c10::ScalarType type) { return c10::type_facts(type).cpp_name; }
 
 }  // namespace at::native

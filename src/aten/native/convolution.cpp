@@ -117,7 +117,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
   const Tensor out = at::detail::empty(shape, input.dtype(), input.device());
   if (out.numel() > 0) {
     const auto& kernels = transposed ? convolution_transposed_kernels : convolution_kernels;
-    run_kernel(kernels, input.device(), out, input.contiguous(), weight.contiguous(),
+    run_kernel_in_float32(kernels, input.device(), out, input.contiguous(), weight.contiguous(),
                bias.defined() ? bias.contiguous() : bias, window.stride, window.padding, window.dilation, groups);
   }
   return out;
@@ -137,7 +137,7 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
               " do not belong to a weight of size ", weight_size, " and groups=", groups);
   const Tensor out = at::detail::empty(weight_size, input.dtype(), input.device());
   if (out.numel() > 0) {
-    run_kernel(convolution_weight_gradient_kernels, input.device(), out, grad_output.contiguous(), input.contiguous(),
+    run_kernel_in_float32(convolution_weight_gradient_kernels, input.device(), out, grad_output.contiguous(), input.contiguous(),
                window.stride, window.padding, window.dilation, groups);
   }
   return out;

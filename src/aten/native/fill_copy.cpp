@@ -12,7 +12,7 @@
 namespace at::native {
 
 Tensor& fill_(Tensor& self, const Scalar& value) {
-  TensorIterator::nullary_op(self).run(fill_kernels, value);
+  TensorIterator(TensorIteratorConfig().output(self).leave_dtypes().allow_overlap()).run(fill_kernels, value);
   return self;
 }
 

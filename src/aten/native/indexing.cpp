@@ -355,7 +355,7 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
               " doesn't match the broadcast shape ", IntArrayRef(shape));
   const Tensor expanded = native::expand(mask, shape, /*implicit=*/true);
   auto iter =
-      TensorIterator(TensorIteratorConfig().output(self).fixed_input(expanded).compute_in(self.dtype()));
+      TensorIterator(TensorIteratorConfig().output(self).fixed_input(expanded).leave_dtypes());
   iter.run(masked_fill_kernels, value);
   return self;
 }

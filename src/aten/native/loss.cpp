@@ -75,7 +75,7 @@ std::pair<Tensor, Tensor> sample_losses(const Classification& problem, const Ten
   Tensor weights = at::detail::empty(problem.targets.sizes(), scores.dtype(), scores.device());
   if (losses.numel() > 0) {
     const Tensor dense_weight = weight.defined() ? at::detail::to_contiguous(weight) : weight;
-    run_kernel(nll_loss_kernels, scores.device(), losses, weights, scores, problem.targets, dense_weight,
+    run_kernel_in_float32<2>(nll_loss_kernels, scores.device(), losses, weights, scores, problem.targets, dense_weight,
                ignore_index);
   }
   return {std::move(losses), std::move(weights)};
@@ -115,7 +115,7 @@ Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Te
   const Tensor grad_scores = at::zeros(problem.scores.sizes(), problem.scores.options());
   if (grad_scores.numel() > 0) {
     const Tensor dense_weight = weight.defined() ? at::detail::to_contiguous(weight) : weight;
-    run_kernel(nll_loss_backward_kernels, self.device(), grad_scores, at::detail::to_contiguous(grad_losses),
+    run_kernel_in_float32(nll_loss_backward_kernels, self.device(), grad_scores, at::detail::to_contiguous(grad_losses),
                problem.targets, dense_weight, ignore_index);
   }
   if (self.dim() <= 2) return native::view(grad_scores, self.sizes());

@@ -1,6 +1,7 @@
 // Random numbers: bounds and dtypes; the numbers are drawn by kernels from a generator.
 
 #include <aten/ATen.h>
+#include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
@@ -26,26 +27,18 @@ Generator generator_for(const Tensor& tensor, const Generator& generator) {
 
 // How many integers from 0 up a dtype holds exactly, as random_() draws from.
 uint64_t full_range(ScalarType dtype) {
-  switch (dtype) {
-    case kByte: return uint64_t{1} << 8;
-    case kInt: return uint64_t{1} << 31;
-    case kLong: return uint64_t{1} << 63;
-    case kFloat: return (uint64_t{1} << 24) + 1;
-    case kDouble: return (uint64_t{1} << 53) + 1;
-    case kBool: return 2;
-    default: return 0;
-  }
+  return (uint64_t{1} << c10::type_facts(dtype).digits) + (c10::is_floating_type(dtype) ? 1 : 0);
 }
 
 // The smallest and largest integer that random numbers of a dtype may be asked for.
 std::pair<double, double> bounds(ScalarType dtype) {
-  switch (dtype) {
-    case kByte: return {0, 255};
-    case kInt: return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-    case kBool: return {0, 1};
-    case kFloat: return {-std::numeric_limits<float>::max(), std::numeric_limits<float>::max()};
-    default: return {-std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};
+  const c10::TypeFacts& facts = c10::type_facts(dtype);
+  if (c10::is_floating_type(dtype)) {
+    const double highest = std::ldexp(1.0 - std::ldexp(1.0, -facts.digits), facts.max_exponent);
+    return {-highest, highest};
   }
+  const double values = std::ldexp(1.0, facts.digits);
+  return {facts.is_signed ? -values : 0.0, values - 1.0};
 }
 
 void check_bounds(const Tensor& self, int64_t from, int64_t last) {
@@ -58,10 +51,11 @@ void check_bounds(const Tensor& self, int64_t from, int64_t last) {
 
 // The part of [from, to) whose ends a floating dtype holds exactly.
 std::pair<int64_t, int64_t> representable_range(ScalarType dtype, int64_t from, int64_t to) {
-  const int digits = dtype == kFloat ? 24 : 53;
+  const int digits = c10::type_facts(dtype).digits;
   const auto rounded = [&](int64_t value) {
-    return dtype == kFloat ? static_cast<int64_t>(static_cast<float>(value))
-                           : static_cast<int64_t>(static_cast<double>(value));
+    return dispatch_stored_types(dtype, "random_", [&](auto type) {
+      return static_cast<int64_t>(static_cast<double>(static_cast<typename decltype(type)::type>(value)));
+    });
   };
   // The distance between neighbouring values of this size.
   const auto step = [&](int64_t value) {
@@ -109,7 +103,7 @@ Tensor& normal_(Tensor& self, double mean, double std, const Generator& generato
   TORCH_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
   check_floating(self, "normal_kernel_cpu");
   if (self.numel() > 0)
-    run_kernel(normal_kernels, self.device(), self, mean, std, generator_for(self, generator));
+    run_kernel_in_float32(normal_kernels, self.device(), self, mean, std, generator_for(self, generator));
   return self;
 }
 
@@ -181,7 +175,7 @@ Tensor bernoulli(const Tensor& self, const Generator& generator) {
   check_floating(self, "bernoulli_tensor_cpu_p_");
   const Tensor result = at::detail::empty(self.sizes(), self.dtype(), self.device());
   if (self.numel() > 0)
-    run_kernel(bernoulli_kernels, self.device(), result, self, 0.0, generator_for(self, generator));
+    run_kernel_in_float32(bernoulli_kernels, self.device(), result, self, 0.0, generator_for(self, generator));
   return result;
 }
 
@@ -208,7 +202,7 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, co
   TORCH_CHECK(valid, "probability tensor contains either `inf`, `nan` or element < 0");
   const bool has_weight = at::all(at::gt(at::sum(self, {self.dim() - 1}, false), Scalar(0))).item<bool>();
   TORCH_CHECK(has_weight, "invalid multinomial distribution (sum of probabilities <= 0)");
-  run_kernel(multinomial_kernels, self.device(), result, self, replacement, generator_for(self, generator));
+  run_kernel_in_float32(multinomial_kernels, self.device(), result, self, replacement, generator_for(self, generator));
   return result;
 }
 

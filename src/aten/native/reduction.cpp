@@ -65,7 +65,7 @@ std::tuple<Tensor, Tensor> extreme_along(const Table& kernels, const Tensor& sel
   if (self.dim() > 0) shape[dim] = 1;
   Tensor values = with_values ? at::detail::empty(shape, self.dtype(), self.device()) : Tensor();
   Tensor indices = at::detail::empty(shape, kLong, self.device());
-  if (indices.numel() > 0) run_kernel(kernels, self.device(), values, indices, self, dim);
+  if (indices.numel() > 0) run_kernel_in_float32(kernels, self.device(), values, indices, self, dim);
   if (!keepdim) {
     if (with_values) values = native::squeeze_dim(values, dim);
     indices = native::squeeze_dim(indices, dim);
@@ -322,7 +322,7 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
   if (self.dim() == 0) {
     at::detail::copy_into(out, values);
   } else if (out.numel() > 0) {
-    run_kernel(cumsum_kernels, self.device(), out, values, dim);
+    run_kernel_in_float32(cumsum_kernels, self.device(), out, values, dim);
   }
   return out;
 }

@@ -18,9 +18,9 @@ Tensor _softmax(const Tensor& self, int64_t dim, bool log) {
   const Tensor out = at::detail::empty(self.sizes(), self.dtype(), self.device());
   if (out.numel() == 0) return out;
   if (self.dim() == 0) {
-    run_kernel(softmax_kernels, self.device(), native::view(out, {1}), native::unsqueeze(self, 0), dim, log);
+    run_kernel_in_float32(softmax_kernels, self.device(), native::view(out, {1}), native::unsqueeze(self, 0), dim, log);
   } else {
-    run_kernel(softmax_kernels, self.device(), out, self, dim, log);
+    run_kernel_in_float32(softmax_kernels, self.device(), out, self, dim, log);
   }
   return out;
 }
@@ -32,10 +32,10 @@ Tensor _softmax_backward(const Tensor& grad_output, const Tensor& output, int64_
   const Tensor grad_input = at::detail::empty(output.sizes(), output.dtype(), output.device());
   if (grad_input.numel() == 0) return grad_input;
   if (output.dim() == 0) {
-    run_kernel(softmax_backward_kernels, output.device(), native::view(grad_input, {1}),
+    run_kernel_in_float32(softmax_backward_kernels, output.device(), native::view(grad_input, {1}),
                native::unsqueeze(grad_output, 0), native::unsqueeze(output, 0), dim, log);
   } else {
-    run_kernel(softmax_backward_kernels, output.device(), grad_input, grad_output, output, dim, log);
+    run_kernel_in_float32(softmax_backward_kernels, output.device(), grad_input, grad_output, output, dim, log);
   }
   return grad_input;
 }

@@ -3,6 +3,7 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <cmath>
 #include <limits>
 #include <ostream>
 #include <type_traits>
@@ -12,12 +13,12 @@ namespace c10 {
 class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T> || is_reduced_floating_v<T>>>
   Scalar(T value) {  // NOLINT: implicit, a number is a Scalar
     if constexpr (std::is_same_v<T, bool>) {
       kind_ = Kind::Bool;
       value_.integer = value;
-    } else if constexpr (std::is_floating_point_v<T>) {
+    } else if constexpr (is_floating_v<T>) {
       kind_ = Kind::Float;
       value_.floating = static_cast<double>(value);
     } else {
@@ -36,13 +37,19 @@ class Scalar {
     return kind_ == Kind::Float ? ScalarType::Double : kind_ == Kind::Integer ? ScalarType::Long : ScalarType::Bool;
   }
 
-  // Converts as C++ does; an integer type that cannot hold the value throws Error.
+  // Converts as C++ does; an integer or reduced floating type that cannot hold the value throws Error.
   template <typename T>
   T to() const {
     if constexpr (std::is_same_v<T, bool>) {
       return kind_ == Kind::Float ? value_.floating != 0 : value_.integer != 0;
     } else if constexpr (std::is_floating_point_v<T>) {
       return kind_ == Kind::Float ? static_cast<T>(value_.floating) : static_cast<T>(value_.integer);
+    } else if constexpr (is_reduced_floating_v<T>) {
+      const double value = to<double>();
+      constexpr T highest = std::numeric_limits<T>::max();
+      TORCH_CHECK(!(std::fabs(value) > static_cast<double>(highest)) || std::isinf(value),
+                  "value cannot be converted to type ", type_name<T>(), " without overflow");
+      return static_cast<T>(static_cast<float>(value));
     } else {
       if (kind_ == Kind::Float) {
         const double value = value_.floating;
@@ -85,10 +92,9 @@ class Scalar {
  private:
   // As C++ writes it, which is how PyTorch's messages do.
   template <typename T>
-  static constexpr const char* type_name() {
-    if constexpr (std::is_same_v<T, uint8_t>) return "uint8_t";
-    if constexpr (std::is_same_v<T, int32_t>) return "int";
-    return "int64_t";
+  static const char* type_name() {
+    if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(int64_t)) return "int64_t";  // unsigned counts, too
+    else return type_facts(CppTypeToScalarType<T>::value).cpp_type;
   }
 
   enum class Kind : int8_t { Float, Integer, Bool };

@@ -6,25 +6,31 @@
 
 #include <array>
 #include <string>
-#include <tuple>
 
 namespace torch::python {
 
 namespace {
 
-std::array<PyObject*, 32> dtype_objects{};
+std::array<PyObject*, c10::kScalarTypes> dtype_objects{};
 PyObject* strided_object = nullptr;
 
-const DtypeObject& as_dtype(PyObject* self) { return *reinterpret_cast<DtypeObject*>(self); }
+const c10::TypeFacts& facts_of(PyObject* self) {
+  return c10::type_facts(reinterpret_cast<DtypeObject*>(self)->value);
+}
 
-PyObject* dtype_repr(PyObject* self) { return new_string(std::string("torch.") + as_dtype(self).name); }
+PyObject* dtype_repr(PyObject* self) { return new_string(std::string("torch.") + facts_of(self).name); }
 // pickle: the name of an attribute of the module that __module__ names.
-PyObject* dtype_reduce(PyObject* self, PyObject*) { return new_string(as_dtype(self).name); }
+PyObject* dtype_reduce(PyObject* self, PyObject*) { return new_string(facts_of(self).name); }
 PyObject* dtype_module(PyObject*, void*) { return new_string("torch"); }
-PyObject* dtype_itemsize(PyObject* self, void*) { return PyLong_FromLong(as_dtype(self).itemsize); }
-PyObject* dtype_is_floating_point(PyObject* self, void*) { return new_bool(as_dtype(self).is_floating_point); }
+PyObject* dtype_itemsize(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).size); }
+PyObject* dtype_is_floating_point(PyObject* self, void*) {
+  return new_bool(facts_of(self).kind == c10::TypeKind::Floating);
+}
 PyObject* dtype_is_complex(PyObject*, void*) { return new_bool(false); }
-PyObject* dtype_is_signed(PyObject* self, void*) { return new_bool(as_dtype(self).is_signed); }
+PyObject* dtype_is_signed(PyObject* self, void*) { return new_bool(facts_of(self).is_signed); }
+PyObject* dtype_type_name(PyObject* self, void*) { return new_string(facts_of(self).enumerator); }
+PyObject* dtype_digits(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).digits); }
+PyObject* dtype_max_exponent(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).max_exponent); }
 
 PyMethodDef dtype_methods[] = {
     {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
@@ -36,6 +42,9 @@ PyGetSetDef dtype_properties[] = {
     {"is_floating_point", dtype_is_floating_point, nullptr, "Whether it holds fractions.", nullptr},
     {"is_complex", dtype_is_complex, nullptr, "False: there are no complex types yet.", nullptr},
     {"is_signed", dtype_is_signed, nullptr, "Whether it holds negative numbers.", nullptr},
+    {"_type_name", dtype_type_name, nullptr, "'Float': as storages and tensor types are named.", nullptr},
+    {"_digits", dtype_digits, nullptr, "Bits of the fraction and one more; of an integer, without the sign.", nullptr},
+    {"_max_exponent", dtype_max_exponent, nullptr, "Floating numbers are below 2 to this.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -111,14 +120,7 @@ bool is_dtype_like(PyObject* object) {
 }
 
 c10::ScalarType to_dtype(PyObject* object) {
-  if (Py_TYPE(object) == &DtypeType) {
-    const DtypeObject& dtype = as_dtype(object);
-    if (dtype.value == c10::ScalarType::Undefined) {
-      raise(PyExc_NotImplementedError, std::string("tensors of dtype torch.") + dtype.name +
-                                           " are not supported yet; use float32, float64, int64, int32, uint8 or bool");
-    }
-    return dtype.value;
-  }
+  if (Py_TYPE(object) == &DtypeType) return reinterpret_cast<DtypeObject*>(object)->value;
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return c10::get_default_dtype();
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return c10::kLong;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return c10::kBool;
@@ -127,41 +129,16 @@ c10::ScalarType to_dtype(PyObject* object) {
 
 void register_dtype(PyObject* module) {
   add_type(module, DtypeType, "dtype");
-  constexpr c10::ScalarType values[] = {
-#define TORCH_DTYPE_VALUE(cpp_type, name) c10::ScalarType::name,
-      C10_FORALL_SCALAR_TYPES(TORCH_DTYPE_VALUE)
-#undef TORCH_DTYPE_VALUE
-  };
-  const auto add = [module](const DtypeObject& facts) {
+  // Every name of every dtype, second names included, as attributes of one object.
+  Object names = Object::steal(checked(PyModule_New("torch._C._dtypes")));
+  for (const c10::TypeFacts& facts : c10::all_scalar_types()) {
     PyObject* object = checked(DtypeType.tp_alloc(&DtypeType, 0));
-    auto* dtype = reinterpret_cast<DtypeObject*>(object);
-    dtype->value = facts.value;
-    dtype->name = facts.name;
-    dtype->itemsize = facts.itemsize;
-    dtype->is_floating_point = facts.is_floating_point;
-    dtype->is_signed = facts.is_signed;
-    add_value(module, facts.name, object);
-    return object;
-  };
-  for (const c10::ScalarType value : values) {
-    DtypeObject facts{};
-    facts.value = value;
-    facts.name = c10::dtype_name(value);
-    facts.itemsize = static_cast<int>(c10::element_size(value));
-    facts.is_floating_point = c10::is_floating_type(value);
-    facts.is_signed = c10::is_signed_type(value);
-    dtype_objects.at(static_cast<size_t>(value)) = add(facts);
+    reinterpret_cast<DtypeObject*>(object)->value = facts.type;
+    dtype_objects.at(static_cast<size_t>(facts.type)) = object;
+    add_value(names.get(), facts.name, object);
+    if (*facts.second_name) add_value(names.get(), facts.second_name, object);
   }
-  for (const auto& [name, size, is_floating] :
-       {std::tuple{"int8", 1, false}, {"int16", 2, false}, {"float16", 2, true}, {"bfloat16", 2, true}}) {
-    DtypeObject facts{};
-    facts.value = c10::ScalarType::Undefined;
-    facts.name = name;
-    facts.itemsize = size;
-    facts.is_floating_point = is_floating;
-    facts.is_signed = true;
-    add(facts);
-  }
+  checked(PyModule_AddObject(module, "_dtypes", names.release()));
 }
 
 void register_layout(PyObject* module) {

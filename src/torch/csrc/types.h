@@ -15,10 +15,6 @@ namespace torch::python {
 struct DtypeObject {
   PyObject_HEAD
   c10::ScalarType value;
-  const char* name;
-  int itemsize;
-  bool is_floating_point;
-  bool is_signed;
 };
 struct DeviceObject {
   PyObject_HEAD

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # dtype -> relative and absolute tolerance; exact for the others
 _TOLERANCES = {
+    torch.float16: (1e-3, 1e-5),
+    torch.bfloat16: (1.6e-2, 1e-5),
     torch.float32: (1.3e-6, 1e-5),
     torch.float64: (1e-7, 1e-7),
 }

@@ -19,11 +19,12 @@ sys.path.insert(0, str(HERE.parent))
 
 import torch_golden  # noqa: E402
 from torch_cases import TABLES  # noqa: E402
+from torch_cases.creation import NAMES  # noqa: E402
 
 import torch  # noqa: E402
 
 EXCHANGE = HERE / "exchange.pt"
-HALF = HERE / "half.pt"  # a dtype that this torch has not
+COMPLEX = HERE / "complex.pt"  # a dtype that this torch has not
 
 
 def exchange_object() -> dict[str, Any]:
@@ -31,9 +32,8 @@ def exchange_object() -> dict[str, Any]:
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
     base = torch.arange(12.0).reshape(3, 4)
-    names = ("uint8", "int32", "int64", "float32", "float64", "bool")
     return {
-        "dtypes": {name: torch.tensor([0, 1, 2]).to(getattr(torch, name)) for name in names},
+        "dtypes": {name: torch.tensor([0, 1, 2]).to(getattr(torch, name)) for name in NAMES},
         "base": base,
         "row": base[1],
         "transposed": base.t(),
@@ -91,8 +91,8 @@ def main() -> None:
         print(f"{name}: {torch_golden.write_table(torch, name, TABLES[name])} bytes")
     if not options.tables:
         torch.save(exchange_object(), EXCHANGE)
-        torch.save({"x": torch.ones(2, dtype=torch.float16)}, HALF)
-        print(f"{EXCHANGE.name}, {HALF.name}: {EXCHANGE.stat().st_size + HALF.stat().st_size} bytes")
+        torch.save({"x": torch.ones(2, dtype=torch.complex64)}, COMPLEX)
+        print(f"{EXCHANGE.name}, {COMPLEX.name}: {EXCHANGE.stat().st_size + COMPLEX.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torch_cases import creation, errors, indexing, operators, printing, randomness, training
+from torch_cases import creation, element_types, errors, indexing, operators, printing, randomness, training
 
 if TYPE_CHECKING:
     from torch_golden import Case
@@ -13,6 +13,7 @@ TABLES: dict[str, dict[str, Case]] = {
     "operators": operators.CASES,
     "gradients": operators.GRADIENTS,
     "creation": creation.CASES,
+    "element_types": element_types.CASES,
     "indexing": indexing.CASES,
     "printing": printing.CASES,
     "errors": errors.CASES,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from torch_golden import Case
 
-NAMES = ("uint8", "int32", "int64", "float32", "float64", "bool")
+NAMES = ("uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "bool")
 
 
 def _expression(text: str) -> Case:

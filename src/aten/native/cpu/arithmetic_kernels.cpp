@@ -19,20 +19,11 @@ namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
 // Integer overflow wraps, as in PyTorch; unsigned arithmetic says so to the compiler.
+// (Products of uint16_t would be computed in int, and not fit: so 16 bits are computed in 32.)
 template <typename T>
-struct Wrapping {
-  using type = T;
-};
-template <>
-struct Wrapping<int32_t> {
-  using type = uint32_t;
-};
-template <>
-struct Wrapping<int64_t> {
-  using type = uint64_t;
-};
-template <typename T>
-using wrapping_t = typename Wrapping<T>::type;
+using wrapping_t = std::conditional_t<
+    !std::is_integral_v<T> || std::is_same_v<T, bool>, T,
+    std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 1, uint8_t, uint32_t>>>;
 
 template <typename T>
 struct Add {

@@ -140,20 +140,13 @@ void gemm(int64_t m, int64_t n, int64_t k, double alpha, MatrixOperand<double> a
   blas_gemm(dgemm_, dgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
-void gemm(int64_t m, int64_t n, int64_t k, uint8_t alpha, MatrixOperand<uint8_t> a, MatrixOperand<uint8_t> b,
-          uint8_t beta, uint8_t* out, int64_t out_leading) {
-  integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
-}
-
-void gemm(int64_t m, int64_t n, int64_t k, int32_t alpha, MatrixOperand<int32_t> a, MatrixOperand<int32_t> b,
-          int32_t beta, int32_t* out, int64_t out_leading) {
-  integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
-}
-
-void gemm(int64_t m, int64_t n, int64_t k, int64_t alpha, MatrixOperand<int64_t> a, MatrixOperand<int64_t> b,
-          int64_t beta, int64_t* out, int64_t out_leading) {
-  integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
-}
+#define TORCH_INTEGER_GEMM(cpp_type, ...)                                                                 \
+  void gemm(int64_t m, int64_t n, int64_t k, cpp_type alpha, MatrixOperand<cpp_type> a,                   \
+            MatrixOperand<cpp_type> b, cpp_type beta, cpp_type* out, int64_t out_leading) {               \
+    integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);                                           \
+  }
+C10_FORALL_INTEGRAL_TYPES(TORCH_INTEGER_GEMM)
+#undef TORCH_INTEGER_GEMM
 
 SerialBlas::SerialBlas([[maybe_unused]] bool active) : threads_(0) {
 #ifndef _WIN32

@@ -1,6 +1,8 @@
 #pragma once
 // Matrix products on raw memory.
 
+#include <c10/core/ScalarType.h>
+
 #include <cstdint>
 
 namespace at::native::cpu {
@@ -16,16 +18,12 @@ struct MatrixOperand {
 
 // out[m, n] = beta * out + alpha * a[m, k] @ b[k, n]; `out` has its rows next to each other, `out_leading`
 // elements apart. With beta == 0 what was in `out` is not read.
-void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<float> a, MatrixOperand<float> b,
-          float beta, float* out, int64_t out_leading);
-void gemm(int64_t m, int64_t n, int64_t k, double alpha, MatrixOperand<double> a, MatrixOperand<double> b,
-          double beta, double* out, int64_t out_leading);
-void gemm(int64_t m, int64_t n, int64_t k, uint8_t alpha, MatrixOperand<uint8_t> a, MatrixOperand<uint8_t> b,
-          uint8_t beta, uint8_t* out, int64_t out_leading);
-void gemm(int64_t m, int64_t n, int64_t k, int32_t alpha, MatrixOperand<int32_t> a, MatrixOperand<int32_t> b,
-          int32_t beta, int32_t* out, int64_t out_leading);
-void gemm(int64_t m, int64_t n, int64_t k, int64_t alpha, MatrixOperand<int64_t> a, MatrixOperand<int64_t> b,
-          int64_t beta, int64_t* out, int64_t out_leading);
+#define TORCH_DECLARE_GEMM(cpp_type, ...)                                                                 \
+  void gemm(int64_t m, int64_t n, int64_t k, cpp_type alpha, MatrixOperand<cpp_type> a,                   \
+            MatrixOperand<cpp_type> b, cpp_type beta, cpp_type* out, int64_t out_leading);
+C10_FORALL_COMPUTING_FLOATING_TYPES(TORCH_DECLARE_GEMM)
+C10_FORALL_INTEGRAL_TYPES(TORCH_DECLARE_GEMM)
+#undef TORCH_DECLARE_GEMM
 
 // While it lives, products run on the thread that asks for them (if `active`), for loops that are themselves parallel.
 // MKL and an OpenBLAS on OpenMP do so by themselves; an OpenBLAS with threads of its own has to be told.

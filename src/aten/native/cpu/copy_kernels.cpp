@@ -19,9 +19,12 @@ namespace HWY_NAMESPACE {
 template <typename To, typename From>
 struct Convert {
   TORCH_SIMD To operator()(From value) const {
-    if constexpr (std::is_same_v<To, uint8_t> && std::is_floating_point_v<From>) {
+    if constexpr (std::is_integral_v<To> && sizeof(To) < sizeof(int) && !std::is_same_v<To, bool> &&
+                  c10::is_floating_v<From>) {
       // Out of range is undefined in C++; through int64 it wraps, as in PyTorch.
-      return static_cast<uint8_t>(static_cast<int64_t>(value));
+      return static_cast<To>(static_cast<int64_t>(static_cast<double>(value)));
+    } else if constexpr (c10::is_reduced_floating_v<To>) {
+      return static_cast<To>(static_cast<float>(value));
     } else {
       return static_cast<To>(value);
     }
@@ -90,15 +93,12 @@ void CopyImpl(TensorIterator& iter) {
       });
       return;
     }
-    switch (iter.element_size(0)) {
-      case 1: return copy_bits<uint8_t>(iter);
-      case 4: return copy_bits<uint32_t>(iter);
-      default: return copy_bits<uint64_t>(iter);
-    }
+    return dispatch_word(static_cast<size_t>(iter.element_size(0)),
+                         [&](auto word) { copy_bits<decltype(word)>(iter); });
   }
-  dispatch_all_types(to, "copy_", [&](auto to_type) {
+  dispatch_stored_types(to, "copy_", [&](auto to_type) {
     using To = typename decltype(to_type)::type;
-    dispatch_all_types(from, "copy_", [&](auto from_type) {
+    dispatch_stored_types(from, "copy_", [&](auto from_type) {
       using From = typename decltype(from_type)::type;
       if constexpr (!std::is_same_v<To, From>) run_unary<To, From>(iter, Convert<To, From>());
     });

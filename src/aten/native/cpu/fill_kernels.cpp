@@ -30,7 +30,7 @@ struct FillLoop {
 };
 
 void FillImpl(TensorIterator& iter, const Scalar& value) {
-  dispatch_all_types(iter.dtype(0), "fill", [&](auto type) {
+  dispatch_stored_types(iter.dtype(0), "fill", [&](auto type) {
     using T = typename decltype(type)::type;
     iter.for_each(FillLoop<T>{value.to<T>()});
   });

@@ -139,21 +139,12 @@ void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from
                });
 }
 
-template <typename Body>
-void with_word(size_t element_size, Body&& body) {
-  switch (element_size) {
-    case 1: return body(uint8_t());
-    case 4: return body(uint32_t());
-    default: return body(uint64_t());
-  }
-}
-
 }  // namespace
 
 void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
   const Rows rows = make_rows(self, indices, out);
   const int64_t strides[2] = {rows.indexed_stride, rows.dense_stride};
-  with_word(out.element_size(), [&](auto word) {
+  dispatch_word(out.element_size(), [&](auto word) {
     using Word = decltype(word);
     copy_rows(rows, static_cast<const Word*>(self.data_ptr()), static_cast<Word*>(out.data_ptr()), strides,
               /*from_indexed=*/true);
@@ -165,14 +156,14 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
   const auto positions = static_cast<int64_t>(rows.indexed.size());
   if (!accumulate) {
     const int64_t strides[2] = {rows.dense_stride, rows.indexed_stride};
-    with_word(self.element_size(), [&](auto word) {
+    dispatch_word(self.element_size(), [&](auto word) {
       using Word = decltype(word);
       copy_rows(rows, static_cast<const Word*>(values.data_ptr()), static_cast<Word*>(self.data_ptr()),
                 strides, /*from_indexed=*/false);
     });
     return;
   }
-  dispatch_all_types(self.dtype(), "index_put_", [&](auto type) {
+  dispatch_stored_types(self.dtype(), "index_put_", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     scalar_t* target = self.data_ptr<scalar_t>();
     const scalar_t* source = values.data_ptr<scalar_t>();
@@ -193,7 +184,7 @@ void nonzero_kernel(Tensor& out, const Tensor& self) {
   const Tensor dense = at::detail::to_contiguous(self);
   const int64_t dims = self.dim();
   const int64_t count = self.numel();
-  dispatch_all_types(self.dtype(), "nonzero", [&](auto type) {
+  dispatch_stored_types(self.dtype(), "nonzero", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* values = dense.data_ptr<scalar_t>();
     int64_t found = 0;

@@ -92,11 +92,10 @@ void LerpImpl(TensorIterator& iter, const Scalar& weight) {
 }
 
 void WhereImpl(TensorIterator& iter) {
-  switch (iter.element_size(0)) {
-    case 1: return run_ternary<uint8_t, uint8_t, uint8_t>(iter, Select<uint8_t>());
-    case 4: return run_ternary<uint32_t, uint8_t, uint32_t>(iter, Select<uint32_t>());
-    default: return run_ternary<uint64_t, uint8_t, uint64_t>(iter, Select<uint64_t>());
-  }
+  dispatch_word(static_cast<size_t>(iter.element_size(0)), [&](auto word) {
+    using Word = decltype(word);
+    run_ternary<Word, uint8_t, Word>(iter, Select<Word>());
+  });
 }
 
 // One row of masked_fill: operand 0 is the tensor, operand 1 the mask.
@@ -111,7 +110,7 @@ struct MaskedFillLoop {
   }
 };
 void MaskedFillImpl(TensorIterator& iter, const Scalar& value) {
-  dispatch_all_types(iter.dtype(0), "masked_fill", [&](auto type) {
+  dispatch_stored_types(iter.dtype(0), "masked_fill", [&](auto type) {
     using T = typename decltype(type)::type;
     iter.for_each(MaskedFillLoop<T>{value.to<T>()});
   });

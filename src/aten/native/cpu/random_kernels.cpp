@@ -23,7 +23,7 @@ constexpr uint64_t kWideRange = uint64_t{1} << 28;
 template <typename T, typename Draw>
 void fill_serially(const Tensor& self, Draw&& draw) {
   Tensor out = self;
-  const auto iter = TensorIterator::nullary_op(out);
+  const auto iter = TensorIterator(TensorIteratorConfig().output(out).leave_dtypes().allow_overlap());
   iter.serial_for_each(
       [&](char** data, const int64_t* strides, int64_t count) {
         for (int64_t i = 0; i < count; ++i)
@@ -43,11 +43,28 @@ void normal_contiguous(T* data, int64_t count, T mean, T std, CPUGenerator& gene
   }
 }
 
+// As many bits of one draw as the dtype's fraction holds.
+void uniform_reduced(const Tensor& self, double from, double to, CPUGenerator& generator) {
+  dispatch_stored_types(self.dtype(), "uniform_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    if constexpr (c10::is_reduced_floating_v<scalar_t>) {
+      constexpr uint32_t steps = uint32_t{1} << std::numeric_limits<scalar_t>::digits;
+      const float low = static_cast<scalar_t>(static_cast<float>(from));
+      const float width = static_cast<scalar_t>(static_cast<float>(to)) - low;
+      fill_serially<scalar_t>(self, [&] {
+        const float fraction = static_cast<float>(generator.random() & (steps - 1)) / static_cast<float>(steps);
+        return fraction * width + low;
+      });
+    }
+  });
+}
+
 }  // namespace
 
 void uniform_kernel(const Tensor& self, double from, double to, const Generator& given) {
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
+  if (c10::is_reduced_floating_type(self.dtype())) return uniform_reduced(self, from, to, generator);
   dispatch_floating_types(self.dtype(), "uniform_", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const auto low = static_cast<scalar_t>(from);
@@ -78,7 +95,7 @@ void random_kernel(const Tensor& self, int64_t from, uint64_t range, const Gener
   // The whole of int32 from 0 up is 31 bits of one draw, not a remainder of two.
   const bool narrow =
       range != 0 && (range < kWideRange || (self.dtype() == kInt && from == 0 && range == uint64_t{1} << 31));
-  dispatch_all_types(self.dtype(), "random_", [&](auto type) {
+  dispatch_stored_types(self.dtype(), "random_", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const auto offset = static_cast<uint64_t>(from);
     if (narrow) {
@@ -97,7 +114,7 @@ void bernoulli_kernel(const Tensor& self, const Tensor& probabilities, double p,
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
   if (!probabilities.defined()) {
-    dispatch_all_types(self.dtype(), "bernoulli_", [&](auto type) {
+    dispatch_stored_types(self.dtype(), "bernoulli_", [&](auto type) {
       using scalar_t = typename decltype(type)::type;
       fill_serially<scalar_t>(self, [&] { return generator.uniform<double>() < p; });
     });
@@ -125,7 +142,7 @@ void bernoulli_kernel(const Tensor& self, const Tensor& probabilities, double p,
 void randperm_kernel(const Tensor& out, const Generator& given) {
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
-  dispatch_numeric_types(out.dtype(), "randperm", [&](auto type) {
+  dispatch_stored_types(out.dtype(), "randperm", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     scalar_t* values = out.data_ptr<scalar_t>();
     const int64_t count = out.numel();

@@ -39,10 +39,12 @@ auto sort_key(T value) {
     value += 0.0;
     std::memcpy(&bits, &value, sizeof(bits));
     return bits >> 63 ? ~bits : bits | uint64_t{1} << 63;
-  } else if constexpr (std::is_same_v<T, int32_t>) {
-    return static_cast<uint32_t>(value) ^ 0x80000000u;
+  } else if constexpr (c10::is_reduced_floating_v<T>) {
+    return sort_key(static_cast<float>(value));
   } else if constexpr (std::is_same_v<T, int64_t>) {
     return static_cast<uint64_t>(value) ^ uint64_t { 1 } << 63;
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<uint32_t>(static_cast<int32_t>(value)) ^ 0x80000000u;
   } else {
     return static_cast<uint32_t>(value);
   }
@@ -170,7 +172,7 @@ void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tens
   const int64_t count = values.sizes()[dim];
   TORCH_CHECK(extents.size < kNarrowSize, "sort: a dimension of 2^32 elements or more is not supported, got ",
               extents.size);
-  dispatch_all_types(self.dtype(), "sort", [&](auto type) {
+  dispatch_stored_types(self.dtype(), "sort", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* from = dense.data_ptr<scalar_t>();
     scalar_t* sorted = values.data_ptr<scalar_t>();

@@ -80,7 +80,7 @@ void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index
 
 void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
   const Plan plan(self, out, index, dim);
-  dispatch_all_types(self.dtype(), "gather", [&](auto type) {
+  dispatch_stored_types(self.dtype(), "gather", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     for_each_index(plan, self.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
                    /*parallel=*/true, [](scalar_t from, scalar_t& to) { to = from; });
@@ -89,7 +89,7 @@ void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Ten
 
 void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   const Plan plan(self, src, index, dim);
-  dispatch_all_types(self.dtype(), "scatter", [&](auto type) {
+  dispatch_stored_types(self.dtype(), "scatter", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
                    plan.rows_are_independent, [](scalar_t& to, scalar_t from) { to = from; });
@@ -98,7 +98,7 @@ void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const 
 
 void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   const Plan plan(self, src, index, dim);
-  dispatch_all_types(self.dtype(), "scatter_add", [&](auto type) {
+  dispatch_stored_types(self.dtype(), "scatter_add", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
                    plan.rows_are_independent,

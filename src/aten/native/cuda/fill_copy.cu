@@ -25,7 +25,9 @@ struct cast_functor {
   __device__ To operator()(From x) const {
     if constexpr (std::is_same_v<To, bool>) return x != From{0};
     // Through a wider signed type: a negative float to uint8 wraps as on the CPU.
-    else if constexpr (std::is_same_v<To, uint8_t> && std::is_floating_point_v<From>) return static_cast<To>(static_cast<int64_t>(x));
+    else if constexpr (std::is_integral_v<To> && sizeof(To) < sizeof(int) && c10::is_floating_v<From>)
+      return static_cast<To>(static_cast<int64_t>(static_cast<double>(x)));
+    else if constexpr (c10::is_reduced_floating_v<To>) return static_cast<To>(static_cast<float>(x));
     else return static_cast<To>(x);
   }
 };
@@ -67,9 +69,9 @@ void copy_on_device(const TensorIterator& iter) {
                                    cudaMemcpyDeviceToDevice, c10::cuda::current_stream()));
     return;
   }
-  dispatch_all_types(iter.dtype(0), "copy_", [&](auto to_tag) {
+  dispatch_stored_types(iter.dtype(0), "copy_", [&](auto to_tag) {
     using To = typename decltype(to_tag)::type;
-    dispatch_all_types(iter.dtype(1), "copy_", [&](auto from_tag) {
+    dispatch_stored_types(iter.dtype(1), "copy_", [&](auto from_tag) {
       gpu_kernel(iter, cast_functor<To, typename decltype(from_tag)::type>());
     });
   });
@@ -78,14 +80,14 @@ void copy_on_device(const TensorIterator& iter) {
 }  // namespace
 
 void fill_kernel(TensorIterator& iter, const Scalar& value) {
-  dispatch_all_types(iter.dtype(0), "fill_", [&](auto tag) {
+  dispatch_stored_types(iter.dtype(0), "fill_", [&](auto tag) {
     using T = typename decltype(tag)::type;
     gpu_kernel(iter, fill_functor<T>{value.to<T>()});
   });
 }
 
 void masked_fill_kernel(TensorIterator& iter, const Scalar& value) {
-  dispatch_all_types(iter.dtype(0), "masked_fill_", [&](auto tag) {
+  dispatch_stored_types(iter.dtype(0), "masked_fill_", [&](auto tag) {
     using T = typename decltype(tag)::type;
     gpu_kernel(iter, masked_fill_functor<T>{value.to<T>()});
   });
@@ -107,7 +109,7 @@ void linspace_kernel(TensorIterator& iter, const Scalar& start, const Scalar& en
 void triangle_kernel(const Tensor& out, const Tensor& self, int64_t diagonal, bool upper) {
   if (self.numel() == 0) return;
   const Tensor in = self.contiguous();
-  dispatch_all_types(in.dtype(), "triangle", [&](auto tag) {
+  dispatch_stored_types(in.dtype(), "triangle", [&](auto tag) {
     copy_triangle<typename decltype(tag)::type>(out, in, diagonal, upper);
   });
 }

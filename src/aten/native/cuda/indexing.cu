@@ -27,8 +27,10 @@ template <typename T>
 __device__ void atomic_add(T* target, T value) {
   if constexpr (std::is_same_v<T, int64_t>) {
     atomicAdd(reinterpret_cast<unsigned long long*>(target), static_cast<unsigned long long>(value));
-  } else if constexpr (sizeof(T) == 1) {
-    // A byte inside the aligned word around it.
+  } else if constexpr (sizeof(T) < sizeof(unsigned)) {
+    // A part of the aligned word around it.
+    using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
+    constexpr unsigned mask = static_cast<Bits>(~Bits{0});
     auto address = reinterpret_cast<uintptr_t>(target);
     auto* word = reinterpret_cast<unsigned*>(address & ~uintptr_t{3});
     const unsigned shift = static_cast<unsigned>(address & 3) * 8;
@@ -36,9 +38,12 @@ __device__ void atomic_add(T* target, T value) {
     unsigned expected;
     do {
       expected = seen;
-      const auto old = static_cast<T>((expected >> shift) & 0xffu);
+      auto bits = static_cast<Bits>((expected >> shift) & mask);
+      T old;
+      memcpy(&old, &bits, sizeof bits);
       const T sum = std::is_same_v<T, bool> ? static_cast<T>(old || value) : static_cast<T>(old + value);
-      seen = atomicCAS(word, expected, (expected & ~(0xffu << shift)) | (static_cast<unsigned>(static_cast<uint8_t>(sum)) << shift));
+      memcpy(&bits, &sum, sizeof bits);
+      seen = atomicCAS(word, expected, (expected & ~(mask << shift)) | (static_cast<unsigned>(bits) << shift));
     } while (seen != expected);
   } else {
     atomicAdd(target, value);
@@ -174,7 +179,7 @@ template <Cross kind>
 void run_cross(const Tensor& near, const Tensor& far, const Tensor& index, int64_t dim, const char* name) {
   if (index.numel() == 0) return;
   const CrossPlaces places = cross_places(near, far, index, dim);
-  dispatch_all_types(far.dtype(), name, [&](auto tag) {
+  dispatch_stored_types(far.dtype(), name, [&](auto tag) {
     using T = typename decltype(tag)::type;
     cross<T, kind>(near.data_ptr<T>(), far.data_ptr<T>(), places, index.numel());
   });
@@ -229,7 +234,7 @@ void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
   std::vector<Tensor> holders;
   const IndexedPlaces places = places_of(self, indices, holders);
   Tensor packed = out.is_contiguous() ? out : at::empty(out.sizes(), out.options());
-  dispatch_all_types(self.dtype(), "index", [&](auto tag) { read_places<typename decltype(tag)::type>(packed, self, places); });
+  dispatch_stored_types(self.dtype(), "index", [&](auto tag) { read_places<typename decltype(tag)::type>(packed, self, places); });
   if (!packed.is_same(out)) Tensor(out).copy_(packed);
 }
 
@@ -238,7 +243,7 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
   std::vector<Tensor> holders;
   const IndexedPlaces places = places_of(self, indices, holders);
   const Tensor packed = values.contiguous();
-  dispatch_all_types(self.dtype(), "index_put_", [&](auto tag) {
+  dispatch_stored_types(self.dtype(), "index_put_", [&](auto tag) {
     write_places<typename decltype(tag)::type>(self, packed, places, accumulate);
   });
 }
@@ -260,7 +265,7 @@ void nonzero_kernel(Tensor& out, const Tensor& self) {
   const Tensor in = self.contiguous();
   Tensor positions = at::empty({0}, TensorOptions(kLong).device(self.device()));
   if (in.numel() > 0) {
-    dispatch_all_types(in.dtype(), "nonzero", [&](auto tag) { positions = nonzero_positions<typename decltype(tag)::type>(in); });
+    dispatch_stored_types(in.dtype(), "nonzero", [&](auto tag) { positions = nonzero_positions<typename decltype(tag)::type>(in); });
   }
   out = at::empty({positions.numel(), self.dim()}, positions.options());
   if (out.numel() > 0) write_coordinates(out, positions, in);

@@ -69,12 +69,6 @@ PyObject* to_type(PyObject* self, PyObject*) {
   });
 }
 
-PyObject* to_missing_type(PyObject*, PyObject*) {
-  PyErr_SetString(PyExc_NotImplementedError,
-                  "float16, bfloat16, int16 and int8 are not supported yet; use float(), double(), int(), long(), byte()");
-  return nullptr;
-}
-
 // ---- with arguments, by tables
 
 #define TORCH_METHOD(name, parameters, positional, call)                                                            \
@@ -371,10 +365,10 @@ PyMethodDef tensor_methods[] = {
     {"int", to_type<at::kInt>, METH_NOARGS, TORCH_SIGNATURE("int($self)") "to(torch.int32)."},
     {"long", to_type<at::kLong>, METH_NOARGS, TORCH_SIGNATURE("long($self)") "to(torch.int64)."},
     {"byte", to_type<at::kByte>, METH_NOARGS, TORCH_SIGNATURE("byte($self)") "to(torch.uint8)."},
-    {"half", to_missing_type, METH_NOARGS, "NotImplementedError: there is no float16 yet."},
-    {"bfloat16", to_missing_type, METH_NOARGS, "NotImplementedError: there is no bfloat16 yet."},
-    {"short", to_missing_type, METH_NOARGS, "NotImplementedError: there is no int16 yet."},
-    {"char", to_missing_type, METH_NOARGS, "NotImplementedError: there is no int8 yet."},
+    {"half", to_type<at::kHalf>, METH_NOARGS, TORCH_SIGNATURE("half($self)") "to(torch.float16)."},
+    {"bfloat16", to_type<at::kBFloat16>, METH_NOARGS, TORCH_SIGNATURE("bfloat16($self)") "to(torch.bfloat16)."},
+    {"short", to_type<at::kShort>, METH_NOARGS, TORCH_SIGNATURE("short($self)") "to(torch.int16)."},
+    {"char", to_type<at::kChar>, METH_NOARGS, TORCH_SIGNATURE("char($self)") "to(torch.int8)."},
     {"bool", to_type<at::kBool>, METH_NOARGS, TORCH_SIGNATURE("bool($self)") "to(torch.bool)."},
     by_table<size_callable>(TORCH_SIGNATURE("size($self, dim=None)") "shape, or the size of one dimension."),
     by_table<stride_callable>(TORCH_SIGNATURE("stride($self, dim=None)") "Steps between elements, in elements."),

@@ -11,11 +11,14 @@ namespace {
 
 PyObject* element(const char* data, c10::ScalarType dtype) {
   switch (dtype) {
-    case at::kFloat: return PyFloat_FromDouble(*reinterpret_cast<const float*>(data));
-    case at::kDouble: return PyFloat_FromDouble(*reinterpret_cast<const double*>(data));
-    case at::kLong: return PyLong_FromLongLong(*reinterpret_cast<const int64_t*>(data));
-    case at::kInt: return PyLong_FromLong(*reinterpret_cast<const int32_t*>(data));
-    case at::kByte: return PyLong_FromLong(*reinterpret_cast<const uint8_t*>(data));
+#define TORCH_FLOAT(cpp_type, name, ...) \
+  case at::k##name: return PyFloat_FromDouble(*reinterpret_cast<const cpp_type*>(data));
+#define TORCH_INTEGER(cpp_type, name, ...) \
+  case at::k##name: return PyLong_FromLongLong(*reinterpret_cast<const cpp_type*>(data));
+    C10_FORALL_FLOATING_TYPES(TORCH_FLOAT)
+    C10_FORALL_INTEGRAL_TYPES(TORCH_INTEGER)
+#undef TORCH_INTEGER
+#undef TORCH_FLOAT
     case at::kBool: return new_bool(*reinterpret_cast<const bool*>(data));
     case c10::ScalarType::Undefined: break;
   }

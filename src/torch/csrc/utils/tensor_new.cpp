@@ -78,7 +78,7 @@ template <typename T>
 T number_as(PyObject* item) {
   if constexpr (std::is_same_v<T, bool>) {
     if (is_number(item)) return to_scalar(item).toBool();
-  } else if constexpr (std::is_floating_point_v<T>) {
+  } else if constexpr (c10::is_floating_v<T>) {
     if (PyFloat_CheckExact(item)) return static_cast<T>(PyFloat_AS_DOUBLE(item));
     if (is_number(item)) return static_cast<T>(to_double(item));
   } else {
@@ -136,7 +136,7 @@ at::Tensor from_sequence(PyObject* data, std::optional<c10::ScalarType> dtype) {
   const c10::ScalarType type = dtype ? *dtype : infer_dtype(data);
   at::Tensor result = at::empty(sizes, at::TensorOptions(type));
   switch (type) {
-#define TORCH_STORE(cpp_type, name)                          \
+#define TORCH_STORE(cpp_type, name, ...)                      \
   case c10::ScalarType::name: {                              \
     auto* output = static_cast<cpp_type*>(result.data_ptr()); \
     store(output, sizes, 0, data);                           \

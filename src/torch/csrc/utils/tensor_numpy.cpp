@@ -71,15 +71,31 @@ c10::ScalarType dtype_of_format(const char* format, Py_ssize_t size) {
   if (!format) return at::kByte;
   if (*format == '@' || *format == '=' || *format == '<') ++format;
   if (!*format || format[1]) return c10::ScalarType::Undefined;
-  switch (*format) {
-    case 'f': return at::kFloat;
-    case 'd': return at::kDouble;
-    case '?': return at::kBool;
-    case 'B': case 'c': return at::kByte;
-    case 'i': case 'l': case 'q': case 'n':
-      return size == 8 ? at::kLong : size == 4 ? at::kInt : c10::ScalarType::Undefined;
-    default: return c10::ScalarType::Undefined;
+  if (*format == 'c') return at::kByte;
+  // Letters of one kind are told apart by size.
+  const auto kind_of = [](char letter) { return std::strchr("bhilqn", letter) ? 'i' : letter; };
+  for (const c10::TypeFacts& facts : c10::all_scalar_types()) {
+    if (*facts.buffer_format && kind_of(*facts.buffer_format) == kind_of(*format) && facts.size == size) {
+      return facts.type;
+    }
   }
+  return c10::ScalarType::Undefined;
+}
+
+// "float64, float32, ..., uint8, and bool": the dtypes that NumPy has too, the largest of each kind first.
+std::string supported_names() {
+  std::string names;
+  const auto add = [&](auto&& wanted) {
+    for (int size = 8; size > 0; size /= 2) {
+      for (const c10::TypeFacts& facts : c10::all_scalar_types()) {
+        if (facts.size == size && *facts.buffer_format && wanted(facts)) names += std::string(facts.name) + ", ";
+      }
+    }
+  };
+  add([](const c10::TypeFacts& facts) { return facts.kind == c10::TypeKind::Floating; });
+  add([](const c10::TypeFacts& facts) { return facts.kind == c10::TypeKind::Integral && facts.is_signed; });
+  add([](const c10::TypeFacts& facts) { return facts.kind == c10::TypeKind::Integral && !facts.is_signed; });
+  return names + "and bool";
 }
 
 struct HeldBuffer {
@@ -120,15 +136,8 @@ PyObject* asarray() {
 }  // namespace
 
 const char* buffer_format(c10::ScalarType dtype) {
-  switch (dtype) {
-    case at::kByte: return "B";
-    case at::kInt: return "i";
-    case at::kLong: return "l";
-    case at::kFloat: return "f";
-    case at::kDouble: return "d";
-    case at::kBool: return "?";
-    case c10::ScalarType::Undefined: break;
-  }
+  const char* format = c10::type_facts(dtype).buffer_format;
+  if (*format) return format;
   raise(PyExc_TypeError, std::string("Got unsupported ScalarType ") + c10::to_string(dtype));
 }
 
@@ -148,7 +157,7 @@ at::Tensor tensor_from_buffer(PyObject* object, bool warn_read_only) {
   const bool is_array = is_numpy_array(object);
   const std::string unsupported =
       is_array ? "can't convert np.ndarray of type " + dtype_text(object) +
-                     ". The only supported types are: float64, float32, int64, int32, uint8, and bool."
+                     ". The only supported types are: " + supported_names() + "."
                : "";
   if (PyObject_GetBuffer(object, &held->buffer, PyBUF_FULL_RO) < 0) {
     if (!is_array) throw PythonError();
