@@ -1,4 +1,4 @@
-"""Writes the stubs of torch._C: `torch/_C/__init__.pyi`; `_VariableFunctions.pyi`, `_nn.pyi` and `_dtypes.pyi` beside it.
+"""Writes the stubs of torch._C: `torch/_C/__init__.pyi`, with _VariableFunctions, _nn and _dtypes beside it.
 
 What is written by hand in C++ stands in the templates; the operators and the element types are added here.
 """

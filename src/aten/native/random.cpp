@@ -95,7 +95,7 @@ Tensor& uniform_(Tensor& self, double from, double to, const Generator& generato
               ">::max(), but found to=", to, " and from=", from,
               " which result in to-from to exceed the limit");
   if (self.numel() > 0)
-    run_kernel(uniform_kernels, self.device(), self, from, to, generator_for(self, generator));
+    run_kernel_in_float32(uniform_kernels, self.device(), self, from, to, generator_for(self, generator));
   return self;
 }
 

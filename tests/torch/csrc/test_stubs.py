@@ -35,7 +35,7 @@ def stub_names(text: str, indent: str) -> set[str]:
 def test_every_name_has_a_stub() -> None:
     text = (STUBS / "__init__.pyi").read_text(encoding="utf-8")
     missing = {name for name in dir(torch._C) if not name.startswith("__")} - stub_names(text, "")
-    assert missing - {"_VariableFunctions", "_nn", "_TensorMemory"} == set()
+    assert missing - {"_VariableFunctions", "_nn", "_TensorMemory", "_dtypes"} == set()
     body = text[text.index("class TensorBase") :]
     methods = {name for name in vars(torch._C.TensorBase) if not name.startswith("__")}
     assert methods - stub_names(body, "    ") - {"_grad"} == set()
@@ -72,4 +72,13 @@ def test_checkers_read_the_names_that_are_imported_late() -> None:
     names = {alias.asname: node.module for node in imports for alias in node.names if alias.name == alias.asname}
     modules = set(torch._bindings.public_submodules()) - {"version"}  # which `import torch` loads
     late = dict.fromkeys(modules, "torch") | torch._bindings.LAZY_ATTRIBUTES
-    assert names == late
+    storages = {storage_class.__name__ for storage_class in torch.storage.STORAGE_CLASSES}
+    assert names == {name: module for name, module in late.items() if name not in storages}
+    assert storages < late.keys()
+
+
+def test_every_element_type_has_a_stub() -> None:
+    text = (STUBS / "_dtypes.pyi").read_text(encoding="utf-8")
+    dtypes = {name for name in vars(torch._C._dtypes) if not name.startswith("__")}
+    storages = {storage_class.__name__ for storage_class in torch.storage.STORAGE_CLASSES}
+    assert stub_names(text, "") == dtypes | storages

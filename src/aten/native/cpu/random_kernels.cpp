@@ -43,28 +43,11 @@ void normal_contiguous(T* data, int64_t count, T mean, T std, CPUGenerator& gene
   }
 }
 
-// As many bits of one draw as the dtype's fraction holds.
-void uniform_reduced(const Tensor& self, double from, double to, CPUGenerator& generator) {
-  dispatch_stored_types(self.dtype(), "uniform_", [&](auto type) {
-    using scalar_t = typename decltype(type)::type;
-    if constexpr (c10::is_reduced_floating_v<scalar_t>) {
-      constexpr uint32_t steps = uint32_t{1} << std::numeric_limits<scalar_t>::digits;
-      const float low = static_cast<scalar_t>(static_cast<float>(from));
-      const float width = static_cast<scalar_t>(static_cast<float>(to)) - low;
-      fill_serially<scalar_t>(self, [&] {
-        const float fraction = static_cast<float>(generator.random() & (steps - 1)) / static_cast<float>(steps);
-        return fraction * width + low;
-      });
-    }
-  });
-}
-
 }  // namespace
 
 void uniform_kernel(const Tensor& self, double from, double to, const Generator& given) {
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
-  if (c10::is_reduced_floating_type(self.dtype())) return uniform_reduced(self, from, to, generator);
   dispatch_floating_types(self.dtype(), "uniform_", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const auto low = static_cast<scalar_t>(from);

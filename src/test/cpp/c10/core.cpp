@@ -6,6 +6,8 @@
 
 #include <check.h>
 
+#include <cmath>
+
 using c10::Device;
 using c10::Scalar;
 using c10::ScalarType;
@@ -19,11 +21,22 @@ TEST(device_reads_and_writes_its_name) {
   CHECK_THROWS(c10::Error, Device("cuda:1x"), "Invalid device string");
 }
 
-TEST(dtypes_promote_along_a_chain) {
+TEST(dtypes_promote_as_a_lattice) {
   CHECK_EQ(c10::promote_types(c10::kBool, c10::kByte), c10::kByte);
   CHECK_EQ(c10::promote_types(c10::kLong, c10::kFloat), c10::kFloat);
   CHECK_EQ(c10::promote_types(c10::kDouble, c10::kInt), c10::kDouble);
   CHECK_EQ(c10::promote_types(ScalarType::Undefined, c10::kInt), c10::kInt);
+  CHECK_EQ(c10::promote_types(c10::kByte, c10::kChar), c10::kShort);
+  CHECK_EQ(c10::promote_types(c10::kHalf, c10::kBFloat16), c10::kFloat);
+  for (const c10::TypeFacts& a : c10::all_scalar_types()) {
+    CHECK_EQ(c10::promote_types(a.type, a.type), a.type);
+    CHECK_EQ(c10::element_size(a.type), static_cast<size_t>(a.size));
+    for (const c10::TypeFacts& b : c10::all_scalar_types()) {
+      const ScalarType both = c10::promote_types(a.type, b.type);
+      CHECK_EQ(both, c10::promote_types(b.type, a.type));
+      CHECK_EQ(c10::promote_types(both, a.type), both);
+    }
+  }
   CHECK(c10::can_cast(c10::kLong, c10::kByte));
   CHECK(!c10::can_cast(c10::kFloat, c10::kLong));
   CHECK(!c10::can_cast(c10::kLong, c10::kBool));
@@ -38,6 +51,54 @@ TEST(scalar_refuses_to_overflow) {
   CHECK_EQ(Scalar(2.75).to<int64_t>(), 2);
   CHECK(Scalar(true).is_boolean() && !Scalar(true).is_integral(false));
   CHECK_THROWS(c10::Error, -Scalar(true), "cannot negate");
+  CHECK_THROWS(c10::Error, Scalar(-129).to<int8_t>(), "to type int8_t without overflow");
+  CHECK_THROWS(c10::Error, Scalar(1e6).to<c10::Half>(), "to type c10::Half without overflow");
+  CHECK(std::isinf(static_cast<float>(Scalar(INFINITY).to<c10::Half>())));
+}
+
+// The value of a float16 by its definition.
+double half_value(uint16_t bits) {
+  const int exponent = bits >> 10 & 31;
+  const int fraction = bits & 1023;
+  const double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
+                           : exponent == 31 ? (fraction ? NAN : INFINITY)
+                                            : std::ldexp(1024 + fraction, exponent - 25);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+TEST(halves_are_rounded_to_the_nearest_even) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const c10::Half half(static_cast<uint16_t>(bits), c10::Half::FromBits());
+    const double value = half_value(half.bits);
+    const auto widened = static_cast<float>(half);
+    if (std::isnan(value)) {
+      CHECK(std::isnan(widened));
+      CHECK(std::isnan(static_cast<float>(c10::Half(widened))));
+      continue;
+    }
+    CHECK_EQ(static_cast<double>(widened), value);
+    CHECK_EQ(c10::Half(widened).bits, half.bits);
+    // Between this one and the next larger: the middle goes to the even one, what is nearer to one goes there.
+    if ((bits & 0x7fff) >= 0x7bff) continue;
+    const double next = half_value(static_cast<uint16_t>(bits + 1));
+    const auto middle = static_cast<float>((value + next) / 2);
+    CHECK_EQ(c10::Half(middle).bits, bits & 1 ? bits + 1 : bits);
+    CHECK_EQ(c10::Half(std::nextafter(middle, static_cast<float>(value))).bits, bits);
+    CHECK_EQ(c10::Half(std::nextafter(middle, static_cast<float>(next))).bits, bits + 1);
+  }
+  CHECK_EQ(c10::Half(65519.0f).bits, 0x7bff);
+  CHECK_EQ(c10::Half(65520.0f).bits, 0x7c00);
+  CHECK_EQ(c10::Half(-1e30f).bits, 0xfc00);
+  CHECK_EQ(c10::Half(1e-30f).bits, 0);
+}
+
+TEST(bfloat16_is_the_upper_half_of_a_float) {
+  CHECK_EQ(c10::BFloat16(1.0f).bits, 0x3f80);
+  CHECK_EQ(c10::BFloat16(1.00390625f).bits, 0x3f80);  // a tie: to the even one
+  CHECK_EQ(c10::BFloat16(1.01171875f).bits, 0x3f82);
+  CHECK_EQ(c10::BFloat16(3.4e38f).bits, 0x7f80);
+  CHECK_EQ(c10::BFloat16(NAN).bits, 0x7fc0);
+  CHECK_EQ(static_cast<float>(c10::BFloat16(-2.5f)), -2.5f);
 }
 
 TEST(tensor_impl_knows_its_layout) {
