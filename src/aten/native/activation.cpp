@@ -75,7 +75,7 @@ Tensor isinf(const Tensor& self) {
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
   if (!self.is_floating_point()) return at::clone(self);
-  const double largest = dispatch_floating_types(self.dtype(), "nan_to_num", [](auto type) -> double {
+  const double largest = dispatch_stored_types(self.dtype(), "nan_to_num", [](auto type) -> double {
     return std::numeric_limits<typename decltype(type)::type>::max();
   });
   Tensor result = at::masked_fill(self, at::isnan(self), Scalar(nan.value_or(0)));
