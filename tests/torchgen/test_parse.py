@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchgen import parse
+from torchgen import element_types, parse
 from torchgen.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -17,9 +17,20 @@ if TYPE_CHECKING:
 KERNELS = '- {kernel: "add(TensorIterator& iter, const Scalar& alpha)", backends: "CPU, CUDA"}\n'
 ADD = "- func: add(Tensor self, Tensor other) -> Tensor\n  kind: native\n"
 
+TYPES = """
+// row(C++ type, enumerator, number, Python name, second Python name or "")
+  row(float, Float, 6, "float32", "float", "f", "float")  \\
+  row(c10::BFloat16, BFloat16, 15, "bfloat16", "", "", "c10::BFloat16")
+"""
+
 
 def load(
-    folder: Path, functions: str = "", kernels: str = KERNELS, derivatives: str = "", docstrings: str = ""
+    folder: Path,
+    functions: str = "",
+    kernels: str = KERNELS,
+    derivatives: str = "",
+    docstrings: str = "",
+    types: str = TYPES,
 ) -> Declarations:
     files = {
         "native_functions": functions,
@@ -30,6 +41,9 @@ def load(
     for name, text in files.items():
         (folder / "aten").mkdir(exist_ok=True)
         (folder / "aten" / f"{name}.yaml").write_text(text)
+    header = folder / element_types.HEADER
+    header.parent.mkdir(parents=True, exist_ok=True)
+    header.write_text(types)
     return parse.load(folder)
 
 
@@ -128,6 +142,16 @@ COMPOSITE = ADD.replace("native", "composite") + "  aliases: plus\n"
 )
 def test_wrong_docstring(tmp_path: Path, docstrings: str, message: str) -> None:
     assert message in message_of(tmp_path, functions=COMPOSITE, docstrings=docstrings)
+
+
+def test_element_types(tmp_path: Path, source: Path) -> None:
+    assert load(tmp_path, functions=COMPOSITE).element_types == (
+        element_types.ElementType("Float", ("float32", "float")),
+        element_types.ElementType("BFloat16", ("bfloat16",)),
+    )
+    names = {name for item in element_types.load_element_types(source) for name in item.names}
+    assert {"float32", "float", "int8", "int64", "bool", "half"} < names
+    assert "ScalarType.h:1: has no rows of element types" in message_of(tmp_path, functions=COMPOSITE, types="none")
 
 
 def test_a_docstring(tmp_path: Path) -> None:
