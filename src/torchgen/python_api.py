@@ -68,11 +68,18 @@ class PythonOverload:
 
     @property
     def is_function(self) -> bool:
-        return Variant.FUNCTION in self.face.variants and self.python_module is not PythonModule.NONE
+        shown = Variant.FUNCTION in self.face.variants or self._is_inplace_function
+        return shown and self.python_module is not PythonModule.NONE
 
     @property
     def is_method(self) -> bool:
-        return Variant.METHOD in self.face.variants and self.python_module is not PythonModule.NONE
+        shown = Variant.METHOD in self.face.variants and not self._is_inplace_function
+        return shown and self.python_module is not PythonModule.NONE
+
+    @property
+    def _is_inplace_function(self) -> bool:
+        """The in-place face of what is no method (`silu_`) is no method in Python either, but a function beside it."""
+        return self.face.kind is FaceKind.INPLACE and Variant.METHOD not in self.face.native.variants
 
     @property
     def is_factory(self) -> bool:

@@ -230,8 +230,9 @@ def _local(overload: PythonOverload, argument: api.CppArgument) -> str:
                 f"const auto {name}_values = arguments.optional_integers({index});\n"
                 f"  const std::optional<at::IntArrayRef> {name} = optional_view({name}_values);"
             )
-        _check_list_default(argument.source[0].default)
-        return f"const at::DimVector {name} = arguments.integers({index});"
+        default = argument.source[0].default
+        otherwise = "" if default in (None, "[]") else f", {{{str(default)[1:-1]}}}"
+        return f"const at::DimVector {name} = arguments.integers({index}{otherwise});"
     getter = _GETTERS[kind.base]
     if kind.optional:
         has_value = argument.default not in (None, "::std::nullopt")
@@ -245,12 +246,6 @@ def _local(overload: PythonOverload, argument: api.CppArgument) -> str:
 def _qualified(default: str | None) -> str:
     text = default or ""
     return f"at::{text}" if text.startswith("k") else text
-
-
-def _check_list_default(default: str | None) -> None:
-    """A list that is not given is empty; another default would have to be passed on."""
-    if default not in (None, "[]"):
-        raise NotImplementedError(f"a list's default must be `[]`, not `{default}`")
 
 
 def _return_type_fields(name: str, fields: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import torch
-from torch.nn._conv_windows import convolve_by_windows, transpose_by_windows
+from torch._C import _nn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +45,43 @@ def threads(request: pytest.FixtureRequest) -> Iterator[None]:
     torch.set_num_threads(request.param)
     yield
     torch.set_num_threads(before)
+
+
+def windows(image: torch.Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> torch.Tensor:
+    """(N, groups, channels of a group * elements, windows)"""
+    if len(kernel) == 1:  # signals are images of one line
+        image, kernel, stride = image.unsqueeze(-2), (1, *kernel), (1, *stride)
+        padding, dilation = (0, *padding), (1, *dilation)
+    columns = _nn.im2col(image, kernel, dilation, padding, stride)
+    return columns.reshape(image.size(0), groups, columns.size(1) // groups, columns.size(2))
+
+
+def convolve_by_windows(
+    input: torch.Tensor, weight: torch.Tensor, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> torch.Tensor:
+    """A convolution as a product with the matrix of windows."""
+    columns = windows(input, weight.shape[2:], stride, padding, dilation, groups)
+    result = torch.matmul(weight.reshape(groups, weight.size(0) // groups, -1), columns)
+    sizes = zip(input.shape[2:], weight.shape[2:], stride, padding, dilation, strict=True)
+    counts = [(size + 2 * p - d * (k - 1) - 1) // s + 1 for size, k, s, p, d in sizes]
+    return result.reshape(input.size(0), weight.size(0), *counts) + bias.reshape(-1, *[1] * len(counts))
+
+
+def transpose_by_windows(
+    input: torch.Tensor, weight: torch.Tensor, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> torch.Tensor:
+    """A transposed convolution: the gradient of an ordinary one, which is a product and col2im."""
+    sizes = zip(input.shape[2:], weight.shape[2:], stride, padding, dilation, strict=True)
+    image = [(size - 1) * s - 2 * p + d * (k - 1) + 1 for size, k, s, p, d in sizes]
+    rows = weight.reshape(groups, weight.size(0) // groups, -1).transpose(1, 2)
+    columns = torch.matmul(rows, input.reshape(input.size(0), groups, input.size(1) // groups, -1)).flatten(1, 2)
+    kernel = tuple(weight.shape[2:])
+    if len(image) == 1:
+        options = ((1, *image), (1, *kernel), (1, *dilation), (0, *padding), (1, *stride))
+        result = _nn.col2im(columns, *options).squeeze(-2)
+    else:
+        result = _nn.col2im(columns, image, kernel, dilation, padding, stride)
+    return result + bias.reshape(-1, *[1] * len(image))
 
 
 def gradients(result: torch.Tensor, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -81,7 +118,7 @@ def test_transposed_convolution(name: str) -> None:
     shape = torch.convolution(image, weight, None, stride, padding, dilation, False, extra, groups).shape
     input = torch.randn(shape, dtype=torch.float64, requires_grad=True)
     bias = torch.randn(size[1], dtype=torch.float64, requires_grad=True)
-    expected = transpose_by_windows(input, weight, bias, stride, padding, dilation, (0,) * len(stride), groups)
+    expected = transpose_by_windows(input, weight, bias, stride, padding, dilation, groups)
     actual = torch.convolution(input, weight, bias, stride, padding, dilation, True, extra, groups)
     torch.testing.assert_close(actual, expected, rtol=1e-9, atol=1e-9)
     for ours, theirs in zip(

@@ -1,14 +1,12 @@
-"""Files and folders: written whole or not at all, locked, hashed, linked, and told of when the disk is full."""
+"""Files and folders: written whole or not at all, hashed, linked, and told of when the disk is full."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +14,7 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import DiskFullError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-LOCK_INTERVAL_SECONDS = 0.2
-"""How often a lock is tried that another process holds."""
+    from collections.abc import Iterator
 
 
 @contextmanager
@@ -71,45 +66,6 @@ def hash_file(path: Path, kind: str = "sha256") -> str:
     """The digest of a file's bytes, in hex; `kind` is one of hashlib's."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
-
-
-@contextmanager
-def hold_lock(path: Path, *, patience: float = 0, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold the exclusive lock of the file `path`, which is made, and tells this process's number meanwhile.
-
-    The system lets go of it when the process ends, however it ends.
-
-    Args:
-        patience: seconds to wait for another process that holds it.
-        on_wait: called once, before the waiting begins.
-
-    Raises:
-        BlockingIOError: another process still holds it; `read_lock_owner` tells which.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + patience
-    with path.open("a+", encoding="ascii") as stream:
-        while True:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise
-            if on_wait is not None:
-                on_wait()
-                on_wait = None
-            time.sleep(LOCK_INTERVAL_SECONDS)
-        stream.truncate(0)
-        stream.write(f"{os.getpid()}\n")
-        stream.flush()
-        yield
-        stream.truncate(0)
-
-
-def read_lock_owner(path: Path) -> str:
-    """The number of the process that holds the lock of the file `path`, as text; empty where it is not known."""
-    return path.read_text(encoding="ascii").strip()
 
 
 def is_disk_full(error: BaseException | None) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.checkout import default_folder
 from slipway.base.errors import BusyError
-from slipway.base.files import hold_lock, read_lock_owner
+from slipway.base.locks import hold_lock, read_lock_owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import BusyError
-from slipway.base.files import disk_errors, hold_lock
+from slipway.base.files import disk_errors
+from slipway.base.locks import hold_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

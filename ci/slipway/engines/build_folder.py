@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import DiskFullError, HostError
-from slipway.base.files import hold_lock, is_disk_full
+from slipway.base.files import is_disk_full
+from slipway.base.locks import hold_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -23,7 +23,8 @@ from urllib.parse import unquote, urlsplit
 from packaging.version import InvalidVersion, Version
 
 from slipway.base.errors import DiskFullError, HostError, NetworkError, RecipeError
-from slipway.base.files import hold_lock, says_disk_full
+from slipway.base.files import says_disk_full
+from slipway.base.locks import hold_lock
 from slipway.base.proc import Answer, capture
 from slipway.source.tree import SourceTree
 

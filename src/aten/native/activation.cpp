@@ -7,6 +7,7 @@
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
+#include <aten/native/Dimensions.h>
 
 #include <limits>
 
@@ -19,6 +20,10 @@ bool is_tanh_approximation(std::string_view approximate) {
               "approximate argument must be either none or tanh.");
   return approximate == "tanh";
 }
+
+// What keeps mean 0 and variance 1.
+constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
+constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -42,12 +47,126 @@ Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_
   return out;
 }
 
-Tensor silu(const Tensor& self) { return at::mul(self, at::sigmoid(self)); }
+namespace {
 
-Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope) {
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"leaky_relu_cpu\" not implemented for '",
-                              self.dtype(), "'");
-  return at::where(at::gt(self, Scalar(0)), self, at::mul(self, negative_slope));
+void check_floating(const Tensor& self, const char* function) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), '"', function, "\" not implemented for '", self.dtype(), "'");
+}
+
+}  // namespace
+
+#define AT_DEFINE_ACTIVATION(name)                                                                     \
+  void name(const Tensor& self, Tensor& out) {                                                         \
+    check_floating(self, #name);                                                                       \
+    TensorIterator::unary_op(out, self).run(name##_kernels);                                           \
+  }                                                                                                    \
+  void name##_backward(const Tensor& grad_output, const Tensor& self, Tensor& out) {                   \
+    TensorIterator::binary_op(out, grad_output, self).run(name##_backward_kernels);                    \
+  }
+AT_DEFINE_ACTIVATION(silu)
+AT_DEFINE_ACTIVATION(mish)
+AT_DEFINE_ACTIVATION(log_sigmoid)
+AT_DEFINE_ACTIVATION(hardsigmoid)
+AT_DEFINE_ACTIVATION(hardswish)
+#undef AT_DEFINE_ACTIVATION
+
+void leaky_relu(const Tensor& self, const Scalar& negative_slope, Tensor& out) {
+  check_floating(self, "leaky_relu_cpu");
+  TensorIterator::unary_op(out, self).run(leaky_relu_kernels, negative_slope.toDouble());
+}
+
+void leaky_relu_backward(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope, Tensor& out) {
+  TensorIterator::binary_op(out, grad_output, self).run(leaky_relu_backward_kernels, negative_slope.toDouble());
+}
+
+void softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold, Tensor& out) {
+  check_floating(self, "softplus");
+  TensorIterator::unary_op(out, self).run(softplus_kernels, beta.toDouble(), threshold.toDouble());
+}
+
+void softplus_backward(const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold, Tensor& out) {
+  TensorIterator::binary_op(out, grad_output, self).run(softplus_backward_kernels, beta.toDouble(), threshold.toDouble());
+}
+
+void elu(const Tensor& self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, Tensor& out) {
+  check_floating(self, "elu");
+  TensorIterator::unary_op(out, self).run(elu_kernels, alpha.toDouble(), scale.toDouble(), input_scale.toDouble());
+}
+
+void elu_backward(const Tensor& grad_output, const Tensor& self, const Scalar& alpha, const Scalar& scale,
+                  const Scalar& input_scale, Tensor& out) {
+  TensorIterator::binary_op(out, grad_output, self)
+      .run(elu_backward_kernels, alpha.toDouble(), scale.toDouble(), input_scale.toDouble());
+}
+
+Tensor selu(const Tensor& self) { return at::elu(self, Scalar(kSeluAlpha), Scalar(kSeluScale)); }
+Tensor& selu_(Tensor& self) { return at::elu_(self, Scalar(kSeluAlpha), Scalar(kSeluScale)); }
+
+void hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {
+  TORCH_CHECK(self.dtype() != kBool, "Bool inputs not supported for hardtanh");
+  TensorIterator::unary_op(out, self).run(clamp_kernels, min_val, max_val);
+}
+
+Tensor glu(const Tensor& self, int64_t dim) {
+  TORCH_CHECK(self.dim() > 0, "glu does not support 0-dimensional tensors");
+  const int64_t where = wrap_dim(dim, self.dim());
+  const int64_t size = self.sizes()[where];
+  TORCH_CHECK(size % 2 == 0, "Halving dimension must be even, but dimension ", where, " is size ", size);
+  return at::mul(self.narrow(where, 0, size / 2), at::sigmoid(self.narrow(where, size / 2, size / 2)));
+}
+
+Tensor prelu(const Tensor& self, const Tensor& weight) {
+  TORCH_CHECK(weight.dim() <= 1, "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
+  Tensor slope = weight;
+  if (weight.numel() != 1) {
+    TORCH_CHECK(self.dim() > 0, "Not allow zero-dim input tensor.");
+    const int64_t channels = self.dim() > 1 ? self.sizes()[1] : 1;
+    TORCH_CHECK(weight.numel() == channels, "Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
+                weight.numel(), " and channel size = ", channels, ".");
+    DimVector shape(self.dim(), 1);
+    shape[1] = channels;
+    slope = at::reshape(weight, shape);
+  }
+  return at::where(at::gt(self, Scalar(0)), self, at::mul(slope, self));
+}
+
+Tensor softsign(const Tensor& self) { return at::div(self, at::add(at::abs(self), Scalar(1))); }
+
+namespace {
+
+// What a dropped input is multiplied with: 0 with probability p, else 1 / (1 - p).
+Tensor dropout_noise(IntArrayRef shape, const Tensor& input, double p) {
+  Tensor noise = at::empty(shape, input.options());
+  noise.bernoulli_(1 - p);
+  return p == 1 ? noise : noise.div_(Scalar(1 - p));
+}
+
+// One number per channel of (N, C, ...).
+DimVector channels_of(const Tensor& input) {
+  TORCH_CHECK(input.dim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
+  DimVector shape{input.sizes()[0], input.sizes()[1]};
+  for (int64_t dim = 2; dim < input.dim(); ++dim) shape.push_back(1);
+  return shape;
+}
+
+bool drops(const Tensor& input, double p, bool train) {
+  TORCH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+  return p > 0 && train && input.numel() > 0;
+}
+
+}  // namespace
+
+Tensor& dropout_(Tensor& self, double p, bool train) {
+  if (!drops(self, p, train)) return self;
+  return p == 1 ? self.mul_(at::zeros_like(self)) : self.mul_(dropout_noise(self.sizes(), self, p));
+}
+
+Tensor feature_dropout(const Tensor& input, double p, bool train) {
+  return drops(input, p, train) ? at::mul(input, dropout_noise(channels_of(input), input, p)) : input;
+}
+
+Tensor& feature_dropout_(Tensor& self, double p, bool train) {
+  return drops(self, p, train) ? self.mul_(dropout_noise(channels_of(self), self, p)) : self;
 }
 
 Tensor dropout(const Tensor& input, double p, bool train) {

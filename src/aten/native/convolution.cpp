@@ -5,6 +5,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
+#include <aten/native/ConvolutionByWindows.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/TypeNames.h>
@@ -114,6 +115,15 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
   }
   TORCH_CHECK(fits, "Calculated padded input size per channel: ", joined(padded), ". Kernel size: ", joined(reach),
               ". Kernel size can't be greater than actual input size");
+  if (!convolution_kernels.has(input.device_type())) {
+    const IntArrayRef image = IntArrayRef(shape).slice(2, static_cast<size_t>(dims));
+    Tensor result = transposed ? transpose_by_windows(input, weight, window.stride, window.padding, window.dilation, image, groups)
+                               : convolve_by_windows(input, weight, window.stride, window.padding, window.dilation, groups);
+    if (!bias.defined()) return result;
+    DimVector channelwise(input.dim(), 1);
+    channelwise[1] = channels;
+    return at::add(result, at::reshape(bias, channelwise));
+  }
   const Tensor out = at::detail::empty(shape, input.dtype(), input.device());
   if (out.numel() > 0) {
     const auto& kernels = transposed ? convolution_transposed_kernels : convolution_kernels;
@@ -135,6 +145,9 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
                   input.sizes()[1] == weight_size[1] * groups && weight_size[0] % groups == 0,
               "a gradient of size ", grad_output.sizes(), " and an input of size ", input.sizes(),
               " do not belong to a weight of size ", weight_size, " and groups=", groups);
+  if (!convolution_weight_gradient_kernels.has(input.device_type())) {
+    return weight_gradient_by_windows(grad_output, input, weight_size, window.stride, window.padding, window.dilation, groups);
+  }
   const Tensor out = at::detail::empty(weight_size, input.dtype(), input.device());
   if (out.numel() > 0) {
     run_kernel_in_float32(convolution_weight_gradient_kernels, input.device(), out, grad_output.contiguous(), input.contiguous(),
@@ -142,5 +155,76 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
   }
   return out;
 }
+
+// ------------------------------------------------------------------------------------------------ by number of dimensions
+
+namespace {
+
+// The input as a batch, and whether it was one sample.
+std::pair<Tensor, bool> batched(const Tensor& input, int64_t dims, const char* name) {
+  TORCH_CHECK(input.dim() == dims + 1 || input.dim() == dims + 2, "Expected ", dims + 1, "D (unbatched) or ", dims + 2,
+              "D (batched) input to ", name, ", but got input of size: ", input.sizes());
+  const bool single = input.dim() == dims + 1;
+  return {single ? input.unsqueeze(0) : input, single};
+}
+
+Tensor convolve(const char* name, int64_t dims, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  TORCH_CHECK(weight.dim() == dims + 2, "Expected ", dims + 2, "D weight for ", name, ", but got weight of size: ", weight.sizes());
+  const auto [batch, single] = batched(input, dims, name);
+  const Tensor result = at::convolution(batch, weight, bias, stride, padding, dilation, false, DimVector(dims, 0), groups);
+  return single ? result.squeeze(0) : result;
+}
+
+Tensor convolve(const char* name, int64_t dims, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                IntArrayRef stride, std::string_view padding, IntArrayRef dilation, int64_t groups) {
+  TORCH_CHECK(padding == "same" || padding == "valid", "Invalid padding string: '", padding, "'");
+  if (padding == "valid") return convolve(name, dims, input, weight, bias, stride, IntArrayRef(DimVector(dims, 0)), dilation, groups);
+  TORCH_CHECK(weight.dim() == dims + 2, "Expected ", dims + 2, "D weight for ", name, ", but got weight of size: ", weight.sizes());
+  for (const int64_t step : stride) TORCH_CHECK(step == 1, "padding='same' is not supported for strided convolutions");
+  const DimVector gaps = per_dimension(dilation, dims, "dilation");
+  DimVector common;
+  DimVector more;  // at the ends, from the last dimension on: an even kernel needs one element more there
+  bool is_even = false;
+  for (int64_t dim = 0; dim < dims; ++dim) {
+    const int64_t total = gaps[dim] * (weight.sizes()[dim + 2] - 1);
+    common.push_back(total / 2);
+    is_even = is_even || total % 2 != 0;
+  }
+  for (int64_t dim = dims - 1; dim >= 0; --dim) {
+    more.push_back(0);
+    more.push_back(gaps[dim] * (weight.sizes()[dim + 2] - 1) % 2);
+  }
+  return convolve(name, dims, is_even ? at::constant_pad_nd(input, more, 0) : input, weight, bias, stride, IntArrayRef(common), dilation, groups);
+}
+
+Tensor transpose(const char* name, int64_t dims, const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
+                 IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
+  TORCH_CHECK(weight.dim() == dims + 2, "Expected ", dims + 2, "D weight for ", name, ", but got weight of size: ", weight.sizes());
+  const auto [batch, single] = batched(input, dims, name);
+  const Tensor result = at::convolution(batch, weight, bias, stride, padding, dilation, true, output_padding, groups);
+  return single ? result.squeeze(0) : result;
+}
+
+}  // namespace
+
+#define AT_DEFINE_CONVOLUTION(dims)                                                                                       \
+  Tensor conv##dims##d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,                 \
+                       IntArrayRef padding, IntArrayRef dilation, int64_t groups) {                                       \
+    return convolve("conv" #dims "d", dims, input, weight, bias, stride, padding, dilation, groups);                      \
+  }                                                                                                                       \
+  Tensor conv##dims##d_padding(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,         \
+                               std::string_view padding, IntArrayRef dilation, int64_t groups) {                          \
+    return convolve("conv" #dims "d", dims, input, weight, bias, stride, padding, dilation, groups);                      \
+  }                                                                                                                       \
+  Tensor conv_transpose##dims##d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,       \
+                                 IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) { \
+    return transpose("conv_transpose" #dims "d", dims, input, weight, bias, stride, padding, output_padding, groups,      \
+                     dilation);                                                                                           \
+  }
+AT_DEFINE_CONVOLUTION(1)
+AT_DEFINE_CONVOLUTION(2)
+AT_DEFINE_CONVOLUTION(3)
+#undef AT_DEFINE_CONVOLUTION
 
 }  // namespace at::native

@@ -405,16 +405,39 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, int64_t dim) {
   return at::gather(self.expand(self_shape), dim, indices.expand(index_shape));
 }
 
-Tensor embedding(const Tensor& weight, const Tensor& indices) {
+Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!scale_grad_by_freq && !sparse,
+                              "embedding: scale_grad_by_freq and sparse are not supported: leave them out");
   TORCH_CHECK(weight.dim() == 2, "'weight' must be 2-D");
   TORCH_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,
               "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
               "Int; but got torch.",
               indices.dtype(), "Tensor instead (while checking arguments for embedding)");
-  if (indices.dim() == 1) return at::index_select(weight, 0, indices);
-  DimVector shape(indices.sizes());
-  shape.push_back(weight.sizes()[1]);
-  return at::index_select(weight, 0, at::reshape(indices, {-1})).view(shape);
+  Tensor result;
+  if (indices.dim() == 1) {
+    result = at::index_select(weight, 0, indices);
+  } else {
+    DimVector shape(indices.sizes());
+    shape.push_back(weight.sizes()[1]);
+    result = at::index_select(weight, 0, at::reshape(indices, {-1})).view(shape);
+  }
+  if (padding_idx < 0 || !result.requires_grad()) return result;
+  // The row of the padding gets no gradient.
+  return at::where(at::eq(indices, Scalar(padding_idx)).unsqueeze(-1), result.detach(), result);
+}
+
+Tensor one_hot(const Tensor& self, int64_t num_classes) {
+  TORCH_CHECK(self.dtype() == kLong, "one_hot is only applicable to index tensor of type LongTensor.");
+  TORCH_CHECK(num_classes == -1 || num_classes > 0, "Class values must be smaller than num_classes.");
+  TORCH_CHECK(self.numel() > 0 || num_classes != -1, "Can not infer total number of classes from empty tensor.");
+  int64_t classes = num_classes;
+  if (self.numel() > 0) {
+    TORCH_CHECK(at::min(self).item<int64_t>() >= 0, "Class values must be non-negative.");
+    const int64_t greatest = at::max(self).item<int64_t>();
+    if (classes == -1) classes = greatest + 1;
+    TORCH_CHECK(greatest < classes, "Class values must be smaller than num_classes.");
+  }
+  return at::eq(self.unsqueeze(-1), at::arange(classes, self.options())).to(kLong);
 }
 
 }  // namespace at::native

@@ -226,4 +226,36 @@ Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reductio
       reduction);
 }
 
+Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
+  const Tensor difference = at::abs(at::sub(self, target));
+  const Tensor quadratic = at::mul(at::mul(difference, difference), Scalar(0.5));
+  const Tensor linear = at::mul(at::sub(difference, Scalar(0.5 * delta)), Scalar(delta));
+  return reduce_loss(at::where(at::lt(difference, Scalar(delta)), quadratic, linear), reduction);
+}
+
+Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
+  if (log_target) return reduce_loss(at::mul(at::exp(target), at::sub(target, self)), reduction);
+  const Tensor positive = at::gt(target, Scalar(0));  // 0 * log(0) is 0
+  const Tensor logarithm = at::log(at::where(positive, target, Scalar(1)));
+  const Tensor entropy = at::where(positive, at::mul(target, logarithm), Scalar(0));
+  return reduce_loss(at::sub(entropy, at::mul(target, self)), reduction);
+}
+
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, int64_t reduction) {
+  const Tensor excess = at::add(at::mul(at::neg(target), at::sub(input1, input2)), Scalar(margin));
+  return reduce_loss(at::clamp_min(excess, Scalar(0)), reduction);
+}
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double p,
+                           double eps, bool swap, int64_t reduction) {
+  TORCH_CHECK(anchor.dim() == positive.dim() && positive.dim() == negative.dim(), "The anchor, positive, and negative tensors are ",
+              "expected to have the same number of dimensions, but got: anchor ", anchor.dim(), "D, positive ", positive.dim(),
+              "D, and negative ", negative.dim(), "D inputs");
+  const Tensor near = at::pairwise_distance(anchor, positive, p, eps, false);
+  Tensor far = at::pairwise_distance(anchor, negative, p, eps, false);
+  if (swap) far = at::minimum(far, at::pairwise_distance(positive, negative, p, eps, false));
+  return reduce_loss(at::clamp_min(at::add(at::sub(near, far), Scalar(margin)), Scalar(0)), reduction);
+}
+
 }  // namespace at::native

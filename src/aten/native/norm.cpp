@@ -4,6 +4,8 @@
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
 
+#include <limits>
+
 namespace at::native {
 
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias,
@@ -37,6 +39,23 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
   if (weight.defined()) result = at::mul(result, weight);
   if (bias.defined()) result = at::add(result, bias);
   return result;
+}
+
+Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, std::optional<double> eps) {
+  const auto count = static_cast<int64_t>(normalized_shape.size());
+  TORCH_CHECK(count >= 1, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got ",
+              "normalized_shape = ", normalized_shape);
+  TORCH_CHECK(!weight.defined() || weight.sizes() == normalized_shape, "Expected weight to be of same shape as normalized_shape, but ",
+              "got weight of shape ", weight.defined() ? weight.sizes() : IntArrayRef(), " and normalized_shape = ", normalized_shape);
+  const int64_t leading = input.dim() - count;
+  TORCH_CHECK(leading >= 0 && input.sizes().slice(leading, count) == normalized_shape, "Given normalized_shape=", normalized_shape,
+              ", expected input with shape [*, ", normalized_shape, "], but got input of size ", input.sizes());
+  DimVector dims;
+  for (int64_t dim = leading; dim < input.dim(); ++dim) dims.push_back(dim);
+  const double epsilon = input.dtype() == kDouble ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  const Tensor squares = at::mean(at::mul(input, input), IntArrayRef(dims), /*keepdim=*/true);
+  const Tensor result = at::mul(input, at::rsqrt(at::add(squares, Scalar(eps.value_or(epsilon)))));
+  return weight.defined() ? at::mul(result, weight) : result;
 }
 
 }  // namespace at::native

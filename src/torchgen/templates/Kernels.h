@@ -4,6 +4,7 @@
 
 #include <aten/Tensor.h>
 #include <aten/TensorIterator.h>
+#include <aten/native/PoolGeometry.h>
 #include <c10/core/KernelTable.h>
 
 namespace at::native {

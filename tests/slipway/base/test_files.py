@@ -17,15 +17,14 @@ from slipway.base.files import (
     copy_file,
     disk_errors,
     hash_file,
-    hold_lock,
     is_disk_full,
     link_or_copy,
     move_folder,
-    read_lock_owner,
     replace_file,
     says_disk_full,
     write_file,
 )
+from slipway.base.locks import hold_lock, read_lock_owner
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -97,7 +96,7 @@ def test_digests(tmp_path: Path) -> None:
 
 HOLDER = """
 import pathlib, sys
-from slipway.base.files import hold_lock
+from slipway.base.locks import hold_lock
 with hold_lock(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

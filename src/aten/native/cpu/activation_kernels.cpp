@@ -1,4 +1,4 @@
-// gelu and its derivative.
+// Activations that are more than one arithmetic step, and their derivatives.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "aten/native/cpu/activation_kernels.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
 #include <aten/native/cpu/MathLoops-inl.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -87,6 +88,214 @@ void GeluBackwardImpl(TensorIterator& iter, bool tanh_approximation) {
   });
 }
 
+// 1 / (1 + exp(-x)), from exp(-|x|), which cannot overflow.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V sigmoid_vector(D d, V x) {
+  const V one = hn::Set(d, hn::TFromD<D>(1));
+  const V small = hn::Exp(d, hn::Neg(hn::Abs(x)));
+  const V numerator = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one);
+  return hn::IfThenElse(hn::Eq(x, x), hn::Div(numerator, hn::Add(one, small)), x);
+}
+
+// tanh(log(1 + e^x)) = n / (n + 2) with n = e^x * (e^x + 2); from 20 on it is 1.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V tanh_of_softplus(D d, V x) {
+  using T = hn::TFromD<D>;
+  const V power = hn::Exp(d, hn::Min(x, hn::Set(d, T(20))));
+  const V two = hn::Set(d, T(2));
+  const V n = hn::Mul(power, hn::Add(power, two));
+  return hn::IfThenElse(hn::Eq(x, x), hn::Div(n, hn::Add(n, two)), x);
+}
+
+struct Silu {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    return hn::Mul(x, sigmoid_vector(d, x));
+  }
+};
+struct SiluBackward {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
+    const V one = hn::Set(d, hn::TFromD<D>(1));
+    const V sigmoid = sigmoid_vector(d, x);
+    return hn::Mul(hn::Mul(grad, sigmoid), hn::MulAdd(x, hn::Sub(one, sigmoid), one));
+  }
+};
+struct Mish {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    return hn::Mul(x, tanh_of_softplus(d, x));
+  }
+};
+struct MishBackward {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
+    const V one = hn::Set(d, hn::TFromD<D>(1));
+    const V tanh = tanh_of_softplus(d, x);
+    const V slope = hn::Mul(hn::Mul(x, sigmoid_vector(d, x)), hn::NegMulAdd(tanh, tanh, one));
+    return hn::Mul(grad, hn::Add(tanh, slope));
+  }
+};
+// log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|)), which stays finite for every finite x.
+struct LogSigmoid {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V small = hn::Exp(d, hn::Neg(hn::Abs(x)));
+    return hn::IfThenElse(hn::Eq(x, x), hn::Sub(hn::Min(x, hn::Zero(d)), hn::Log1p(d, small)), x);
+  }
+};
+struct LogSigmoidBackward {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
+    return hn::Mul(grad, sigmoid_vector(d, hn::Neg(x)));
+  }
+};
+struct Softplus {
+  double beta;
+  double threshold;
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    using T = hn::TFromD<D>;
+    const V scale = hn::Set(d, static_cast<T>(beta));
+    const V scaled = hn::Mul(x, scale);
+    // log(1 + exp(s)) = max(s, 0) + log(1 + exp(-|s|))
+    const V log = hn::Log1p(d, hn::Exp(d, hn::Neg(hn::Abs(scaled))));
+    const V smooth = hn::Div(hn::Add(hn::Max(scaled, hn::Zero(d)), log), scale);
+    const V result = hn::IfThenElse(hn::Gt(scaled, hn::Set(d, static_cast<T>(threshold))), x, smooth);
+    return hn::IfThenElse(hn::Eq(x, x), result, x);
+  }
+};
+struct SoftplusBackward {
+  double beta;
+  double threshold;
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
+    using T = hn::TFromD<D>;
+    const V scaled = hn::Mul(x, hn::Set(d, static_cast<T>(beta)));
+    const auto above = hn::Gt(scaled, hn::Set(d, static_cast<T>(threshold)));
+    return hn::IfThenElse(above, grad, hn::Mul(grad, sigmoid_vector(d, scaled)));
+  }
+};
+// scale * x above 0, scale * alpha * (exp(input_scale * x) - 1) below.
+struct Elu {
+  double alpha;
+  double scale;
+  double input_scale;
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    using T = hn::TFromD<D>;
+    const V below = hn::Expm1(d, hn::Mul(hn::Min(x, hn::Zero(d)), hn::Set(d, static_cast<T>(input_scale))));
+    const V smooth = hn::Mul(below, hn::Set(d, static_cast<T>(alpha * scale)));
+    const V result = hn::IfThenElse(hn::Le(x, hn::Zero(d)), smooth, hn::Mul(x, hn::Set(d, static_cast<T>(scale))));
+    return hn::IfThenElse(hn::Eq(x, x), result, x);
+  }
+};
+struct EluBackward {
+  double alpha;
+  double scale;
+  double input_scale;
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
+    using T = hn::TFromD<D>;
+    const V power = hn::Exp(d, hn::Mul(hn::Min(x, hn::Zero(d)), hn::Set(d, static_cast<T>(input_scale))));
+    const V slope = hn::Mul(power, hn::Set(d, static_cast<T>(alpha * scale * input_scale)));
+    return hn::Mul(grad, hn::IfThenElse(hn::Le(x, hn::Zero(d)), slope, hn::Set(d, static_cast<T>(scale))));
+  }
+};
+
+template <typename T>
+struct LeakyRelu {
+  T slope;
+  TORCH_SIMD T operator()(T x) const { return x > T(0) ? x : x * slope; }
+};
+template <typename T>
+struct LeakyReluBackward {
+  T slope;
+  TORCH_SIMD T operator()(T grad, T x) const { return x > T(0) ? grad : grad * slope; }
+};
+// x held in [low, high]; NaN stays.
+template <typename T>
+TORCH_SIMD T held(T x, T low, T high) {
+  const T raised = x < low ? low : x;
+  return high < raised ? high : raised;
+}
+template <typename T>
+struct Hardsigmoid {
+  TORCH_SIMD T operator()(T x) const { return held(x + T(3), T(0), T(6)) / T(6); }
+};
+template <typename T>
+struct HardsigmoidBackward {
+  TORCH_SIMD T operator()(T grad, T x) const { return x > T(-3) && x < T(3) ? grad / T(6) : T(0); }
+};
+template <typename T>
+struct Hardswish {
+  TORCH_SIMD T operator()(T x) const { return x * held(x + T(3), T(0), T(6)) / T(6); }
+};
+template <typename T>
+struct HardswishBackward {
+  TORCH_SIMD T operator()(T grad, T x) const {
+    return x <= T(-3) ? T(0) : x < T(3) ? grad * (x / T(3) + T(0.5)) : grad;
+  }
+};
+
+#define TORCH_VECTOR_KERNEL(Name, Loop, name)                                                                 \
+  template <typename... Numbers>                                                                              \
+  void run##Name(TensorIterator& iter, Numbers... numbers) {                                                  \
+    dispatch_floating_types(iter.common_dtype(), name, [&](auto type) {                                       \
+      using T = typename decltype(type)::type;                                                                \
+      iter.for_each(Loop<T, Name>{Name{numbers...}}, kMathGrain);                                             \
+    });                                                                                                       \
+  }
+TORCH_VECTOR_KERNEL(Silu, UnaryVectorLoop, "silu")
+TORCH_VECTOR_KERNEL(SiluBackward, BinaryVectorLoop, "silu_backward")
+TORCH_VECTOR_KERNEL(Mish, UnaryVectorLoop, "mish")
+TORCH_VECTOR_KERNEL(MishBackward, BinaryVectorLoop, "mish_backward")
+TORCH_VECTOR_KERNEL(LogSigmoid, UnaryVectorLoop, "log_sigmoid")
+TORCH_VECTOR_KERNEL(LogSigmoidBackward, BinaryVectorLoop, "log_sigmoid_backward")
+TORCH_VECTOR_KERNEL(Softplus, UnaryVectorLoop, "softplus")
+TORCH_VECTOR_KERNEL(SoftplusBackward, BinaryVectorLoop, "softplus_backward")
+TORCH_VECTOR_KERNEL(Elu, UnaryVectorLoop, "elu")
+TORCH_VECTOR_KERNEL(EluBackward, BinaryVectorLoop, "elu_backward")
+#undef TORCH_VECTOR_KERNEL
+
+void SiluImpl(TensorIterator& iter) { runSilu(iter); }
+void SiluBackwardImpl(TensorIterator& iter) { runSiluBackward(iter); }
+void MishImpl(TensorIterator& iter) { runMish(iter); }
+void MishBackwardImpl(TensorIterator& iter) { runMishBackward(iter); }
+void LogSigmoidImpl(TensorIterator& iter) { runLogSigmoid(iter); }
+void LogSigmoidBackwardImpl(TensorIterator& iter) { runLogSigmoidBackward(iter); }
+void SoftplusImpl(TensorIterator& iter, double beta, double threshold) { runSoftplus(iter, beta, threshold); }
+void SoftplusBackwardImpl(TensorIterator& iter, double beta, double threshold) { runSoftplusBackward(iter, beta, threshold); }
+void EluImpl(TensorIterator& iter, double alpha, double scale, double input_scale) { runElu(iter, alpha, scale, input_scale); }
+void EluBackwardImpl(TensorIterator& iter, double alpha, double scale, double input_scale) {
+  runEluBackward(iter, alpha, scale, input_scale);
+}
+
+void LeakyReluImpl(TensorIterator& iter, double slope) {
+  dispatch_floating_types(iter.common_dtype(), "leaky_relu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_unary<T, T>(iter, LeakyRelu<T>{static_cast<T>(slope)});
+  });
+}
+void LeakyReluBackwardImpl(TensorIterator& iter, double slope) {
+  dispatch_floating_types(iter.common_dtype(), "leaky_relu_backward", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_binary<T, T>(iter, LeakyReluBackward<T>{static_cast<T>(slope)});
+  });
+}
+#define TORCH_LOOP_KERNEL(Name, run, name)                              \
+  void Name##Impl(TensorIterator& iter) {                               \
+    dispatch_floating_types(iter.common_dtype(), name, [&](auto type) { \
+      using T = typename decltype(type)::type;                          \
+      run<T, T>(iter, Name<T>{});                                       \
+    });                                                                 \
+  }
+TORCH_LOOP_KERNEL(Hardsigmoid, run_unary, "hardsigmoid")
+TORCH_LOOP_KERNEL(HardsigmoidBackward, run_binary, "hardsigmoid_backward")
+TORCH_LOOP_KERNEL(Hardswish, run_unary, "hardswish")
+TORCH_LOOP_KERNEL(HardswishBackward, run_binary, "hardswish_backward")
+#undef TORCH_LOOP_KERNEL
+
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
 HWY_AFTER_NAMESPACE();
@@ -101,6 +310,42 @@ void gelu_kernel(TensorIterator& iter, bool tanh_approximation) {
 HWY_EXPORT(GeluBackwardImpl);
 void gelu_backward_kernel(TensorIterator& iter, bool tanh_approximation) {
   HWY_DYNAMIC_DISPATCH(GeluBackwardImpl)(iter, tanh_approximation);
+}
+
+#define TORCH_EXPORT_KERNEL(Name, name) \
+  HWY_EXPORT(Name##Impl);               \
+  void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
+TORCH_EXPORT_KERNEL(Silu, silu)
+TORCH_EXPORT_KERNEL(SiluBackward, silu_backward)
+TORCH_EXPORT_KERNEL(Mish, mish)
+TORCH_EXPORT_KERNEL(MishBackward, mish_backward)
+TORCH_EXPORT_KERNEL(LogSigmoid, log_sigmoid)
+TORCH_EXPORT_KERNEL(LogSigmoidBackward, log_sigmoid_backward)
+TORCH_EXPORT_KERNEL(Hardsigmoid, hardsigmoid)
+TORCH_EXPORT_KERNEL(HardsigmoidBackward, hardsigmoid_backward)
+TORCH_EXPORT_KERNEL(Hardswish, hardswish)
+TORCH_EXPORT_KERNEL(HardswishBackward, hardswish_backward)
+#undef TORCH_EXPORT_KERNEL
+
+HWY_EXPORT(LeakyReluImpl);
+void leaky_relu_kernel(TensorIterator& iter, double slope) { HWY_DYNAMIC_DISPATCH(LeakyReluImpl)(iter, slope); }
+HWY_EXPORT(LeakyReluBackwardImpl);
+void leaky_relu_backward_kernel(TensorIterator& iter, double slope) { HWY_DYNAMIC_DISPATCH(LeakyReluBackwardImpl)(iter, slope); }
+HWY_EXPORT(SoftplusImpl);
+void softplus_kernel(TensorIterator& iter, double beta, double threshold) {
+  HWY_DYNAMIC_DISPATCH(SoftplusImpl)(iter, beta, threshold);
+}
+HWY_EXPORT(SoftplusBackwardImpl);
+void softplus_backward_kernel(TensorIterator& iter, double beta, double threshold) {
+  HWY_DYNAMIC_DISPATCH(SoftplusBackwardImpl)(iter, beta, threshold);
+}
+HWY_EXPORT(EluImpl);
+void elu_kernel(TensorIterator& iter, double alpha, double scale, double input_scale) {
+  HWY_DYNAMIC_DISPATCH(EluImpl)(iter, alpha, scale, input_scale);
+}
+HWY_EXPORT(EluBackwardImpl);
+void elu_backward_kernel(TensorIterator& iter, double alpha, double scale, double input_scale) {
+  HWY_DYNAMIC_DISPATCH(EluBackwardImpl)(iter, alpha, scale, input_scale);
 }
 
 }  // namespace at::native::cpu

@@ -85,7 +85,6 @@ TEST(element_by_element) {
       UNARY(erf, -2, 2),
       UNARY(sigmoid, -2, 2),
       UNARY(relu, -2, 2),
-      UNARY(silu, -2, 2),
       UNARY(clone, -2, 2),
       ROW("gelu", INPUTS(values({2, 3})), at::gelu(x[0])),
       ROW("gelu tanh", INPUTS(values({2, 3})), at::gelu(x[0], "tanh")),
@@ -362,6 +361,88 @@ TEST(in_place_on_views) {
             whole.t().select(0, 1).mul_(x[1]);
             return whole * whole;
           }()),
+  });
+}
+
+
+TEST(activations_of_nn) {
+  const Tensor x3 = values({2, 5}, -3.5, 3.4);
+  run({
+      ROW("silu", INPUTS(x3), at::silu(x[0])),
+      ROW("silu_backward", INPUTS(values({2, 5}), x3), at::silu_backward(x[0], x[1])),
+      ROW("mish", INPUTS(x3), at::mish(x[0])),
+      ROW("mish_backward", INPUTS(values({2, 5}), x3), at::mish_backward(x[0], x[1])),
+      ROW("log_sigmoid", INPUTS(x3), at::log_sigmoid(x[0])),
+      ROW("log_sigmoid_backward", INPUTS(values({2, 5}), x3), at::log_sigmoid_backward(x[0], x[1])),
+      ROW("hardsigmoid", INPUTS(x3), at::hardsigmoid(x[0])),
+      ROW("hardsigmoid_backward", INPUTS(values({2, 5}), x3), at::hardsigmoid_backward(x[0], x[1])),
+      ROW("hardswish", INPUTS(x3), at::hardswish(x[0])),
+      ROW("hardswish_backward", INPUTS(values({2, 5}), x3), at::hardswish_backward(x[0], x[1])),
+      ROW("leaky_relu_backward", INPUTS(values({2, 5}), x3), at::leaky_relu_backward(x[0], x[1], 0.2)),
+      ROW("elu", INPUTS(x3), at::elu(x[0], 0.7, 1.1, 0.9)),
+      ROW("elu_backward", INPUTS(values({2, 5}), x3), at::elu_backward(x[0], x[1], 0.7, 1.1, 0.9)),
+      ROW("softplus", INPUTS(x3), at::softplus(x[0], 1.5, 4)),
+      ROW("softplus_backward", INPUTS(values({2, 5}), x3), at::softplus_backward(x[0], x[1], 1.5, 4)),
+      ROW("hardtanh", INPUTS(x3), at::hardtanh(x[0], -1.1, 2)),
+      ROW("selu", INPUTS(x3), at::selu(x[0])),
+      ROW("glu", INPUTS(values({3, 4})), at::glu(x[0], 1)),
+      ROW("prelu", INPUTS(x3, values({5}, 0.1, 0.9)), at::prelu(x[0], x[1])),
+  });
+}
+
+TEST(pooling) {
+  const Tensor image = values({2, 5, 6});
+  const Tensor volume = values({1, 3, 4, 3});
+  run({
+      ROW("max_pool2d_with_indices", INPUTS(image),
+          std::get<0>(at::max_pool2d_with_indices(x[0], {3, 2}, {2}, {1}, {1}, true))),
+      ROW("max_pool3d_with_indices", INPUTS(volume), std::get<0>(at::max_pool3d_with_indices(x[0], 2))),
+      ROW("max_pool1d", INPUTS(values({2, 7})), at::max_pool1d(x[0], 3, 2, 1)),
+      ROW("adaptive_max_pool2d", INPUTS(image), std::get<0>(at::adaptive_max_pool2d(x[0], {3, 4}))),
+      ROW("adaptive_max_pool3d", INPUTS(volume), std::get<0>(at::adaptive_max_pool3d(x[0], {2, 3, 2}))),
+      ROW("avg_pool1d", INPUTS(values({2, 7})), at::avg_pool1d(x[0], 3, 2, 1)),
+      ROW("avg_pool2d", INPUTS(image), at::avg_pool2d(x[0], {3, 2}, {2}, {1}, true, false)),
+      ROW("avg_pool2d_backward", INPUTS(values({2, 2, 3})),
+          at::avg_pool2d_backward(x[0], {2, 5, 6}, 2, 2, 0, false, true, std::nullopt)),
+      ROW("avg_pool3d", INPUTS(volume), at::avg_pool3d(x[0], 2, 1, 1, false, true, 5)),
+      ROW("avg_pool3d_backward", INPUTS(values({1, 1, 2, 1})),
+          at::avg_pool3d_backward(x[0], {1, 3, 4, 3}, 2, 2, 0, false, true, std::nullopt)),
+      ROW("adaptive_avg_pool1d", INPUTS(values({2, 7})), at::adaptive_avg_pool1d(x[0], 3)),
+      ROW("_adaptive_avg_pool2d", INPUTS(image), at::_adaptive_avg_pool2d(x[0], {3, 7})),
+      ROW("_adaptive_avg_pool3d", INPUTS(volume), at::_adaptive_avg_pool3d(x[0], {2, 3, 2})),
+      ROW("_adaptive_avg_pool_backward", INPUTS(values({2, 3, 4})), at::_adaptive_avg_pool_backward(x[0], {2, 5, 6}, 2)),
+  });
+}
+
+TEST(windows_and_padding) {
+  run({
+      ROW("im2col", INPUTS(values({1, 2, 4, 5})), at::im2col(x[0], {2, 3}, {1, 1}, {1, 0}, {2, 1})),
+      ROW("im2col of a volume", INPUTS(values({1, 1, 3, 2, 3})), at::im2col(x[0], {2, 1, 2}, 1, 0, 1)),
+      ROW("col2im", INPUTS(values({2, 4, 6})), at::col2im(x[0], {3, 4}, {2, 2}, {1, 1}, {0, 0}, {1, 1})),
+      ROW("constant_pad_nd", INPUTS(values({3, 4})), at::constant_pad_nd(x[0], {1, -1, 0, 2}, 0.5)),
+      ROW("pad", INPUTS(values({3, 4})), at::pad(x[0], {1, 2}, "circular")),
+      ROW("reflection_pad1d", INPUTS(values({2, 4})), at::reflection_pad1d(x[0], {2, 1})),
+      ROW("replication_pad1d", INPUTS(values({2, 4})), at::replication_pad1d(x[0], {2, 1})),
+      ROW("pixel_shuffle", INPUTS(values({4, 2, 1})), at::pixel_shuffle(x[0], 2)),
+  });
+}
+
+TEST(normalisation_of_channels) {
+  const Tensor batch = values({3, 2, 4});
+  const Tensor weight = values({2}, 0.5, 1.5);
+  const Tensor bias = values({2});
+  const Tensor mean = values({2});
+  const Tensor variance = values({2}, 0.5, 2);
+  run({
+      ROW("native_batch_norm", INPUTS(batch, weight, bias),
+          std::get<0>(at::native_batch_norm(x[0], x[1], x[2], {}, {}, true, 0.1, 1e-3))),
+      {"native_batch_norm, running moments", {batch, weight, bias},
+       [=](const Tensors& x) { return at::batch_norm(x[0], x[1], x[2], mean, variance, false, 0.1, 1e-3, false); }},
+      ROW("native_batch_norm without weight", INPUTS(values({4, 3})),
+          at::batch_norm(x[0], {}, {}, {}, {}, true, 0.1, 1e-3, false)),
+      ROW("instance_norm", INPUTS(batch, weight, bias), at::instance_norm(x[0], x[1], x[2], {}, {}, true, 0.1, 1e-3, false)),
+      ROW("group_norm", INPUTS(values({2, 4, 3}), values({4})), at::group_norm(x[0], 2, x[1], {}, 1e-3)),
+      ROW("rms_norm", INPUTS(values({3, 4}), values({4})), at::rms_norm(x[0], {4}, x[1], 1e-3)),
   });
 }
 

@@ -66,6 +66,31 @@ Tensor convolution_weight_backward(const Tensor& grad, const Tensor& input, IntA
                                    int64_t groups);
 Tensor convolution_bias_backward(const Tensor& grad);
 
+// torch.nn (FunctionsNN.cpp). Slopes of slopes of activations.
+Tensor sigmoid_slope(const Tensor& self);
+Tensor silu_curvature(const Tensor& self);
+Tensor mish_curvature(const Tensor& self);
+Tensor hardswish_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self);
+Tensor elu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Scalar& alpha,
+                           const Scalar& scale, const Scalar& input_scale);
+Tensor softplus_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Scalar& beta,
+                                const Scalar& threshold);
+Tensor hardtanh_backward(const Tensor& grad, const Tensor& self, const Scalar& min_val, const Scalar& max_val);
+// `indices` count within the last `dims` dimensions of the input.
+Tensor max_pool_backward(const Tensor& grad, const Tensor& indices, IntArrayRef sizes, int64_t dims);
+Tensor adaptive_avg_pool_double_backward(const Tensor& grad, IntArrayRef output_sizes, int64_t dims);
+Tensor im2col_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef kernel_size, IntArrayRef dilation,
+                       IntArrayRef padding, IntArrayRef stride);
+Tensor col2im_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef kernel_size, IntArrayRef dilation,
+                       IntArrayRef padding, IntArrayRef stride);
+Tensor constant_pad_nd_backward(const Tensor& grad, IntArrayRef pad);
+// `mean` and `invstd` are those that the forward saved; with create_graph they are computed again, as functions of input.
+Tensor batch_norm_input_backward(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
+                                 const Tensor& invstd, bool training, double eps);
+Tensor batch_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
+                                  bool training, double eps);
+Tensor batch_norm_bias_backward(const Tensor& grad);
+
 // Shapes and views.
 // Elements of storage from the first to the last that such a shape touches; 0 without elements.
 int64_t storage_extent(IntArrayRef sizes, IntArrayRef strides);

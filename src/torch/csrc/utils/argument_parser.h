@@ -95,6 +95,9 @@ class Arguments {
   int64_t integer(size_t index, int64_t otherwise) const { return given(index) ? integer(index) : otherwise; }
   std::optional<int64_t> optional_integer(size_t index) const;
   c10::DimVector integers(size_t index) const;
+  c10::DimVector integers(size_t index, std::initializer_list<int64_t> otherwise) const {
+    return has(index) ? integers(index) : c10::DimVector(otherwise);
+  }
   std::optional<c10::DimVector> optional_integers(size_t index) const;
   double number(size_t index) const;
   double number(size_t index, double otherwise) const { return given(index) ? number(index) : otherwise; }

@@ -81,7 +81,10 @@ bool is_plain_number(PyObject* object) {
 bool is_number(PyObject* object) { return is_plain_number(object) || is_scalar_tensor(object); }
 
 bool value_fits(const Parameter& parameter, PyObject* value) {
-  if (value == Py_None) return parameter.nullable() || parameter.kind == Kind::Any;
+  // None stands for a list's default, as in PyTorch.
+  if (value == Py_None) {
+    return parameter.nullable() || parameter.kind == Kind::Any || (parameter.kind == Kind::IntList && parameter.has_default());
+  }
   switch (parameter.kind) {
     case Kind::Tensor: return is_tensor(value) || (parameter.takes_numbers() && is_plain_number(value));
     case Kind::TensorList: return is_tensor_list(value, false);
@@ -215,7 +218,7 @@ c10::DimVector Arguments::integers(size_t index) const {
     return result;
   }
   PyObject* value = values_[index];
-  if (!value) return result;
+  if (!has(index)) return result;
   const Parameter& parameter = overload_->parameters[index];
   if (parameter.list_size && !is_list(value)) return c10::DimVector(parameter.list_size, to_integer(value));
   return to_integers(value, parameter.name);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -16,32 +17,35 @@ class HooksMixin:
     """The part of `Module` that keeps and calls hooks."""
 
     _backward_hooks: dict[int, Any]
+    _is_full_backward_hook: bool | None
     _forward_hooks: dict[int, Any]
     _forward_pre_hooks: dict[int, Any]
     _state_dict_hooks: dict[int, Any]
     _state_dict_pre_hooks: dict[int, Any]
     _load_state_dict_pre_hooks: dict[int, Any]
     _load_state_dict_post_hooks: dict[int, Any]
-    _forward_hooks_with_kwargs: set[int]
-    _forward_pre_hooks_with_kwargs: set[int]
-    _forward_hooks_always_called: set[int]
+    _forward_hooks_with_kwargs: dict[int, bool]
+    _forward_pre_hooks_with_kwargs: dict[int, bool]
+    _forward_hooks_always_called: dict[int, bool]
 
     def _start_hooks(self) -> None:
-        """Makes the empty dictionaries of hooks, past Module.__setattr__."""
+        """Makes the empty dictionaries of hooks, past Module.__setattr__: those of PyTorch, in its order."""
         own = self.__dict__
+        own["_backward_pre_hooks"] = OrderedDict()
+        own["_backward_hooks"] = OrderedDict()
+        own["_is_full_backward_hook"] = None
         for name in (
-            "_backward_hooks",
             "_forward_hooks",
+            "_forward_hooks_with_kwargs",
+            "_forward_hooks_always_called",
             "_forward_pre_hooks",
+            "_forward_pre_hooks_with_kwargs",
             "_state_dict_hooks",
             "_state_dict_pre_hooks",
             "_load_state_dict_pre_hooks",
             "_load_state_dict_post_hooks",
         ):
-            own[name] = {}
-        own["_forward_hooks_with_kwargs"] = set()
-        own["_forward_pre_hooks_with_kwargs"] = set()
-        own["_forward_hooks_always_called"] = set()
+            own[name] = OrderedDict()
 
     def _call_with_hooks(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result: Any = None
@@ -73,7 +77,7 @@ class HooksMixin:
                     result = answer
             return result if backward is None else backward.watch_outputs(result)
         except BaseException:
-            for number in self._forward_hooks_always_called - called:
+            for number in [number for number in self._forward_hooks_always_called if number not in called]:
                 hook = self._forward_hooks[number]
                 if number in self._forward_hooks_with_kwargs:
                     hook(self, args, kwargs, result)
@@ -81,7 +85,9 @@ class HooksMixin:
                     hook(self, args, result)
             raise
 
-    def _add_hook(self, hooks: dict[int, Any], hook: Any, prepend: bool = False, *sets: set[int]) -> RemovableHandle:
+    def _add_hook(
+        self, hooks: dict[int, Any], hook: Any, prepend: bool = False, *sets: dict[int, bool]
+    ) -> RemovableHandle:
         handle = RemovableHandle(hooks, extra=sets)
         if prepend:
             later = dict(hooks)
@@ -91,7 +97,7 @@ class HooksMixin:
         else:
             hooks[handle.id] = hook
         for numbers in sets:
-            numbers.add(handle.id)
+            numbers[handle.id] = True
         return handle
 
     def register_forward_pre_hook(
@@ -116,6 +122,7 @@ class HooksMixin:
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Calls `hook(module, grad_input, grad_output)` in backward; it may return another grad_input."""
+        self._is_full_backward_hook = True
         return self._add_hook(self._backward_hooks, hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:

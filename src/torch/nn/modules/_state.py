@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch.nn.parameter import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from torch.nn.modules.module import Module
 
 _EXTRA_STATE = "_extra_state"
 
@@ -142,10 +141,8 @@ class StateDictMixin:
             with torch.no_grad():
                 if not assign:
                     own.copy_(value)
-                elif isinstance(own, torch.nn.Parameter):
-                    new = (
-                        value if isinstance(value, torch.nn.Parameter) else torch.nn.Parameter(value, own.requires_grad)
-                    )
+                elif isinstance(own, Parameter):
+                    new = value if isinstance(value, Parameter) else Parameter(value, own.requires_grad)
                     setattr(self, name, new.requires_grad_(own.requires_grad))
                 else:
                     setattr(self, name, value)
@@ -176,7 +173,7 @@ class StateDictMixin:
         if metadata is not None:
             entries._metadata = metadata  # type: ignore[attr-defined]
 
-        def load(module: Module, part: dict[str, Any], prefix: str) -> None:
+        def load(module: Any, part: dict[str, Any], prefix: str) -> None:
             local = dict(metadata.get(prefix[:-1], {})) if metadata is not None else {}
             if assign:
                 local["assign_to_params_buffers"] = assign

@@ -24,7 +24,17 @@ def _position(index: int, length: int) -> int:
 
 
 class Sequential(Module):
-    """Calls its modules one after the other, each with the output of the one before."""
+    """Calls its modules one after the other, each with the output of the one before.
+
+    It takes modules, which it numbers, or one dictionary of names and modules. It is indexed, sliced, joined and
+    changed as a list is.
+
+    >>> net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+    >>> net(torch.zeros(5, 3)).shape
+    torch.Size([5, 2])
+    >>> net[1]
+    ReLU()
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -93,7 +103,14 @@ class Sequential(Module):
 
 
 class ModuleList(Module):
-    """Submodules in a list."""
+    """Submodules in a list, whose parameters count among those of the module that holds it.
+
+    It has no forward of its own. `insert`, `extend`, `append`, slices and `+` are those of lists.
+
+    >>> layers = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(3))
+    >>> len(layers), len(list(layers.parameters()))
+    (3, 6)
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -163,7 +180,12 @@ class ModuleList(Module):
 
 
 class ModuleDict(Module):
-    """Submodules in a dictionary, in the order of their insertion."""
+    """Submodules in a dictionary, in the order of their insertion.
+
+    >>> choices = torch.nn.ModuleDict({"relu": torch.nn.ReLU(), "tanh": torch.nn.Tanh()})
+    >>> choices["relu"](torch.tensor([-1.0]))
+    tensor([0.])
+    """
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         super().__init__()
@@ -210,7 +232,12 @@ class ModuleDict(Module):
 
 
 class ParameterList(Module):
-    """Parameters (and other values) in a list; tensors become parameters."""
+    """Parameters (and other values) in a list; tensors become parameters.
+
+    >>> weights = torch.nn.ParameterList([torch.ones(2), torch.zeros(3)])
+    >>> [weight.numel() for weight in weights.parameters()]
+    [2, 3]
+    """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -257,7 +284,11 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Parameters (and other values) in a dictionary; tensors become parameters."""
+    """Parameters (and other values) in a dictionary; tensors become parameters.
+
+    >>> list(torch.nn.ParameterDict({"scale": torch.ones(2)}).state_dict())
+    ['scale']
+    """
 
     def __init__(self, parameters: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None) -> None:
         super().__init__()

@@ -15,18 +15,32 @@ if TYPE_CHECKING:
 
 
 class Identity(Module):
-    """Returns its input. Takes and forgets any arguments, so that it can stand in for any layer."""
+    """Returns its input. Takes and forgets any arguments, so that it can stand in for any layer.
+
+    >>> torch.nn.Identity(3, unused=True)(torch.tensor([1.0]))
+    tensor([1.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return input
 
 
 class Linear(Module):
-    """input @ weight.T + bias: (*, in_features) -> (*, out_features). Weight and bias start uniform in
-    +-1/sqrt(in_features)."""
+    """`x @ weight.T + bias`: (*, in_features) -> (*, out_features), with weight and bias that are learned.
+
+    `weight` has the shape (out_features, in_features), `bias` (out_features), or is None with `bias=False`; both start
+    uniform in +-1 / sqrt(in_features). RuntimeError in the call for another last dimension or dtype.
+
+    >>> layer = torch.nn.Linear(3, 2)
+    >>> layer(torch.zeros(5, 3)).shape
+    torch.Size([5, 2])
+    >>> layer.weight.shape
+    torch.Size([2, 3])
+    """
 
     weight: Parameter
     bias: Parameter | None
@@ -57,7 +71,9 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
+        """The options."""
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"

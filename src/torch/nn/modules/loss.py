@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torch.nn import functional
+from torch.nn.functional._options import refuse_size_average
 from torch.nn.modules.module import Module
 
 if TYPE_CHECKING:
@@ -12,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class _Loss(Module):
-    def __init__(self, size_average: None = None, reduce: None = None, reduction: str = "mean") -> None:
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
-        functional._refuse_reduce(size_average, reduce)
+        refuse_size_average(size_average, reduce)
         self.reduction = reduction
 
 
@@ -24,8 +25,8 @@ class _WeightedLoss(_Loss):
     def __init__(
         self,
         weight: Tensor | None = None,
-        size_average: None = None,
-        reduce: None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -33,59 +34,94 @@ class _WeightedLoss(_Loss):
 
 
 class MSELoss(_Loss):
-    """(input - target)^2"""
+    """The squared differences of input and target, averaged, added up, or one by one.
+
+    `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.MSELoss()(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 4.0]))
+    tensor(2.5000)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.mse_loss(input, target, reduction=self.reduction)
 
 
 class L1Loss(_Loss):
-    """|input - target|"""
+    """The absolute differences of input and target. `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.L1Loss()(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 4.0]))
+    tensor(1.5000)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.l1_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(_Loss):
-    """Squared (over 2 * beta) below `beta`, absolute (minus beta / 2) above"""
+    """Half the squared difference over `beta` below `beta`, the difference less `beta / 2` above.
+
+    `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.SmoothL1Loss()(torch.tensor([1.0]), torch.tensor([0.5]))
+    tensor(0.1250)
+    """
 
     def __init__(
-        self, size_average: None = None, reduce: None = None, reduction: str = "mean", beta: float = 1.0
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", beta: float = 1.0
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
 class NLLLoss(_WeightedLoss):
-    """-input[n, target[n]] for log-probabilities (N, C) or (C); `weight` (C) per class"""
+    """The negative log likelihood of classes: log-probabilities (N, C), (C) or (N, C, *), targets (N), () or (N, *).
+
+    `weight` (C) is one factor per class; `ignore_index` is a target that does not count. `reduction`: "mean", "sum"
+    or "none".
+
+    >>> torch.nn.NLLLoss()(torch.tensor([[-0.5, -1.0]]), torch.tensor([1]))
+    tensor(1.)
+    """
 
     def __init__(
         self,
         weight: Tensor | None = None,
-        size_average: None = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """NLLLoss of log_softmax: input (N, C) or (C) without bounds, target class indices or probabilities"""
+    """The negative log likelihood of classes, from scores of any size: (N, C), (C) or (N, C, *).
+
+    Targets are classes, int64 (N), () or (N, *), or probabilities in the shape of the input. `weight` (C) is one factor
+    per class, `ignore_index` a target that does not count, `label_smoothing` what all classes share of every target.
+    `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.CrossEntropyLoss()(torch.tensor([[0.0, 0.0]]), torch.tensor([1]))
+    tensor(0.6931)
+    """
 
     def __init__(
         self,
         weight: Tensor | None = None,
-        size_average: None = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
@@ -93,6 +129,7 @@ class CrossEntropyLoss(_WeightedLoss):
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.cross_entropy(
             input,
             target,
@@ -104,14 +141,27 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """-(target * log(input) + (1 - target) * log(1 - input)) for probabilities"""
+    """`-(target * log(x) + (1 - target) * log(1 - x))` for probabilities x. `weight` broadcasts against them.
+
+    `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.BCELoss()(torch.tensor([0.5]), torch.tensor([1.0]))
+    tensor(0.6931)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """BCELoss of sigmoid(input); `pos_weight` weighs the positive targets"""
+    """`BCELoss` of `sigmoid(x)`, computed without overflow; `pos_weight` weighs positive targets.
+
+    `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.BCEWithLogitsLoss()(torch.tensor([0.0]), torch.tensor([1.0]))
+    tensor(0.6931)
+    """
 
     weight: Tensor | None
     pos_weight: Tensor | None
@@ -119,8 +169,8 @@ class BCEWithLogitsLoss(_Loss):
     def __init__(
         self,
         weight: Tensor | None = None,
-        size_average: None = None,
-        reduce: None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         pos_weight: Tensor | None = None,
     ) -> None:
@@ -129,54 +179,112 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
         )
 
 
 class KLDivLoss(_Loss):
-    """target * (log(target) - input) for log-probabilities `input`"""
+    """The divergence of two distributions: `target * (log(target) - x)` for log-probabilities x.
+
+    `log_target`: targets are logarithms, too. `reduction`: also "batchmean", the divergence as it is defined.
+
+    >>> torch.nn.KLDivLoss(reduction="batchmean")(torch.tensor([[0.5, 0.5]]).log(), torch.tensor([[0.0, 1.0]]))
+    tensor(0.6931)
+    """
 
     def __init__(
-        self, size_average: None = None, reduce: None = None, reduction: str = "mean", log_target: bool = False
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
-class HuberLoss(Module):
-    """Half the square below `delta`, a line above"""
+class HuberLoss(_Loss):
+    """Half the squared difference below `delta`, `delta * (difference - delta / 2)` above.
+
+    `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.HuberLoss()(torch.tensor([2.0]), torch.tensor([4.0]))
+    tensor(1.5000)
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__()
-        self.reduction, self.delta = reduction, delta
+        super().__init__(reduction=reduction)
+        self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
-class MarginRankingLoss(Module):
-    """max(0, -target * (input1 - input2) + margin)"""
+class MarginRankingLoss(_Loss):
+    """`max(0, -target * (x1 - x2) + margin)`: target 1 wants the first greater, -1 the second.
 
-    def __init__(self, margin: float = 0.0, *, reduction: str = "mean") -> None:
-        super().__init__()
-        self.margin, self.reduction = margin, reduction
+    `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.MarginRankingLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
+
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
 
-class TripletMarginLoss(Module):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin)"""
+class TripletMarginLoss(_Loss):
+    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for vectors (N, D), with the p-norm as d.
 
-    def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, *, reduction: str = "mean") -> None:
-        super().__init__()
-        self.margin, self.p, self.eps, self.reduction = margin, p, eps, reduction
+    `swap` takes `d(positive, negative)` where that is smaller than `d(anchor, negative)`. `reduction`: "mean", "sum"
+    or "none".
+
+    >>> torch.nn.TripletMarginLoss(margin=2.0)(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2))
+    tensor(0.5858)
+    """
+
+    def __init__(
+        self,
+        margin: float = 1.0,
+        p: float = 2.0,
+        eps: float = 1e-6,
+        swap: bool = False,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        if margin <= 0:
+            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
+        self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.triplet_margin_loss(
-            anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps, reduction=self.reduction
+            anchor,
+            positive,
+            negative,
+            margin=self.margin,
+            p=self.p,
+            eps=self.eps,
+            swap=self.swap,
+            reduction=self.reduction,
         )

@@ -17,7 +17,24 @@ _MISSING_INIT = "cannot assign {} before Module.__init__() call"
 
 
 class Module(HooksMixin, StateDictMixin):
-    """Base of all networks and their parts: subclass it, define `forward`, assign submodules and parameters."""
+    """Base of all networks and their parts: subclass it, define `forward`, assign submodules and parameters.
+
+    What is assigned to an attribute is found again: a `Parameter` by `parameters()`, a `Buffer` by `buffers()`, another
+    module by `modules()`, and all of them by `state_dict()`, `to()` and `train()`. Call the module, not its `forward`:
+    the call runs hooks, too.
+
+    >>> class Scale(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = torch.nn.Parameter(torch.tensor([2.0]))
+    ...     def forward(self, x):
+    ...         return x * self.factor
+    >>> module = Scale()
+    >>> module(torch.tensor([3.0])).item()
+    6.0
+    >>> [name for name, _ in module.named_parameters()]
+    ['factor']
+    """
 
     training: bool
     _parameters: dict[str, Parameter | None]
@@ -33,10 +50,11 @@ class Module(HooksMixin, StateDictMixin):
         # Past __setattr__, which looks these very dictionaries up.
         own = self.__dict__
         own["training"] = True
-        for name in ("_parameters", "_buffers", "_modules"):
-            own[name] = {}
+        own["_parameters"] = {}
+        own["_buffers"] = {}
         own["_non_persistent_buffers_set"] = set()
         self._start_hooks()
+        own["_modules"] = {}
 
     # ------------------------------------------------------------------ calling
 

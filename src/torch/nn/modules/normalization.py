@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 
 class LayerNorm(Module):
-    """Normalises the last dimensions to mean 0 and variance 1, then scales and shifts each element."""
+    """Normalises the last dimensions to mean 0 and variance 1, then scales and shifts each element.
+
+    `normalized_shape`: the sizes of these dimensions, or the last one. `weight` and `bias` have that shape, and are
+    None
+    without `elementwise_affine` (and `bias`). RuntimeError in the call for an input that ends in other sizes.
+
+    >>> torch.nn.LayerNorm(2, eps=0.0, elementwise_affine=False)(torch.tensor([[1.0, 3.0]]))
+    tensor([[-1.,  1.]])
+    """
 
     def __init__(
         self,
@@ -48,16 +56,24 @@ class LayerNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
+        """The options."""
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}" + (
             f", bias={self.bias is not None}"
         )
 
 
 class GroupNorm(Module):
-    """Normalises groups of channels, then scales and shifts each channel"""
+    """Normalises groups of channels of each sample of (N, C, *), then scales and shifts each channel.
+
+    `num_groups` divides `num_channels` (ValueError otherwise); `weight` and `bias` have the shape (num_channels).
+
+    >>> torch.nn.GroupNorm(2, 4, eps=0.0, affine=False)(torch.tensor([[1.0, 3.0, 0.0, 4.0]]))
+    tensor([[-1.,  1., -1.,  1.]])
+    """
 
     def __init__(
         self,
@@ -87,15 +103,23 @@ class GroupNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
+        """The options."""
         bias = self.bias is not None
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={bias}"
 
 
 class RMSNorm(Module):
-    """Divides by the root of the mean square over the last dimensions, then scales"""
+    """Divides the last dimensions by the root of their mean square (plus `eps`), then scales each element by `weight`.
+
+    `normalized_shape` is that of `LayerNorm`; `eps` defaults to the smallest step of the input's dtype.
+
+    >>> torch.nn.RMSNorm(2, elementwise_affine=False)(torch.tensor([[3.0, 3.0]]))
+    tensor([[1., 1.]])
+    """
 
     def __init__(
         self,
@@ -112,7 +136,9 @@ class RMSNorm(Module):
         self.register_parameter("weight", value)
 
     def forward(self, input: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
+        """The options."""
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torch.nn import functional
+from torch.nn.modules._tuples import as_tuple, per_dimension
 from torch.nn.modules.module import Module
 
 if TYPE_CHECKING:
@@ -15,11 +16,10 @@ if TYPE_CHECKING:
     Sizes = int | Sequence[int]
 
 
-def _number(value: Sizes) -> Any:
-    return value if isinstance(value, int) else tuple(value)
-
-
 class _MaxPoolNd(Module):
+    return_indices: bool
+    ceil_mode: bool
+
     def __init__(
         self,
         kernel_size: Sizes,
@@ -30,15 +30,17 @@ class _MaxPoolNd(Module):
         ceil_mode: bool = False,
     ) -> None:
         super().__init__()
-        if return_indices or ceil_mode:
-            raise NotImplementedError(
-                f"{type(self).__name__}: return_indices and ceil_mode are not supported: leave them out"
-            )
-        self.kernel_size = _number(kernel_size)
-        self.stride = self.kernel_size if stride is None else _number(stride)
-        self.padding, self.dilation, self.ceil_mode = _number(padding), _number(dilation), ceil_mode
+        self.kernel_size: Any = kernel_size
+        self.stride: Any = kernel_size if stride is None else stride
+        self.padding, self.dilation = padding, dilation
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def _options(self) -> tuple[Any, ...]:
+        options = (self.kernel_size, self.stride, self.padding, self.dilation)
+        return (*options, self.ceil_mode, self.return_indices)
 
     def extra_repr(self) -> str:
+        """The options of windows."""
         return (
             f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
             f"ceil_mode={self.ceil_mode}"
@@ -46,22 +48,85 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The largest value of each window of (N, C, L)"""
+    """The largest value of each window of signals: (N, C, L) or (C, L) -> (N, C, L') or (C, L').
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.max_pool1d(input, self.kernel_size, self.stride, self.padding, self.dilation)
+    `stride` defaults to `kernel_size`. `padding` adds places without a value at both ends, at most half a window.
+    `return_indices`: also where each value stood. `ceil_mode`: a last window that is not full counts.
+
+    >>> torch.nn.MaxPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[3., 2.]])
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, and with `return_indices` their places."""
+        return functional.max_pool1d(input, *self._options())
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The largest value of each window of (N, C, H, W)"""
+    """The largest value of each window of images: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W').
+
+    Each option of size is one number for both dimensions or a pair; H' = (H + 2 padding - dilation (kernel_size - 1) -
+    1) / stride + 1, rounded down, or up with `ceil_mode`; likewise W'. `stride` defaults to `kernel_size`.
+    `return_indices`: the result is (values, indices), the latter int64 and counted row by row.
+
+    >>> torch.nn.MaxPool2d(2)(torch.zeros(1, 3, 32, 32)).shape
+    torch.Size([1, 3, 16, 16])
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, and with `return_indices` their places."""
+        return functional.max_pool2d(input, *self._options())
+
+
+class MaxPool3d(_MaxPoolNd):
+    """The largest value of each window of volumes: (N, C, D, H, W) -> (N, C, D', H', W'). Options as in `MaxPool2d`.
+
+    >>> torch.nn.MaxPool3d(2)(torch.zeros(1, 1, 4, 4, 4)).shape
+    torch.Size([1, 1, 2, 2, 2])
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, and with `return_indices` their places."""
+        return functional.max_pool3d(input, *self._options())
+
+
+class _AvgPoolNd(Module):
+    def extra_repr(self) -> str:
+        """The options of windows."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool1d(_AvgPoolNd):
+    """The mean of each window of signals: (N, C, L) or (C, L) -> (N, C, L') or (C, L').
+
+    `count_include_pad`: whether the zeros of `padding` count in the mean.
+
+    >>> torch.nn.AvgPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[2., 1.]])
+    """
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = per_dimension(kernel_size, 1)
+        self.stride = per_dimension(kernel_size if stride is None else stride, 1)
+        self.padding = per_dimension(padding, 1)
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
-        return functional.max_pool2d(input, self.kernel_size, self.stride, self.padding, self.dilation)
+        """The means."""
+        return functional.avg_pool1d(
+            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
+        )
 
 
-class AvgPool2d(Module):
-    """The mean of each window of (N, C, H, W)"""
-
+class _AvgPoolWithDivisor(_AvgPoolNd):
     def __init__(
         self,
         kernel_size: Sizes,
@@ -72,34 +137,133 @@ class AvgPool2d(Module):
         divisor_override: int | None = None,
     ) -> None:
         super().__init__()
-        if ceil_mode:
-            raise NotImplementedError("AvgPool2d(ceil_mode=True) is not supported: leave it out")
-        self.kernel_size = _number(kernel_size)
-        self.stride = self.kernel_size if stride is None else _number(stride)
-        self.padding, self.count_include_pad, self.divisor_override = (
-            _number(padding),
-            count_include_pad,
-            divisor_override,
-        )
+        self.kernel_size: Any = kernel_size
+        self.stride: Any = kernel_size if stride is None else stride
+        self.padding: Any = padding
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+        self.divisor_override = divisor_override
+
+    def _options(self) -> tuple[Any, ...]:
+        options = (self.kernel_size, self.stride, self.padding)
+        return (*options, self.ceil_mode, self.count_include_pad, self.divisor_override)
+
+
+class AvgPool2d(_AvgPoolWithDivisor):
+    """The mean of each window of images: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W').
+
+    Sizes are those of `MaxPool2d`. `count_include_pad`: whether the zeros of `padding` count in the mean;
+    `divisor_override`: what sums are divided by instead of the number of elements (not 0).
+
+    >>> torch.nn.AvgPool2d(2)(torch.tensor([[[1.0, 2.0], [4.0, 3.0]]]))
+    tensor([[[2.5000]]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
-        return functional.avg_pool2d(
-            input, self.kernel_size, self.stride, self.padding, False, self.count_include_pad, self.divisor_override
-        )
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        """The means."""
+        return functional.avg_pool2d(input, *self._options())
 
 
-class AdaptiveAvgPool2d(Module):
-    """Means over as many windows as wanted"""
+class AvgPool3d(_AvgPoolWithDivisor):
+    """The mean of each window of volumes: (N, C, D, H, W) -> (N, C, D', H', W'). Options as in `AvgPool2d`.
 
+    >>> torch.nn.AvgPool3d(2)(torch.arange(8.0).reshape(1, 2, 2, 2))
+    tensor([[[[3.5000]]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The means."""
+        return functional.avg_pool3d(input, *self._options())
+
+
+class _AdaptiveAvgPoolNd(Module):
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
 
+    def extra_repr(self) -> str:
+        """The size of the result."""
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+    """The means of as many windows as wanted, which share a signal evenly: (N, C, L) -> (N, C, output_size).
+
+    >>> torch.nn.AdaptiveAvgPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[2., 1.]])
+    """
+
     def forward(self, input: Tensor) -> Tensor:
+        """The means."""
+        return functional.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """The means of as many windows as wanted, which share an image evenly: (N, C, H, W) -> (N, C, *output_size).
+
+    `output_size`: one number for both dimensions or a pair; None keeps the input's size.
+
+    >>> torch.nn.AdaptiveAvgPool2d((1, None))(torch.tensor([[[1.0, 2.0], [4.0, 3.0]]]))
+    tensor([[[2.5000, 2.5000]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The means."""
         return functional.adaptive_avg_pool2d(input, self.output_size)
 
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """The means of as many windows as wanted: (N, C, D, H, W) -> (N, C, *output_size); None keeps the input's size.
+
+    >>> torch.nn.AdaptiveAvgPool3d(1)(torch.arange(8.0).reshape(1, 2, 2, 2))
+    tensor([[[[3.5000]]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The means."""
+        return functional.adaptive_avg_pool3d(input, self.output_size)
+
+
+class _AdaptiveMaxPoolNd(Module):
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size, self.return_indices = as_tuple(output_size), return_indices
+
     def extra_repr(self) -> str:
+        """The size of the result."""
         return f"output_size={self.output_size}"
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+    """The largest values of as many windows as wanted: (N, C, L) -> (N, C, output_size), with their places on demand.
+
+    >>> torch.nn.AdaptiveMaxPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[3., 2.]])
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, and with `return_indices` their places."""
+        return functional.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+    """The largest values of as many windows as wanted: (N, C, H, W) -> (N, C, *output_size); None keeps a size.
+
+    >>> torch.nn.AdaptiveMaxPool2d(1)(torch.tensor([[[1.0, 2.0], [4.0, 3.0]]]))
+    tensor([[[4.]]])
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, and with `return_indices` their places."""
+        return functional.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """The largest values of as many windows as wanted: (N, C, D, H, W) -> (N, C, *output_size); None keeps a size.
+
+    >>> torch.nn.AdaptiveMaxPool3d(1)(torch.arange(8.0).reshape(1, 2, 2, 2))
+    tensor([[[[7.]]]])
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, and with `return_indices` their places."""
+        return functional.adaptive_max_pool3d(input, self.output_size, self.return_indices)

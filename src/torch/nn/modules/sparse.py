@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch.nn import functional, init
+from torch.nn.functional._options import refuse
 from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
 
@@ -14,8 +15,15 @@ if TYPE_CHECKING:
 
 
 class Embedding(Module):
-    """A table of `num_embeddings` vectors: indices (*) -> (*, embedding_dim). `padding_idx` starts as zeros and gets no
-    gradient."""
+    """A table of vectors that are learned, looked up by index: (*) -> (*, embedding_dim).
+
+    Indices are int64 or int32 in [0, num_embeddings), IndexError otherwise. `weight` has the shape (num_embeddings,
+    embedding_dim) and starts normal. Row `padding_idx` starts as zeros and gets no gradient. NotImplementedError for
+    `max_norm`, `scale_grad_by_freq` and `sparse`.
+
+    >>> torch.nn.Embedding(10, 3)(torch.tensor([[1, 2], [4, 5]])).shape
+    torch.Size([2, 2, 3])
+    """
 
     weight: Parameter
 
@@ -34,7 +42,7 @@ class Embedding(Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        functional._refuse("Embedding", max_norm=max_norm, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+        refuse("Embedding", max_norm=max_norm, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
         if norm_type != 2.0:
             raise NotImplementedError("Embedding(norm_type=...) only matters with max_norm, which is not supported")
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
@@ -46,6 +54,8 @@ class Embedding(Module):
                     raise AssertionError("Padding_idx must be within num_embeddings")
                 padding_idx += num_embeddings
         self.padding_idx = padding_idx
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
         if _weight is None:
             weight = torch.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
             self.weight = Parameter(weight, requires_grad=not _freeze)
@@ -54,6 +64,7 @@ class Embedding(Module):
             if list(_weight.shape) != [num_embeddings, embedding_dim]:
                 raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
             self.weight = Parameter(_weight, requires_grad=not _freeze)
+        self.sparse = sparse
 
     def reset_parameters(self) -> None:
         """Draws the table anew from the normal distribution."""
@@ -71,8 +82,10 @@ class Embedding(Module):
         return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze)
 
     def forward(self, input: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
         return functional.embedding(input, self.weight, self.padding_idx)
 
     def extra_repr(self) -> str:
+        """The options."""
         padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
         return f"{self.num_embeddings}, {self.embedding_dim}{padding}"

@@ -1,0 +1,55 @@
+"""Locks of files, which the system lets go of when their process ends. Apart, because Windows has no fcntl."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+LOCK_INTERVAL_SECONDS = 0.2
+"""How often a lock is tried that another process holds."""
+
+
+@contextmanager
+def hold_lock(path: Path, *, patience: float = 0, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
+    """Hold the exclusive lock of the file `path`, which is made, and tells this process's number meanwhile.
+
+    The system lets go of it when the process ends, however it ends.
+
+    Args:
+        patience: seconds to wait for another process that holds it.
+        on_wait: called once, before the waiting begins.
+
+    Raises:
+        BlockingIOError: another process still holds it; `read_lock_owner` tells which.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + patience
+    with path.open("a+", encoding="ascii") as stream:
+        while True:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise
+            if on_wait is not None:
+                on_wait()
+                on_wait = None
+            time.sleep(LOCK_INTERVAL_SECONDS)
+        stream.truncate(0)
+        stream.write(f"{os.getpid()}\n")
+        stream.flush()
+        yield
+        stream.truncate(0)
+
+
+def read_lock_owner(path: Path) -> str:
+    """The number of the process that holds the lock of the file `path`, as text; empty where it is not known."""
+    return path.read_text(encoding="ascii").strip()

@@ -1,0 +1,183 @@
+// Normalisation of channels (dimension 1) by the moments of a batch or by running ones.
+//
+// With n elements per channel, x' = (x - mean) * invstd and y = x' * weight + bias, the gradient of the input is
+// invstd * weight * (g - sum(g) / n - x' * sum(g * x') / n) in training, and invstd * weight * g otherwise. Both directions
+// are channel-wise sums and then one affine step per element; backends without kernels for these use plain operators.
+
+#include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/native/Dimensions.h>
+#include <aten/native/RunKernel.h>
+
+namespace at::native {
+
+namespace {
+
+DimVector all_but_channels(const Tensor& input) {
+  DimVector dims{0};
+  for (int64_t dim = 2; dim < input.dim(); ++dim) dims.push_back(dim);
+  return dims;
+}
+
+// (C) as (1, C, 1, ...)
+Tensor along_channels(const Tensor& values, const Tensor& input) {
+  DimVector shape(input.dim(), 1);
+  shape[1] = input.sizes()[1];
+  return at::reshape(values, shape);
+}
+
+Tensor new_channels(const Tensor& input) { return at::detail::empty({input.sizes()[1]}, input.dtype(), input.device()); }
+
+bool has_kernels(const Tensor& input) { return channel_moments_kernels.has(input.device_type()); }
+
+// Mean and variance (over n, not n - 1) of each channel.
+std::pair<Tensor, Tensor> channel_moments(const Tensor& input) {
+  if (!has_kernels(input)) {
+    const DimVector dims = all_but_channels(input);
+    return {at::mean(input, IntArrayRef(dims)), at::var(input, IntArrayRef(dims), Scalar(0))};
+  }
+  Tensor mean = new_channels(input);
+  Tensor variance = new_channels(input);
+  run_kernel(channel_moments_kernels, input.device(), mean, variance, input);
+  return {std::move(mean), std::move(variance)};
+}
+
+// sum(grad) and sum(grad * (input - mean)) of each channel.
+std::pair<Tensor, Tensor> channel_products(const Tensor& grad, const Tensor& input, const Tensor& mean) {
+  if (!has_kernels(input)) {
+    const DimVector dims = all_but_channels(input);
+    const Tensor centered = at::sub(input, along_channels(mean, input));
+    return {at::sum(grad, IntArrayRef(dims)), at::sum(at::mul(grad, centered), IntArrayRef(dims))};
+  }
+  Tensor sum = new_channels(input);
+  Tensor product = new_channels(input);
+  run_kernel(channel_products_kernels, input.device(), sum, product, grad, input, mean);
+  return {std::move(sum), std::move(product)};
+}
+
+// input * scale + other * other_scale + shift, with numbers per channel; `other` may be undefined.
+Tensor channel_affine(const Tensor& input, const Tensor& scale, const Tensor& other, const Tensor& other_scale,
+                      const Tensor& shift) {
+  if (!has_kernels(input)) {
+    Tensor result = at::add(at::mul(input, along_channels(scale, input)), along_channels(shift, input));
+    return other.defined() ? at::addcmul(result, other, along_channels(other_scale, input)) : result;
+  }
+  const Tensor out = at::detail::empty(input.sizes(), input.dtype(), input.device());
+  run_kernel(channel_affine_kernels, input.device(), out, input, scale, other, other_scale, shift);
+  return out;
+}
+
+void check_channels(const Tensor& values, const char* name, const Tensor& input) {
+  TORCH_CHECK(!values.defined() || (values.dim() == 1 && values.numel() == input.sizes()[1]), name, " should contain ",
+              input.sizes()[1], " elements not ", values.defined() ? values.numel() : 0);
+}
+
+}  // namespace
+
+Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                  const Tensor& running_var, bool training, double momentum, double eps, [[maybe_unused]] bool cudnn_enabled) {
+  return std::get<0>(at::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps));
+}
+
+std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                                                     const Tensor& running_mean, const Tensor& running_var, bool training,
+                                                     double momentum, double eps) {
+  TORCH_CHECK(input.dim() >= 2, "batch_norm: expected an input of at least 2 dimensions, but got one of size ", input.sizes());
+  TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"batch_norm\" not implemented for '", input.dtype(), "'");
+  TORCH_CHECK(training || (running_mean.defined() && running_var.defined()),
+              "running_mean and running_var must be defined in evaluation mode");
+  for (const auto& [values, name] : {std::pair<const Tensor&, const char*>{weight, "weight"},
+                                     {bias, "bias"},
+                                     {running_mean, "running_mean"},
+                                     {running_var, "running_var"}}) {
+    check_channels(values, name, input);
+  }
+  const Tensor dense = at::detail::to_contiguous(input);
+  Tensor mean, invstd;
+  if (training) {
+    Tensor variance;
+    std::tie(mean, variance) = channel_moments(dense);
+    const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, input.sizes()[1]));
+    Tensor old_mean = running_mean;
+    Tensor old_variance = running_var;
+    if (old_mean.defined()) old_mean.lerp_(at::detail::to_dtype(mean, old_mean.dtype()), Scalar(momentum));
+    if (old_variance.defined()) {
+      old_variance.lerp_(at::mul(at::detail::to_dtype(variance, old_variance.dtype()), Scalar(count / (count - 1))), Scalar(momentum));
+    }
+    invstd = at::rsqrt(at::add(variance, Scalar(eps)));
+  } else {
+    mean = at::detail::to_dtype(running_mean, input.dtype());
+    invstd = at::rsqrt(at::add(at::detail::to_dtype(running_var, input.dtype()), Scalar(eps)));
+  }
+  const Tensor scale = weight.defined() ? at::mul(invstd, weight) : invstd;
+  const Tensor drift = at::mul(mean, scale);
+  const Tensor shift = bias.defined() ? at::sub(bias, drift) : at::neg(drift);
+  return {channel_affine(dense, at::detail::to_contiguous(scale), {}, {}, at::detail::to_contiguous(shift)), mean, invstd};
+}
+
+Tensor _batch_norm_input_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& weight, const Tensor& mean,
+                                  const Tensor& invstd, bool training) {
+  const Tensor grad = at::detail::to_contiguous(grad_output);
+  const Tensor scale = at::detail::to_contiguous(weight.defined() ? at::mul(invstd, weight) : invstd);
+  if (!training) return channel_affine(grad, scale, {}, {}, at::zeros_like(scale));
+  const Tensor dense = at::detail::to_contiguous(input);
+  const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, input.sizes()[1]));
+  const auto [sum, product] = channel_products(grad, dense, mean);
+  // -scale * invstd^2 * product / n for each unit of x - mean
+  const Tensor slope = at::neg(at::mul(at::mul(scale, at::mul(invstd, invstd)), at::div(product, Scalar(count))));
+  const Tensor shift = at::neg(at::add(at::mul(at::div(sum, Scalar(count)), scale), at::mul(mean, slope)));
+  return channel_affine(grad, scale, dense, slope, shift);
+}
+
+Tensor _batch_norm_weight_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& mean, const Tensor& invstd) {
+  return at::mul(channel_products(at::detail::to_contiguous(grad_output), at::detail::to_contiguous(input), mean).second, invstd);
+}
+
+Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                     const Tensor& running_var, bool use_input_stats, double momentum, double eps, bool cudnn_enabled) {
+  TORCH_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
+              "Expected running_mean and running_var to be defined when use_input_stats is false");
+  TORCH_CHECK(input.dim() >= 2, "instance_norm: expected an input of at least 2 dimensions, but got one of size ", input.sizes());
+  const int64_t batch = input.sizes()[0];
+  const int64_t channels = input.sizes()[1];
+  // Every channel of every sample is a channel of one sample.
+  const auto repeated = [&](const Tensor& values) { return values.defined() ? values.repeat({batch}) : values; };
+  DimVector shape{1, batch * channels};
+  for (int64_t dim = 2; dim < input.dim(); ++dim) shape.push_back(input.sizes()[dim]);
+  const Tensor means = repeated(running_mean);
+  const Tensor variances = repeated(running_var);
+  const Tensor result = at::batch_norm(at::reshape(input, shape), repeated(weight), repeated(bias), means, variances, use_input_stats, momentum, eps, cudnn_enabled);
+  if (use_input_stats) {
+    const NoGradGuard no_grad;
+    Tensor own_mean = running_mean;
+    Tensor own_variance = running_var;
+    if (own_mean.defined()) own_mean.copy_(at::mean(means.view({batch, channels}), {0}, false));
+    if (own_variance.defined()) own_variance.copy_(at::mean(variances.view({batch, channels}), {0}, false));
+  }
+  return result.view(input.sizes());
+}
+
+Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias, double eps,
+                  [[maybe_unused]] bool cudnn_enabled) {
+  TORCH_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ", input.dim());
+  const int64_t batch = input.sizes()[0];
+  const int64_t channels = input.sizes()[1];
+  TORCH_CHECK(num_groups > 0, "Expected num groups to be greater than 0, got ", num_groups);
+  TORCH_CHECK(channels % num_groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape ",
+              input.sizes(), " and num_groups=", num_groups);
+  for (const auto& [values, name] : {std::pair<const Tensor&, const char*>{weight, "weight"}, {bias, "bias"}}) {
+    TORCH_CHECK(!values.defined() || (values.dim() == 1 && values.numel() == channels), "Expected ", name, " to be a vector of size ",
+                "equal to the number of channels in input, but got ", name, " of shape ",
+                values.defined() ? values.sizes() : IntArrayRef(), " and input of shape ", input.sizes());
+  }
+  if (input.numel() == 0) return input.clone();
+  // Every group of every sample is a channel of one sample.
+  Tensor result = at::batch_norm(at::reshape(input, {1, batch * num_groups, -1}), {}, {}, {}, {}, true, 0, eps, false).view(input.sizes());
+  if (weight.defined()) result = at::mul(result, along_channels(weight, input));
+  if (bias.defined()) result = at::add(result, along_channels(bias, input));
+  return result;
+}
+
+}  // namespace at::native

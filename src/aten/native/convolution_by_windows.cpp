@@ -1,0 +1,91 @@
+#include <aten/native/ConvolutionByWindows.h>
+
+#include <aten/ATen.h>
+#include <aten/native/Dimensions.h>
+
+namespace at::native {
+
+namespace {
+
+IntArrayRef without_channels(IntArrayRef sizes) { return sizes.slice(2, sizes.size() - 2); }
+
+// The windows of (N, C, *size) as (N, groups, C / groups * kernel elements, windows).
+Tensor grouped_windows(const Tensor& image, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                       int64_t groups) {
+  const DimVector step(stride), margin(padding), gap(dilation);
+  // Signals are images of one line: im2col takes two or three dimensions.
+  if (kernel.size() == 1) {
+    return grouped_windows(image.unsqueeze(-2), {1, kernel[0]}, {1, step[0]}, {0, margin[0]}, {1, gap[0]}, groups);
+  }
+  const Tensor columns = at::im2col(image, kernel, dilation, padding, stride);
+  return columns.view({columns.size(0), groups, columns.size(1) / groups, columns.size(2)});
+}
+
+}  // namespace
+
+Tensor convolve_by_windows(const Tensor& input, const Tensor& weight, IntArrayRef stride, IntArrayRef padding,
+                           IntArrayRef dilation, int64_t groups) {
+  const Tensor columns = grouped_windows(input, without_channels(weight.sizes()), stride, padding, dilation, groups);
+  const int64_t channels = weight.size(0);
+  const Tensor result = at::matmul(at::reshape(weight, {groups, channels / groups, -1}), columns);
+  DimVector shape{input.size(0), channels};
+  for (int64_t dim = 0; dim < input.dim() - 2; ++dim) {
+    const int64_t reach = dilation[dim] * (weight.size(dim + 2) - 1) + 1;
+    shape.push_back((input.size(dim + 2) + 2 * padding[dim] - reach) / stride[dim] + 1);
+  }
+  return at::reshape(result, shape);
+}
+
+Tensor transpose_by_windows(const Tensor& input, const Tensor& weight, IntArrayRef stride, IntArrayRef padding,
+                            IntArrayRef dilation, IntArrayRef image, int64_t groups) {
+  if (image.size() == 1) {
+    return transpose_by_windows(input.unsqueeze(-2), weight.unsqueeze(-2), {1, stride[0]}, {0, padding[0]}, {1, dilation[0]},
+                                {1, image[0]}, groups)
+        .squeeze(-2);
+  }
+  const int64_t channels = input.size(1);
+  const Tensor values = at::reshape(input, {input.size(0), groups, channels / groups, -1});
+  const Tensor rows = at::reshape(weight, {groups, channels / groups, -1}).transpose(1, 2);
+  const Tensor columns = at::matmul(rows, values).flatten(1, 2);
+  const IntArrayRef kernel = without_channels(weight.sizes());
+  // An output padding beyond a whole stride adds windows that the input does not have: their columns are zeros.
+  int64_t needed = 1;
+  bool more = false;
+  DimVector counts;
+  for (size_t dim = 0; dim < image.size(); ++dim) {
+    counts.push_back((image[dim] + 2 * padding[dim] - dilation[dim] * (kernel[dim] - 1) - 1) / stride[dim] + 1);
+    needed *= counts.back();
+    more = more || counts.back() != input.sizes()[dim + 2];
+  }
+  if (!more) return at::col2im(columns, image, kernel, dilation, padding, stride);
+  DimVector shape{columns.size(0), columns.size(1)};
+  for (const int64_t count : counts) shape.push_back(count);
+  Tensor all = at::zeros(shape, columns.options());
+  Tensor part = all;
+  DimVector own{columns.size(0), columns.size(1)};
+  for (size_t dim = 0; dim < image.size(); ++dim) {
+    own.push_back(input.sizes()[dim + 2]);
+    part = part.narrow(static_cast<int64_t>(dim) + 2, 0, input.sizes()[dim + 2]);
+  }
+  part.copy_(columns.view(own));
+  return at::col2im(all.view({columns.size(0), columns.size(1), needed}), image, kernel, dilation, padding, stride);
+}
+
+Tensor weight_gradient_by_windows(const Tensor& grad, const Tensor& input, IntArrayRef weight_size, IntArrayRef stride,
+                                  IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  Tensor columns = grouped_windows(input, without_channels(weight_size), stride, padding, dilation, groups);
+  const Tensor values = at::reshape(grad, {grad.size(0), groups, weight_size[0] / groups, -1});
+  if (values.size(3) != columns.size(3)) {  // more windows fit than the gradient has: it belongs to the first ones
+    DimVector counts{columns.size(0), groups, columns.size(2)};
+    for (int64_t dim = 0; dim < input.dim() - 2; ++dim) {
+      const int64_t reach = dilation[dim] * (weight_size[dim + 2] - 1) + 1;
+      counts.push_back((input.size(dim + 2) + 2 * padding[dim] - reach) / stride[dim] + 1);
+    }
+    columns = columns.view(counts);
+    for (int64_t dim = 2; dim < grad.dim(); ++dim) columns = columns.narrow(dim + 1, 0, grad.size(dim));
+    columns = columns.flatten(3);
+  }
+  return at::reshape(at::sum(at::matmul(values, columns.transpose(2, 3)), {0}, false), weight_size);
+}
+
+}  // namespace at::native

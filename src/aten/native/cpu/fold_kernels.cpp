@@ -1,0 +1,61 @@
+// im2col and col2im: copying between images and the matrices of their windows.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+#include <aten/Parallel.h>
+#include <aten/native/cpu/ConvolutionGeometry.h>
+
+namespace at::native::cpu {
+
+namespace {
+
+ConvolutionGeometry geometry_of(const Tensor& image, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
+                                IntArrayRef stride, IntArrayRef counts) {
+  const auto with_leading = [](IntArrayRef values) {
+    DimVector result{1, 1};
+    for (const int64_t value : values) result.push_back(value);
+    return result;
+  };
+  const DimVector windows = with_leading(counts);
+  const DimVector weights = with_leading(kernel);
+  return ConvolutionGeometry(image.sizes(), windows, weights, stride, padding, dilation, 1);
+}
+
+// body(image number, its runs of windows, the offset of its matrix) for each image.
+template <typename Body>
+void for_each_image(const ConvolutionGeometry& g, Body&& body) {
+  const int64_t matrix = g.rows() * g.window_count();
+  parallel_for(0, g.batch, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, matrix)), [&](int64_t first, int64_t last) {
+    for (int64_t n = first; n < last; ++n) body(n, window_runs(g, 0, g.window_count()), n * matrix);
+  });
+}
+
+}  // namespace
+
+void im2col_kernel(const Tensor& columns, const Tensor& image, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
+                   IntArrayRef stride, IntArrayRef counts) {
+  const ConvolutionGeometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
+  const int64_t step = g.image_channels * g.image_elements();
+  dispatch_all_types(image.dtype(), "im2col", [&](auto type) {
+    using T = typename decltype(type)::type;
+    for_each_image(g, [&](int64_t n, const std::vector<WindowRun>& runs, int64_t offset) {
+      gather_windows(g, image.data_ptr<T>() + n * step, step, runs, columns.data_ptr<T>() + offset, g.window_count());
+    });
+  });
+}
+
+void col2im_kernel(const Tensor& image, const Tensor& columns, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
+                   IntArrayRef stride, IntArrayRef counts) {
+  const ConvolutionGeometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
+  const int64_t step = g.image_channels * g.image_elements();
+  dispatch_numeric_types(image.dtype(), "col2im", [&](auto type) {
+    using T = typename decltype(type)::type;
+    std::fill_n(image.data_ptr<T>(), image.numel(), T(0));
+    for_each_image(g, [&](int64_t n, const std::vector<WindowRun>& runs, int64_t offset) {
+      scatter_windows(g, image.data_ptr<T>() + n * step, step, 0, g.image_channels, runs, columns.data_ptr<T>() + offset,
+                      g.window_count());
+    });
+  });
+}
+
+}  // namespace at::native::cpu

@@ -1,0 +1,265 @@
+// Pooling: checks and shapes. Averages and maxima over windows, in one to three dimensions.
+
+#include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/native/Dimensions.h>
+#include <aten/native/PoolGeometry.h>
+#include <aten/native/RunKernel.h>
+
+namespace at::native {
+
+namespace {
+
+// One number for each dimension, from one for all or one for each; `missing` where there is none.
+DimVector for_each_dimension(IntArrayRef values, int64_t dims, const char* function, const char* name) {
+  const auto count = static_cast<int64_t>(values.size());
+  TORCH_CHECK(count == 1 || count == dims, function, "(): argument '", name, "' must be one int or ", dims, " ints, but got ",
+              values);
+  DimVector result;
+  for (int64_t dim = 0; dim < dims; ++dim) result.push_back(values[count == 1 ? 0 : dim]);
+  return result;
+}
+
+void put(int64_t (&triple)[3], IntArrayRef values, int64_t missing) {
+  for (int64_t& value : triple) value = missing;
+  std::copy(values.begin(), values.end(), triple + 3 - values.size());
+}
+
+// (C, *size) or (N, C, *size) with `dims` sizes at the end; everything in front of them is a plane.
+PoolGeometry start_geometry(const Tensor& self, int64_t dims, const char* function) {
+  TORCH_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, function, "() Expected ", dims + 1, "D or ", dims + 2,
+              "D (batch mode) tensor with optional 0 dim batch size for input, but got:", self.sizes());
+  for (int64_t dim = self.dim() - dims - 1; dim < self.dim(); ++dim) {
+    TORCH_CHECK(self.sizes()[dim] > 0, function, "(): Expected input to have non-zero size for non-batch dimensions, but ",
+                "input has sizes ", self.sizes(), " with dimension ", dim, " being empty");
+  }
+  PoolGeometry g{};
+  const int64_t leading = self.dim() - dims;
+  g.planes = product(self.sizes().slice(0, leading));
+  put(g.image, self.sizes().slice(leading, dims), 1);
+  put(g.kernel, {}, 1);
+  put(g.stride, {}, 1);
+  put(g.padding, {}, 0);
+  put(g.dilation, {}, 1);
+  return g;
+}
+
+int64_t count_windows(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation, bool ceil_mode) {
+  const int64_t room = size + 2 * padding - dilation * (kernel - 1) - 1 + (ceil_mode ? stride - 1 : 0);
+  int64_t count = (room >= 0 ? room / stride : -((-room + stride - 1) / stride)) + 1;
+  // A last window that would start in the padding at the end is none.
+  if (ceil_mode && (count - 1) * stride >= size + padding) --count;
+  return count;
+}
+
+PoolGeometry sliding_windows(const Tensor& self, int64_t dims, const char* function, IntArrayRef kernel_size,
+                             IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  PoolGeometry g = start_geometry(self, dims, function);
+  const DimVector kernels = for_each_dimension(kernel_size, dims, function, "kernel_size");
+  put(g.kernel, kernels, 1);
+  put(g.stride, stride.empty() ? kernels : for_each_dimension(stride, dims, function, "stride"), 1);
+  put(g.padding, for_each_dimension(padding, dims, function, "padding"), 0);
+  put(g.dilation, for_each_dimension(dilation, dims, function, "dilation"), 1);
+  for (int64_t dim = 0; dim < 3; ++dim) {
+    TORCH_CHECK(g.kernel[dim] > 0, "kernel size should be greater than zero, but got ", kernel_size);
+    TORCH_CHECK(g.stride[dim] > 0, "stride should be greater than zero, but got ", stride);
+    TORCH_CHECK(g.dilation[dim] > 0, "dilation should be greater than zero, but got ", dilation);
+    TORCH_CHECK(g.padding[dim] >= 0, "pad must be non-negative, but got pad: ", g.padding[dim]);
+    TORCH_CHECK(g.padding[dim] <= ((g.kernel[dim] - 1) * g.dilation[dim] + 1) / 2,
+                "pad should be at most half of effective kernel size, but got pad=", g.padding[dim], ", kernel_size=",
+                g.kernel[dim], " and dilation=", g.dilation[dim]);
+    g.windows[dim] = count_windows(g.image[dim], g.kernel[dim], g.stride[dim], g.padding[dim], g.dilation[dim], ceil_mode);
+    TORCH_CHECK(g.windows[dim] > 0, "Given input size: ", self.sizes(), ". Calculated output size: ", g.windows[dim],
+                " in dimension ", self.dim() + dim - 3, ". Output size is too small");
+  }
+  return g;
+}
+
+PoolGeometry adaptive_windows(const Tensor& self, int64_t dims, const char* function, IntArrayRef output_size) {
+  PoolGeometry g = start_geometry(self, dims, function);
+  TORCH_CHECK(static_cast<int64_t>(output_size.size()) == dims, function, "(): internal error: output_size.size() must be ", dims,
+              ", but got ", output_size);
+  g.adaptive = true;
+  put(g.windows, output_size, 1);
+  for (const int64_t count : g.windows) {
+    TORCH_CHECK(count >= 0, "elements of output_size must be greater than or equal to 0 but received ", output_size);
+  }
+  return g;
+}
+
+DimVector result_sizes(const Tensor& self, int64_t dims, const PoolGeometry& g) {
+  DimVector sizes(self.sizes().slice(0, self.dim() - dims));
+  for (int64_t dim = 3 - dims; dim < 3; ++dim) sizes.push_back(g.windows[dim]);
+  return sizes;
+}
+
+void check_floating(const Tensor& self, const char* function) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), '"', function, "\" not implemented for '", self.dtype(), "'");
+}
+
+Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
+  const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.dtype(), self.device());
+  if (out.numel() > 0) run_kernel(average_pool_kernels, self.device(), out, at::detail::to_contiguous(self), g);
+  return out;
+}
+
+std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const PoolGeometry& g) {
+  const DimVector sizes = result_sizes(self, dims, g);
+  Tensor out = at::detail::empty(sizes, self.dtype(), self.device());
+  Tensor indices = at::detail::empty(sizes, kLong, self.device());
+  if (out.numel() > 0) run_kernel(max_pool_kernels, self.device(), out, indices, at::detail::to_contiguous(self), g);
+  return {std::move(out), std::move(indices)};
+}
+
+Tensor spread_averages(const Tensor& grad_output, IntArrayRef input_size, const PoolGeometry& g) {
+  const Tensor out = at::detail::empty(input_size, grad_output.dtype(), grad_output.device());
+  if (out.numel() > 0) {
+    run_kernel(average_pool_backward_kernels, out.device(), out, at::detail::to_contiguous(grad_output), g);
+  }
+  return out;
+}
+
+// What only says how an image is shaped: no memory.
+Tensor shaped(IntArrayRef sizes, const Tensor& like) { return at::detail::empty(sizes, like.dtype(), Device(kMeta)); }
+
+PoolGeometry average_windows(const Tensor& self, int64_t dims, const char* function, IntArrayRef kernel_size,
+                             IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad,
+                             std::optional<int64_t> divisor_override) {
+  TORCH_CHECK(!divisor_override || *divisor_override != 0, "divisor must be not zero");
+  PoolGeometry g = sliding_windows(self, dims, function, kernel_size, stride, padding, 1, ceil_mode);
+  g.count_padding = count_include_pad;
+  g.divisor = divisor_override.value_or(0);
+  return g;
+}
+
+// A dimension of size 1 in front of the last one, and numbers that leave it alone.
+DimVector with_leading(IntArrayRef values, int64_t value, const char* function, const char* name) {
+  if (values.empty()) return {};
+  return {value, for_each_dimension(values, 1, function, name)[0]};
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------ maxima
+
+std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                                                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  constexpr const char* name = "max_pool1d";
+  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, "max_pool1d() Expected 2D or 3D (batch mode) tensor with optional 0 dim ",
+              "batch size for input, but got:", self.sizes());
+  const auto [values, indices] = at::max_pool2d_with_indices(
+      self.unsqueeze(-2), with_leading(kernel_size, 1, name, "kernel_size"), with_leading(stride, 1, name, "stride"),
+      with_leading(padding, 0, name, "padding"), with_leading(dilation, 1, name, "dilation"), ceil_mode);
+  return {values.squeeze(-2), indices.squeeze(-2)};
+}
+
+std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                                                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  return pool_maxima(self, 2, sliding_windows(self, 2, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode));
+}
+
+std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                                                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  return pool_maxima(self, 3, sliding_windows(self, 3, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode));
+}
+
+Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                  bool ceil_mode) {
+  return std::get<0>(at::max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+}
+
+Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                  bool ceil_mode) {
+  return std::get<0>(at::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+}
+
+Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                  bool ceil_mode) {
+  return std::get<0>(at::max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+}
+
+std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self, IntArrayRef output_size) {
+  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, "adaptive_max_pool1d() Expected 2D or 3D tensor, but got ", self.sizes());
+  TORCH_CHECK(output_size.size() == 1, "adaptive_max_pool1d() argument 'output_size' must be one int, but got ", output_size);
+  const auto [values, indices] = at::adaptive_max_pool2d(self.unsqueeze(-2), {1, output_size[0]});
+  return {values.squeeze(-2), indices.squeeze(-2)};
+}
+
+std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& self, IntArrayRef output_size) {
+  return pool_maxima(self, 2, adaptive_windows(self, 2, "adaptive_max_pool2d", output_size));
+}
+
+std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& self, IntArrayRef output_size) {
+  return pool_maxima(self, 3, adaptive_windows(self, 3, "adaptive_max_pool3d", output_size));
+}
+
+// ------------------------------------------------------------------------------------------------ averages
+
+Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                  bool count_include_pad) {
+  constexpr const char* name = "avg_pool1d";
+  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, "avg_pool1d() Expected 2D or 3D (batch mode) tensor with optional 0 dim ",
+              "batch size for input, but got:", self.sizes());
+  return at::avg_pool2d(self.unsqueeze(-2), with_leading(kernel_size, 1, name, "kernel_size"),
+                        with_leading(stride, 1, name, "stride"), with_leading(padding, 0, name, "padding"), ceil_mode,
+                        count_include_pad)
+      .squeeze(-2);
+}
+
+Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                  bool count_include_pad, std::optional<int64_t> divisor_override) {
+  return pool_averages(self, 2, average_windows(self, 2, "avg_pool2d", kernel_size, stride, padding, ceil_mode,
+                                                count_include_pad, divisor_override));
+}
+
+Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                  bool count_include_pad, std::optional<int64_t> divisor_override) {
+  return pool_averages(self, 3, average_windows(self, 3, "avg_pool3d", kernel_size, stride, padding, ceil_mode,
+                                                count_include_pad, divisor_override));
+}
+
+Tensor avg_pool2d_backward(const Tensor& grad_output, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride,
+                           IntArrayRef padding, bool ceil_mode, bool count_include_pad,
+                           std::optional<int64_t> divisor_override) {
+  return spread_averages(grad_output, input_size,
+                         average_windows(shaped(input_size, grad_output), 2, "avg_pool2d_backward", kernel_size, stride,
+                                         padding, ceil_mode, count_include_pad, divisor_override));
+}
+
+Tensor avg_pool3d_backward(const Tensor& grad_output, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride,
+                           IntArrayRef padding, bool ceil_mode, bool count_include_pad,
+                           std::optional<int64_t> divisor_override) {
+  return spread_averages(grad_output, input_size,
+                         average_windows(shaped(input_size, grad_output), 3, "avg_pool3d_backward", kernel_size, stride,
+                                         padding, ceil_mode, count_include_pad, divisor_override));
+}
+
+Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
+  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, "adaptive_avg_pool1d() Expected 2D or 3D tensor, but got ", self.sizes());
+  TORCH_CHECK(output_size.size() == 1, "adaptive_avg_pool1d() argument 'output_size' must be one int, but got ", output_size);
+  return at::_adaptive_avg_pool2d(self.unsqueeze(-2), {1, output_size[0]}).squeeze(-2);
+}
+
+Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) { return at::_adaptive_avg_pool2d(self, output_size); }
+
+Tensor adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) { return at::_adaptive_avg_pool3d(self, output_size); }
+
+Tensor _adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
+  check_floating(self, "adaptive_avg_pool2d");
+  return pool_averages(self, 2, adaptive_windows(self, 2, "adaptive_avg_pool2d", output_size));
+}
+
+Tensor _adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) {
+  check_floating(self, "adaptive_avg_pool3d");
+  return pool_averages(self, 3, adaptive_windows(self, 3, "adaptive_avg_pool3d", output_size));
+}
+
+Tensor _adaptive_avg_pool_backward(const Tensor& grad_output, IntArrayRef input_size, int64_t dims) {
+  const IntArrayRef windows = grad_output.sizes().slice(grad_output.dim() - dims, dims);
+  return spread_averages(grad_output, input_size,
+                         adaptive_windows(shaped(input_size, grad_output), dims, "adaptive_avg_pool_backward", windows));
+}
+
+}  // namespace at::native

@@ -1,0 +1,139 @@
+// Gradients of the operators of torch.nn: activations, pooling, windows, padding, batch normalisation.
+
+#include <torch/csrc/autograd/FunctionsManual.h>
+
+#include <aten/ATen.h>
+#include <c10/core/GradMode.h>
+
+namespace torch::autograd {
+
+// ------------------------------------------------------------------------------------------------ activations
+
+Tensor sigmoid_slope(const Tensor& self) {
+  const Tensor sigmoid = at::sigmoid(self);
+  return sigmoid * (1 - sigmoid);
+}
+
+Tensor silu_curvature(const Tensor& self) {
+  const Tensor sigmoid = at::sigmoid(self);
+  const Tensor slope = sigmoid * (1 - sigmoid);
+  return slope * (2 + self * (1 - sigmoid * 2));
+}
+
+Tensor mish_curvature(const Tensor& self) {
+  const Tensor sigmoid = at::sigmoid(self);
+  const Tensor tanh = at::tanh(at::softplus(self));
+  const Tensor rest = 1 - tanh * tanh;
+  return rest * sigmoid * (2 + self * (1 - sigmoid - tanh * sigmoid * 2));
+}
+
+Tensor hardswish_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self) {
+  return at::where(at::logical_and(self > -3, self < 3), grad * grad_output / 3, 0);
+}
+
+Tensor elu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Scalar& alpha,
+                           const Scalar& scale, const Scalar& input_scale) {
+  const double factor = alpha.toDouble() * scale.toDouble() * input_scale.toDouble() * input_scale.toDouble();
+  const Tensor curvature = at::exp(at::clamp_max(self, 0) * input_scale) * factor;
+  return at::where(self > 0, 0, grad * grad_output * curvature);
+}
+
+Tensor softplus_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Scalar& beta,
+                                const Scalar& threshold) {
+  const Tensor scaled = self * beta;
+  return at::where(scaled > threshold, 0, grad * grad_output * sigmoid_slope(scaled) * beta);
+}
+
+Tensor hardtanh_backward(const Tensor& grad, const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  return at::where(at::logical_and(self > min_val, self < max_val), grad, 0);
+}
+
+// ------------------------------------------------------------------------------------------------ pooling
+
+Tensor max_pool_backward(const Tensor& grad, const Tensor& indices, IntArrayRef sizes, int64_t dims) {
+  const auto leading = static_cast<int64_t>(sizes.size()) - dims;
+  const Tensor places = indices.flatten(leading);
+  std::vector<int64_t> flat(sizes.begin(), sizes.begin() + leading);
+  flat.push_back(1);
+  for (int64_t dim = leading; dim < leading + dims; ++dim) flat.back() *= sizes[dim];
+  return at::zeros(flat, grad.options()).scatter_add_(leading, places, grad.reshape(places.sizes())).view(sizes);
+}
+
+Tensor adaptive_avg_pool_double_backward(const Tensor& grad, IntArrayRef output_sizes, int64_t dims) {
+  const IntArrayRef windows = output_sizes.slice(output_sizes.size() - static_cast<size_t>(dims), static_cast<size_t>(dims));
+  return dims == 2 ? at::_adaptive_avg_pool2d(grad, windows) : at::_adaptive_avg_pool3d(grad, windows);
+}
+
+// ------------------------------------------------------------------------------------------------ windows and padding
+
+Tensor im2col_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef kernel_size, IntArrayRef dilation,
+                       IntArrayRef padding, IntArrayRef stride) {
+  const size_t leading = sizes.size() - (grad.dim() == 3 ? 2 : 1);
+  return at::col2im(grad, sizes.slice(sizes.size() - leading, leading), kernel_size, dilation, padding, stride);
+}
+
+Tensor col2im_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef kernel_size, IntArrayRef dilation,
+                       IntArrayRef padding, IntArrayRef stride) {
+  return at::im2col(grad, kernel_size, dilation, padding, stride).view(sizes);
+}
+
+Tensor constant_pad_nd_backward(const Tensor& grad, IntArrayRef pad) {
+  std::vector<int64_t> inverse;
+  for (const int64_t amount : pad) inverse.push_back(-amount);
+  return at::constant_pad_nd(grad, inverse, 0);
+}
+
+// ------------------------------------------------------------------------------------------------ batch normalisation
+
+namespace {
+
+std::vector<int64_t> all_but_channels(const Tensor& tensor) {
+  std::vector<int64_t> dims{0};
+  for (int64_t dim = 2; dim < tensor.dim(); ++dim) dims.push_back(dim);
+  return dims;
+}
+
+Tensor along_channels(const Tensor& values, const Tensor& like) {
+  std::vector<int64_t> shape(static_cast<size_t>(like.dim()), 1);
+  shape[1] = -1;
+  return values.reshape(shape);
+}
+
+// What the input was normalised to, and one over its deviation, as functions of the input in training.
+struct Normalised {
+  Tensor values;
+  Tensor invstd;
+};
+
+Normalised normalise(const Tensor& input, const Tensor& mean, const Tensor& invstd, bool training, double eps) {
+  if (!training) {
+    const Tensor scale = along_channels(invstd, input);
+    return {(input - along_channels(mean, input)) * scale, scale};
+  }
+  const std::vector<int64_t> dims = all_but_channels(input);
+  const Tensor centered = input - input.mean(dims, true);
+  const Tensor scale = at::rsqrt((centered * centered).mean(dims, true) + eps);
+  return {centered * scale, scale};
+}
+
+}  // namespace
+
+Tensor batch_norm_input_backward(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
+                                 const Tensor& invstd, bool training, double eps) {
+  if (!c10::GradMode::is_enabled()) return at::_batch_norm_input_gradient(grad, input, weight, mean, invstd, training);
+  const Normalised x = normalise(input, mean, invstd, training, eps);
+  const Tensor weighted = weight.defined() ? grad * along_channels(weight, grad) : grad;
+  if (!training) return weighted * x.invstd;
+  const std::vector<int64_t> dims = all_but_channels(input);
+  return (weighted - weighted.mean(dims, true) - x.values * (weighted * x.values).mean(dims, true)) * x.invstd;
+}
+
+Tensor batch_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
+                                  bool training, double eps) {
+  if (!c10::GradMode::is_enabled()) return at::_batch_norm_weight_gradient(grad, input, mean, invstd);
+  return (grad * normalise(input, mean, invstd, training, eps).values).sum(all_but_channels(input));
+}
+
+Tensor batch_norm_bias_backward(const Tensor& grad) { return grad.sum(all_but_channels(grad)); }
+
+}  // namespace torch::autograd
