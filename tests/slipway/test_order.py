@@ -11,7 +11,7 @@ import slipway
 HOUSE = Path(slipway.__file__).parent
 
 IMPORTED_LATE = {
-    "jinja2": "slipway.report.page",
+    "jinja2": "slipway.report.parts",
     "rattler_build": "slipway.engines.rattler_worker",
     "rich": "slipway.console",
 }

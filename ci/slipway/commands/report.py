@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from slipway.base.paths import PAGE, Workspace
 from slipway.report.jobs_page import render_jobs_page, render_jobs_text
 from slipway.report.jobs_report import collect_jobs
-from slipway.report.page import render_page, write_text
+from slipway.report.page import render_page
+from slipway.report.parts import write_text
 from slipway.report.run_report import collect
 from slipway.report.text import render_text
 

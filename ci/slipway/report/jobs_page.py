@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.events import JobState
 from slipway.base.text import human_seconds, human_size
+from slipway.report.drawings import CHARACTER
 from slipway.report.graph import draw
-from slipway.report.page import make_axis, moment, short_seconds, templates
+from slipway.report.parts import make_axis, moment, outcome, short_seconds, templates
 from slipway.report.tables import bar_line, fitted_table, section
 from slipway.report.text import failure_lines, finding_lines, package_lines
 from slipway.report.tiles import tile_packages
-from slipway.report.views import CHARACTER, outcome
 from slipway.verify.findings import sort_findings
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from slipway.base.journal import Journal, JournalingReporter, keep_journal
 from slipway.base.paths import PAGE, RUNS
 from slipway.report.jobs_page import render_jobs_page
 from slipway.report.jobs_report import collect_jobs
-from slipway.report.page import write_page, write_text
+from slipway.report.page import write_page
+from slipway.report.parts import write_text
 from slipway.report.run_report import collect
 
 if TYPE_CHECKING:

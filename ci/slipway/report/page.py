@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.events import Phase
-from slipway.base.files import write_file
-from slipway.base.text import human_seconds, human_size
-from slipway.report.layout import lanes, ticks
+from slipway.base.text import human_size
+from slipway.report.drawings import module_drawing
+from slipway.report.layout import lanes
+from slipway.report.parts import is_stage_of, make_axis, moment, outcome, short_seconds, templates, write_text
 from slipway.report.tiles import tile_packages
-from slipway.report.views import is_stage_of, module_drawing, outcome
 from slipway.verify.findings import sort_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import jinja2
+    from pathlib import Path
 
     from slipway.observe.record import BuildRecord
     from slipway.report.run_report import OutputState, Report
 
-TEMPLATES = Path(__file__).parent / "templates"
 SLOWEST = 12
 """Steps that are listed before the rest is unfolded."""
 
@@ -52,21 +48,6 @@ KINDS = {
 }
 
 
-def templates() -> jinja2.Environment:
-    """The templates of all pages, with the filters that they use."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters.update(size=human_size, seconds=short_seconds, percent=lambda value: f"{100 * value:.3f}%")
-    return environment
-
-
 def render_page(report: Report) -> str:
     """The whole file as text; nothing in it refers to anything outside."""
     rows = _timeline(report)
@@ -93,24 +74,9 @@ def render_page(report: Report) -> str:
     )
 
 
-def moment(seconds: float) -> str:
-    """A time since 1970 as people read it."""
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
-
-
 def write_page(report: Report, path: Path) -> None:
     """Write the page of one run, see `write_text`."""
     write_text(render_page(report), path)
-
-
-def write_text(text: str, path: Path) -> None:
-    """Write a page beside, then rename: a reader sees the old report or the new one."""
-    write_file(path, text)
-
-
-def short_seconds(seconds: float) -> str:
-    """``42 ms``, ``8.3 s``, ``1 min 23 s``."""
-    return f"{1000 * seconds:.0f} ms" if 0 < seconds < 0.1 else human_seconds(seconds)
 
 
 def _figures(report: Report) -> list[tuple[str, str, str]]:
@@ -150,18 +116,6 @@ def _ran(record: BuildRecord) -> float:
     if not record.steps:
         return 0.0
     return max(step.end for step in record.steps) - min(step.start for step in record.steps)
-
-
-def make_axis(seconds: float) -> list[dict[str, Any]]:
-    """Marks over so many seconds: where (0 to 1), and what stands there."""
-    return [{"at": tick / seconds if seconds else 0.0, "label": _tick(tick)} for tick in ticks(seconds)]
-
-
-def _tick(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}"
 
 
 def _timeline(report: Report) -> list[dict[str, Any]]:

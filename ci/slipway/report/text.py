@@ -6,8 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from slipway.base.text import human_seconds, human_size
+from slipway.report.parts import is_stage_of, outcome
 from slipway.report.tables import WIDTH, bar_line, fitted_table, paragraph, section
-from slipway.report.views import is_stage_of, outcome
 from slipway.verify.findings import sort_findings
 
 if TYPE_CHECKING:

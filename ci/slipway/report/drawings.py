@@ -1,11 +1,10 @@
-"""What page and terminal say alike: the outcome in words, and the drawing of the modules."""
+"""The picture of the modules: which box stands for which, what is written in it, and its colour."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slipway.base.events import StageKey
 from slipway.base.text import human_seconds
 from slipway.report.graph import Link, draw
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
 
     from slipway.observe.modules import Module
     from slipway.report.layout import Box
-    from slipway.report.run_report import OutputState, TimedStage
 
 CHARACTER = 7.8
 """Pixels per character of a node's name, at the page's font size; an estimate on the wide side."""
@@ -41,16 +39,6 @@ class ModuleDrawing:
     links: tuple[Link, ...]
     waits: frozenset[tuple[str, str]]
     outputs: tuple[str, ...]
-
-
-def outcome(ok: bool | None) -> str:
-    """``done``, ``failed`` or ``cut off``."""
-    return {True: "done", False: "failed", None: "cut off"}[ok]
-
-
-def is_stage_of(stage: TimedStage, state: OutputState) -> bool:
-    """Whether that is the stage which brings the output up to date."""
-    return stage.stage.key is StageKey.OUTPUT and stage.stage.subject == state.key
 
 
 def module_drawing(modules: Sequence[tuple[str, Module]]) -> ModuleDrawing | None:

@@ -1,0 +1,71 @@
+"""What the pages of one run and of many jobs are made of, and what they and the terminal say alike."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slipway.base.events import StageKey
+from slipway.base.files import write_file
+from slipway.base.text import human_seconds, human_size
+from slipway.report.layout import ticks
+
+if TYPE_CHECKING:
+    import jinja2
+
+    from slipway.report.run_report import OutputState, TimedStage
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def templates() -> jinja2.Environment:
+    """The templates of all pages, with the filters that they use."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters.update(size=human_size, seconds=short_seconds, percent=lambda value: f"{100 * value:.3f}%")
+    return environment
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a page beside, then rename: a reader sees the old report or the new one."""
+    write_file(path, text)
+
+
+def make_axis(seconds: float) -> list[dict[str, Any]]:
+    """Marks over so many seconds: where (0 to 1), and what stands there."""
+    return [{"at": tick / seconds if seconds else 0.0, "label": _tick(tick)} for tick in ticks(seconds)]
+
+
+def _tick(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def moment(seconds: float) -> str:
+    """A time since 1970 as people read it."""
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
+
+
+def short_seconds(seconds: float) -> str:
+    """``42 ms``, ``8.3 s``, ``1 min 23 s``."""
+    return f"{1000 * seconds:.0f} ms" if 0 < seconds < 0.1 else human_seconds(seconds)
+
+
+def outcome(ok: bool | None) -> str:
+    """``done``, ``failed`` or ``cut off``."""
+    return {True: "done", False: "failed", None: "cut off"}[ok]
+
+
+def is_stage_of(stage: TimedStage, state: OutputState) -> bool:
+    """Whether that is the stage which brings the output up to date."""
+    return stage.stage.key is StageKey.OUTPUT and stage.stage.subject == state.key
