@@ -8,8 +8,21 @@ from slipway.base.events import JobState
 from slipway.base.text import human_seconds, human_size
 from slipway.report.drawings import CHARACTER
 from slipway.report.graph import draw
-from slipway.report.parts import make_axis, moment, outcome, short_seconds, templates
-from slipway.report.tables import bar_line, fitted_table, section
+from slipway.report.parts import (
+    FAILURE,
+    FINDINGS,
+    JOBS,
+    JOBS_PANELS,
+    ORDER,
+    SIZES,
+    TIMELINE,
+    make_axis,
+    moment,
+    outcome,
+    short_seconds,
+    templates,
+)
+from slipway.report.tables import bar_line, fitted_table, join_sections, section
 from slipway.report.text import failure_lines, finding_lines, package_lines
 from slipway.report.tiles import tile_packages
 from slipway.verify.findings import sort_findings
@@ -30,6 +43,9 @@ CHIPS = {
 
 def render_jobs_page(report: JobsReport) -> str:
     """The whole file as text; it refers to nothing but the jobs' own pages and logs, beside it."""
+    packages = tile_packages(report.packages)
+    drawing = _drawing(report)
+    empty = {FAILURE: report.failure is None, ORDER: drawing is None, SIZES: not packages}
     return (
         templates()
         .get_template("jobs.html.j2")
@@ -41,8 +57,9 @@ def render_jobs_page(report: JobsReport) -> str:
             chips=CHIPS,
             axis=make_axis(report.seconds),
             rows=[_row(report, job) for job in report.jobs],
-            drawing=_drawing(report),
-            packages=tile_packages(report.packages),
+            panels=[panel for panel in JOBS_PANELS if not empty.get(panel)],
+            drawing=drawing,
+            packages=packages,
             findings=sort_findings(report.findings),
         )
     )
@@ -118,17 +135,19 @@ def _drawing(report: JobsReport) -> dict[str, Any] | None:
 
 def render_jobs_text(report: JobsReport) -> str:
     """The same facts in sections with a headline each."""
-    sections = [
+    lines = {
+        FAILURE: failure_lines(report.failure),
+        JOBS: _job_lines(report),
+        TIMELINE: _timeline(report),
+        ORDER: ["critical path", *(f"{human_seconds(job.seconds):>12}  {job.job}" for job in report.chain)],
+        SIZES: [line for package in report.packages for line in package_lines(package)],
+        FINDINGS: finding_lines(report.findings),
+    }
+    headline = (
         f"slipway {report.command}: {outcome(report.ok)} in {human_seconds(report.seconds)}, "
-        f"at most {report.at_once} jobs on {report.processors} processors",
-        section("what went wrong", failure_lines(report.failure)),
-        section("jobs", _job_lines(report)),
-        section("timeline", _timeline(report)),
-        section("critical path", [f"{human_seconds(job.seconds):>12}  {job.job}" for job in report.chain]),
-        section("package sizes", [line for package in report.packages for line in package_lines(package)]),
-        section("findings", finding_lines(report.findings)),
-    ]
-    return "\n\n".join(text for text in sections if text)
+        f"at most {report.at_once} jobs on {report.processors} processors"
+    )
+    return join_sections(headline, [section(panel.title, lines[panel]) for panel in JOBS_PANELS])
 
 
 def _job_lines(report: JobsReport) -> list[str]:

@@ -8,7 +8,20 @@ from slipway.base.events import Phase
 from slipway.base.text import human_size
 from slipway.report.drawings import module_drawing
 from slipway.report.layout import lanes
-from slipway.report.parts import is_stage_of, make_axis, moment, outcome, short_seconds, templates, write_text
+from slipway.report.parts import (
+    FAILURE,
+    MODULES,
+    RUN_PANELS,
+    SIZES,
+    STEPS,
+    is_stage_of,
+    make_axis,
+    moment,
+    outcome,
+    short_seconds,
+    templates,
+    write_text,
+)
 from slipway.report.tiles import tile_packages
 from slipway.verify.findings import sort_findings
 
@@ -51,6 +64,10 @@ KINDS = {
 def render_page(report: Report) -> str:
     """The whole file as text; nothing in it refers to anything outside."""
     rows = _timeline(report)
+    builds = [_compilation(state) for state in report.outputs if state.record is not None and state.record.steps]
+    packages = tile_packages(report.packages)
+    drawing = module_drawing(report.modules)
+    empty = {FAILURE: report.failure is None, STEPS: not builds, SIZES: not packages, MODULES: drawing is None}
     return (
         templates()
         .get_template("report.html.j2")
@@ -66,9 +83,10 @@ def render_page(report: Report) -> str:
                 for kind, name in KINDS.items()
                 if kind in {bar["kind"] for row in rows for bar in row["bars"]}
             },
-            builds=[_compilation(state) for state in report.outputs if state.record is not None and state.record.steps],
-            packages=tile_packages(report.packages),
-            drawing=module_drawing(report.modules),
+            panels=[panel for panel in RUN_PANELS if not empty.get(panel)],
+            builds=builds,
+            packages=packages,
+            drawing=drawing,
             findings=sort_findings(report.findings),
         )
     )

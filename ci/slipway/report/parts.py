@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,32 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 
 
+@dataclass(frozen=True)
+class Panel:
+    """A part of a report, on the page and in the text: its place in the page, its word in the menu, its headline."""
+
+    key: str
+    word: str
+    title: str
+
+
+FAILURE = Panel("failure", "Failure", "What went wrong")
+OUTPUTS = Panel("outputs", "Outputs", "What was built, and why")
+JOBS = Panel("jobs", "Jobs", "The jobs, and why they were done")
+TIMELINE = Panel("timeline", "Timeline", "Timeline")
+ORDER = Panel("order", "Order", "What waits for what")
+STEPS = Panel("steps", "Steps", "Ninja's steps")
+SIZES = Panel("sizes", "Sizes", "Package sizes")
+MODULES = Panel("modules", "Modules", "Modules")
+FINDINGS = Panel("findings", "Findings", "Findings of verify")
+
+RUN_PANELS = (FAILURE, OUTPUTS, TIMELINE, STEPS, SIZES, MODULES, FINDINGS)
+"""The report of one run, in its order."""
+
+JOBS_PANELS = (FAILURE, JOBS, TIMELINE, ORDER, SIZES, FINDINGS)
+"""The report of a run over many jobs."""
+
+
 def templates() -> jinja2.Environment:
     """The templates of all pages, with the filters that they use."""
     import jinja2
@@ -30,6 +57,7 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.globals["titles"] = {panel.key: panel.title for panel in (*RUN_PANELS, *JOBS_PANELS)}
     environment.filters.update(size=human_size, seconds=short_seconds, percent=lambda value: f"{100 * value:.3f}%")
     return environment
 

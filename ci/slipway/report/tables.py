@@ -21,6 +21,11 @@ def section(title: str, lines: Sequence[str]) -> str:
     return "\n".join((title, "=" * len(title), *lines)) if lines else ""
 
 
+def join_sections(headline: str, sections: Sequence[str]) -> str:
+    """A whole text: what there is of these, a line between two."""
+    return "\n\n".join(text.rstrip() for text in (headline, *sections) if text)
+
+
 def fitted_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> list[str]:
     """The lines of a table, see `slipway.base.text.format_table`."""
     return format_table(header, rows, right=right, width=WIDTH).split("\n")

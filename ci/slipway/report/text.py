@@ -6,15 +6,25 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from slipway.base.text import human_seconds, human_size
-from slipway.report.parts import is_stage_of, outcome
-from slipway.report.tables import WIDTH, bar_line, fitted_table, paragraph, section
+from slipway.report.parts import (
+    FAILURE,
+    FINDINGS,
+    MODULES,
+    OUTPUTS,
+    RUN_PANELS,
+    SIZES,
+    STEPS,
+    TIMELINE,
+    is_stage_of,
+    outcome,
+)
+from slipway.report.tables import WIDTH, bar_line, fitted_table, join_sections, paragraph, section
 from slipway.verify.findings import sort_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slipway.base.events import Failed, Finding
-    from slipway.observe.record import BuildRecord
     from slipway.report.contents import PackageContents
     from slipway.report.run_report import OutputState, Report
 
@@ -26,20 +36,20 @@ LOG_LINES = 12
 
 def render_text(report: Report) -> str:
     """Everything, in sections with a headline each."""
-    steps = [state for state in report.outputs if state.record is not None and state.record.steps]
-    sections = [
+    lines = {
+        FAILURE: failure_lines(report.failure),
+        OUTPUTS: _outputs(report.outputs) if report.outputs else ["the run ended before the first output"],
+        TIMELINE: _timeline(report),
+        STEPS: [line for state in report.outputs for line in _steps(state)],
+        SIZES: [line for package in report.packages for line in package_lines(package)],
+        MODULES: _modules(report),
+        FINDINGS: finding_lines(report.findings),
+    }
+    headline = (
         f"slipway {report.command}: {outcome(report.ok)} in {human_seconds(report.seconds)}, "
-        f"{report.jobs} jobs on {report.processors} processors",
-        section("what went wrong", failure_lines(report.failure)),
-        section("outputs", _outputs(report.outputs) if report.outputs else ["the run ended before the first output"]),
-        section("compiler cache", _compiled(report.outputs)),
-        section("timeline", _timeline(report)),
-        *(section(_headline(state), _steps(state.record)) for state in steps if state.record is not None),
-        section("package sizes", [line for package in report.packages for line in package_lines(package)]),
-        section("modules", _modules(report)),
-        section("findings", finding_lines(report.findings)),
-    ]
-    return "\n\n".join(text for text in sections if text)
+        f"{report.jobs} jobs on {report.processors} processors"
+    )
+    return join_sections(headline, [section(panel.title, lines[panel]) for panel in RUN_PANELS])
 
 
 def _outputs(outputs: Sequence[OutputState]) -> list[str]:
@@ -53,11 +63,9 @@ def _outputs(outputs: Sequence[OutputState]) -> list[str]:
         )
         for state in outputs
     ]
-    return fitted_table(("output", "decision", "because", "time", "package"), rows, right=(3, 4))
-
-
-def _compiled(outputs: Sequence[OutputState]) -> list[str]:
-    return [f"{state.name}: {state.compiled.sentence}" for state in outputs if state.compiled is not None]
+    compiled = [f"{state.name}: {state.compiled.sentence}" for state in outputs if state.compiled is not None]
+    table = fitted_table(("output", "decision", "because", "time", "package"), rows, right=(3, 4))
+    return [*table, "", *compiled] if compiled else table
 
 
 def _timeline(report: Report) -> list[str]:
@@ -75,13 +83,10 @@ def _timeline(report: Report) -> list[str]:
     return lines
 
 
-def _headline(state: OutputState) -> str:
+def _steps(state: OutputState) -> list[str]:
     record = state.record
-    assert record is not None
-    return f"steps of {record.name}{'' if state.current else ' (from an earlier run)'}"
-
-
-def _steps(record: BuildRecord) -> list[str]:
+    if record is None or not record.steps:
+        return []
     busy = sum(step.seconds for step in record.steps)
     chain = [step for step in record.steps if step.critical]
     slowest = sorted(record.steps, key=lambda step: -step.seconds)[:SLOWEST]
@@ -96,6 +101,7 @@ def _steps(record: BuildRecord) -> list[str]:
     ]
     path = " > ".join(f"{step.source.rpartition('/')[2]} {human_seconds(step.seconds)}" for step in chain)
     return [
+        f"{record.name}{'' if state.current else ' (from an earlier run)'}",
         *paragraph(
             f"{len(record.steps)} steps, {human_seconds(busy)} of compiling with {record.jobs} jobs, "
             f"{human_size(record.peak_memory)} of memory at most"
@@ -103,6 +109,7 @@ def _steps(record: BuildRecord) -> list[str]:
         *paragraph(f"critical path {human_seconds(record.critical_seconds)}: {path}", "  "),
         "",
         *fitted_table((f"slowest {len(rows)}", "time", "memory", ""), rows, right=(1, 2)),
+        "",
     ]
 
 

@@ -109,7 +109,7 @@ def test_the_page_links_to_the_jobs_and_to_nothing_else(run: Workspace) -> None:
 def test_the_text_fits_the_terminal(run: Workspace) -> None:
     text = render_jobs_text(collect_jobs(run))
     assert re.search(r"^c +#{17} +failed$", text, re.MULTILINE)
-    assert "critical path\n=============\n      10.0 s  libtoy-h0_0\n       2.0 s  b" in text
+    assert "What waits for what\n===================\ncritical path\n      10.0 s  libtoy-h0_0\n       2.0 s  b" in text
     assert max(map(len, text.splitlines())) <= 80
 
 

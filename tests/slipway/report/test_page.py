@@ -7,10 +7,12 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from markupsafe import escape
 
 from slipway.base.events import Failed, RunEnded, Stage, StageKey, StageStarted
 from slipway.observe.record import BuildRecord, TimedStep
 from slipway.report.page import render_page, write_page
+from slipway.report.parts import RUN_PANELS
 from slipway.report.run_report import collect
 from slipway.report.text import render_text
 
@@ -66,6 +68,17 @@ def test_the_page_tells_the_run(make_run: MakeRun) -> None:
     assert any(tip.startswith("compile: 5.0 s, from 2.0 s") for tip in page.tips)
     assert any(tip.startswith("lib/libtoy.so: 9.0 kB, 90.0%") for tip in page.tips)
     assert any(tip.startswith("toy: shared library, libtoy.so; links m-extra") for tip in page.tips)
+
+
+def test_page_and_text_have_the_same_panels_in_the_same_order(make_run: MakeRun) -> None:
+    report = collect(make_run())
+    page, text = render_page(report), render_text(report)
+    shown = [panel for panel in RUN_PANELS if panel.key != "failure"]
+    headlines = [f"<h2>{escape(panel.title)}</h2>" for panel in shown]
+    assert sorted(headlines, key=page.index) == headlines
+    assert re.findall(r'<a href="#(\w+)">', page) == [panel.key for panel in shown]
+    underlined = [f"\n{panel.title}\n{'=' * len(panel.title)}\n" for panel in shown]
+    assert sorted(underlined, key=text.index) == underlined
 
 
 def test_a_failure_says_why(make_run: MakeRun) -> None:
