@@ -78,7 +78,11 @@ def main() -> None:
         check_ours(options.check_ours)
         return
     torch.save(answers(), HERE / "modules.pt")
-    (HERE / "modules.json").write_text(json.dumps(facts(), indent=1) + "\n", encoding="utf-8")
+    parts = []
+    for name, table in facts().items():  # one line per module and per function
+        rows = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in table.items())
+        parts.append(f"{json.dumps(name)}: {{\n{rows}\n}}")
+    (HERE / "modules.json").write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
