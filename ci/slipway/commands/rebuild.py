@@ -24,7 +24,7 @@ from slipway.base.paths import Workspace
 from slipway.base.text import human_seconds
 from slipway.channel.folder import Channel
 from slipway.engines.build_folder import VARIABLE
-from slipway.pipeline.reproduce import Again, rebuild
+from slipway.pipeline.reproduce import RebuildOptions, rebuild
 from slipway.request import usable_cpus
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     with workspace.lock():
         for package in [_find(word, workspace) for word in arguments.packages]:
             with reporter.step(f"rebuild {package.name}"):
-                again = Again(
+                options = RebuildOptions(
                     workspace=workspace,
                     recipe=arguments.recipe,
                     channels=tuple(arguments.channel) if arguments.channel else None,
@@ -61,7 +61,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
                     jobs=arguments.jobs,
                     keep=arguments.keep,
                 )
-                result = rebuild(package, again, reporter)
+                result = rebuild(package, options, reporter)
             results.append(result)
             verdict = f"{len(result.differences)} difference(s)" if result.differences else "the same bytes"
             reporter.line(f"{package.name}: {verdict}, in {human_seconds(result.seconds)}")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Again:
+class RebuildOptions:
     """How to build again; the fields are the options of `slipway rebuild`."""
 
     workspace: Workspace
@@ -59,7 +59,7 @@ class Rebuilt:
     seconds: float
 
 
-def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
+def rebuild(package: Path, options: RebuildOptions, reporter: Reporter) -> Rebuilt:
     """Build `package` again and compare.
 
     Raises:
@@ -75,37 +75,37 @@ def rebuild(package: Path, again: Again, reporter: Reporter) -> Rebuilt:
             hint=f"packages of this slipway hold info/{MANIFEST_FILE}",
         )
     manifest = Manifest.from_json(text, where=str(package))
-    recipe = (again.recipe or DEFAULT_RECIPE).resolve()
+    recipe = (options.recipe or DEFAULT_RECIPE).resolve()
     with tempfile.TemporaryDirectory(prefix="slipway-rebuild-") as name, unpack_package(package) as unpacked:
         folder = Path(name)
-        output = _output(manifest, recipe, unpacked, folder, offline=again.offline, environ=again.environ)
-        channels = _locked_channels(manifest, output, again, folder, reporter)
+        output = _restore_output(manifest, recipe, unpacked, folder, offline=options.offline, environ=options.environ)
+        channels = _locked_channels(manifest, output, options, folder, reporter)
         engine = load_engine(manifest.engine.split()[0])
-        for line in _other_tools(manifest):
+        for line in _name_other_tools(manifest):
             reporter.line(line)
         context = BuildContext(
-            workspace=again.workspace,
+            workspace=options.workspace,
             channels=channels,
             digest=manifest.digest,
-            environ=again.environ,
-            jobs=again.jobs,
+            environ=options.environ,
+            jobs=options.jobs,
             test=False,
             compile_all=True,
         )
         try:
             built = engine.build(output, context, reporter)
         finally:
-            shutil.rmtree(again.workspace.staged, ignore_errors=True)
+            shutil.rmtree(options.workspace.staged, ignore_errors=True)
         finish_package(built, manifest)
         found = () if built.read_bytes() == package.read_bytes() else _differences(unpacked, built)
-        if again.keep is not None:
-            again.keep.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(built, again.keep / built.name)
+        if options.keep is not None:
+            options.keep.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(built, options.keep / built.name)
         built.unlink()
     return Rebuilt(package, found, time.monotonic() - started)
 
 
-def _other_tools(manifest: Manifest) -> Iterator[str]:
+def _name_other_tools(manifest: Manifest) -> Iterator[str]:
     """What builds now and did not build then, which may well show in the bytes."""
     name, _, version = manifest.engine.partition(" ")
     present = importlib.metadata.version("py-rattler-build")
@@ -118,7 +118,7 @@ def _other_tools(manifest: Manifest) -> Iterator[str]:
         )
 
 
-def _output(
+def _restore_output(
     manifest: Manifest, recipe: Path, unpacked: Path, folder: Path, *, offline: bool, environ: Mapping[str, str]
 ) -> RenderedOutput:
     """The rendered output as the package carries it, with a recipe folder and sources that are just the recorded."""
@@ -217,10 +217,10 @@ def _content_of(tree: SourceTree, name: str) -> tuple[str, str]:
 
 
 def _locked_channels(
-    manifest: Manifest, output: RenderedOutput, again: Again, folder: Path, reporter: Reporter
+    manifest: Manifest, output: RenderedOutput, options: RebuildOptions, folder: Path, reporter: Reporter
 ) -> tuple[str, ...]:
     """A channel of just the packages that the package was built with."""
-    own = list(_own(manifest, again.workspace))
+    own = list(_find_needed_packages(manifest, options.workspace))
     # The recipe's other packages bring their own dependencies: those that they were built with will do.
     texts = [read_info(path, MANIFEST_FILE) or b"" for _, path in own]
     manifests = [manifest, *(Manifest.from_json(text, where=str(own)) for text in texts)]
@@ -237,18 +237,18 @@ def _locked_channels(
     blas = next((name for name in ("mkl", "openblas") if name in names), None)
     selection = Selection(python, blas, None if cuda == "None" else cuda)
     # What was built with packages of other recipes found them in the same channel.
-    packages = list(_pick(again.workspace.channel, wanted))
-    named = channels_of(again.channels, selection, reporter, offline=again.offline, build_tools=True)
+    packages = list(_take_from_folder(options.workspace.channel, wanted))
+    named = channels_of(options.channels, selection, reporter, offline=options.offline, build_tools=True)
     locked = Channel(folder / "channel")
     for address in named:
         if address.startswith("file:"):
-            packages += _pick(Path(unquote(urlsplit(address).path)), wanted)
+            packages += _take_from_folder(Path(unquote(urlsplit(address).path)), wanted)
         elif wanted:
-            packages += _download(address, wanted, again, folder / "downloaded", reporter)
-    if wanted and again.channels is None:
+            packages += _take_from_elsewhere(address, wanted, options, folder / "downloaded", reporter)
+    if wanted and options.channels is None:
         # The embedded channel has moved on; earlier ones may still be in the cache.
-        for earlier in sorted(cache_folder(again.environ).glob("channels/*")):
-            packages += _pick(earlier, wanted)
+        for earlier in sorted(cache_folder(options.environ).glob("channels/*")):
+            packages += _take_from_folder(earlier, wanted)
     if wanted:
         raise SolveError(
             "packages that it was built with are in no channel any more: " + ", ".join(sorted(wanted.values())),
@@ -257,25 +257,25 @@ def _locked_channels(
         )
     packages += own
     locked.publish(packages)
-    set_behind(locked.folder, _host_only(manifest))
+    set_behind(locked.folder, _find_set_behind(manifest))
     return (locked.url,)
 
 
-def _host_only(manifest: Manifest) -> set[str]:
+def _find_set_behind(manifest: Manifest) -> set[str]:
     """Hashes of the host's packages of which build tools have another one: the solver would take the higher version."""
     build, host = (manifest.environments.get(name, {}) for name in ("build", "host"))
     return {host[name][2] for name in build.keys() & host.keys() if build[name] != host[name]}
 
 
-def _pick(folder: Path, wanted: dict[str, str]) -> Iterator[tuple[str, Path]]:
+def _take_from_folder(folder: Path, wanted: dict[str, str]) -> Iterator[tuple[str, Path]]:
     """The packages with these hashes; they are taken out of `wanted`."""
     for path, record in Channel(folder).records():
         if wanted.pop(str(record.get("sha256")), None) is not None:
             yield path.parent.name, path
 
 
-def _download(
-    address: str, wanted: dict[str, str], again: Again, folder: Path, reporter: Reporter
+def _take_from_elsewhere(
+    address: str, wanted: dict[str, str], options: RebuildOptions, folder: Path, reporter: Reporter
 ) -> Iterator[tuple[str, Path]]:
     """The same from a channel elsewhere: what it still has of them is fetched, and kept in the cache by its hash."""
     names = sorted({text.split()[0] for text in wanted.values()})
@@ -283,14 +283,14 @@ def _download(
     reporter.line(f"{len(found)} package(s) from {address}")
     for record in found:
         lies = Source(url=record.url, sha256=record.sha256)
-        fetched = url.fetch(lies, folder, cache_folder(again.environ), offline=again.offline, by="channel")
+        fetched = url.fetch(lies, folder, cache_folder(options.environ), offline=options.offline, by="channel")
         target = folder / record.subdir / fetched.name
         target.parent.mkdir(parents=True, exist_ok=True)
         link_or_copy(fetched.path, target)
         yield record.subdir, target
 
 
-def _own(manifest: Manifest, workspace: Workspace) -> Iterator[tuple[str, Path]]:
+def _find_needed_packages(manifest: Manifest, workspace: Workspace) -> Iterator[tuple[str, Path]]:
     """The recipe's other packages that this one needs, as they were, and what those need to be installed."""
     for key, digest in manifest.needed.items():
         candidates = Channel(workspace.channel).packages()
