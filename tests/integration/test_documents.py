@@ -1,0 +1,51 @@
+"""The README's examples work in the environments that the README makes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+MARK = "<!-- run by tests/integration/test_documents.py -->"
+
+
+def read_blocks() -> list[list[str]]:
+    """The commands of each marked block, without their comments; those of another tool are left out."""
+    blocks = []
+    for part in (CHECKOUT / "README.md").read_text(encoding="utf-8").split(MARK)[1:]:
+        match = re.match(r"\n\n((?:    .*\n|\n)+)", part)
+        assert match, f"{MARK} stands before no block"
+        lines = [re.sub(r"\s+#.*", "", line).strip() for line in match[1].splitlines()]
+        blocks.append([line for line in lines if line and not line.startswith("conda ")])
+    return blocks
+
+
+def test_blocks_are_found() -> None:
+    assert [block[-1].split()[-1] for block in read_blocks()] == ["/srv/channel", "examples/extension.py"]
+
+
+@pytest.mark.parametrize("block", read_blocks(), ids=lambda block: block[-1].rpartition("/")[2])
+def test_block_runs(block: list[str], tmp_path: Path) -> None:
+    dist = Path(os.environ.get("SLIPWAY_TEST_DIST") or CHECKOUT / "dist")
+    if not (dist / "env").is_dir():
+        pytest.skip("needs what `slipway ship` installs")
+    places = {"dist/env": f"{dist}/env", "/tmp/": f"{tmp_path}/", "/srv/": f"{tmp_path}/srv/"}
+    for command in block:
+        typed = command
+        if command.startswith("./slipway"):
+            typed += f" --dist {dist}"
+        for written, place in places.items():
+            typed = re.sub(rf"(?<![\w/]){re.escape(written)}", place, typed)
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "HOME": os.environ["HOME"],
+            "TORCH_EXTENSIONS_DIR": str(tmp_path / "built"),
+        }
+        answer = subprocess.run(
+            typed, shell=True, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False
+        )
+        assert answer.returncode == 0, f"{command}\n{answer.stdout}{answer.stderr}"
