@@ -206,17 +206,17 @@ def _walk(
     from slipway.base.paths import PAGE
     from slipway.base.text import format_table, human_seconds, human_size
     from slipway.request import usable_cpus
-    from slipway.workflows import scheduler as local
-    from slipway.workflows.learn import learned
+    from slipway.workflows.measured_memory import use_measured_memory
+    from slipway.workflows.scheduler import LocalRun, Machine
     from slipway.workflows.settings import load_settings
 
     memory = available_memory() / 1e9 if arguments.memory is None else arguments.memory
-    run = local.LocalRun(
+    run = LocalRun(
         jobs=jobs,
         folder=workspace.dist,
         words=_shared_words(arguments, request.recipe),
-        machine=local.Machine(memory, usable_cpus(), arguments.jobs),
-        settings=learned(load_settings(), workspace.dist, usable_cpus()),
+        machine=Machine(memory, usable_cpus(), arguments.jobs),
+        settings=use_measured_memory(load_settings(), workspace.dist, usable_cpus()),
         reporter=reporter,
         events=events,
     )

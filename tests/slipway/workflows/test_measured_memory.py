@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from slipway.base.events import Phase
 from slipway.observe.memory import Sample
 from slipway.observe.record import BuildRecord, TimedPhase, TimedStep, record_path, write_record
-from slipway.workflows.learn import learned
+from slipway.workflows.measured_memory import use_measured_memory
 from slipway.workflows.settings import load_settings
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def test_what_was_measured_takes_the_place(tmp_path: Path) -> None:
     keep(tmp_path, "libtorch_openblas", "libtorch", 3_500_000_000, 1_000_000_000)
     keep(tmp_path, "new", "newcomer", 500_000_000)
     keep(tmp_path, "quick", "pytorch-gpu", 0)
-    known = learned(settings, tmp_path, cores=4)
+    known = use_measured_memory(settings, tmp_path, cores=4)
     assert known.resources_of("libtorch").memory_gb == 4.0, "four of the largest steps may meet"
-    assert learned(settings, tmp_path, cores=2).resources_of("libtorch").memory_gb == 3.5
+    assert use_measured_memory(settings, tmp_path, cores=2).resources_of("libtorch").memory_gb == 3.5
     assert known.resources_of("libtorch").minutes == settings.resources_of("libtorch").minutes
     assert known.resources_of("newcomer").memory_gb == 0.5
     assert known.resources_of("pytorch-gpu") == settings.resources_of("pytorch-gpu"), "too short to be measured"
@@ -44,4 +44,4 @@ def test_what_was_measured_takes_the_place(tmp_path: Path) -> None:
 
 
 def test_nothing_was_ever_run(tmp_path: Path) -> None:
-    assert learned(load_settings(), tmp_path / "ci", cores=4) == load_settings()
+    assert use_measured_memory(load_settings(), tmp_path / "ci", cores=4) == load_settings()

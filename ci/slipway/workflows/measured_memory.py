@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from slipway.workflows.settings import Settings
 
 
-def learned(settings: Settings, folder: Path, cores: int) -> Settings:
+def use_measured_memory(settings: Settings, folder: Path, cores: int) -> Settings:
     """`settings` with the memory that each output's jobs needed in `folder` (dist/ci), where one was built before.
 
     Args:
