@@ -21,8 +21,8 @@ import time
 from pathlib import Path
 
 from slipway.base.log import NullReporter
+from slipway.bootstrap.embedded import embedded_channel
 from slipway.channel.folder import Channel
-from slipway.request import Selection, embedded_channel
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
@@ -72,7 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=3, help="how often; the best counts")
     arguments = parser.parse_args()
-    embedded = embedded_channel(Selection("3.11", "mkl", None), NullReporter(), offline=False)
+    embedded = embedded_channel({}, NullReporter(), offline=False)
     figures: dict[str, list[float]] = {"cold": [], "warm": [], "again": []}
     with tempfile.TemporaryDirectory(prefix="slipway-bench-") as name:
         folder = Path(name)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 from slipway.base.log import NullReporter
 from slipway.base.text import format_table, human_size
+from slipway.bootstrap.embedded import embedded_channel
 from slipway.channel.environments import solve
 from slipway.channel.folder import Channel
-from slipway.commands.verify import selection_of
-from slipway.request import embedded_channel
+from slipway.commands.verify import embedded_variant
 from slipway.verify import Verifier
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -55,7 +55,7 @@ def main() -> None:
     rows = []
     for path in packages:
         reading, facts = best(arguments.repeat, partial(verifier.facts, path))
-        embedded = embedded_channel(selection_of(facts), NullReporter(), offline=False)
+        embedded = embedded_channel(embedded_variant(facts), NullReporter(), offline=False)
         spec = f"{facts.package} =={facts.index['version']} {facts.index['build']}"
         channels = (Channel(folder).url, embedded.url)
         solving, solution = best(arguments.repeat, partial(solve, [spec], channels))

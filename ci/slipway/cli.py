@@ -115,6 +115,7 @@ def main(argv: list[str] | None = None) -> int:
             epilog=details.strip("\n") or None,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        parser.set_defaults(words=words[1:])
         module.add_arguments(parser)
         arguments = parser.parse_args(words[1:])
         with warnings_shown(), make_reporter(quiet=bool(getattr(arguments, "json", False))) as reporter:

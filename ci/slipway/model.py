@@ -18,6 +18,37 @@ Variant = Mapping[str, str]
 """One value per variant key, as strings (``12.4`` in YAML counts as ``"12.4"``)."""
 
 
+RECIPE_SETTINGS = "slipway.yaml"
+"""What a recipe says to slipway alone, beside its meta.yaml; conda-build does not know this file."""
+
+
+@dataclass(frozen=True)
+class VariantOption:
+    """A short name of a variant key, for command lines.
+
+    Attributes:
+        key: the variant key.
+        title: what messages call it; by default the key.
+        takes: what its value looks like; ``X.Y`` is a version of two numbers, other words are only shown.
+        default: the value that is built when nobody says another one; None for all.
+        help: what the commands' help says of it.
+    """
+
+    key: str
+    title: str = ""
+    takes: str = "VALUE"
+    default: str | None = None
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class RecipeSettings:
+    """``slipway.yaml``: what each output does not read (`source.leaves_out`), and short names of variant keys."""
+
+    leaves_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    options: Mapping[str, VariantOption] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Requirements:
     """Match specs per section, in the order they are written, with every pin resolved."""

@@ -23,8 +23,8 @@ from pathlib import Path
 import os, sys
 from slipway.channel.environments import install, solve
 from slipway.base.log import NullReporter
-from slipway.request import Selection, embedded_channel
-channel = embedded_channel(Selection("3.11", None, "13.0"), NullReporter(), offline=False)
+from slipway.bootstrap.embedded import embedded_channel
+channel = embedded_channel({"cuda_compiler_version": "13.0"}, NullReporter(), offline=False)
 install(solve(["cuda-nvcc", "cuda-cuobjdump"], [channel.url]), Path(sys.argv[1]), NullReporter())
 os._exit(0)  # the solver's threads may outlive the interpreter, and crash; everything is written
 """

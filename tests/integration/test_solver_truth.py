@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from slipway.base.log import NullReporter
+from slipway.bootstrap.embedded import embedded_channel
 from slipway.channel.folder import Channel
 from slipway.checkout.solver_truth import Case, Row, judge, read_table
-from slipway.request import Selection, embedded_channel
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -32,8 +32,8 @@ class Shipped:
         # Every part of the embedded channel that the packages were built from, as one who installs them names it.
         cuda = "13.0" if self.builds("libtorch-cuda") else None
         kinds = [blas for blas in ("mkl", "openblas") if any(blas in build for build in self.builds("libtorch"))]
-        selections = [Selection("3.11", blas, cuda) for blas in kinds]
-        embedded = [embedded_channel(selection, NullReporter(), offline=False).url for selection in selections]
+        variants = [{"blas_impl": blas} | ({"cuda_compiler_version": cuda} if cuda else {}) for blas in kinds]
+        embedded = [embedded_channel(variant, NullReporter(), offline=False).url for variant in variants]
         self.channels = (Channel(folder).url, *embedded)
 
     def builds(self, name: str) -> list[str]:

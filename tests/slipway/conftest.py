@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from slipway.base.log import NullReporter
 from slipway.base.paths import Workspace
+from slipway.commands._options import add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.model import RenderedOutput, Requirements, RunExports
 from slipway.pipeline.context import RunContext
 from slipway.workflows.matrix import Matrix, make_matrix
 from slipway.workflows.settings import load_settings
+
+if TYPE_CHECKING:
+    from slipway.request import Request
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -28,6 +33,19 @@ MakeOutput = Callable[..., RenderedOutput]
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the user's cache out of tests, and tests out of the user's cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture
+def parse() -> Callable[..., Request]:
+    """``parse("--python", "3.12")``: the request that a command makes of these words."""
+
+    def make(*words: str) -> Request:
+        parser = argparse.ArgumentParser()
+        parser.set_defaults(words=words)
+        add_request_arguments(parser)
+        return request_of(parser.parse_args(words))
+
+    return make
 
 
 @pytest.fixture

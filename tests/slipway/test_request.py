@@ -1,81 +1,74 @@
-"""What a command line asks for, checked before anything is built."""
+"""What is asked of a recipe: which variants, by which configuration files."""
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from slipway.base.errors import RecipeError, UsageError, VariantError
-from slipway.model import RenderedOutput, Requirements
-from slipway.request import DEFAULT_RECIPE, Request, Selection, add_variant_arguments, channel_address
+from slipway.request import DEFAULT_RECIPE, Request
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+Parse = Callable[..., Request]
 
 
-def parse(*words: str) -> Request:
-    """A request as the command line makes it."""
-    parser = argparse.ArgumentParser()
-    add_variant_arguments(parser)
-    return Request.of(parser.parse_args(words))
-
-
-def test_own_recipe_has_defaults_others_have_none(tmp_path: Path) -> None:
+def test_own_recipe_has_defaults_others_have_none(tmp_path: Path, parse: Parse) -> None:
     (tmp_path / "meta.yaml").touch()
     assert parse().recipe == DEFAULT_RECIPE
-    assert parse().selection == Selection("3.11", "mkl", None)
-    assert parse(str(tmp_path)).selection == Selection(None, None, None)
-    assert parse(str(tmp_path), "--blas", "openblas").selection == Selection(None, "openblas", None)
+    assert parse().asked == {}
+    assert parse().preferred == {"python": "3.11", "blas_impl": "mkl"}
+    assert parse("--blas", "openblas", "--cuda", "13.0").preferred == {
+        "python": "3.11",
+        "blas_impl": "openblas",
+        "cuda_compiler_version": "13.0",
+    }
+    assert parse(str(tmp_path)).preferred == {}
+    assert parse(str(tmp_path), "--variant", "blas_impl=openblas").asked == {"blas_impl": "openblas"}
+
+
+def test_another_recipes_short_names(tmp_path: Path, parse: Parse, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "meta.yaml").touch()
+    (tmp_path / "slipway.yaml").write_text(
+        "options:\n  mpi:\n    key: mpi\n  blas:\n    key: blas_impl\n", encoding="utf-8"
+    )
+    asked = parse("--mpi", "openmpi", str(tmp_path), "--blas", "mkl").asked
+    assert asked == {"mpi": "openmpi", "blas_impl": "mkl"}
+    with pytest.raises(SystemExit):
+        parse("--cuda", "13.0", str(tmp_path))
+    assert "unrecognized arguments: --cuda" in capsys.readouterr().err
+    (tmp_path / "slipway.yaml").write_text("options:\n  offline:\n    key: offline\n", encoding="utf-8")
+    with pytest.raises(RecipeError, match="--offline is slipway's own option"):
+        parse(str(tmp_path))
 
 
 @pytest.mark.parametrize(("option", "value"), [("--python", "three"), ("--python", "3.11.2"), ("--cuda", "13")])
-def test_a_version_that_is_none(option: str, value: str) -> None:
+def test_a_version_that_is_none(option: str, value: str, parse: Parse) -> None:
     with pytest.raises(UsageError, match=f"{option} takes a version X.Y, not `{value}`"):
         parse(option, value)
 
 
-def test_missing_recipe_and_config(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match="no recipe here"):
-        parse(str(tmp_path))
-    with pytest.raises(UsageError, match="no such variant config"):
-        parse("-m", str(tmp_path / "none.yaml"))
-
-
 @pytest.mark.parametrize(
-    ("selection", "taken"),
+    ("words", "message"),
     [
-        (Selection("3.11", "mkl", None), True),
-        (Selection("3.12", "mkl", None), False),
-        (Selection("3.11", "openblas", None), False),
-        (Selection(None, None, None), True),
+        (["--variant", "python"], "--variant takes KEY=VALUE, not `python`"),
+        (["--variant", "python=3.12", "--python", "3.13"], "`python` is asked for twice: 3.12 and 3.13"),
     ],
 )
-def test_selection_of_a_python_output(
-    make_output: Callable[..., RenderedOutput], selection: Selection, taken: bool
-) -> None:
-    output = make_output(
-        variant={"python": "3.11.* *_cpython", "blas_impl": "mkl", "target_platform": "linux-64"},
-        hash_input={"blas_impl": "mkl", "python": "3.11.* *_cpython"},
-        requirements=Requirements(host=("python 3.11.* *_cpython",)),
-    )
-    assert selection.takes(output) is taken
+def test_words_that_make_no_sense(words: list[str], message: str, parse: Parse) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse(*words)
 
 
-@pytest.mark.parametrize(("cuda", "taken"), [(None, False), ("13.0", True), ("12.9", False)])
-def test_selection_of_a_cuda_output(make_output: Callable[..., RenderedOutput], cuda: str | None, taken: bool) -> None:
-    output = make_output(variant={"cuda_compiler_version": "13.0"}, hash_input={"cuda_compiler_version": "13.0"})
-    assert Selection("3.11", "mkl", cuda).takes(output) is taken
+def test_missing_recipe_and_config(tmp_path: Path, parse: Parse) -> None:
+    with pytest.raises(RecipeError, match="no recipe here"):
+        parse(str(tmp_path))
+    for option in ("-m", "-e"):
+        with pytest.raises(RecipeError, match="no such variant config"):
+            parse(option, str(tmp_path / "none.yaml")).outputs()
 
 
-def test_unused_keys_have_no_say(make_output: Callable[..., RenderedOutput]) -> None:
-    output = make_output(variant={"python": "3.12.* *_cpython", "blas_impl": "openblas"}, hash_input={})
-    assert Selection("3.11", "mkl", None).takes(output)
-
-
-def test_own_recipe_renders_one_variant_of_each_output() -> None:
+def test_own_recipe_renders_one_variant_of_each_output(parse: Parse) -> None:
     names = [output.name for output in parse().outputs()]
     assert names == ["libtorch", "pytorch"]
     assert [output.name for output in parse("--cuda", "13.0").outputs()] == [
@@ -86,21 +79,45 @@ def test_own_recipe_renders_one_variant_of_each_output() -> None:
     ]
 
 
-def test_only_libtorch_depends_on_the_blas() -> None:
+def test_only_libtorch_depends_on_the_blas(parse: Parse) -> None:
     mkl = {output.name: output.key for output in parse("--blas", "mkl").outputs()}
     openblas = {output.name: output.key for output in parse("--blas", "openblas").outputs()}
     assert mkl["libtorch"] != openblas["libtorch"]
     assert mkl["pytorch"] == openblas["pytorch"]
 
 
-@pytest.mark.parametrize("words", [("--cuda", "9.9"), ("--blas", "atlas")])
-def test_unknown_variant_names_the_known_ones(words: tuple[str, str]) -> None:
-    with pytest.raises(VariantError) as caught:
-        parse(*words).outputs()
-    assert words[1] in caught.value.message
-    assert "mkl" in str(caught.value.hint) or "13.0" in str(caught.value.hint)
+@pytest.mark.parametrize("words", [("--cuda", "9.9"), ("--blas", "atlas"), ("--python", "3.9")])
+def test_unknown_variant_names_the_known_ones(words: tuple[str, str], parse: Parse) -> None:
+    for making in (Request.outputs, Request.matching):
+        with pytest.raises(VariantError) as caught:
+            making(parse(*words))
+        assert words[1] in caught.value.message
+        assert any(known in str(caught.value.hint) for known in ("mkl", "13.0", "3.12"))
 
 
-def test_channel_address(tmp_path: Path) -> None:
-    assert channel_address(str(tmp_path)) == tmp_path.as_uri()
-    assert channel_address("conda-forge") == "conda-forge"
+def test_the_embedded_channel_is_made_for_the_python_that_is_asked_for(parse: Parse) -> None:
+    pythons = {output.variant["python"] for output in parse("--python", "3.12").outputs()}
+    assert pythons == {"3.12.* *_cpython"}
+    elsewhere = {output.variant["python"] for output in parse("--python", "3.13", "--channel", "c").outputs()}
+    assert "3.13.* *_cp313" in elsewhere
+
+
+def test_defaults_give_way_to_configurations(tmp_path: Path, parse: Parse) -> None:
+    """A file that is named says which Pythons there are; the recipe's default is not among them."""
+    config = tmp_path / "python.yaml"
+    config.write_text("python:\n  - 3.12.* *_cpython\n", encoding="utf-8")
+    outputs = parse("-m", str(config)).outputs()
+    assert "3.12.* *_cpython" in {output.variant["python"] for output in outputs}
+    assert parse("-m", str(config)).channel_variant(outputs)["python"] == "3.12.* *_cpython"
+
+
+def test_request_of_words_has_every_option(tmp_path: Path, parse: Parse) -> None:
+    request = parse(
+        "-m", "a", "-m", "b", "-e", "c", "-e", "d", "--variants", "{mpi: [x]}", "--channel", "u", "--offline"
+    )
+    assert request.variant_configs == (Path("a"), Path("b"))
+    assert request.exclusive_configs == (Path("c"), Path("d"))
+    assert request.variants == {"mpi": ["x"]}
+    assert request.channels == ("u",)
+    assert request.offline
+    assert request.surroundings == (Path.home(), Path.cwd())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -128,6 +129,11 @@ def find_platform(subdir: str) -> Platform:
     if found is None:
         raise VariantError(f"there is no platform `{subdir}`", hint=f"there is {', '.join(PLATFORMS)}")
     return found
+
+
+def usable_cpus() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def this_platform() -> Platform:

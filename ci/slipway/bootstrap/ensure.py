@@ -10,7 +10,6 @@ import shutil
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base import errors, log
@@ -30,19 +29,17 @@ from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.debs import check_machine
 from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
-from slipway.bootstrap.inventory import ChannelRequest, Inventory, Settings, read_inventory
+from slipway.bootstrap.inventory import DATA, ChannelRequest, Inventory, Settings, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
 from slipway.channel.package_writer import to_json
 from slipway.channel.repodata import SUBDIRS, set_behind, write_repodata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from slipway.bootstrap.debs import OfferedDeb
     from slipway.bootstrap.description import PackageDescription, SourceDescription
-
-DATA = Path(__file__).parent / "data"
-"""``ci/slipway/bootstrap/data``, installed with the package."""
 
 
 @dataclass(frozen=True)

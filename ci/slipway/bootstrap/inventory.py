@@ -5,6 +5,7 @@ from __future__ import annotations
 import graphlib
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import errors
@@ -19,7 +20,9 @@ from slipway.bootstrap.description import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
+
+DATA = Path(__file__).parent / "data"
+"""``ci/slipway/bootstrap/data``, installed with the package."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ class Settings:
     blas: tuple[str, ...]
     debian_python: str
 
+    def check_python(self, version: str) -> None:
+        """Raise VariantError, with the choices, for a Python that the channel does not have."""
+        if version not in self.pythons:
+            raise _no_such("Python", version, self.pythons)
+
 
 @dataclass(frozen=True)
 class Inventory:
@@ -75,8 +83,7 @@ class Inventory:
         if request.blas not in settings.blas:
             raise _no_such("BLAS", request.blas, settings.blas)
         for python in request.python:
-            if python not in settings.pythons:
-                raise _no_such("Python", python, settings.pythons)
+            settings.check_python(python)
         if not request.python:
             raise errors.VariantError("no Python version was asked for")
 
@@ -137,6 +144,11 @@ def read_inventory(folder: Path) -> Inventory:
 def read_settings(path: Path) -> Settings:
     """Read ``settings.yaml``."""
     return read_yaml(path, Settings, error=errors.ChannelError)
+
+
+def embedded_choices() -> Settings:
+    """What the embedded channel can be asked for."""
+    return read_settings(DATA / "settings.yaml")
 
 
 def _ordered(chosen: Iterable[PackageDescription]) -> tuple[PackageDescription, ...]:

@@ -15,6 +15,7 @@ from slipway.base.errors import BuildError
 from slipway.base.events import Stage, StageKey
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
+from slipway.recipe.choose import WITHOUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,9 +53,10 @@ def greet(request: Request, channels: tuple[str, ...], reporter: Reporter) -> Gr
     """
     workspace = request.workspace
     prefix = workspace.environment
-    specs = [f"python {request.selection.python}.*", "pytorch"]
-    if request.selection.cuda:
-        specs += ["pytorch-gpu", f"cuda-version {request.selection.cuda}.*"]
+    specs = [f"python {request.preferred['python']}.*", "pytorch"]
+    cuda = request.asked.get("cuda_compiler_version", WITHOUT)
+    if cuda != WITHOUT:
+        specs += ["pytorch-gpu", f"cuda-version {cuda}.*"]
     with reporter.step(Stage(StageKey.INSTALL, f"{', '.join(specs[1:])} into {prefix}")):
         solution = solve(specs, (Channel(workspace.channel).url, *channels))
         linked = install(solution, prefix, reporter)

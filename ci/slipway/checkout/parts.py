@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from slipway.base import proc
 from slipway.base.checkout import require_checkout
 from slipway.base.errors import SlipwayError, UsageError
+from slipway.base.platform import usable_cpus
 from slipway.checkout.testing import PartResult, count_results, ensure_test_tools, make_test_environment, run_ctest
-from slipway.request import usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

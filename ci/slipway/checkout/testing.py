@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from slipway.base import proc
 from slipway.base.checkout import require_checkout
 from slipway.base.errors import BuildError, NetworkError
+from slipway.base.platform import usable_cpus
+from slipway.bootstrap.embedded import embedded_channel
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
-from slipway.request import Selection, embedded_channel, usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ def make_test_environment(
     workspace: Workspace, specs: Sequence[str], reporter: Reporter, *, name: str = "test"
 ) -> Path:
     """An environment of its own for tests, solved from the shipped channel and the embedded one."""
-    embedded = embedded_channel(Selection("3.11", "mkl", None), reporter, offline=False)
+    embedded = embedded_channel({}, reporter, offline=False)
     prefix = workspace.work / f"{name}-env"
     solution = solve(list(specs), (Channel(workspace.channel).url, embedded.url))
     install(solution, prefix, reporter)

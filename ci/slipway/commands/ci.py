@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.checkout import default_folder, require_checkout
 from slipway.base.errors import BuildError, UsageError
-from slipway.base.platform import LINUX_64
+from slipway.base.platform import LINUX_64, usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from slipway.base.journal import Journal
     from slipway.base.log import Reporter
     from slipway.base.paths import Workspace
-    from slipway.request import Request, Selection
+    from slipway.request import Request
     from slipway.workflows.graph import Job
 
 
@@ -62,13 +62,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     truth = add("truth", help="write the solver's truth table", description="Write docs/solver-truth.md.")
     truth.add_argument("--check", action="store_true", help="write nothing; fail if the page is not fresh")
 
-    _add_building(add("job", help="run one job", description="Run one job, as CI does."), one=True)
-    _add_building(add("run", help="run all jobs here", description="Run all jobs on this machine."), one=False)
+    job = add("job", help="run one job", description="Run one job, as CI does.")
+    run = add("run", help="run all jobs here", description="Run all jobs on this machine.")
+    for building in (job, run):
+        building.set_defaults(words=parser.get_default("words"))
+        _add_building(building, one=building is job)
 
 
 def _add_building(parser: argparse.ArgumentParser, *, one: bool) -> None:
     try:
-        from slipway.request import add_variant_arguments, usable_cpus
+        from slipway.commands._options import add_engine_arguments, add_request_arguments
     except ModuleNotFoundError:  # a system without fcntl: nothing is built there
         return
     if one:
@@ -78,9 +81,8 @@ def _add_building(parser: argparse.ArgumentParser, *, one: bool) -> None:
     else:
         parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="jobs to run at once, at most")
         parser.add_argument("--memory", type=float, metavar="GB", help="memory to plan with (default: what is free)")
-    add_variant_arguments(parser)
-    parser.add_argument("--engine", default="rattler", metavar="NAME", help="rattler (default) or conda-build")
-    parser.add_argument("--rebuild", action="store_true", help="build even what did not change")
+    add_engine_arguments(parser)
+    add_request_arguments(parser)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -162,13 +164,13 @@ def _recipe(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def _job(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.base.text import human_seconds, human_size
+    from slipway.commands._options import request_of
     from slipway.engines import load_engine
-    from slipway.request import Request
     from slipway.workflows.job import find_job, local_jobs, run_job
 
-    request = Request.of(arguments)
+    request = request_of(arguments)
     engine = load_engine(arguments.engine)
-    job = find_job(local_jobs(request, _asked(arguments)), arguments.identifier)
+    job = find_job(local_jobs(request), arguments.identifier)
     artifact = run_job(
         request, job, arguments.handed.resolve(), engine, reporter, jobs=arguments.jobs, rebuild=arguments.rebuild
     )
@@ -179,14 +181,14 @@ def _job(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from slipway.base.paths import Workspace
+    from slipway.commands._options import request_of
     from slipway.report.journaling import journaled_jobs
-    from slipway.request import Request
     from slipway.workflows.job import local_jobs
 
-    request = Request.of(arguments)
+    request = request_of(arguments)
     if arguments.jobs < 1:
         raise UsageError("--jobs must be at least 1")
-    jobs = local_jobs(request, _asked(arguments))
+    jobs = local_jobs(request)
     workspace = Workspace(request.workspace.dist / "ci")
     with workspace.lock(), journaled_jobs(workspace, "ci run", arguments.jobs) as events:
         return _walk(arguments, request, jobs, workspace, events, reporter)
@@ -205,7 +207,6 @@ def _walk(
     from slipway.base.memory import available_memory
     from slipway.base.paths import PAGE
     from slipway.base.text import format_table, human_seconds, human_size
-    from slipway.request import usable_cpus
     from slipway.workflows.measured_memory import use_measured_memory
     from slipway.workflows.scheduler import LocalRun, Machine
     from slipway.workflows.settings import load_settings
@@ -214,7 +215,7 @@ def _walk(
     run = LocalRun(
         jobs=jobs,
         folder=workspace.dist,
-        words=_shared_words(arguments, request.recipe),
+        words=_shared_words(arguments),
         machine=Machine(memory, usable_cpus(), arguments.jobs),
         settings=use_measured_memory(load_settings(), workspace.dist, usable_cpus()),
         reporter=reporter,
@@ -253,23 +254,8 @@ def _publish(arguments: argparse.Namespace, packages: list[Path], reporter: Repo
     return publish.execute(parser.parse_args(words), reporter)
 
 
-def _asked(arguments: argparse.Namespace) -> Selection:
-    from slipway.request import Selection
-
-    return Selection(arguments.python, arguments.blas, arguments.cuda)
-
-
-def _shared_words(arguments: argparse.Namespace, recipe: Path) -> list[str]:
+def _shared_words(arguments: argparse.Namespace) -> list[str]:
     """The options of `run` that each of its jobs gets, too."""
-    words = [str(recipe), "--engine", arguments.engine]
-    for name in ("python", "blas", "cuda"):
-        value = getattr(arguments, name)
-        words += [f"--{name}", value] if value is not None else []
-    for channel in arguments.channel or ():
-        words += ["--channel", channel]
-    for path in arguments.variant_config:
-        words += ["--variant-config", str(path.resolve())]
-    if arguments.exclusive_config:
-        words += ["--exclusive-config", str(arguments.exclusive_config.resolve())]
-    words += [word for word, given in (("--offline", arguments.offline), ("--rebuild", arguments.rebuild)) if given]
-    return words
+    from slipway.commands._options import words_of
+
+    return [*words_of(arguments), "--engine", arguments.engine, *(["--rebuild"] if arguments.rebuild else [])]

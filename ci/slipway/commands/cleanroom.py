@@ -20,11 +20,11 @@ from slipway.base.checkout import require_checkout
 from slipway.base.errors import ChannelError, TestsFailedError, UsageError
 from slipway.base.paths import Workspace
 from slipway.base.text import format_table, human_seconds
+from slipway.bootstrap.embedded import channels_of
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.cleanroom import ACTIVATE, CleanRoom, carried_tests, environment_of, proof_script
-from slipway.commands.verify import selection_of
-from slipway.request import Selection, channels_of
+from slipway.commands.verify import embedded_variant
 from slipway.verify import Verifier
 from slipway.verify.policies import load_policies
 
@@ -85,8 +85,8 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install, lock in, test; returns the exit code."""
     workspace = Workspace.of_checkout(arguments.dist)
     trials = _trials(arguments, workspace)
-    selection = _selection(arguments.names, workspace)
-    others = channels_of(arguments.channel, selection, reporter, offline=arguments.offline)
+    variant = _embedded_variant(arguments.names, workspace)
+    others = channels_of(arguments.channel, variant, reporter, offline=arguments.offline)
     channels = (Channel(workspace.channel).url, *others)
     rows = []
     with workspace.lock():
@@ -123,15 +123,13 @@ def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
     return trials
 
 
-def _selection(names: Sequence[str], workspace: Workspace) -> Selection:
-    """The part of the embedded channel that the packages ask for, each for what the others leave open."""
+def _embedded_variant(names: Sequence[str], workspace: Workspace) -> dict[str, str]:
+    """The part of the embedded channel that the packages ask for, each for what those before it leave open."""
     verifier = Verifier()
-    asked = [selection_of(verifier.facts(_newest(workspace, name))) for name in names or TORCH]
-    python, blas, cuda = (
-        next((value for selection in asked if (value := getattr(selection, key)) is not None), None)
-        for key in ("python", "blas", "cuda")
-    )
-    return Selection(python or "3.11", blas, cuda)
+    asked: dict[str, str] = {}
+    for name in names or TORCH:
+        asked = embedded_variant(verifier.facts(_newest(workspace, name))) | asked
+    return asked
 
 
 def _newest(workspace: Workspace, name: str) -> Path:

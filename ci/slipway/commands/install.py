@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from slipway.base.paths import Workspace, lock_folder
 from slipway.base.text import format_table, human_size
+from slipway.bootstrap.embedded import channels_of
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
-from slipway.request import Selection, channels_of
+from slipway.commands._options import CHANNEL_HELP, add_variant_arguments, asked_variant
 
 if TYPE_CHECKING:
     import argparse
@@ -28,22 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="what to install, such as `pytorch` or `numpy >=2`")
     parser.add_argument("--prefix", type=Path, metavar="DIR", help="the environment (default: dist/env)")
-    parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
+    parser.add_argument("--channel", action="append", metavar="URL", help=CHANNEL_HELP)
     parser.add_argument("--dry-run", action="store_true", help="solve, print, and change nothing")
-    parser.add_argument("--python", metavar="X.Y", default="3.11", help="Python of the embedded channel")
-    parser.add_argument("--blas", metavar="NAME", default="mkl", help="BLAS of the embedded channel")
-    parser.add_argument("--cuda", metavar="X.Y", help="CUDA of the embedded channel")
     parser.add_argument("--offline", action="store_true", help="download nothing")
     parser.add_argument("--dist", metavar="DIR", help="folder for everything that is written (default: dist/)")
     parser.add_argument("--json", action="store_true", help="print the packages as JSON")
+    add_variant_arguments(parser)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install; returns the exit code."""
     workspace = Workspace.of_checkout(arguments.dist)
     prefix = (arguments.prefix or workspace.environment).resolve()
-    selection = Selection(arguments.python, arguments.blas, arguments.cuda)
-    channels = channels_of(arguments.channel, selection, reporter, offline=arguments.offline)
+    channels = channels_of(arguments.channel, asked_variant(arguments), reporter, offline=arguments.offline)
     if (workspace.channel / "noarch" / "repodata.json").exists():
         channels = (Channel(workspace.channel).url, *channels)
     solution = solve(arguments.specs, channels)

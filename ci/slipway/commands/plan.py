@@ -11,14 +11,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import UsageError
-from slipway.base.platform import LINUX_64
-from slipway.commands._render_options import add_render_arguments, rendered
+from slipway.base.platform import this_platform
+from slipway.bootstrap.embedded import channels_of
+from slipway.commands._options import add_platform_argument, add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
+from slipway.pipeline.finalize import finalize
 from slipway.pipeline.plan import make_plan
 from slipway.recipe.choose import identifier, used_variant
 from slipway.recipe.hashes import as_json
-from slipway.request import Request
 
 if TYPE_CHECKING:
     import argparse
@@ -27,28 +28,25 @@ if TYPE_CHECKING:
     from slipway.base.log import Reporter
     from slipway.model import RenderedOutput
     from slipway.pipeline.plan import Plan
+    from slipway.request import Request
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_render_arguments(parser)
-    parser.add_argument("--python", metavar="X.Y", help="Python to build for")
-    parser.add_argument("--blas", metavar="NAME", help="BLAS to build with: mkl or openblas")
-    parser.add_argument("--cuda", metavar="X.Y", help="also what needs CUDA, for this version")
-    parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
-    parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
-    parser.add_argument("--dist", metavar="DIR", help="folder of the channel that is compared with (default: dist/)")
-    parser.add_argument("--engine", default="rattler", metavar="NAME", help="rattler (default) or conda-build")
     parser.add_argument("--matrix", action="store_true", help="list every variant; look at no channel")
     parser.add_argument("--json", action="store_true", help="a list of objects, in build order")
+    parser.add_argument("--engine", default="rattler", metavar="NAME", help="rattler (default) or conda-build")
+    add_platform_argument(parser)
+    add_request_arguments(parser)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Print the table; returns the exit code."""
+    request = request_of(arguments)
     if arguments.matrix:
-        table = rows(rendered(arguments))
+        table = rows(request.matching())
         print(as_json(table) if arguments.json else "\n".join(as_table(table)))
         return 0
-    plan = _plan(arguments, reporter).outputs
+    plan = _plan(arguments, request, reporter).outputs
     table = rows([planned.output for planned in plan], {planned.output.key: planned.reason for planned in plan})
     if arguments.json:
         for row, planned in zip(table, plan, strict=True):
@@ -62,15 +60,16 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     return 0
 
 
-def _plan(arguments: argparse.Namespace, reporter: Reporter) -> Plan:
-    if arguments.variants is not None or arguments.platform != LINUX_64.subdir:
-        raise UsageError("--variants and --platform say what to render", hint="add --matrix, or leave them out")
-    arguments.variant_config = arguments.variant_configs
-    arguments.exclusive_config = arguments.exclusive_configs[-1] if arguments.exclusive_configs else None
-    request = Request.of(arguments)
-    outputs = request.outputs()
-    channels = request.build_channels(reporter)
-    outputs = request.finalized(outputs, channels)
+def _plan(arguments: argparse.Namespace, request: Request, reporter: Reporter) -> Plan:
+    if request.platform != this_platform():
+        raise UsageError(
+            f"slipway does not build for {request.platform} here", hint="add --matrix, or leave --platform out"
+        )
+    rendered = request.outputs()
+    channels = channels_of(
+        request.channels, request.channel_variant(rendered), reporter, offline=request.offline, build_tools=True
+    )
+    outputs = finalize(request, rendered, channels)
     context = RunContext(
         workspace=request.workspace,
         engine=load_engine(arguments.engine),

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import UsageError, VerifyError
 from slipway.base.paths import Workspace
+from slipway.base.platform import usable_cpus
 from slipway.base.text import human_seconds
 from slipway.channel.folder import Channel
 from slipway.engines.build_folder import VARIABLE
 from slipway.pipeline.reproduce import RebuildOptions, rebuild
-from slipway.request import usable_cpus
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slipway.commands._render_options import add_render_arguments, rendered
+from slipway.commands._options import add_platform_argument, add_request_arguments, request_of
 from slipway.recipe.hashes import as_json
 
 if TYPE_CHECKING:
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_render_arguments(parser)
     parser.add_argument("--json", action="store_true", help="one object, keyed by name-version-build")
+    add_platform_argument(parser)
+    add_request_arguments(parser)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    outputs = rendered(arguments)
+    outputs = request_of(arguments).matching()
     if arguments.json:
         print(as_json({output.key: dict(output.listing) for output in outputs}))
         return 0

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 
 from slipway.base.events import Stage, StageKey
 from slipway.base.text import format_table, human_seconds, human_size
+from slipway.bootstrap.embedded import channels_of
 from slipway.checkout.greeting import greet
+from slipway.commands._options import add_build_arguments, add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
+from slipway.pipeline.finalize import finalize
 from slipway.pipeline.run import run
 from slipway.report.journaling import journaled
-from slipway.request import Request, add_build_arguments, add_variant_arguments
 
 if TYPE_CHECKING:
     import argparse
@@ -31,25 +33,26 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    add_variant_arguments(parser)
-    add_build_arguments(parser)
     parser.add_argument("--no-install", action="store_true", help="stop after the channel is published")
+    add_build_arguments(parser)
+    add_request_arguments(parser)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Run the whole flow; returns the exit code."""
     started = time.monotonic()
-    request = Request.of(arguments)
+    request = request_of(arguments)
     engine = load_engine(arguments.engine)
     with (
         request.workspace.lock(),
         journaled(request.workspace, "ship", arguments.jobs, reporter) as (journal, reporter),
     ):
         with reporter.step(Stage(StageKey.RECIPE)):
-            outputs = request.outputs()
+            rendered = request.outputs()
         with reporter.step(Stage(StageKey.BASE_CHANNEL)):
-            channels = request.build_channels(reporter)
-            outputs = request.finalized(outputs, channels)
+            needed = request.channel_variant(rendered)
+            channels = channels_of(request.channels, needed, reporter, offline=request.offline, build_tools=True)
+            outputs = finalize(request, rendered, channels)
         context = RunContext(
             workspace=request.workspace,
             engine=engine,

@@ -25,10 +25,10 @@ from rattler import MatchSpec, Version, VersionSpec
 from slipway.base.errors import ChannelError, SolveError, VerifyError
 from slipway.base.paths import Workspace
 from slipway.base.text import format_table, table_width
-from slipway.bootstrap import embedded_choices
+from slipway.bootstrap.embedded import channels_of
+from slipway.bootstrap.inventory import embedded_choices
 from slipway.channel.environments import solve
 from slipway.channel.folder import Channel
-from slipway.request import Selection, channels_of
 from slipway.verify import Verifier, format_findings, has_errors, shared_files, sort_findings, unsolvable
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.policies import load_policies
@@ -135,19 +135,21 @@ class _Channels:
 
     def environment(self, facts: PackageFacts, reporter: Reporter) -> Solution:
         """What the solver picks around one package."""
-        others = channels_of(self.named, selection_of(facts), reporter, offline=self.offline)
+        others = channels_of(self.named, embedded_variant(facts), reporter, offline=self.offline)
         spec = f"{facts.package} =={facts.index['version']} {facts.index['build']}"
         return solve([spec], (*self.own, *others))
 
 
-def selection_of(facts: PackageFacts) -> Selection:
-    """The part of the embedded channel that a package's dependencies ask for; None where any part will do."""
+def embedded_variant(facts: PackageFacts) -> dict[str, str]:
+    """The part of the embedded channel that a package depends on; a key is left out where any value will do."""
     choices = embedded_choices()
     cuda = _first_allowed(facts.depends, ("cuda-version",), choices.cudas)
     if cuda is None and (pinned := re.search(r" cuda(\d+)(\d)_", "\n".join(facts.depends))):
         cuda = f"{pinned[1]}.{pinned[2]}"  # in a pin on a build string: 130 is 13.0
     blas = "openblas" if facts.dependency_names & {"openblas", "libopenblas"} else None
-    return Selection(_first_allowed(facts.depends, ("python", "python_abi"), choices.pythons), blas, cuda)
+    python = _first_allowed(facts.depends, ("python", "python_abi"), choices.pythons)
+    asked = {"python": python, "blas_impl": blas, "cuda_compiler_version": cuda}
+    return {key: value for key, value in asked.items() if value is not None}
 
 
 def _first_allowed(depends: Sequence[str], names: Sequence[str], choices: Sequence[str]) -> str | None:

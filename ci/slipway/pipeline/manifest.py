@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError
 from slipway.engines.engine import FORMAT_VERSION
-from slipway.model import Source
+from slipway.model import RECIPE_SETTINGS, Source
 from slipway.recipe.overlay import APPEND, CLOBBER
-from slipway.source.leaves_out import DECLARATION, reads_of
+from slipway.source.leaves_out import reads_of
 from slipway.source.tree import SourceTree, read_tree
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MANIFEST_FILE = "slipway.json"
 """Where a package keeps its manifest, below ``info/``."""
 
-RENDERED_FILES = frozenset({"meta.yaml", "conda_build_config.yaml", APPEND, CLOBBER, DECLARATION})
+RENDERED_FILES = frozenset({"meta.yaml", "conda_build_config.yaml", APPEND, CLOBBER, RECIPE_SETTINGS})
 """Recipe files whose meaning is in the other parts already: a change that renders alike is no change."""
 
 LATER = frozenset(field.name for field in fields(Source)) - {

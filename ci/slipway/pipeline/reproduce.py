@@ -16,6 +16,8 @@ from slipway.base.errors import IntegrityError, SolveError
 from slipway.base.files import link_or_copy
 from slipway.base.paths import cache_folder
 from slipway.base.proc import capture
+from slipway.bootstrap.embedded import channels_of
+from slipway.bootstrap.inventory import embedded_choices
 from slipway.channel.environments import offered
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_info, read_package_digest, unpack_package
@@ -26,7 +28,7 @@ from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, 
 from slipway.pipeline.comparison import Difference, compare_trees
 from slipway.pipeline.manifest import MANIFEST_FILE, RENDERED_FILES, Manifest
 from slipway.pipeline.packing import finish_package
-from slipway.request import DEFAULT_RECIPE, Selection, channels_of
+from slipway.request import DEFAULT_RECIPE
 from slipway.source import pinned, url
 from slipway.source.tree import SourceTree
 
@@ -231,14 +233,17 @@ def _locked_channels(
         for name, known in environment.items()
     }
     used = output.hash_input
-    cuda = used.get("cuda_compiler_version", "None")
-    python = manifest.variant.get("python", "3.11").split(" ")[0].removesuffix(".*")
     names = {text.split()[0] for text in wanted.values()}
-    blas = next((name for name in ("mkl", "openblas") if name in names), None)
-    selection = Selection(python, blas, None if cuda == "None" else cuda)
+    blas = next((name for name in embedded_choices().blas if name in names), None)
+    known = {
+        "python": manifest.variant.get("python"),
+        "blas_impl": blas,
+        "cuda_compiler_version": used.get("cuda_compiler_version"),
+    }
+    asked = {key: value for key, value in known.items() if value is not None}
     # What was built with packages of other recipes found them in the same channel.
     packages = list(_take_from_folder(options.workspace.channel, wanted))
-    named = channels_of(options.channels, selection, reporter, offline=options.offline, build_tools=True)
+    named = channels_of(options.channels, asked, reporter, offline=options.offline, build_tools=True)
     locked = Channel(folder / "channel")
     for address in named:
         if address.startswith("file:"):

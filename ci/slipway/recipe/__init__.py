@@ -17,7 +17,7 @@ same outputs, and nothing of a recipe is ever run outside Jinja's sandbox. The s
     order       build order
     finish      pins resolved
     render      the whole; `stages` are the types in between
-    choose      picking outputs and variants from the result
+    choose      picking variants from the result
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import RecipeError
 from slipway.base.secrets import names_a_secret
+from slipway.recipe.choose import RecipeMatrix
 from slipway.recipe.config import VariantConfigText, given, parse
 from slipway.recipe.limits import Limits, call_limited
-from slipway.recipe.loader import load_config, load_recipe, surrounding_configs
+from slipway.recipe.loader import load_config, load_options, load_recipe, surrounding_configs
 from slipway.recipe.render import Renderer
 from slipway.recipe.stages import Recipe, Versions
 
@@ -38,7 +39,18 @@ if TYPE_CHECKING:
     from slipway.base.platform import Platform
     from slipway.model import RenderedOutput
 
-__all__ = ["Limits", "Recipe", "VariantConfigText", "load_config", "load_recipe", "render", "surrounding_configs"]
+__all__ = [
+    "Limits",
+    "Recipe",
+    "RecipeMatrix",
+    "VariantConfigText",
+    "load_config",
+    "load_options",
+    "load_recipe",
+    "render",
+    "render_matrix",
+    "surrounding_configs",
+]
 
 DEFAULT_LIMITS = Limits()
 
@@ -78,6 +90,30 @@ def render(
     Raises:
         RecipeError: the recipe or a configuration cannot be rendered; `where` is ``path:line``.
     """
+    return render_matrix(
+        recipe,
+        configs,
+        platform=platform,
+        environ=environ,
+        base_configs=base_configs,
+        variants=variants,
+        versions=versions,
+        limits=limits,
+    ).outputs
+
+
+def render_matrix(
+    recipe: Recipe,
+    configs: Sequence[VariantConfigText] = (),
+    *,
+    platform: Platform,
+    environ: Mapping[str, str],
+    base_configs: Sequence[VariantConfigText] = (),
+    variants: Mapping[str, Any] | None = None,
+    versions: Versions | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> RecipeMatrix:
+    """The same as `render`, together with the configured values, some of which no output uses."""
     stack = (*base_configs, *((recipe.config,) if recipe.config is not None else ()), *configs)
     try:
         return call_limited(
@@ -96,11 +132,11 @@ def _render(
     variants: Mapping[str, Any],
     versions: Versions | None,
     limits: Limits,
-) -> tuple[RenderedOutput, ...]:
-    """See `render`; runs in the process that has the limits."""
+) -> RecipeMatrix:
+    """See `render_matrix`; runs in the process that has the limits."""
     shown = {name: value for name, value in environ.items() if not names_a_secret(name)}
     parsed = [parse(source, platform=platform, environ=shown) for source in stack]
     if variants:
         parsed.append(given(variants))
     renderer = Renderer(recipe, parsed, platform=platform, environ=environ, versions=versions, limits=limits)
-    return renderer.render()
+    return RecipeMatrix(renderer.render(), renderer.space.values(), renderer.space.zip_groups)

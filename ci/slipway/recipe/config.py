@@ -70,6 +70,10 @@ class VariantSpace:
         first = self.variants[0]
         return frozenset(key for key in first if any(other[key] != first[key] for other in self.variants))
 
+    def values(self) -> dict[str, tuple[str, ...]]:
+        """The values of each key, each once, in their order."""
+        return {key: tuple(dict.fromkeys(variant[key] for variant in self.variants)) for key in self.variants[0]}
+
     def reduce(self, variants: Sequence[dict[str, str]], used: frozenset[str]) -> tuple[dict[str, str], ...]:
         """One variant per distinct combination of the `used` keys and of the keys zipped to them."""
         together = set(used)

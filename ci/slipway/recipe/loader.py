@@ -6,14 +6,32 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError
+from slipway.base.schema import read_yaml
+from slipway.model import RECIPE_SETTINGS, RecipeSettings
 from slipway.recipe.config import VariantConfigText
 from slipway.recipe.stages import Recipe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from slipway.model import VariantOption
+
+META_NAME = "meta.yaml"
 CONFIG_NAME = "conda_build_config.yaml"
 _LARGEST_FILE = 1_000_000
+
+
+def find_meta(place: Path) -> Path:
+    """The meta.yaml of a recipe's folder, or the one that is named itself.
+
+    Raises:
+        RecipeError: there is none.
+    """
+    path = place / META_NAME if place.is_dir() else place
+    if not path.is_file():
+        raise RecipeError("there is no recipe here", where=str(path), hint=f"name a folder that holds a {META_NAME}")
+    return path
 
 
 def load_recipe(directory: Path) -> Recipe:
@@ -22,9 +40,7 @@ def load_recipe(directory: Path) -> Recipe:
     Raises:
         RecipeError: there is no meta.yaml, or it is not text.
     """
-    path = directory / "meta.yaml" if directory.is_dir() else directory
-    if not path.is_file():
-        raise RecipeError("there is no recipe here", where=str(path), hint="name a folder that holds a meta.yaml")
+    path = find_meta(directory)
     config = path.parent / CONFIG_NAME
     return Recipe(
         directory=path.parent,
@@ -46,10 +62,20 @@ def load_config(path: Path) -> VariantConfigText:
     return VariantConfigText(str(path), _read(path))
 
 
-def surrounding_configs(home: Path, working_directory: Path) -> tuple[VariantConfigText, ...]:
+def surrounding_configs(folders: Iterable[Path]) -> tuple[VariantConfigText, ...]:
     """The configurations that conda-build picks up by itself: the user's, then the working directory's."""
-    found = dict.fromkeys(folder.resolve() / CONFIG_NAME for folder in (home, working_directory))
+    found = dict.fromkeys(folder.resolve() / CONFIG_NAME for folder in folders)
     return tuple(load_config(path) for path in found if path.is_file())
+
+
+def load_options(directory: Path) -> Mapping[str, VariantOption]:
+    """The short names of variant keys that a recipe declares, by name; none where it has no ``slipway.yaml``.
+
+    Raises:
+        RecipeError: the file is not as it should be.
+    """
+    path = directory / RECIPE_SETTINGS
+    return read_yaml(path, RecipeSettings, error=RecipeError).options if path.is_file() else {}
 
 
 def _read(path: Path) -> str:

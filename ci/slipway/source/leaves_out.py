@@ -15,7 +15,6 @@ A patch to nothing but such files is left out too; one that touches others as we
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping  # noqa: TC003 - read when the file is converted
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,16 +22,13 @@ import pathspec
 
 from slipway.base.errors import RecipeError
 from slipway.base.schema import read_yaml
+from slipway.model import RECIPE_SETTINGS, RecipeSettings
 from slipway.source.tree import SourceTree, read_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from slipway.model import RenderedOutput, Source
-
-DECLARATION = "slipway.yaml"
-
-_HINT = "it has one key, `leaves_out`, with a list of patterns for each output"
 
 
 @dataclass(frozen=True)
@@ -82,18 +78,11 @@ def _touched(patch: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-@dataclass(frozen=True)
-class Declaration:
-    """slipway.yaml: patterns of files that each output does not read."""
-
-    leaves_out: Mapping[str, tuple[str, ...]]
-
-
 def _left_out(output: RenderedOutput) -> tuple[str, ...]:
-    path = output.recipe_dir / DECLARATION
+    path = output.recipe_dir / RECIPE_SETTINGS
     if not path.is_file():
         return ()
-    patterns = read_yaml(path, Declaration, error=RecipeError, hint=_HINT).leaves_out.get(output.name, ())
+    patterns = read_yaml(path, RecipeSettings, error=RecipeError).leaves_out.get(output.name, ())
     try:
         pathspec.GitIgnoreSpec.from_lines(patterns)
     except (ValueError, re.error) as error:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import VariantError
 from slipway.base.files import copy_file, write_file
+from slipway.bootstrap.embedded import channels_of
 from slipway.channel.folder import Channel
 from slipway.pipeline.context import RunContext
+from slipway.pipeline.finalize import finalize
 from slipway.pipeline.run import run
-from slipway.recipe.choose import agrees, used_variant
+from slipway.recipe.choose import variant_of
 from slipway.report.journaling import journaled
-from slipway.request import Selection
 from slipway.workflows.graph import Job, make_jobs, selected
 
 if TYPE_CHECKING:
@@ -28,20 +28,15 @@ if TYPE_CHECKING:
 
     from slipway.base.log import Reporter
     from slipway.engines.engine import Engine
-    from slipway.model import Artifact, RenderedOutput
+    from slipway.model import Artifact
     from slipway.request import Request
 
 ANSWER = "job.json"
 
 
-def local_jobs(request: Request, asked: Selection) -> tuple[Job, ...]:
-    """The jobs of the recipe on this machine; `asked` leaves variants out, None takes all."""
-    return make_jobs([output for output in request.matrix() if _asked_for(output, asked)], request.platform.subdir)
-
-
-def _asked_for(output: RenderedOutput, asked: Selection) -> bool:
-    used = used_variant(output)
-    return all(key not in used or used[key] == "None" or agrees(value, used[key]) for key, _, value in asked.asked())
+def local_jobs(request: Request) -> tuple[Job, ...]:
+    """The jobs of the recipe on this machine: all of them, or those that belong to what was asked for."""
+    return make_jobs(request.matching(), request.platform.subdir)
 
 
 def find_job(jobs: Sequence[Job], identifier: str) -> Job:
@@ -59,14 +54,9 @@ def find_job(jobs: Sequence[Job], identifier: str) -> Job:
     return job
 
 
-def selection_of(job: Job) -> Selection:
-    """What the embedded channel must hold for this job and for what is handed to it."""
-    found: dict[str, str] = {}
-    for output in (job.output, *(other.output for other in reversed(job.needs))):
-        for key, value in used_variant(output).items():
-            if value != "None":
-                found.setdefault(key, value.split(" ")[0].removesuffix(".*"))
-    return Selection(found.get("python"), found.get("blas_impl"), found.get("cuda_compiler_version"))
+def job_variant(job: Job) -> dict[str, str]:
+    """What the embedded channel must hold for this job and for what is handed to it, by variant key."""
+    return variant_of((job.output, *(other.output for other in reversed(job.needs))))
 
 
 def run_job(
@@ -86,8 +76,8 @@ def run_job(
     workspace = request.workspace
     outputs = [*(other.output for other in job.needs), job.output]
     with workspace.lock(), journaled(workspace, f"ci job {job.name}", jobs, reporter) as (journal, reporter):
-        channels = replace(request, selection=selection_of(job)).build_channels(reporter)
-        outputs = request.finalized(outputs, channels)
+        channels = channels_of(request.channels, job_variant(job), reporter, offline=request.offline, build_tools=True)
+        outputs = finalize(request, outputs, channels)
         taken = [(other.output.subdir, handed / other.file) for other in (*job.needs, job)]
         Channel(workspace.channel).publish([(subdir, path) for subdir, path in taken if path.is_file()])
         context = RunContext(

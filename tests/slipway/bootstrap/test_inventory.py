@@ -8,8 +8,7 @@ import pytest
 from rattler import MatchSpec
 
 from slipway.base import errors
-from slipway.bootstrap import DATA, ChannelRequest
-from slipway.bootstrap.inventory import Inventory, read_inventory
+from slipway.bootstrap.inventory import DATA, ChannelRequest, Inventory, read_inventory
 from slipway.bootstrap.lock import read_lock
 
 

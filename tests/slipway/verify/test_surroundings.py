@@ -14,7 +14,7 @@ from slipway.base.events import Finding
 from slipway.channel.environments import SolvedPackage
 from slipway.channel.folder import Channel
 from slipway.cli import main
-from slipway.commands.verify import selection_of
+from slipway.commands.verify import embedded_variant
 from slipway.verify import Verifier, find_previous, format_findings, sort_findings
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.rules import RULES
@@ -191,7 +191,7 @@ def test_table_for_a_terminal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("depends", "selection"),
+    ("depends", "variant"),
     [
         ([], (None, None, None)),
         (["python >=3.10"], ("3.11", None, None)),
@@ -204,7 +204,8 @@ def test_table_for_a_terminal() -> None:
     ],
 )
 def test_part_of_the_embedded_channel(
-    kit: Kit, depends: list[str], selection: tuple[str | None, str | None, str | None]
+    kit: Kit, depends: list[str], variant: tuple[str | None, str | None, str | None]
 ) -> None:
-    found = selection_of(kit.facts(kit.package({"a": "a"}, depends=depends)))
-    assert (found.python, found.blas, found.cuda) == selection
+    found = embedded_variant(kit.facts(kit.package({"a": "a"}, depends=depends)))
+    keys = ("python", "blas_impl", "cuda_compiler_version")
+    assert found == {key: value for key, value in zip(keys, variant, strict=True) if value is not None}

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import VariantError
+from slipway.bootstrap.embedded import channel_request
+from slipway.bootstrap.inventory import ChannelRequest
 from slipway.channel.specs import strict_spec
 from slipway.commands import ci, install, publish
-from slipway.request import Request, Selection
+from slipway.commands._options import request_of
 from slipway.workflows.graph import takes
-from slipway.workflows.job import find_job, hand_on, local_jobs, selection_of
+from slipway.workflows.job import find_job, hand_on, job_variant, local_jobs
 from slipway.workflows.matrix import HANDED, build_command, gpu_commands, gpu_spec, publish_command
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def test_every_written_build_finds_its_job(own_matrix: Matrix) -> None:
     jobs = own_matrix.jobs["linux-64"]
     arguments = parsed(build_command(own_matrix), ci, IDENTIFIER=jobs[0].identifier)
     assert arguments.handed == Path(HANDED)
-    here = local_jobs(Request.of(arguments), Selection(None, None, None))
+    here = local_jobs(request_of(arguments))
     assert [job.identifier for job in here] == [job.identifier for job in jobs], "rendered alike on the runner"
     for mine, written in zip(here, jobs, strict=True):
         assert [other.name for other in mine.needs] == [other.name for other in written.needs]
@@ -63,19 +65,25 @@ def test_publishing_command_is_one_of_slipway() -> None:
 
 
 def test_embedded_channel_for_a_job_holds_what_its_needs_need(own_matrix: Matrix) -> None:
-    found = {job.output.name: selection_of(job) for job in own_matrix.jobs["linux-64"]}
-    assert found["libtorch"] == Selection(None, "openblas", None)
-    assert found["libtorch-cuda"] == Selection(None, "mkl", "13.0")
-    assert found["pytorch"] == Selection("3.13", "mkl", None)
-    assert found["pytorch-gpu"].cuda == "13.0"
+    found = {job.output.name: job_variant(job) for job in own_matrix.jobs["linux-64"]}
+    assert channel_request(found["libtorch"]) == ChannelRequest(None, "openblas")
+    assert channel_request(found["libtorch-cuda"]) == ChannelRequest("13.0", "mkl")
+    assert channel_request(found["pytorch"]) == ChannelRequest(None, "mkl", ("3.13",))
+    assert channel_request(found["pytorch-gpu"]).cuda == "13.0"
 
 
-def test_a_selection_leaves_jobs_out() -> None:
-    request = Request.of(parsed("./slipway ci job x --handed y --channel z", ci))
-    names = [job.identifier.partition("_")[0] for job in local_jobs(request, Selection("3.12", "mkl", "None"))]
-    assert names == ["libtorch-mkl", "pytorch-py312"]
-    names = [job.identifier.partition("_")[0] for job in local_jobs(request, Selection("3.12", "mkl", "13.0"))]
-    assert names == ["libtorch-mkl", "libtorch-cuda-cuda130", "pytorch-py312", "pytorch-gpu-cuda130"]
+def test_what_is_asked_for_leaves_jobs_out() -> None:
+    def names(*words: str) -> list[str]:
+        arguments = parsed(f"./slipway ci job x --handed y --channel z {' '.join(words)}", ci)
+        return [job.identifier.partition("_")[0] for job in local_jobs(request_of(arguments))]
+
+    assert names("--python 3.12 --blas mkl --cuda None") == ["libtorch-mkl", "pytorch-py312"]
+    assert names("--python 3.12 --blas mkl --variant cuda_compiler_version=13.0") == [
+        "libtorch-mkl",
+        "libtorch-cuda-cuda130",
+        "pytorch-py312",
+        "pytorch-gpu-cuda130",
+    ]
 
 
 def test_unknown_job(own_matrix: Matrix) -> None:

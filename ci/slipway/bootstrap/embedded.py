@@ -1,0 +1,70 @@
+"""The embedded channel among the channels that commands are given, and the part of it that a variant asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.base.paths import cache_folder
+from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
+from slipway.bootstrap.inventory import ChannelRequest
+from slipway.bootstrap.pins import EMBEDDED
+from slipway.recipe.choose import WITHOUT, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from slipway.base.log import Reporter
+    from slipway.model import Variant
+
+
+def channel_request(asked: Variant, *, build_tools: bool = False) -> ChannelRequest:
+    """What the embedded channel must offer for a variant; its own choice where `asked` says nothing."""
+    named = {key: version_of(asked[key]) for key in ("python", "blas_impl", "cuda_compiler_version") if key in asked}
+    request = ChannelRequest()
+    cuda = named.get("cuda_compiler_version", WITHOUT)
+    return ChannelRequest(
+        cuda=None if cuda == WITHOUT else cuda,
+        blas=named.get("blas_impl", request.blas),
+        python=(named["python"],) if "python" in named else request.python,
+        build_tools=build_tools,
+    )
+
+
+def embedded_channel(
+    asked: Variant, reporter: Reporter, *, offline: bool, build_tools: bool = False
+) -> EmbeddedChannel:
+    """Assemble (or find) the embedded channel with what a variant asks for.
+
+    Args:
+        build_tools: also with the Python that build tools run with, whichever is asked for.
+
+    Raises:
+        VariantError: it has no such part.
+        NetworkError: a download was needed and could not be made.
+    """
+    return ensure_channel(
+        channel_request(asked, build_tools=build_tools), reporter, cache=cache_folder(), offline=offline
+    )
+
+
+def channels_of(
+    named: Sequence[str] | None, asked: Variant, reporter: Reporter, *, offline: bool, build_tools: bool = False
+) -> tuple[str, ...]:
+    """The addresses of the channels that are `named`, by default the embedded one; the word for it becomes its address.
+
+    Raises:
+        NetworkError: the embedded channel is asked for, and a download that it needs could not be made.
+    """
+    return tuple(
+        embedded_channel(asked, reporter, offline=offline, build_tools=build_tools).url
+        if name == EMBEDDED
+        else channel_address(name)
+        for name in ((EMBEDDED,) if named is None else named)
+    )
+
+
+def channel_address(text: str) -> str:
+    """What the solver takes: a folder becomes a ``file://`` address; names and addresses stay."""
+    path = Path(text)
+    return path.resolve().as_uri() if path.is_dir() else text

@@ -1,0 +1,32 @@
+"""The configuration that goes with the embedded channel: it lies over a recipe's own wherever that channel is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from slipway.bootstrap.inventory import DATA, embedded_choices
+from slipway.recipe.choose import version_of
+from slipway.recipe.config import VariantConfigText
+from slipway.recipe.loader import CONFIG_NAME, load_config
+
+if TYPE_CHECKING:
+    from slipway.model import Variant
+
+EMBEDDED: Final = "embedded"
+"""The name by which a list of channels may hold the embedded one, as conda's lists may hold `defaults`."""
+
+
+def embedded_pins(asked: Variant) -> tuple[VariantConfigText, ...]:
+    """What the embedded channel holds, as variant configurations, low precedence first.
+
+    The channel is assembled with one Python: that of the file, or the one that is `asked` for.
+
+    Raises:
+        VariantError: the channel has no such Python.
+    """
+    pins = load_config(DATA / CONFIG_NAME)
+    if "python" not in asked:
+        return (pins,)
+    python = version_of(asked["python"])
+    embedded_choices().check_python(python)
+    return (pins, VariantConfigText("the embedded channel's Python", f"python:\n  - {python}.* *_cpython\n"))

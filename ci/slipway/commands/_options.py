@@ -1,0 +1,195 @@
+"""The options that commands share: what to build (`Request`), and how. Every command spells them alike."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from slipway.base.errors import RecipeError, UsageError
+from slipway.base.paths import Workspace
+from slipway.base.platform import LINUX_64, find_platform, this_platform, usable_cpus
+from slipway.bootstrap.pins import EMBEDDED
+from slipway.model import RECIPE_SETTINGS
+from slipway.recipe import load_options
+from slipway.recipe.choose import WITHOUT
+from slipway.recipe.loader import META_NAME, find_meta
+from slipway.request import DEFAULT_RECIPE, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+VERSION = "X.Y"
+"""What an option takes that is a version of two numbers."""
+
+CHANNEL_HELP = (
+    "take what packages need from here (repeatable, the first wins) instead of from the embedded channel; "
+    f"the word `{EMBEDDED}` names that one, so `--channel DIR --channel {EMBEDDED}` adds DIR to it"
+)
+
+
+def add_request_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which recipe, which part of its matrix, by which configurations, from which channels.
+
+    To be called after a command has declared its own options: the recipe's short names must not be among them. The
+    recipe is looked for among `words`, a default of `parser` that holds the command line.
+
+    Raises:
+        RecipeError: the recipe declares a short name that is slipway's own.
+    """
+    parser.add_argument("recipe", nargs="?", type=Path, metavar="DIR", help="folder of the recipe (default: recipe/)")
+    parser.add_argument("--channel", action="append", metavar="URL", help=CHANNEL_HELP)
+    parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
+    parser.add_argument("--dist", metavar="DIR", help="folder for everything that is written (default: dist/)")
+    variants = parser.add_argument_group("variants", "which of the recipe's variants, and the files that make them")
+    variants.add_argument("-m", "--variant-config-files", "--variant-config", dest="variant_configs", action="append",
+                          type=Path, default=[], metavar="FILE",
+                          help="add a conda_build_config.yaml; later files win")  # fmt: skip
+    variants.add_argument("-e", "--exclusive-config-files", "--exclusive-config-file", "--exclusive-config",
+                          dest="exclusive_configs", action="append", type=Path, default=[], metavar="FILE",
+                          help="use this file instead of those in the home and working directories; later files win, "
+                          "and the recipe's own and -m files win over it")  # fmt: skip
+    variants.add_argument(
+        "--variants", metavar="YAML", help="values that win over every file, such as '{python: [3.12]}'"
+    )
+    _add_variant_keys(variants, _find_recipe(parser.get_default("words") or ()))
+
+
+def add_variant_arguments(parser: argparse.ArgumentParser) -> None:
+    """Values of variant keys, where no recipe is named: the short names are those of the checkout's recipe."""
+    _add_variant_keys(parser.add_argument_group("variants", "of the embedded channel's packages"), DEFAULT_RECIPE)
+
+
+def _add_variant_keys(variants: argparse._ArgumentGroup, recipe: Path) -> None:
+    variants.add_argument("--variant", action="append", default=[], metavar="KEY=VALUE",
+                          help="only variants with this value of a variant key (repeatable)")  # fmt: skip
+    options = load_options(recipe)
+    variants.set_defaults(short_names=options)
+    for name, option in options.items():
+        described = option.help or f"the same as --variant {option.key}={option.takes}"
+        described += f" (default: {option.default})" if option.default is not None else ""
+        try:
+            variants.add_argument(f"--{name}", dest=_destination(name), metavar=option.takes, help=described)
+        except argparse.ArgumentError:
+            raise RecipeError(
+                f"`options: {name}`: --{name} is slipway's own option",
+                where=str(recipe / RECIPE_SETTINGS),
+                hint="choose another name",
+            ) from None
+
+
+def add_platform_argument(parser: argparse.ArgumentParser) -> None:
+    """For which platform; only where nothing is built."""
+    parser.add_argument(
+        "--platform", default=LINUX_64.subdir, metavar="SUBDIR", help="platform to render for (%(default)s)"
+    )
+
+
+def add_build_arguments(parser: argparse.ArgumentParser) -> None:
+    """How to build."""
+    add_engine_arguments(parser)
+    parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="compilers to run at once")
+
+
+def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
+    """With what to build, and when."""
+    parser.add_argument("--engine", default="rattler", metavar="NAME", help="rattler (default) or conda-build")
+    parser.add_argument("--rebuild", action="store_true", help="build even what did not change")
+
+
+def request_of(arguments: argparse.Namespace) -> Request:
+    """Check the arguments of `add_request_arguments`.
+
+    Raises:
+        RecipeError: there is no recipe in that folder.
+        UsageError: a value is not of the form that its option takes, or a key has two values.
+        HostError: slipway does not build on this machine, and no other platform is named.
+        VariantError: there is no such platform.
+    """
+    named = getattr(arguments, "platform", None)
+    return Request(
+        recipe=find_meta(arguments.recipe or DEFAULT_RECIPE).resolve().parent,
+        platform=this_platform() if named is None else find_platform(named),
+        workspace=Workspace.of_checkout(arguments.dist),
+        asked=asked_variant(arguments),
+        channels=tuple(arguments.channel) if arguments.channel else None,
+        surroundings=(Path.home(), Path.cwd()),
+        exclusive_configs=tuple(arguments.exclusive_configs),
+        variant_configs=tuple(arguments.variant_configs),
+        variants=_variants(arguments.variants),
+        environ=dict(os.environ),
+        offline=arguments.offline,
+    )
+
+
+def words_of(arguments: argparse.Namespace) -> list[str]:
+    """The command line that makes `request_of` answer the same in another process; without ``--dist``."""
+    words = [str(find_meta(arguments.recipe or DEFAULT_RECIPE).resolve().parent)]
+    for key, value in asked_variant(arguments).items():
+        words += ["--variant", f"{key}={value}"]
+    for channel in arguments.channel or ():
+        words += ["--channel", channel]
+    for path in arguments.variant_configs:
+        words += ["-m", str(path.resolve())]
+    for path in arguments.exclusive_configs:
+        words += ["-e", str(path.resolve())]
+    if arguments.variants is not None:
+        words += ["--variants", arguments.variants]
+    return [*words, *(["--offline"] if arguments.offline else [])]
+
+
+def _find_recipe(words: Sequence[str]) -> Path:
+    """The folder of the recipe that a command line names: the short names of variant keys are declared there."""
+    for word in words:
+        path = Path(word)
+        if not word.startswith("-") and (path / META_NAME).is_file():
+            return path
+        if path.name == META_NAME and path.is_file():
+            return path.parent
+    return DEFAULT_RECIPE
+
+
+def _destination(name: str) -> str:
+    return f"variant_{name}"
+
+
+def asked_variant(arguments: argparse.Namespace) -> dict[str, str]:
+    """The variant keys that a command line gives a value, and the values.
+
+    Raises:
+        UsageError: a value is not of the form that its option takes, or a key has two values.
+    """
+    asked: dict[str, str] = {}
+    for text in arguments.variant:
+        key, equals, value = text.partition("=")
+        if not (key and equals and value):
+            raise UsageError(f"--variant takes KEY=VALUE, not `{text}`", hint="such as `--variant python=3.12`")
+        _ask(asked, key, value)
+    for name, option in arguments.short_names.items():
+        value = getattr(arguments, _destination(name), None)
+        if value is not None:
+            if option.takes == VERSION and value != WITHOUT and not re.fullmatch(r"\d+\.\d+", value):
+                raise UsageError(f"--{name} takes a version {VERSION}, not `{value}`")
+            _ask(asked, option.key, value)
+    return asked
+
+
+def _ask(asked: dict[str, str], key: str, value: str) -> None:
+    if asked.setdefault(key, value) != value:
+        raise UsageError(f"`{key}` is asked for twice: {asked[key]} and {value}", hint="name one value for each key")
+
+
+def _variants(text: str | None) -> Mapping[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        values = yaml.load(text, Loader=yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        raise UsageError(f"--variants is not valid YAML: {error}", hint="such as '{python: [3.12]}'") from None
+    if not isinstance(values, dict):
+        raise UsageError("--variants must map keys to values", hint="such as '{python: [3.12]}'")
+    return values
