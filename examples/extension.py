@@ -1,6 +1,6 @@
 """A function in C++ with a gradient of its own, compiled as the program starts. It is compiled once.
 
-Needs pybind11, Ninja and a C++ compiler. Prints
+Needs pybind11, Ninja, setuptools and a C++ compiler. Prints
 
 tensor([0.0000, 0.7311], grad_fn=<SwishBackward>)
 tensor([0.5000, 0.9277])
