@@ -15,7 +15,7 @@ import pytest
 from slipway.base.log import NullReporter
 from slipway.bootstrap.embedded import embedded_channel
 from slipway.channel.folder import Channel
-from slipway.checkout.solver_truth import Case, Row, judge, read_table
+from slipway.checkout.solver_truth import Row, SolverCase, judge, read_table
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -72,7 +72,7 @@ class Shipped:
                 return None
         return replace(row, picks=picks, cases=cases) if cases else None
 
-    def asked_for_what_is_here(self, case: Case) -> bool:
+    def asked_for_what_is_here(self, case: SolverCase) -> bool:
         """Whether each of our packages that it names is there in the variant that it names."""
         own = [spec.split() for spec in case.specs]
         named = [words for words in own if words[0] in ("libtorch", "libtorch-cuda", "pytorch", "pytorch-gpu")]

@@ -55,6 +55,7 @@ def test_commands_are_found() -> None:
 def test_slipway_takes_the_command(document: str, command: str) -> None:
     name, *words = shlex.split(command.replace("[", "").replace("]", ""))
     parser = argparse.ArgumentParser(prog=f"slipway {name}")
+    parser.set_defaults(words=words)
     importlib.import_module(f"slipway.commands.{name}").add_arguments(parser)
     if not words:
         return  # the command is meant, not a line to type

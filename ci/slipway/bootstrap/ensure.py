@@ -29,7 +29,7 @@ from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.debs import check_machine
 from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
-from slipway.bootstrap.inventory import DATA, ChannelRequest, Inventory, Settings, read_inventory
+from slipway.bootstrap.inventory import DATA, ChannelRequest, EmbeddedInventory, EmbeddedSettings, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
 from slipway.channel.package_writer import to_json
 from slipway.channel.repodata import SUBDIRS, set_behind, write_repodata
@@ -133,7 +133,7 @@ def ensure_channel(
         )
 
 
-def _find_pythons(request: ChannelRequest, settings: Settings, processes: Processes) -> dict[str, Interpreter]:
+def _find_pythons(request: ChannelRequest, settings: EmbeddedSettings, processes: Processes) -> dict[str, Interpreter]:
     """Those that are asked for; before them that of build tools, where that is asked for, too."""
 
     def find(version: str) -> Interpreter:
@@ -146,7 +146,7 @@ def _find_pythons(request: ChannelRequest, settings: Settings, processes: Proces
     return found
 
 
-def _stamp(request: ChannelRequest, inventory: Inventory, pythons: Mapping[str, Interpreter], code: str) -> str:
+def _stamp(request: ChannelRequest, inventory: EmbeddedInventory, pythons: Mapping[str, Interpreter], code: str) -> str:
     interpreters = {version: python.fingerprint for version, python in pythons.items()}
     facts = [asdict(request), inventory.digest, interpreters, code]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -45,7 +45,7 @@ class ChannelRequest:
 
 
 @dataclass(frozen=True)
-class Settings:
+class EmbeddedSettings:
     """``data/settings.yaml``: Debian's suite, its glibc and Python, and the choices that a request has."""
 
     suite: str
@@ -62,11 +62,11 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Inventory:
+class EmbeddedInventory:
     """All data of the embedded channel. `digest` covers every byte below its folder."""
 
     folder: Path
-    settings: Settings
+    settings: EmbeddedSettings
     descriptions: tuple[RawDescription, ...]
     digest: str
 
@@ -126,7 +126,7 @@ class Inventory:
         return [instantiate(raw, python=short, full_python=full, files=files) for short, full in pythons.items()]
 
 
-def read_inventory(folder: Path) -> Inventory:
+def read_inventory(folder: Path) -> EmbeddedInventory:
     """Read ``ci/slipway/bootstrap/data``."""
     digest = hashlib.sha256()
     descriptions: list[RawDescription] = []
@@ -138,15 +138,15 @@ def read_inventory(folder: Path) -> Inventory:
         digest.update(f"{path.relative_to(folder).as_posix()} {own}\n".encode())
         if path.is_relative_to(folder / "packages") and path.suffix == ".yaml":
             descriptions.append(load(path, own))
-    return Inventory(folder, read_settings(folder / "settings.yaml"), tuple(descriptions), digest.hexdigest())
+    return EmbeddedInventory(folder, read_settings(folder / "settings.yaml"), tuple(descriptions), digest.hexdigest())
 
 
-def read_settings(path: Path) -> Settings:
+def read_settings(path: Path) -> EmbeddedSettings:
     """Read ``settings.yaml``."""
-    return read_yaml(path, Settings, error=errors.ChannelError)
+    return read_yaml(path, EmbeddedSettings, error=errors.ChannelError)
 
 
-def embedded_choices() -> Settings:
+def embedded_choices() -> EmbeddedSettings:
     """What the embedded channel can be asked for."""
     return read_settings(DATA / "settings.yaml")
 

@@ -27,7 +27,7 @@ ROW_KEYS = frozenset(["request", "driver", "glibc", "blas", "picks", "never", "j
 
 
 @dataclass(frozen=True)
-class Host:
+class SimulatedHost:
     """A machine as the solver sees it: the CUDA version of its driver, or None, and its glibc."""
 
     driver: str | None
@@ -52,12 +52,12 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Case:
+class SolverCase:
     """One question: a request, in the words of a user, on one host."""
 
     request: str
     blas: str
-    host: Host
+    host: SimulatedHost
     specs: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class Row:
         refused: a word of the solver's reasons, or None where there is a solution.
     """
 
-    cases: tuple[Case, ...]
+    cases: tuple[SolverCase, ...]
     picks: Mapping[str, str]
     never: tuple[str, ...]
     just_one: tuple[str, ...]
@@ -104,7 +104,7 @@ def read_table(path: Path) -> Table:
         "blas": list(content["blas"]),
     }
     rows = tuple(_row(entry, number, known, content, path) for number, entry in enumerate(content["rows"], 1))
-    answered: dict[Case, int] = {}
+    answered: dict[SolverCase, int] = {}
     for number, row in enumerate(rows, 1):
         for case in row.cases:
             if case in answered:
@@ -142,13 +142,13 @@ def _row(
     )
 
 
-def _case(words: Mapping[str, str], content: Mapping[str, Any]) -> Case:
+def _case(words: Mapping[str, str], content: Mapping[str, Any]) -> SolverCase:
     driver = None if words["driver"] == NO_DRIVER else words["driver"]
     specs = (*content["requests"][words["request"]], *content["blas"][words["blas"]])
-    return Case(words["request"], words["blas"], Host(driver, words["glibc"]), specs)
+    return SolverCase(words["request"], words["blas"], SimulatedHost(driver, words["glibc"]), specs)
 
 
-def judge(row: Row, case: Case, channels: Sequence[str]) -> list[str]:
+def judge(row: Row, case: SolverCase, channels: Sequence[str]) -> list[str]:
     """Ask the solver; returns what is not as the row says, as sentences. Empty means that it is."""
     try:
         solution = solve(case.specs, channels, case.host.virtual_packages())
@@ -202,7 +202,7 @@ def as_markdown(table: Table, *, source: str) -> str:
     return "\n".join([*lines, "", f"{cases} cases in {len(table.rows)} rows.", ""])
 
 
-def _values(row: Row, value: Callable[[Case], str], table: Table) -> str:
+def _values(row: Row, value: Callable[[SolverCase], str], table: Table) -> str:
     own = list(dict.fromkeys(value(case) for case in row.cases))
     everything = dict.fromkeys(value(case) for other in table.rows for case in other.cases)
     return "any" if len(own) == len(everything) else ", ".join(own)

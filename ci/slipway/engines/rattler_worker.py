@@ -6,6 +6,7 @@ Ends by writing the answer (JSON) beside the job: the package's path, or what ki
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -57,8 +58,6 @@ def end_with_parent() -> int:
     Else compilers would go on writing where the next slipway builds. The kernel ends this process with its parent, and
     a small child, which learns of this process's end in the same way, then ends the group. Returns the child's number.
     """
-    import ctypes
-
     prctl, set_death_signal = ctypes.CDLL(None).prctl, 1  # PR_SET_PDEATHSIG
     parent, worker = os.getppid(), os.getpid()
     prctl(set_death_signal, signal.SIGKILL)

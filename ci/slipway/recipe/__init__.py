@@ -28,7 +28,7 @@ from slipway.base.errors import RecipeError
 from slipway.base.secrets import names_a_secret
 from slipway.recipe.choose import RecipeMatrix
 from slipway.recipe.config import VariantConfigText, given, parse
-from slipway.recipe.limits import Limits, call_limited
+from slipway.recipe.limits import RenderLimits, call_limited
 from slipway.recipe.loader import load_config, load_options, load_recipe, surrounding_configs
 from slipway.recipe.render import Renderer
 from slipway.recipe.stages import Recipe, Versions
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from slipway.model import RenderedOutput
 
 __all__ = [
-    "Limits",
     "Recipe",
     "RecipeMatrix",
+    "RenderLimits",
     "VariantConfigText",
     "load_config",
     "load_options",
@@ -52,7 +52,7 @@ __all__ = [
     "surrounding_configs",
 ]
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = RenderLimits()
 
 
 def render(
@@ -64,7 +64,7 @@ def render(
     base_configs: Sequence[VariantConfigText] = (),
     variants: Mapping[str, Any] | None = None,
     versions: Versions | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: RenderLimits = DEFAULT_LIMITS,
 ) -> tuple[RenderedOutput, ...]:
     """Render every output of every variant.
 
@@ -111,7 +111,7 @@ def render_matrix(
     base_configs: Sequence[VariantConfigText] = (),
     variants: Mapping[str, Any] | None = None,
     versions: Versions | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: RenderLimits = DEFAULT_LIMITS,
 ) -> RecipeMatrix:
     """The same as `render`, together with the configured values, some of which no output uses."""
     stack = (*base_configs, *((recipe.config,) if recipe.config is not None else ()), *configs)
@@ -131,7 +131,7 @@ def _render(
     environ: Mapping[str, str],
     variants: Mapping[str, Any],
     versions: Versions | None,
-    limits: Limits,
+    limits: RenderLimits,
 ) -> RecipeMatrix:
     """See `render_matrix`; runs in the process that has the limits."""
     shown = {name: value for name, value in environ.items() if not names_a_secret(name)}

@@ -46,7 +46,7 @@ _SIZES = Path("/proc/self/statm")
 
 
 @dataclass(frozen=True)
-class Limits:
+class RenderLimits:
     """What one call may take: seconds of processor time, and MB of memory beyond what the process has."""
 
     seconds: int = 5
@@ -80,7 +80,7 @@ class LimitedProcess:
         self._connection: Connection | None = None
         self._wait: Callable[[], int] = lambda: 0
 
-    def call(self, limits: Limits, function: Callable[..., T], *arguments: Any) -> T:
+    def call(self, limits: RenderLimits, function: Callable[..., T], *arguments: Any) -> T:
         """What ``function(*arguments)`` returns; all of it must be data that can be pickled.
 
         Raises:
@@ -141,7 +141,7 @@ class LimitedProcess:
         atexit.register(self.close)
 
 
-def call_limited(limits: Limits, function: Callable[..., T], *arguments: Any) -> T:
+def call_limited(limits: RenderLimits, function: Callable[..., T], *arguments: Any) -> T:
     """See `LimitedProcess.call`; there is one such process."""
     if sys.platform == "win32":
         return function(*arguments)
@@ -156,7 +156,7 @@ def _has_foreign_threads() -> bool:
     return not _TASKS.is_dir() or sum(1 for _ in _TASKS.iterdir()) > threading.active_count()
 
 
-def _killed(limits: Limits, number: int) -> RecipeError:
+def _killed(limits: RenderLimits, number: int) -> RecipeError:
     """What to say when a signal ended the process: RLIMIT_CPU's, or one that a lack of memory leads to."""
     passed: OutOfTimeError | MemoryError = OutOfTimeError() if number == signal.SIGXCPU else MemoryError()
     return RecipeError(f"rendering the recipe needs {limits.explain(passed)}", hint=HINT)
@@ -175,7 +175,7 @@ def serve(descriptor: int) -> None:
             connection.send(_return(limits, function, arguments))
 
 
-def _return(limits: Limits, function: Callable[..., Any], arguments: tuple[Any, ...]) -> _Returned:
+def _return(limits: RenderLimits, function: Callable[..., Any], arguments: tuple[Any, ...]) -> _Returned:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RecipeWarning)
         try:
@@ -194,7 +194,7 @@ def _return(limits: Limits, function: Callable[..., Any], arguments: tuple[Any, 
 
 
 @contextmanager
-def _limited(limits: Limits) -> Iterator[None]:
+def _limited(limits: RenderLimits) -> Iterator[None]:
     """Hold this process to the limits while the block runs."""
 
     def give_up(_signal: int, _frame: object) -> None:

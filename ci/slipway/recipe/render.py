@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from slipway.base.platform import Platform
     from slipway.model import RenderedOutput
-    from slipway.recipe.limits import Limits
+    from slipway.recipe.limits import RenderLimits
 
 _ALWAYS_SPANNED = ("target_platform", "channel_targets", "python")
 _PACKAGE_VARIABLES = ("PKG_NAME", "PKG_VERSION", "PKG_BUILDNUM")
@@ -52,7 +52,7 @@ class Renderer:
         platform: Platform,
         environ: Mapping[str, str],
         versions: Versions | None,
-        limits: Limits,
+        limits: RenderLimits,
     ) -> None:
         self._recipe = recipe
         self._platform = platform

@@ -22,7 +22,7 @@ from slipway.recipe.limits import HINT, OutOfTimeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from slipway.recipe.limits import Limits
+    from slipway.recipe.limits import RenderLimits
 
 _MARK_OPEN, _MARK_CLOSE = "\ue000", "\ue001"
 _MARK = re.compile(f"{_MARK_OPEN}(\\d+){_MARK_CLOSE}")
@@ -51,7 +51,7 @@ class TemplateRenderer:
         limits: what the process may take, for messages; the kernel holds it to them, see `slipway.recipe.limits`.
     """
 
-    def __init__(self, path: str, read_file: Callable[[str], str | None], limits: Limits) -> None:
+    def __init__(self, path: str, read_file: Callable[[str], str | None], limits: RenderLimits) -> None:
         self._limits = limits
         self._path = path
         self._read_file = read_file

@@ -97,7 +97,7 @@ class Resources:
 
 
 @dataclass(frozen=True)
-class CompilerCache:
+class CompilerCacheSettings:
     """Where sccache keeps what jobs compiled.
 
     Attributes:
@@ -143,7 +143,7 @@ class Settings:
     gpu: Gpu
     checks: Checks
     resources: Mapping[str, Resources]
-    compiler_cache: CompilerCache = yaml_key("compiler-cache")  # noqa: RUF009 - it is dataclasses.field
+    compiler_cache: CompilerCacheSettings = yaml_key("compiler-cache")  # noqa: RUF009 - it is dataclasses.field
 
     def __post_init__(self) -> None:
         for subdir, platform in self.platforms.items():

@@ -8,12 +8,12 @@ import pytest
 from rattler import MatchSpec
 
 from slipway.base import errors
-from slipway.bootstrap.inventory import DATA, ChannelRequest, Inventory, read_inventory
+from slipway.bootstrap.inventory import DATA, ChannelRequest, EmbeddedInventory, read_inventory
 from slipway.bootstrap.lock import read_lock
 
 
 @pytest.fixture(scope="module")
-def inventory() -> Inventory:
+def inventory() -> EmbeddedInventory:
     return read_inventory(DATA)
 
 
@@ -22,7 +22,7 @@ def requests() -> list[ChannelRequest]:
 
 
 @pytest.mark.parametrize("request_", requests(), ids=str)
-def test_every_dependency_is_in_the_channel(inventory: Inventory, request_: ChannelRequest) -> None:
+def test_every_dependency_is_in_the_channel(inventory: EmbeddedInventory, request_: ChannelRequest) -> None:
     chosen = inventory.select(request_, {"3.11": "3.11.7"})
     versions = {description.name: description.version for description in chosen}
     for description in chosen:
@@ -34,20 +34,20 @@ def test_every_dependency_is_in_the_channel(inventory: Inventory, request_: Chan
 
 
 @pytest.mark.parametrize(("from_debian", "kind"), [(frozenset(), "interpreter"), (frozenset({"3.11"}), "deb")], ids=str)
-def test_one_python_however_it_is_made(inventory: Inventory, from_debian: frozenset[str], kind: str) -> None:
+def test_one_python_however_it_is_made(inventory: EmbeddedInventory, from_debian: frozenset[str], kind: str) -> None:
     chosen = inventory.select(ChannelRequest(), {"3.11": "3.11.2"}, from_debian)
     (python,) = [description for description in chosen if description.name == "python"]
     assert (python.version, python.sources[0].kind) == ("3.11.2", kind)
 
 
-def test_cuda_is_only_in_a_channel_for_cuda(inventory: Inventory) -> None:
+def test_cuda_is_only_in_a_channel_for_cuda(inventory: EmbeddedInventory) -> None:
     names = {description.name for description in inventory.select(ChannelRequest(), {"3.11": "3.11.7"})}
     assert not {name for name in names if name.startswith(("cuda", "libcublas"))}
     assert "mkl" in names
     assert "openblas" not in names
 
 
-def test_the_lock_covers_everything_and_nothing_else(inventory: Inventory) -> None:
+def test_the_lock_covers_everything_and_nothing_else(inventory: EmbeddedInventory) -> None:
     lock = read_lock(inventory.lock_path)
     assert lock.suite == inventory.settings.suite
     wheels, debs = set(), set()
@@ -74,13 +74,13 @@ def test_the_lock_covers_everything_and_nothing_else(inventory: Inventory) -> No
         (ChannelRequest(python=()), "no Python version was asked for"),
     ],
 )
-def test_what_is_not_there(inventory: Inventory, request_: ChannelRequest, message: str) -> None:
+def test_what_is_not_there(inventory: EmbeddedInventory, request_: ChannelRequest, message: str) -> None:
     with pytest.raises(errors.VariantError) as caught:
         inventory.check(request_)
     assert caught.value.message == message
 
 
-def test_the_overlay_asks_for_what_is_there(inventory: Inventory) -> None:
+def test_the_overlay_asks_for_what_is_there(inventory: EmbeddedInventory) -> None:
     """conda_build_config.yaml's pins select the channel's one version of each package."""
     import yaml
 

@@ -13,11 +13,11 @@ import pytest
 from slipway.base.errors import RecipeError
 from slipway.base.platform import LINUX_64
 from slipway.console import print_error
-from slipway.recipe import Limits, load_recipe, render
+from slipway.recipe import RenderLimits, load_recipe, render
 
 CASES = sorted(path.parent for path in (Path(__file__).parent / "errors").glob("*/expected.txt"))
 
-LIMITS = Limits(seconds=2, megabytes=300)
+LIMITS = RenderLimits(seconds=2, megabytes=300)
 SOON = 60
 """Seconds on the clock, on a machine that is busy; the kernel counts those of the processor: 2, and 2 of grace."""
 
@@ -76,7 +76,7 @@ def test_rendering_goes_on_after_its_process_was_killed() -> None:
     fine = load_recipe(Path(__file__).parents[2] / "integration/recipes/pure")
     before = render(fine, platform=LINUX_64, environ={})
     with pytest.raises(RecipeError, match="more than 1 second of processor time"):
-        render(power, platform=LINUX_64, environ={}, limits=Limits(seconds=1))
+        render(power, platform=LINUX_64, environ={}, limits=RenderLimits(seconds=1))
     assert render(fine, platform=LINUX_64, environ={}) == before
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from slipway.base.errors import RecipeError, RecipeWarning, UsageError
-from slipway.recipe.limits import LimitedProcess, Limits, OutOfTimeError
+from slipway.recipe.limits import LimitedProcess, OutOfTimeError, RenderLimits
 
-LIMITS = Limits(seconds=1, megabytes=100)
+LIMITS = RenderLimits(seconds=1, megabytes=100)
 
 
 def fill(megabytes: int) -> int:
@@ -84,8 +84,8 @@ def test_what_hears_nothing_is_killed_and_the_next_call_gets_another_process(pro
 
 PROGRAM = """
 import os, signal, sys
-from slipway.recipe.limits import LimitedProcess, Limits
-number = LimitedProcess().call(Limits(), os.getpid)
+from slipway.recipe.limits import LimitedProcess, RenderLimits
+number = LimitedProcess().call(RenderLimits(), os.getpid)
 print(number, flush=True)
 if sys.argv[1] == "killed":
     os.kill(os.getpid(), signal.SIGKILL)

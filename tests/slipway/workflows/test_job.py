@@ -30,6 +30,7 @@ def parsed(command: str, module: ModuleType, **variables: str) -> argparse.Names
     launcher, name, *words = (variables.get(word.removeprefix("$"), word) for word in shlex.split(command))
     assert (launcher, name) == ("./slipway", module.__name__.rpartition(".")[2])
     parser = argparse.ArgumentParser(exit_on_error=False)
+    parser.set_defaults(words=words)
     module.add_arguments(parser)
     return parser.parse_args(words)
 

@@ -21,7 +21,7 @@ from slipway.cli import main
 from slipway.workflows import files, github, gitlab
 from slipway.workflows.github_bodies import body_path
 from slipway.workflows.matrix import Matrix, artifact_name, gpu_job_id, job_id
-from slipway.workflows.settings import CompilerCache
+from slipway.workflows.settings import CompilerCacheSettings
 from slipway.workflows.yaml_text import as_yaml
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -228,7 +228,7 @@ def test_compiled_files_are_kept_apart_and_per_output(
 
 
 def test_another_store_and_what_opens_it(own_matrix: Matrix) -> None:
-    cache = CompilerCache(False, {"SCCACHE_REDIS_ENDPOINT": "redis://cache"}, ("SCCACHE_REDIS_PASSWORD",))
+    cache = CompilerCacheSettings(False, {"SCCACHE_REDIS_ENDPOINT": "redis://cache"}, ("SCCACHE_REDIS_PASSWORD",))
     matrix = replace(own_matrix, settings=replace(own_matrix.settings, compiler_cache=cache))
     job = next(job for job in matrix.everything if job.output.name == "libtorch" and job.platform == "linux-64")
     content = expanded(matrix)["jobs"][job_id(job)]
