@@ -30,8 +30,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from slipway.base.errors import RecipeError, RecipeWarning, SlipwayError
 
-if sys.platform != "win32":
+try:
     import resource
+except ModuleNotFoundError:
+    HAS_LIMITS = False
+else:
+    HAS_LIMITS = True
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -143,7 +147,7 @@ class LimitedProcess:
 
 def call_limited(limits: RenderLimits, function: Callable[..., T], *arguments: Any) -> T:
     """See `LimitedProcess.call`; there is one such process."""
-    if sys.platform == "win32":
+    if not HAS_LIMITS:
         return function(*arguments)
     return _PROCESS.call(limits, function, *arguments)
 
