@@ -16,6 +16,7 @@ import yaml
 from slipway.base.errors import RecipeError
 from slipway.model import git_address
 from slipway.recipe.overlay import APPEND, CLOBBER
+from slipway.source.links import find_leaving_link, read_links
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,13 +35,17 @@ def write_recipe(output: RenderedOutput, folder: Path) -> Path:
     """Write the recipe of `output` into `folder`, replacing what an earlier call wrote; returns its meta.yaml.
 
     Raises:
-        RecipeError: `folder` holds something else than such a recipe.
+        RecipeError: `folder` holds something else than such a recipe, or a link of the recipe leads out of it.
     """
     mark = folder / "conda_build_config.yaml"
     if folder.exists() and any(folder.iterdir()) and not mark.exists():
         raise RecipeError("the folder is not empty", where=str(folder), hint="name a new one")
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(output.recipe_dir, folder)
+    leaving = find_leaving_link(read_links(output.recipe_dir))
+    if leaving is not None:
+        raise RecipeError(f"`{leaving}` in the recipe is a link that leads out of it", where=str(output.recipe_dir),
+                          hint="put there what it leads to, or take it out")  # fmt: skip
+    shutil.copytree(output.recipe_dir, folder, symlinks=True)
     values = {key: [value] for key, value in sorted(output.variant.items()) if value}
     mark.write_text(yaml.safe_dump(values, default_flow_style=False), encoding="utf-8")
     for name in (APPEND, CLOBBER):  # they are in what is rendered

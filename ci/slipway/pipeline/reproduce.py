@@ -129,10 +129,6 @@ def _restore_output(
     carried = unpacked / "info" / "recipe"
     for name, known in manifest.recipe.items():
         _restore(recipe, name, known, made / name, also=carried)
-        if not (made / name).exists() and (carried / name).is_file():
-            # A link that leads out of the recipe's folder: the package carries what it led to.
-            (made / name).unlink()
-            shutil.copyfile(carried / name, made / name)
     for name in RENDERED_FILES:
         original = carried / ("meta.yaml.in" if name == "meta.yaml" else name)
         if original.is_file():

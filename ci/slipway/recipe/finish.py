@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from slipway.base.errors import RecipeError
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.recipe import fields, hashes, outputs, pins
+from slipway.recipe.file_names import check_file_names
 from slipway.recipe.hashes import name_of
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def finished(
             where=described.document.where("outputs", output.index or 0, "files"),
             hint="give the output a `script`, or the top level a build.sh or a `build/script`",
         )
-    return RenderedOutput(
+    rendered = RenderedOutput(
         name=output.name,
         version=output.version,
         build_string=candidate.build_string,
@@ -125,6 +126,7 @@ def finished(
         listing=_listing(candidate),
         staging=staging,
     )
+    return check_file_names(rendered, output.where)
 
 
 def _build_section(output: outputs.OutputDescription, recipe: Recipe) -> dict[str, Any]:
@@ -157,7 +159,7 @@ def _staging(
     if script is None and not top.script_commands:
         return None
     values = {key: candidate.variant[key] for key in sorted(used) if key in candidate.variant}
-    return RenderedOutput(
+    rendered = RenderedOutput(
         name=top.name,
         version=top.version or output.version,
         build_string=hashes.with_hash("staging_0", values or {"top level": top.name}),
@@ -175,6 +177,7 @@ def _staging(
         script_env=_script_env(top.build, environ),
         build={key: value for key, value in top.build.items() if key in _STAGING_KEYS},
     )
+    return check_file_names(rendered, top.where)
 
 
 def _script_name(output: outputs.OutputDescription, recipe: Recipe, platform: Platform) -> str | None:

@@ -138,7 +138,11 @@ def _tree(folder: Path) -> SourceTree:
 
 
 def _keep(git: _Git, commit: str, cache: Path) -> None:
-    """Check the commit out beside its place, its submodules too, and rename."""
+    """Check the commit out beside its place, its submodules too, and rename.
+
+    Raises:
+        RecipeError: a link in it leads out of it.
+    """
     target = _kept(commit, cache)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".", ignore_cleanup_errors=True) as name:
@@ -154,6 +158,7 @@ def _keep(git: _Git, commit: str, cache: Path) -> None:
         for path in sorted(files.rglob(".git")):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         made = files.parent
+        _tree(made).check_links(f"{git.url} at {commit}")
         (made / KNOWN).write_text(json.dumps(_tree(made).digest), encoding="utf-8")
         shutil.rmtree(target, ignore_errors=True)  # a damaged one
         made.rename(target)

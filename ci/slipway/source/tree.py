@@ -21,6 +21,7 @@ import pathspec
 
 from slipway.base.errors import HostError, RecipeError
 from slipway.base.proc import capture
+from slipway.source.links import find_leaving_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +40,8 @@ class SourceTree:
     @cached_property
     def fingerprints(self) -> dict[str, str]:
         """What each file is known by: ``kind:sha256:git``, where ``git`` is the name its content has in git's store."""
-        return {name: _fingerprint(self._base / name, self._base) for name in self.files}
+        self.check_links()
+        return {name: _fingerprint(self._base / name) for name in self.files}
 
     @property
     def digest(self) -> str:
@@ -51,6 +53,23 @@ class SourceTree:
     def _base(self) -> Path:
         return self.root if self.root.is_dir() else self.root.parent
 
+    def check_links(self, where: str | None = None) -> None:
+        """See to it that no link leaves the folder; `where` the folder came from, for the message.
+
+        Raises:
+            RecipeError: one does.
+        """
+        paths = {name: self._base / name for name in self.files}
+        links = {name: str(path.readlink()) for name, path in paths.items() if path.is_symlink()}
+        name = find_leaving_link(links)
+        if name is not None:
+            raise RecipeError(
+                f"`{name}` in the source is a link that leads out of it, to `{links[name]}`",
+                where=where or str(paths[name]),
+                hint="put there what it leads to, make it a relative link to a file of the source, or take it out "
+                "(a local source leaves out what .gitignore names)",
+            )
+
     def without(self, patterns: Sequence[str]) -> SourceTree:
         """The same tree without the files that `patterns`, written as in ``.gitignore``, name."""
         if not patterns:
@@ -60,37 +79,17 @@ class SourceTree:
 
     def copy_to(self, folder: Path) -> None:
         """Make `folder` hold exactly these files, with their times, so that an unchanged file looks unchanged."""
+        self.check_links()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)  # also when an output reads none of the files
         for name in self.files:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            path = self._base / name
-            shutil.copy2(path, target, follow_symlinks=stands_for_a_file(path, self._base))
+            shutil.copy2(self._base / name, target, follow_symlinks=False)
 
 
-def stands_for_a_file(path: Path, root: Path) -> bool:
-    """Whether `path` is a file, or a link that leads to one outside of `root`; False for other links.
-
-    Raises:
-        RecipeError: it is a relative link to a folder outside, which leads nowhere from a copy.
-    """
-    if not path.is_symlink():
-        return True
-    end = Path(os.path.realpath(path))
-    if end.is_relative_to(os.path.realpath(root)):
-        return False
-    if end.is_dir() and not path.readlink().is_absolute():
-        raise RecipeError(
-            "the source has a link to a folder outside of it",
-            where=str(path),
-            hint="make that folder a source entry of its own, or copy it",
-        )
-    return end.is_file()
-
-
-def _fingerprint(path: Path, root: Path) -> str:
-    if not stands_for_a_file(path, root):
+def _fingerprint(path: Path) -> str:
+    if path.is_symlink():
         kind, content = "link", os.fsencode(path.readlink())
     else:
         kind = "program" if os.access(path, os.X_OK) else "file"
@@ -128,12 +127,28 @@ def read_tree(root: Path, *, use_git: bool = True) -> SourceTree:
                 where=os.fsencode(root / name).decode("utf-8", "backslashreplace"),
                 hint="rename it: packages have no way to write such a name down",
             ) from None
-    kept = {name for name in names if NEVER_SOURCE.isdisjoint(Path(name).parts)}
+    below_links = _LinkedFolders(root)
+    kept = {name for name in names if NEVER_SOURCE.isdisjoint(Path(name).parts) and not below_links.hold(name)}
     found = {name for name in kept if _is_source(root / name)}
     for name in kept - found:
         if (root / name).is_dir():  # a submodule, which git names as a whole
             found |= {f"{name.rstrip('/')}/{inner}" for inner in read_tree(root / name, use_git=use_git).files}
     return SourceTree(root, tuple(sorted(found)))
+
+
+class _LinkedFolders:
+    """Folders of a tree that are links now: git still names files below them, which are no part of the tree."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known = {"": False}
+
+    def hold(self, name: str) -> bool:
+        """Whether one of the folders that `name` lies in is a link."""
+        folder = name.rstrip("/").rpartition("/")[0]
+        if folder not in self._known:
+            self._known[folder] = self.hold(folder) or (self._root / folder).is_symlink()
+        return self._known[folder]
 
 
 def _is_source(path: Path) -> bool:

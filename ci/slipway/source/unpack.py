@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import posixpath
 import shutil
 import stat
 import tarfile
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from lzma import LZMAError
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import IntegrityError, RecipeError
+from slipway.source.links import find_leaving_link
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from slipway.source.url import Fetched
 
 TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz", ".tar.lzma")
@@ -44,8 +49,7 @@ def unpack(fetched: Fetched, folder: Path, *, hoist: bool = True) -> None:
             if name.endswith(ZIP_SUFFIXES):
                 _unzip(fetched.path, whole)
             else:
-                with tarfile.open(fetched.path) as archive:
-                    archive.extractall(whole, filter="data")
+                _untar(fetched.path, whole)
         except (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, LZMAError, ValueError) as error:
             raise IntegrityError(f"the source `{fetched.name}` cannot be unpacked: {error}",
                                  where=str(fetched.path)) from error  # fmt: skip
@@ -55,20 +59,62 @@ def unpack(fetched: Fetched, folder: Path, *, hoist: bool = True) -> None:
             path.rename(folder / path.name)
 
 
+def _untar(path: Path, folder: Path) -> None:
+    with tarfile.open(path) as archive:
+        members = archive.getmembers()
+        _check_names(
+            [member.name for member in members],
+            {member.name: member.linkname for member in members if member.issym()},
+        )
+        files = set[str]()
+        for member in members:
+            if member.islnk() and posixpath.normpath(member.linkname) not in files:
+                raise ValueError(f"`{member.name}` is a hard link to `{member.linkname}`, which is no file of it")
+            if member.isreg() or member.islnk():
+                files.add(posixpath.normpath(member.name))
+        archive.extractall(folder, members, filter="data")
+
+
 def _unzip(path: Path, folder: Path) -> None:
     """zipfile keeps what it writes inside of `folder`, but forgets modes and links."""
     with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            mode = info.external_attr >> 16
-            if stat.S_ISLNK(mode):
-                target = archive.read(info).decode()
-                place = folder / info.filename
-                ends = (place.parent.resolve(), (place.parent / target).resolve())
-                if not all(end.is_relative_to(folder.resolve()) for end in ends):
-                    raise zipfile.BadZipFile(f"`{info.filename}` is a link that leads out of it")
+        infos = archive.infolist()
+        links = {info.filename: archive.read(info).decode() for info in infos if _is_link(info)}
+        _check_names([info.filename for info in infos], links)
+        for info in infos:
+            place = folder / info.filename
+            if info.filename in links:
                 place.parent.mkdir(parents=True, exist_ok=True)
-                place.symlink_to(target)
+                place.symlink_to(links[info.filename])
             else:
-                written = Path(archive.extract(info, folder))
+                archive.extract(info, folder)
                 if not info.is_dir():
-                    written.chmod(0o755 if mode & 0o111 else 0o644)
+                    place.chmod(0o755 if info.external_attr >> 16 & 0o111 else 0o644)
+
+
+def _is_link(info: zipfile.ZipInfo) -> bool:
+    return stat.S_ISLNK(info.external_attr >> 16)
+
+
+def _check_names(names: Sequence[str], links: Mapping[str, str]) -> None:
+    """Before anything is written: every name is below the folder, none below a link, and no link leaves.
+
+    Raises:
+        ValueError: one does.
+    """
+    for name in names:
+        if name.startswith("/") or ".." in name.split("/"):
+            raise ValueError(f"`{name}` lies outside of it")
+    targets = {posixpath.normpath(name): target for name, target in links.items()}
+    leaving = find_leaving_link(targets)
+    if leaving is not None:
+        raise ValueError(f"`{leaving}` is a link that leads out of it, to `{targets[leaving]}`")
+    places = [posixpath.normpath(name) for name in names]
+    for place in places:
+        parent = next((str(parent) for parent in PurePosixPath(place).parents if str(parent) in targets), None)
+        if parent is not None:
+            raise ValueError(f"`{place}` is written through the link `{parent}`")
+    counts = Counter(places)
+    twice = next((place for place in targets if counts[place] > 1), None)
+    if twice is not None:
+        raise ValueError(f"`{twice}` is a link and something else")

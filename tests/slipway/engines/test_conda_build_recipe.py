@@ -15,6 +15,9 @@ from slipway.engines.conda_build_recipe import write_recipe
 from slipway.recipe import load_recipe, render
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from slipway.model import RenderedOutput
     from slipway.workflows.matrix import Matrix
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -61,3 +64,15 @@ def test_runs_where_there_is_no_fcntl_and_no_rattler(own_matrix: Matrix, tmp_pat
                             env={"PYTHONPATH": str(CHECKOUT / "ci")})  # fmt: skip
     assert answer.returncode == 0, answer.stderr
     assert "bld.bat" in (tmp_path / "one/meta.yaml").read_text(encoding="utf-8")
+
+
+def test_links_of_the_recipe_stay_in_it(make_output: Callable[..., RenderedOutput], tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe"
+    recipe.mkdir()
+    (recipe / "LICENSE").touch()
+    (recipe / "link").symlink_to("LICENSE")
+    made = write_recipe(make_output(recipe_dir=recipe), tmp_path / "made").parent
+    assert str((made / "link").readlink()) == "LICENSE"
+    (recipe / "key").symlink_to("../key")
+    with pytest.raises(RecipeError, match="`key` in the recipe is a link that leads out of it"):
+        write_recipe(make_output(recipe_dir=recipe), tmp_path / "other")

@@ -206,3 +206,23 @@ def test_without_git(repository: Path, recipe: Path) -> None:
 def test_kinds_that_are_not_followed(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="`source/hg_url` is not supported"):
         put(replace(Source(), unsupported="hg_url"), tmp_path / "out", where="meta.yaml")
+
+
+@pytest.mark.parametrize("target", ["/etc/hostname", "../../outside", "sub/../../x"])
+def test_links_that_leave_a_repository(repository: Path, recipe: Path, target: str) -> None:
+    (repository / "sub").mkdir()
+    (repository / "sub" / "file").touch()
+    (repository / "LICENSE").symlink_to(target)
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message", "a link")
+    with pytest.raises(RecipeError, match=f"`LICENSE` in the source is a link .* to `{target}`") as caught:
+        pinned(Source(git_url="../upstream"), recipe, offline=False)
+    assert str(repository) in str(caught.value.where)
+
+
+def test_links_of_a_repository_stay_links(repository: Path, recipe: Path, tmp_path: Path) -> None:
+    (repository / "link").symlink_to("a.txt")
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message", "a link")
+    put(pinned(Source(git_url="../upstream"), recipe, offline=False), tmp_path / "out", where="meta.yaml")
+    assert str((tmp_path / "out/link").readlink()) == "a.txt"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import socket
 import subprocess
 from typing import TYPE_CHECKING
@@ -110,33 +111,73 @@ def test_pipes_and_sockets_are_no_sources(git_checkout: Path, use_git: bool) -> 
         assert read_tree(git_checkout, use_git=use_git).files == ("a.txt",)
 
 
-def test_links(tmp_path: Path) -> None:
-    """Inside they stay links, loops too; one to a file outside is that file, and a change over there is a change."""
-    root, outside = tmp_path / "root", tmp_path / "outside.txt"
-    root.mkdir()
-    outside.write_text("1", encoding="utf-8")
-    for name, target in {"loop": "loop", "up": ".", "gone": "nowhere", "out": "../outside.txt", "etc": "/etc"}.items():
+def test_links_inside_stay_links(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (root / "file").write_text("1", encoding="utf-8")
+    links = {"loop": "loop", "here": ".", "gone": "nowhere", "sub/up": "../file", "a": "b", "b": "sub/up"}
+    for name, target in links.items():
         (root / name).symlink_to(target)
     tree = read_tree(root)
-    assert tree.files == ("etc", "gone", "loop", "out", "up")
-    before = tree.digest
+    assert set(tree.files) == {"file", *links}
     copy = tmp_path / "elsewhere/copy"
     tree.copy_to(copy)
-    assert (copy / "out").read_text(encoding="utf-8") == "1"
-    assert {path.name for path in copy.iterdir() if path.is_symlink()} == {"etc", "gone", "loop", "up"}
-    outside.write_text("2", encoding="utf-8")
+    assert {name: str((copy / name).readlink()) for name in links} == links
+    before = tree.digest
+    (root / "a").unlink()
+    (root / "a").symlink_to("file")
     assert read_tree(root).digest != before
 
 
-def test_link_to_a_folder_outside(tmp_path: Path) -> None:
-    (tmp_path / "root").mkdir()
-    (tmp_path / "shared").mkdir()
-    (tmp_path / "root/shared").symlink_to("../shared")
-    tree = read_tree(tmp_path / "root")
-    with pytest.raises(RecipeError, match="a link to a folder outside"):
-        tree.copy_to(tmp_path / "copy")
-    with pytest.raises(RecipeError, match="a link to a folder outside"):
+@pytest.mark.parametrize("use_git", [True, False])
+@pytest.mark.parametrize(
+    ("name", "links"),
+    [
+        ("out", {"out": "../outside.txt"}),
+        ("out", {"out": "/etc/passwd"}),
+        ("folder", {"folder": "/etc"}),
+        ("folder", {"folder": "../"}),
+        ("self", {"self": "../root/file"}),
+        ("dangling", {"dangling": "../no/such/thing"}),
+        ("sub/deep", {"sub/deep": "../../outside.txt"}),
+        ("through", {"d": "sub", "through": "d/../../outside.txt"}),
+        ("chain", {"chain": "sub/x/y", "sub/x": "deeper/..", "sub/y": "../../outside.txt"}),
+    ],
+)
+def test_links_that_leave_are_refused(git_checkout: Path, name: str, links: dict[str, str], use_git: bool) -> None:
+    """Wherever they lead: their ends would be packed, or be something else where the copy lies."""
+    root = git_checkout / "root"
+    (root / "sub/deeper").mkdir(parents=True)
+    (root / "file").touch()
+    (git_checkout / "outside.txt").write_text("PLANTED", encoding="utf-8")
+    for place, target in links.items():
+        (root / place).symlink_to(target)
+    tree = read_tree(root, use_git=use_git)
+    with pytest.raises(RecipeError, match=r"is a link that leads out of it") as caught:
+        tree.copy_to(git_checkout / "copy")
+    assert not (git_checkout / "copy").exists()
+    assert set(links) & set(caught.value.message.split("`")), "the link is named"
+    with pytest.raises(RecipeError, match=r"is a link that leads out of it"):
         _ = tree.digest
+
+
+def test_files_that_git_names_below_a_link(git_checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A tracked folder that became a link: what lies where it leads is no file of the source."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "id").write_text("PLANTED", encoding="utf-8")
+    (git_checkout / "keys").mkdir()
+    (git_checkout / "keys/id").touch()
+    subprocess.run(["git", "add", "keys/id"], cwd=git_checkout, check=True)
+    shutil.rmtree(git_checkout / "keys")
+    (git_checkout / "real").mkdir()
+    (git_checkout / "real/id").touch()
+    (git_checkout / "keys").symlink_to(elsewhere)
+    assert "keys/id" not in read_tree(git_checkout).files
+    with pytest.raises(RecipeError, match="`keys` in the source is a link"):
+        _ = read_tree(git_checkout).digest
+    (git_checkout / "keys").unlink()
+    (git_checkout / "keys").symlink_to("real")
+    assert read_tree(git_checkout).files == ("keys", "real/id")
 
 
 def test_name_that_no_package_can_hold(tmp_path: Path) -> None:
