@@ -36,6 +36,8 @@ from slipway.engines.rattler_worker import PHASE_MARK
 from slipway.engines.staging import Staged, as_package, find_built, staged
 from slipway.observe.build import BuildObserver
 from slipway.source.leaves_out import reads_of
+from slipway.source.links import read_links
+from slipway.source.patches import check_patch_links
 from slipway.source.tree import read_tree
 
 if TYPE_CHECKING:
@@ -273,6 +275,9 @@ def _v1_source(
         entry["use_gitignore"] = False
     if source.folder:
         entry["target_directory"] = source.folder
+    links = read_links(snapshot) if reads.patches else {}
+    for patch in reads.patches:
+        check_patch_links(patch, links)
     patches = [_take_patch(patch, folder / "recipe", index) for patch in reads.patches]
     if patches:
         entry["patches"] = patches

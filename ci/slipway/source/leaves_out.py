@@ -23,6 +23,7 @@ import pathspec
 from slipway.base.errors import RecipeError
 from slipway.base.schema import read_yaml
 from slipway.model import RECIPE_SETTINGS, RecipeSettings
+from slipway.source.patches import read_patch
 from slipway.source.tree import SourceTree, read_tree
 
 if TYPE_CHECKING:
@@ -43,16 +44,17 @@ def reads_of(output: RenderedOutput, source: Source) -> Reads:
     """What `output` gets of `source`.
 
     Raises:
-        RecipeError: a source or a patch does not exist, or the declaration is not as described above.
+        RecipeError: a source or a patch does not exist, a patch would write elsewhere, or the declaration is not as
+            described above.
     """
     patches = tuple(_patch(output, name) for name in source.patches)
+    touched = {patch: frozenset(one.name for one in read_patch(patch)) for patch in patches}
     if source.path is None:
         return Reads(None, patches)
     whole = read_tree((output.recipe_dir / source.path).resolve())
     kept = whole.without(_left_out(output))
     if kept.files == whole.files:
         return Reads(whole, patches)
-    touched = {patch: _touched(patch) for patch in patches}
     present = frozenset(kept.files)
     absent = frozenset(whole.files) - present
     applied = tuple(patch for patch in patches if not touched[patch] or not touched[patch] <= absent)
@@ -65,17 +67,6 @@ def _patch(output: RenderedOutput, name: str) -> Path:
     if not path.is_file():
         raise RecipeError(f"patch `{name}` does not exist", where=str(output.recipe_dir / "meta.yaml"))
     return path
-
-
-def _touched(patch: Path) -> frozenset[str]:
-    """The files that a patch names, without the ``a/`` and ``b/`` in front."""
-    found = set()
-    for line in patch.read_text(encoding="utf-8", errors="replace").splitlines():
-        if line.startswith(("--- ", "+++ ")):
-            name = line[4:].split("\t")[0].strip()
-            if name != "/dev/null":
-                found.add(name.removeprefix("a/") if line.startswith("---") else name.removeprefix("b/"))
-    return frozenset(found)
 
 
 def _left_out(output: RenderedOutput) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from slipway.base.checkout import PACKAGE_ROOT
-from slipway.base.errors import BuildError, SolveError, VerifyError
+from slipway.base.errors import BuildError, RecipeError, SolveError, VerifyError
 from slipway.base.events import Phase
 from slipway.base.log import NullReporter, Task
 from slipway.base.paths import Workspace
@@ -338,3 +338,19 @@ def test_files_of_the_source_reach_the_test(make_output: MakeOutput, make_contex
     output = make_output(script="mkdir $PREFIX/x; touch $PREFIX/x/y\n", test=test,
                          sources=(Source(path="../upstream"),))  # fmt: skip
     assert run([output], make_context())[0].path.is_file()
+
+
+@pytest.mark.parametrize("name", ["../../../planted", "a/../../../../planted", "link/planted"])
+def test_patch_that_writes_elsewhere_is_not_applied(
+    make_output: MakeOutput, make_context: MakeContext, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "source/sub").mkdir(parents=True)
+    (tmp_path / "source/a.txt").write_text("old\n", encoding="utf-8")
+    (tmp_path / "source/link").symlink_to("sub")
+    patch = f"--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+planted\n"
+    (tmp_path / "evil.patch").write_text(patch, encoding="utf-8")
+    output = make_output(sources=(Source(path="../source", patches=("../evil.patch",)),))
+    with pytest.raises(RecipeError, match=r"the patch `evil\.patch`") as caught:
+        run([output], make_context())
+    assert str(caught.value.where).endswith("evil.patch:7")
+    assert not list(tmp_path.rglob("planted"))

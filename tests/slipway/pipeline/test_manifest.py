@@ -27,7 +27,7 @@ def output(make_output: Callable[..., RenderedOutput], tmp_path: Path) -> Render
     """An output with a source and a patch."""
     (tmp_path / "source").mkdir()
     (tmp_path / "source/a.c").write_text("int a;\n", encoding="utf-8")
-    (tmp_path / "0001.patch").write_text("a patch\n", encoding="utf-8")
+    (tmp_path / "0001.patch").write_text("--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-1\n+2\n", encoding="utf-8")
     return make_output(sources=(Source(path="../source", patches=("../0001.patch",)),))
 
 
