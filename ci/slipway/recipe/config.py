@@ -18,6 +18,7 @@ import yaml
 
 from slipway.base.errors import RecipeError, RecipeWarning
 from slipway.recipe import defaults, selectors
+from slipway.recipe.document import ShallowScanner
 
 if TYPE_CHECKING:
     from slipway.base.platform import Platform
@@ -87,6 +88,10 @@ class VariantSpace:
         return tuple(seen.values())
 
 
+class _Loader(ShallowScanner, yaml.BaseLoader):
+    """YAML in which every value is text."""
+
+
 def parse(source: VariantConfigText, *, platform: Platform, environ: Mapping[str, str]) -> VariantConfig:
     """Read one file.
 
@@ -103,7 +108,7 @@ def parse(source: VariantConfigText, *, platform: Platform, environ: Mapping[str
         return f"{source.path}:{numbers[min(mark.line, len(numbers) - 1)]}"
 
     try:
-        root = yaml.compose("\n".join(line.text for line in lines), Loader=yaml.BaseLoader)
+        root = yaml.compose("\n".join(line.text for line in lines), Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         raise RecipeError(
             f"not valid YAML: {error.problem}", where=where(error.problem_mark), hint="check indentation and quotes"

@@ -17,7 +17,20 @@ if TYPE_CHECKING:
     from slipway.recipe.templates import RenderedText
 
 
-class _Loader(yaml.SafeLoader):
+_DEEPEST: Final = 50
+
+
+class ShallowScanner(yaml.scanner.Scanner):
+    """Refuses brackets nested deeper than anybody writes: PyYAML's time grows with the square of their depth."""
+
+    def fetch_flow_collection_start(self, TokenClass: type[yaml.Token]) -> None:
+        """Called by PyYAML at each bracket."""
+        if self.flow_level >= _DEEPEST:
+            raise RecursionError
+        super().fetch_flow_collection_start(TokenClass)
+
+
+class _Loader(ShallowScanner, yaml.SafeLoader):
     """YAML in which numbers and dates stay text, so that version 1.10 is not 1.1."""
 
 

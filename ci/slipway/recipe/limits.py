@@ -9,7 +9,7 @@ stays for further calls, because by then rattler's threads may run, and a proces
 that comes late is started anew, like any program. A call gets its time by a timer whose signal becomes an exception,
 so that an error can name a line, and by RLIMIT_CPU where one instruction of Python takes all the time; its memory by
 RLIMIT_AS. The kernel of macOS does not hold the last one. Windows has none of them, nor fork: there the function is
-called as it is.
+called as it is, and README says so.
 """
 
 from __future__ import annotations

@@ -25,6 +25,9 @@ MOST_OUTPUTS = 500
 _ENVIRONMENTS = ("build", "host", "run")
 _NOT_INHERITED = ("script", "entry_points", "noarch", "noarch_python", "run_exports")
 
+_LONGEST_KEY = 200
+"""File systems take names of 255 bytes; what is made beside a package adds its own endings."""
+
 
 @dataclass(frozen=True)
 class OutputDescription:
@@ -95,6 +98,22 @@ def check_build_string(build_string: str, where: str) -> None:
         )
 
 
+def check_file_name(key: str, where: str) -> None:
+    """Refuse name, version and build string that together are no file's name.
+
+    Args:
+        key: ``name-version-build``.
+
+    Raises:
+        RecipeError: they are too long.
+    """
+    if len(key) > _LONGEST_KEY:
+        raise RecipeError(
+            f"`{key[:40]}...` is {len(key)} characters long: name, version and build string name a file", where=where,
+            hint=f"make them {_LONGEST_KEY} characters at most",
+        )  # fmt: skip
+
+
 def truth(value: Any) -> bool:
     """YAML's and conda-build's words for true."""
     return value is True or (isinstance(value, str) and value.strip().lower() in ("true", "yes", "on", "1"))
@@ -126,10 +145,11 @@ def identity(document: Document) -> tuple[str, str]:
 
 
 def _check_name(name: str, where: str) -> None:
-    if not re.fullmatch(r"[a-z0-9_.\-]+", name):
+    if not re.fullmatch(r"[a-z0-9_][a-z0-9_.\-]*", name):
         raise RecipeError(
-            f"`{name}` cannot be a package name", where=where, hint="use lower-case letters, digits, `-`, `_` and `.`"
-        )
+            f"`{name}` cannot be a package name", where=where,
+            hint="use lower-case letters, digits, `-`, `_` and `.`, and start with neither `-` nor `.`",
+        )  # fmt: skip
 
 
 def _version(value: Any, where: str) -> str:

@@ -232,6 +232,7 @@ class Renderer:
                 contents,
             )  # fmt: skip
         outputs.check_build_string(build_string, output.where)
+        outputs.check_file_name(f"{output.name}-{output.version}-{build_string}", output.where)
         subdir = NOARCH if output.noarch else variant["target_platform"]
         return Candidate(output, variant, used, contents, build_string, subdir)
 

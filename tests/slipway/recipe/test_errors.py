@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.base.errors import RecipeError
+from slipway.base.errors import RecipeError, VariantError
 from slipway.base.platform import LINUX_64
 from slipway.console import print_error
 from slipway.recipe import RenderLimits, load_recipe, render
@@ -69,6 +69,35 @@ def test_what_takes_time_or_memory_without_end(tmp_path: Path, name: str) -> Non
     assert re.search("needs more than (2 seconds of processor time|300 MB of memory)$", caught.value.message)
     assert (caught.value.where or "").startswith(str(tmp_path / "meta.yaml"))
     assert time.perf_counter() - started < SOON
+
+
+@pytest.mark.parametrize(
+    "platform", ["../../x", "/tmp/x", "linux-64/../..", "..", "--help", "LINUX-64", "null", "'linux-64\\n'", "''"]
+)
+@pytest.mark.parametrize("noarch", ["", "build:\n  noarch: generic\n"])
+def test_packages_are_for_platforms_that_there_are(tmp_path: Path, platform: str, noarch: str) -> None:
+    (tmp_path / "meta.yaml").write_text(f"package:\n  name: demo\n  version: 1.0\n{noarch}")
+    (tmp_path / "conda_build_config.yaml").write_text(f"target_platform:\n  - {platform}\n")
+    with pytest.raises(VariantError, match="there is no platform"):
+        render(load_recipe(tmp_path), platform=LINUX_64, environ={})
+
+
+@pytest.mark.parametrize("name", ["--help", "-m", ".", "..", ".x", "a/../b", "a\\b", "'a\\n'", '"a\\n"', "é", "a b"])
+@pytest.mark.parametrize("meta", ["package:\n  name: {}\n  version: 1\n",
+                                  "package:\n  name: x\n  version: 1\noutputs:\n  - name: {}\n"])  # fmt: skip
+def test_names_that_are_options_or_paths(tmp_path: Path, name: str, meta: str) -> None:
+    (tmp_path / "meta.yaml").write_text(meta.format(name), encoding="utf-8")
+    with pytest.raises(RecipeError, match="cannot be a package name"):
+        render(load_recipe(tmp_path), platform=LINUX_64, environ={})
+
+
+@pytest.mark.parametrize("long", ["name", "version", "string"])
+def test_names_that_no_file_can_have(tmp_path: Path, long: str) -> None:
+    name, version, string = ("a" * 250 if long == one else "a" for one in ("name", "version", "string"))
+    meta = f"package:\n  name: {name}\n  version: {version}\nbuild:\n  string: {string}\n"
+    (tmp_path / "meta.yaml").write_text(meta)
+    with pytest.raises(RecipeError, match="is 254 characters long"):
+        render(load_recipe(tmp_path), platform=LINUX_64, environ={})
 
 
 def test_rendering_goes_on_after_its_process_was_killed() -> None:

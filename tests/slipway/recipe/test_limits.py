@@ -8,11 +8,17 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from slipway.base.errors import RecipeError, RecipeWarning, UsageError
-from slipway.recipe.limits import LimitedProcess, OutOfTimeError, RenderLimits
+from slipway.recipe.limits import LimitedProcess, OutOfTimeError, RenderLimits, call_limited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHECKOUT = Path(__file__).parents[3]
 
 LIMITS = RenderLimits(seconds=1, megabytes=100)
 
@@ -45,9 +51,24 @@ def warn() -> int:
     return os.getpid()
 
 
+@pytest.fixture(params=["forked", "started"])
+def process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[LimitedProcess]:
+    """Both ways to come to such a process: which one is taken depends on the threads that run."""
+    monkeypatch.setattr("slipway.recipe.limits._has_foreign_threads", lambda: request.param == "started")
+    monkeypatch.syspath_prepend(CHECKOUT)  # so that a process that is started finds the functions of this file
+    process = LimitedProcess()
+    yield process
+    process.close()
+
+
 @pytest.fixture
-def process() -> LimitedProcess:
-    return LimitedProcess()
+def without_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slipway.recipe.limits.HAS_LIMITS", False)
+
+
+@pytest.mark.usefixtures("without_limits")
+def test_functions_are_called_here_where_the_system_has_no_limits() -> None:
+    assert call_limited(LIMITS, os.getpid) == os.getpid()
 
 
 def test_results_errors_and_warnings_come_back(process: LimitedProcess) -> None:
@@ -94,7 +115,7 @@ if sys.argv[1] == "killed":
 
 @pytest.mark.parametrize("end", ["regular", "killed"])
 def test_it_ends_with_the_process_that_started_it(end: str) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "ci")}
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT / "ci")}
     command = [sys.executable, "-c", PROGRAM, end]
     number = subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout.strip()
     assert int(number)
