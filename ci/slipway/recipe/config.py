@@ -88,7 +88,7 @@ class VariantSpace:
         return tuple(seen.values())
 
 
-class _Loader(ShallowScanner, yaml.BaseLoader):
+class _TextLoader(ShallowScanner, yaml.BaseLoader):
     """YAML in which every value is text."""
 
 
@@ -108,7 +108,7 @@ def parse(source: VariantConfigText, *, platform: Platform, environ: Mapping[str
         return f"{source.path}:{numbers[min(mark.line, len(numbers) - 1)]}"
 
     try:
-        root = yaml.compose("\n".join(line.text for line in lines), Loader=_Loader)
+        root = yaml.compose("\n".join(line.text for line in lines), Loader=_TextLoader)
     except yaml.MarkedYAMLError as error:
         raise RecipeError(
             f"not valid YAML: {error.problem}", where=where(error.problem_mark), hint="check indentation and quotes"
