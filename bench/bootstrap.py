@@ -18,8 +18,8 @@ from pathlib import Path
 
 from slipway.base.log import NullReporter
 from slipway.base.paths import cache_folder
+from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
-from slipway.bootstrap.inventory import ChannelRequest
 
 
 def timed(request: ChannelRequest, cache: Path, *, offline: bool) -> tuple[EmbeddedChannel, float]:

@@ -18,8 +18,8 @@ from rattler import Channel, VirtualPackage, install, solve
 from slipway.base.files import hash_file
 from slipway.base.log import NullReporter
 from slipway.base.paths import cache_folder
+from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
-from slipway.bootstrap.inventory import ChannelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +116,7 @@ def test_python_works_where_it_was_installed(prefix: Path, tmp_path: Path) -> No
 DEBIANS = """
 import os, sys
 from slipway.bootstrap.ensure import ensure_channel
-from slipway.bootstrap.inventory import ChannelRequest
+from slipway.bootstrap.choices import ChannelRequest
 from slipway.base.log import NullReporter
 print(ensure_channel(ChannelRequest(), NullReporter(), cache=None).path)
 """

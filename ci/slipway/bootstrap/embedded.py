@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.paths import cache_folder
+from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
-from slipway.bootstrap.inventory import ChannelRequest
 from slipway.bootstrap.pins import EMBEDDED
 from slipway.recipe.choose import WITHOUT, version_of
 

@@ -26,10 +26,11 @@ from slipway.bootstrap.assemble import (
     package_key,
 )
 from slipway.bootstrap.cache import Cache, typed_disk_errors
+from slipway.bootstrap.choices import DATA, ChannelRequest, EmbeddedSettings
 from slipway.bootstrap.debs import check_machine
 from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
-from slipway.bootstrap.inventory import DATA, ChannelRequest, EmbeddedInventory, EmbeddedSettings, read_inventory
+from slipway.bootstrap.inventory import EmbeddedInventory, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
 from slipway.channel.package_writer import to_json
 from slipway.channel.repodata import SUBDIRS, set_behind, write_repodata
@@ -103,7 +104,7 @@ def ensure_channel(
     """
     store = Cache(cache or cache_folder())
     inventory = read_inventory(data)
-    inventory.check(request)
+    inventory.settings.check(request)
     check_machine(inventory.settings.glibc, machine=platform.machine(), library=os.confstr("CS_GNU_LIBC_VERSION"))
     processes = Processes()
     pythons = _find_pythons(request, inventory.settings, processes)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import graphlib
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import errors
-from slipway.base.schema import read_yaml
+from slipway.bootstrap.choices import read_settings
 from slipway.bootstrap.description import (
     PackageDescription,
     RawDescription,
@@ -20,45 +19,9 @@ from slipway.bootstrap.description import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
-DATA = Path(__file__).parent / "data"
-"""``ci/slipway/bootstrap/data``, installed with the package."""
-
-
-@dataclass(frozen=True)
-class ChannelRequest:
-    """Which packages the channel must offer.
-
-    Attributes:
-        cuda: a CUDA version X.Y, or None for a channel without CUDA.
-        blas: ``mkl`` or ``openblas``.
-        python: Python versions X.Y.
-        build_tools: also the Python that build tools run with, which must not depend on `python`: what is built
-            without Python would be another package for each. It is the first choice of the settings that this machine
-            has, and solvers take it wherever nothing asks for another one.
-    """
-
-    cuda: str | None = None
-    blas: str = "mkl"
-    python: tuple[str, ...] = ("3.11",)
-    build_tools: bool = False
-
-
-@dataclass(frozen=True)
-class EmbeddedSettings:
-    """``data/settings.yaml``: Debian's suite, its glibc and Python, and the choices that a request has."""
-
-    suite: str
-    glibc: str
-    pythons: tuple[str, ...]
-    cudas: tuple[str, ...]
-    blas: tuple[str, ...]
-    debian_python: str
-
-    def check_python(self, version: str) -> None:
-        """Raise VariantError, with the choices, for a Python that the channel does not have."""
-        if version not in self.pythons:
-            raise _no_such("Python", version, self.pythons)
+    from slipway.bootstrap.choices import ChannelRequest, EmbeddedSettings
 
 
 @dataclass(frozen=True)
@@ -75,18 +38,6 @@ class EmbeddedInventory:
         """The lock file."""
         return self.folder / "lock.yaml"
 
-    def check(self, request: ChannelRequest) -> None:
-        """Raise VariantError, with the choices, for a request that cannot be served."""
-        settings = self.settings
-        if request.cuda is not None and request.cuda not in settings.cudas:
-            raise _no_such("CUDA", request.cuda, settings.cudas)
-        if request.blas not in settings.blas:
-            raise _no_such("BLAS", request.blas, settings.blas)
-        for python in request.python:
-            settings.check_python(python)
-        if not request.python:
-            raise errors.VariantError("no Python version was asked for")
-
     def select(
         self, request: ChannelRequest, full_pythons: Mapping[str, str], from_debian: frozenset[str] = frozenset()
     ) -> tuple[PackageDescription, ...]:
@@ -96,7 +47,7 @@ class EmbeddedInventory:
             full_pythons: the full version X.Y.Z of each requested Python.
             from_debian: those of them that are made from Debian's packages, not as a snapshot.
         """
-        self.check(request)
+        self.settings.check(request)
         selection = Selection(request.cuda, request.blas)
         chosen: list[PackageDescription] = []
         for raw in self.descriptions:
@@ -141,16 +92,6 @@ def read_inventory(folder: Path) -> EmbeddedInventory:
     return EmbeddedInventory(folder, read_settings(folder / "settings.yaml"), tuple(descriptions), digest.hexdigest())
 
 
-def read_settings(path: Path) -> EmbeddedSettings:
-    """Read ``settings.yaml``."""
-    return read_yaml(path, EmbeddedSettings, error=errors.ChannelError)
-
-
-def embedded_choices() -> EmbeddedSettings:
-    """What the embedded channel can be asked for."""
-    return read_settings(DATA / "settings.yaml")
-
-
 def _ordered(chosen: Iterable[PackageDescription]) -> tuple[PackageDescription, ...]:
     by_name: dict[str, list[PackageDescription]] = {}
     for description in chosen:
@@ -166,10 +107,3 @@ def _ordered(chosen: Iterable[PackageDescription]) -> tuple[PackageDescription, 
     except graphlib.CycleError as error:
         raise errors.ChannelError(f"these packages need each other as tools: {', '.join(error.args[1])}") from None
     return tuple(item for name in order for item in by_name[name])
-
-
-def _no_such(what: str, value: str, choices: tuple[str, ...]) -> errors.VariantError:
-    return errors.VariantError(
-        f"the embedded channel has no {what} `{value}`",
-        hint=f"choose from {', '.join(f'`{choice}`' for choice in choices)}, or use `--channel conda-forge`",
-    )

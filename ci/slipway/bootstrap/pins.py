@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from slipway.bootstrap.inventory import DATA, embedded_choices
+from slipway.bootstrap.choices import DATA, embedded_choices
 from slipway.recipe.choose import version_of
 from slipway.recipe.config import VariantConfigText
 from slipway.recipe.loader import CONFIG_NAME, load_config

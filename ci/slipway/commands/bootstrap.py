@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from slipway.base.paths import cache_folder
+from slipway.bootstrap.choices import DATA, ChannelRequest
 from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
-from slipway.bootstrap.inventory import DATA, ChannelRequest
 from slipway.bootstrap.update import update_lock
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from rattler import MatchSpec, Version, VersionSpec
 from slipway.base.errors import ChannelError, SolveError, VerifyError
 from slipway.base.paths import Workspace
 from slipway.base.text import format_table, table_width
+from slipway.bootstrap.choices import embedded_choices
 from slipway.bootstrap.embedded import channels_of
-from slipway.bootstrap.inventory import embedded_choices
 from slipway.channel.environments import solve
 from slipway.channel.folder import Channel
 from slipway.verify import Verifier, format_findings, has_errors, shared_files, sort_findings, unsolvable

@@ -16,8 +16,8 @@ from slipway.base.errors import IntegrityError, SolveError
 from slipway.base.files import link_or_copy
 from slipway.base.paths import cache_folder
 from slipway.base.proc import capture
+from slipway.bootstrap.choices import embedded_choices
 from slipway.bootstrap.embedded import channels_of
-from slipway.bootstrap.inventory import embedded_choices
 from slipway.channel.environments import offered
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_info, read_package_digest, unpack_package

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.bootstrap.inventory import DATA
+from slipway.bootstrap.choices import DATA
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,9 +17,9 @@ from rattler import Channel, solve
 
 from slipway.base import errors, log
 from slipway.base.files import hash_file
+from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.download import Host
 from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
-from slipway.bootstrap.inventory import ChannelRequest
 from slipway.bootstrap.lock import LockedWheel, write_lock
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ import sys
 from pathlib import Path
 from slipway.base import log
 from slipway.bootstrap.ensure import ensure_channel
-from slipway.bootstrap.inventory import ChannelRequest
+from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.download import Host
 data, cache, os_release, etc_apt, python = sys.argv[1:]
 host = Host(Path(os_release), Path(etc_apt))

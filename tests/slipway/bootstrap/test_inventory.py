@@ -8,7 +8,8 @@ import pytest
 from rattler import MatchSpec
 
 from slipway.base import errors
-from slipway.bootstrap.inventory import DATA, ChannelRequest, EmbeddedInventory, read_inventory
+from slipway.bootstrap.choices import DATA, ChannelRequest
+from slipway.bootstrap.inventory import EmbeddedInventory, read_inventory
 from slipway.bootstrap.lock import read_lock
 
 
@@ -76,7 +77,7 @@ def test_the_lock_covers_everything_and_nothing_else(inventory: EmbeddedInventor
 )
 def test_what_is_not_there(inventory: EmbeddedInventory, request_: ChannelRequest, message: str) -> None:
     with pytest.raises(errors.VariantError) as caught:
-        inventory.check(request_)
+        inventory.settings.check(request_)
     assert caught.value.message == message
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import VariantError
+from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.embedded import channel_request
-from slipway.bootstrap.inventory import ChannelRequest
 from slipway.channel.specs import strict_spec
 from slipway.commands import ci, install, publish
 from slipway.commands._options import request_of

@@ -1,0 +1,76 @@
+"""What the embedded channel can be asked for, and what is: apart from its inventory, which rendering never reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipway.base.errors import ChannelError, VariantError
+from slipway.base.schema import read_yaml
+
+DATA = Path(__file__).parent / "data"
+"""``ci/slipway/bootstrap/data``, installed with the package."""
+
+
+@dataclass(frozen=True)
+class ChannelRequest:
+    """Which packages the channel must offer.
+
+    Attributes:
+        cuda: a CUDA version X.Y, or None for a channel without CUDA.
+        blas: ``mkl`` or ``openblas``.
+        python: Python versions X.Y.
+        build_tools: also the Python that build tools run with, which must not depend on `python`: what is built
+            without Python would be another package for each. It is the first choice of the settings that this machine
+            has, and solvers take it wherever nothing asks for another one.
+    """
+
+    cuda: str | None = None
+    blas: str = "mkl"
+    python: tuple[str, ...] = ("3.11",)
+    build_tools: bool = False
+
+
+@dataclass(frozen=True)
+class EmbeddedSettings:
+    """``data/settings.yaml``: Debian's suite, its glibc and Python, and the choices that a request has."""
+
+    suite: str
+    glibc: str
+    pythons: tuple[str, ...]
+    cudas: tuple[str, ...]
+    blas: tuple[str, ...]
+    debian_python: str
+
+    def check_python(self, version: str) -> None:
+        """Raise VariantError, with the choices, for a Python that the channel does not have."""
+        if version not in self.pythons:
+            raise _no_such("Python", version, self.pythons)
+
+    def check(self, request: ChannelRequest) -> None:
+        """Raise VariantError, with the choices, for a request that cannot be served."""
+        if request.cuda is not None and request.cuda not in self.cudas:
+            raise _no_such("CUDA", request.cuda, self.cudas)
+        if request.blas not in self.blas:
+            raise _no_such("BLAS", request.blas, self.blas)
+        for python in request.python:
+            self.check_python(python)
+        if not request.python:
+            raise VariantError("no Python version was asked for")
+
+
+def read_settings(path: Path) -> EmbeddedSettings:
+    """Read ``settings.yaml``."""
+    return read_yaml(path, EmbeddedSettings, error=ChannelError)
+
+
+def embedded_choices() -> EmbeddedSettings:
+    """What the embedded channel can be asked for."""
+    return read_settings(DATA / "settings.yaml")
+
+
+def _no_such(what: str, value: str, choices: tuple[str, ...]) -> VariantError:
+    return VariantError(
+        f"the embedded channel has no {what} `{value}`",
+        hint=f"choose from {', '.join(f'`{choice}`' for choice in choices)}, or use `--channel conda-forge`",
+    )
