@@ -32,10 +32,7 @@ from slipway.verify.elf import BrokenElfError, read_elf
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-LIBRARY_FOLDERS = tuple(map(Path, ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64")))
-"""Where a host keeps the libraries of its basic tools (Debian's way, and Fedora's)."""
-
-LOADER = Path("/lib64/ld-linux-x86-64.so.2")
+    from slipway.base.platform import Platform
 
 GLIBC = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libanl.so.1", "libmvec.so.1",
                 "libm.so.6", "libc.so.6", "libresolv.so.2", "libnss_files.so.2", "libnss_dns.so.2")  # fmt: skip
@@ -57,6 +54,21 @@ class PackageTest:
     commands: tuple[str, ...]
     folder: str
     requires: tuple[str, ...]
+
+
+def library_folders(platform: Platform) -> tuple[Path, ...]:
+    """Where a host keeps the libraries of its basic tools (Debian's way, and Fedora's)."""
+    triplet = platform.gnu_triplet
+    return tuple(map(Path, (f"/lib/{triplet}", f"/usr/lib/{triplet}", "/lib64", "/usr/lib64")))
+
+
+def hidden_paths(platform: Platform) -> tuple[str, ...]:
+    """What of the host must not be seen in the room."""
+    first, second = (str(folder) for folder in library_folders(platform)[:2])
+    return (
+        *("/usr/include", "/usr/lib/gcc", "/usr/local", "/opt/conda", "/usr/lib/python3", "/usr/local/cuda"),
+        *(f"{second}/libstdc++.so.6", f"{first}/libgcc_s.so.1", f"{second}/libgomp.so.1"),
+    )
 
 
 def carried_tests(package: Path, name: str, limits: Limits) -> list[PackageTest]:
@@ -88,11 +100,14 @@ def carried_tests(package: Path, name: str, limits: Limits) -> list[PackageTest]
 class CleanRoom:
     """A root file system below `folder`, into which host folders can be let: at their own path, for writing."""
 
-    def __init__(self, folder: Path, shared: Iterable[Path]) -> None:
+    def __init__(self, folder: Path, shared: Iterable[Path], platform: Platform) -> None:
+        assert platform.loader is not None, f"{platform} has no glibc"
+        self.loader = Path(platform.loader)
+        self.library_folders = library_folders(platform)
         self.root = folder / "root"
         self.shared = tuple(path.resolve() for path in shared)
         shutil.rmtree(self.root, ignore_errors=True)
-        for name in ("bin", "usr/bin", "lib64", "proc", "dev", "tmp", "etc", "home/guest"):
+        for name in ("bin", "usr/bin", str(self.loader.parent).lstrip("/"), "proc", "dev", "tmp", "etc", "home/guest"):
             (self.root / name).mkdir(parents=True)
         (self.root / "etc/passwd").write_text("guest:x:0:0::/home/guest:/bin/sh\n", encoding="ascii")
         for device in DEVICES:
@@ -114,8 +129,8 @@ class CleanRoom:
         while needed - copied:
             name = min(needed - copied)
             copied.add(name)
-            source = next((folder / name for folder in LIBRARY_FOLDERS if (folder / name).exists()), None)
-            if source is None or name == LOADER.name:
+            source = next((folder / name for folder in self.library_folders if (folder / name).exists()), None)
+            if source is None or name == self.loader.name:
                 continue  # older glibc files that newer ones took over; what a tool lacks it will say itself
             if FOREIGN.fullmatch(name):
                 continue  # a tool that needs it does without it, or is not there
@@ -123,7 +138,7 @@ class CleanRoom:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source.resolve(), target)
             needed |= _needed(source.resolve())
-        shutil.copy2(LOADER.resolve(), self.root / "lib64" / LOADER.name)
+        shutil.copy2(self.loader.resolve(), self.root / str(self.loader).lstrip("/"))
 
     def run(
         self,
@@ -213,14 +228,10 @@ ACTIVATE = 'for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do if [ -e "$
 HIDDEN_PROGRAMS = ("gcc", "g++", "cc", "c++", "cpp", "clang", "ld", "as", "python", "python3", "cmake", "ninja", "make",
                    "nvcc", "pip", "conda", "git")  # fmt: skip
 
-HIDDEN_PATHS = ("/usr/include", "/usr/lib/gcc", "/usr/local", "/opt/conda", "/usr/lib/python3", "/usr/local/cuda",
-                "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/lib/x86_64-linux-gnu/libgcc_s.so.1",
-                "/usr/lib/x86_64-linux-gnu/libgomp.so.1")  # fmt: skip
 
-
-def proof_script(prefix: Path) -> str:
+def proof_script(prefix: Path, platform: Platform) -> str:
     """A script that fails when one of the host's programs, folders or libraries can be seen, and says which."""
-    programs, paths = " ".join(HIDDEN_PROGRAMS), " ".join(map(shlex.quote, HIDDEN_PATHS))
+    programs, paths = " ".join(HIDDEN_PROGRAMS), " ".join(map(shlex.quote, hidden_paths(platform)))
     return f"""
 for name in {programs}; do
   if found=$(PATH=/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin command -v "$name"); then

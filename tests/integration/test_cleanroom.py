@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from slipway.base.errors import BuildError
-from slipway.cleanroom import HIDDEN_PATHS, HIDDEN_PROGRAMS, CleanRoom, carried_tests, environment_of, proof_script
+from slipway.base.platform import LINUX_64
+from slipway.cleanroom import HIDDEN_PROGRAMS, CleanRoom, carried_tests, environment_of, hidden_paths, proof_script
 from slipway.verify.policies import load_policies
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -36,21 +37,21 @@ def run(room: CleanRoom, prefix: Path, script: str, log: Path) -> tuple[int, tup
 
 def test_host_is_absent_and_the_environment_is_there(prefix: Path, tmp_path: Path) -> None:
     (prefix / "here.txt").write_text("hello\n", encoding="utf-8")
-    room = CleanRoom(tmp_path / "room", [prefix])
+    room = CleanRoom(tmp_path / "room", [prefix], LINUX_64)
     log = tmp_path / "log"
     assert run(room, prefix, "cat here.txt; echo more > there.txt; ls / | tr '\\n' ' '", log) == (
         0,
         ("hello", "bin dev etc home lib lib64 proc " + f"{tmp_path.parts[1]} usr "),
     )
     assert (prefix / "there.txt").read_text(encoding="utf-8") == "more\n"
-    assert run(room, prefix, proof_script(prefix), log)[0] == 0
+    assert run(room, prefix, proof_script(prefix, LINUX_64), log)[0] == 0
     assert run(room, prefix, f"ls {CHECKOUT}", log)[0] != 0
 
 
 def test_environment_of_the_caller_is_absent(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", "/usr/lib")
     monkeypatch.setenv("MY_TOKEN", "secret")
-    code, lines = run(CleanRoom(tmp_path / "room", [prefix]), prefix, "env", tmp_path / "log")
+    code, lines = run(CleanRoom(tmp_path / "room", [prefix], LINUX_64), prefix, "env", tmp_path / "log")
     assert code == 0
     assert {line.partition("=")[0] for line in lines} <= {*environment_of(prefix), "PWD", "OLDPWD", "SHLVL", "_"}
 
@@ -59,12 +60,12 @@ def test_environment_of_the_caller_is_absent(prefix: Path, tmp_path: Path, monke
     "path", ["usr/bin/gcc", "usr/include", "lib/x86_64-linux-gnu/libstdc++.so.6", "usr/lib/libpython3.11.so.1.0"]
 )
 def test_proof_finds_what_is_not_hidden(prefix: Path, tmp_path: Path, path: str) -> None:
-    room = CleanRoom(tmp_path / "room", [prefix])
+    room = CleanRoom(tmp_path / "room", [prefix], LINUX_64)
     planted = room.root / path
     planted.parent.mkdir(parents=True, exist_ok=True)
     planted.write_text("#!/bin/sh\n", encoding="utf-8")
     planted.chmod(0o755)
-    code, lines = run(room, prefix, proof_script(prefix), tmp_path / "log")
+    code, lines = run(room, prefix, proof_script(prefix, LINUX_64), tmp_path / "log")
     assert code == 1
     assert lines[-1] == f"the host's /{path} can be seen"
 
@@ -72,11 +73,11 @@ def test_proof_finds_what_is_not_hidden(prefix: Path, tmp_path: Path, path: str)
 def test_proof_looks_for_what_this_machine_has() -> None:
     """A list of names that no machine has would prove nothing."""
     assert any((Path("/usr/bin") / name).exists() for name in HIDDEN_PROGRAMS)
-    assert any(Path(path).exists() for path in HIDDEN_PATHS)
+    assert any(Path(path).exists() for path in hidden_paths(LINUX_64))
 
 
 def test_failure_in_the_middle_of_a_script_counts(prefix: Path, tmp_path: Path) -> None:
-    room = CleanRoom(tmp_path / "room", [prefix])
+    room = CleanRoom(tmp_path / "room", [prefix], LINUX_64)
     assert run(room, prefix, "false\necho not reached", tmp_path / "log") == (1, ())
     assert run(room, prefix, "false | true\necho not reached", tmp_path / "log") == (1, ())
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from slipway.base.platform import Platform
     from slipway.model import RenderedOutput, RunExports
 
 Record = dict[str, Any]
@@ -31,8 +32,8 @@ RECORD_KEYS = frozenset(
 )
 
 
-def read_dependencies(path: Path) -> list[Record]:
-    """Hand-written records: package name to a list of its builds.
+def read_dependencies(path: Path, platform: Platform) -> list[Record]:
+    """Hand-written records: package name to a list of its builds, which are for `platform` unless they say more.
 
     Raises:
         UsageError: an unknown key, or a build without version or build string.
@@ -44,7 +45,7 @@ def read_dependencies(path: Path) -> list[Record]:
                 raise UsageError(f"`{name}` has an unknown key `{min(unknown)}`", where=str(path))
             if missing := {"version", "build"} - set(build):
                 raise UsageError(f"`{name}` has no `{min(missing)}`", where=str(path))
-            records.append(_record(str(name), build))
+            records.append(_record(str(name), {"subdir": platform.subdir, **build}))
     return records
 
 
@@ -56,7 +57,7 @@ def _record(name: str, facts: Mapping[str, Any]) -> Record:
         "build_number": facts.get("build_number", 0),
         "depends": list(facts.get("depends", ())),
         "constrains": list(facts.get("constrains", ())),
-        "subdir": facts.get("subdir", "linux-64"),
+        "subdir": facts["subdir"],
         **({"track_features": facts["track_features"]} if "track_features" in facts else {}),
         "run_exports": facts.get("run_exports", {}),
     }
@@ -72,7 +73,12 @@ def output_records(outputs: Sequence[RenderedOutput], dependencies: Sequence[Rec
     for record in dependencies:
         known.setdefault(record["name"], []).append(record)
     for output in outputs:
-        facts = {"version": output.version, "build": output.build_string, "run_exports": _exports(output.run_exports)}
+        facts = {
+            "version": output.version,
+            "build": output.build_string,
+            "subdir": output.subdir,
+            "run_exports": _exports(output.run_exports),
+        }
         known.setdefault(output.name, []).append(_record(output.name, facts))
     return [
         _record(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from slipway.base import proc
 from slipway.base.checkout import require_checkout
 from slipway.base.errors import BuildError, NetworkError
-from slipway.base.platform import usable_cpus
+from slipway.base.platform import this_platform, usable_cpus
 from slipway.bootstrap.embedded import embedded_channel
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 TEST_LOCK = "ci/requirements-test.lock"
 
-DEVELOPMENT_PACKAGES = ("gcc_linux-64", "gxx_linux-64", "cmake", "ninja", "python", "pyyaml", "libtorch")
-"""What building src/test against an installed libtorch takes."""
+DEVELOPMENT_PACKAGES = ("cmake", "ninja", "python", "pyyaml", "libtorch")
+"""What building src/test against an installed libtorch takes, beside the compilers."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,9 @@ def make_test_environment(
 
 def run_ctest(workspace: Workspace, reporter: Reporter) -> PartResult:
     """Build the C++ tests against the shipped libtorch, with the embedded channel's compiler, and run them."""
-    prefix = make_test_environment(workspace, DEVELOPMENT_PACKAGES, reporter, name="development")
+    platform = this_platform()
+    specs = (f"gcc_{platform}", f"gxx_{platform}", *DEVELOPMENT_PACKAGES)
+    prefix = make_test_environment(workspace, specs, reporter, name="development")
     build = workspace.work / "ctest"
     report = build / "ctest.xml"
     report.unlink(missing_ok=True)

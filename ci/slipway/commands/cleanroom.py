@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from slipway.base.checkout import require_checkout
 from slipway.base.errors import ChannelError, TestsFailedError, UsageError
 from slipway.base.paths import Workspace
+from slipway.base.platform import this_platform
 from slipway.base.text import format_table, human_seconds
 from slipway.bootstrap.embedded import channels_of
 from slipway.channel.environments import install, solve
@@ -37,13 +38,11 @@ if TYPE_CHECKING:
 TORCH = ("libtorch", "pytorch")
 """What is tested when nothing is named."""
 
-DEVELOPMENT = (
-    "gcc_linux-64", "gxx_linux-64", "sysroot_linux-64", "cmake", "ninja", "setuptools", "pybind11", "python 3.11.*",
-)  # fmt: skip
-"""What the consumers of this checkout are built with."""
-
 CONSUMERS = ("program", "extension")
 """Folders below tests/integration/consumers."""
+
+BUILT_WITH = ("cmake", "ninja", "setuptools", "pybind11", "python 3.11.*")
+"""What they are built with, beside the compilers."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,8 @@ def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
     extra = tuple(arguments.extra)
     if not arguments.names and not projects:
         projects = [require_checkout() / "tests/integration/consumers" / name for name in CONSUMERS]
-        extra += DEVELOPMENT
+        platform = this_platform()
+        extra += (*(f"{name}_{platform}" for name in ("gcc", "gxx", "sysroot")), *BUILT_WITH)
     limits = load_policies().archive
     trials = []
     for name in names:
@@ -150,8 +150,9 @@ def _stay(trial: Trial, workspace: Workspace, channels: tuple[str, ...], reporte
     if trial.project is not None:
         shutil.copytree(trial.project, project)
         shared.append(project)
-    room = CleanRoom(folder, shared)
-    steps = (("what the host left", proof_script(prefix)), (trial.title, ACTIVATE + trial.script))
+    platform = this_platform()
+    room = CleanRoom(folder, shared, platform)
+    steps = (("what the host left", proof_script(prefix, platform)), (trial.title, ACTIVATE + trial.script))
     for title, script in steps:
         log = workspace.log(f"cleanroom-{title}")
         with reporter.task(title) as task:

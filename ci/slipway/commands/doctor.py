@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import HostError
 from slipway.base.paths import Workspace, cache_folder
+from slipway.base.platform import this_platform
 from slipway.base.text import format_table, human_size
 from slipway.channel.environments import virtual_packages
 from slipway.engines.build_folder import build_root
@@ -70,13 +71,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def examine(workspace: Workspace) -> Iterator[Check]:
     """Every check, the ones that matter most first."""
-    system = f"{platform.system()} {platform.machine()}"
-    yield Check(
-        "platform",
-        "ok" if system == "Linux x86_64" else "missing",
-        system,
-        "slipway builds on Linux x86_64; elsewhere use `conda build recipe`",
-    )
+    yield _platform()
     yield Check("Python", "ok", platform.python_version())
     yield _debian()
     yield from _programs()
@@ -86,6 +81,15 @@ def examine(workspace: Workspace) -> Iterator[Check]:
     yield _disk("temporary files", Path(os.environ.get("TMPDIR") or "/tmp"), ENOUGH_TEMPORARY_BYTES)
     yield _memory()
     yield from _virtual_packages()
+
+
+def _platform() -> Check:
+    system = f"{platform.system()} {platform.machine()}"
+    try:
+        this_platform()
+    except HostError as error:
+        return Check("platform", "missing", system, f"{error.message}: {error.hint}")
+    return Check("platform", "ok", system)
 
 
 def _debian() -> Check:

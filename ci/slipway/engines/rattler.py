@@ -25,6 +25,7 @@ from slipway.base.errors import BuildError, DiskFullError, NetworkError, SolveEr
 from slipway.base.events import Phase, Stage, StageKey
 from slipway.base.files import copy_file
 from slipway.base.paths import cache_folder
+from slipway.base.platform import this_platform
 from slipway.channel.folder import Channel
 from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, build_script
@@ -35,6 +36,7 @@ from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.engines.rattler_worker import PHASE_MARK
 from slipway.engines.staging import Staged, as_package, find_built, staged
 from slipway.observe.build import BuildObserver
+from slipway.recipe.defaults import target_of
 from slipway.source.leaves_out import reads_of
 from slipway.source.links import read_links
 from slipway.source.patches import check_patch_links
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from slipway.base.log import Reporter, Task
+    from slipway.base.platform import Platform
     from slipway.engines.engine import BuildContext
     from slipway.model import RenderedOutput, Source
 
@@ -123,7 +126,7 @@ class RattlerEngine:
         recipe_path.write_text(json.dumps(recipe, indent=1), encoding="utf-8")  # JSON is YAML, and has no surprises
         job = {
             "recipe": str(recipe_path),
-            "platform": str(output.variant.get("target_platform", "linux-64")),
+            "platform": _target(output).subdir,
             "variants": {key: [value] for key, value in output.variant.items()},
             "output_dir": str(folder / "output"),
             "channels": [*([taken.channel] if taken is not None else ()), *context.channels],
@@ -225,6 +228,10 @@ class _Progress:
             self.task.update(completed=int(done), total=int(total), text=text)
 
 
+def _target(output: RenderedOutput) -> Platform:
+    return target_of(output.variant, this_platform())
+
+
 def _any_remote(channels: Sequence[str]) -> bool:
     return any(not url.startswith("file:") for url in channels)
 
@@ -238,7 +245,7 @@ def _compiler_cache(output: RenderedOutput, context: BuildContext, place: Path) 
     else:
         store = choose_store(context.environ)
         check_store(store)
-    return CompilerCache(place, store, str(output.variant.get("target_platform", "linux-64")))
+    return CompilerCache(place, store, _target(output))
 
 
 def _report_compiler_cache(

@@ -68,12 +68,6 @@ SPELLED = re.compile("x86_64|(linux|osx|win)-(32|64|arm64|aarch64)")
 SPELLS_PLATFORMS = {
     "base/platform.py": "the table itself",
     "checkout/solver_truth.py": "a virtual package of the processor's level, which only this one has",
-    "checkout/solver_truth_channel.py": "to be converted",
-    "checkout/testing.py": "to be converted",
-    "cleanroom.py": "to be converted",
-    "commands/cleanroom.py": "to be converted",
-    "commands/doctor.py": "to be converted",
-    "engines/rattler.py": "to be converted",
 }
 """Files that spell a platform outside of comments and docstrings, and why."""
 

@@ -31,7 +31,7 @@ def outputs() -> tuple[RenderedOutput, ...]:
 
 @pytest.fixture(scope="module")
 def dependencies() -> list[Record]:
-    return read_dependencies(DEPENDENCIES)
+    return read_dependencies(DEPENDENCIES, LINUX_64)
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_broken_dependencies(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "dependencies.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=message):
-        read_dependencies(path)
+        read_dependencies(path, LINUX_64)
 
 
 def test_what_an_output_is_built_with_must_be_known(outputs: tuple[RenderedOutput, ...]) -> None:

@@ -32,6 +32,7 @@ from slipway.engines.compiler_cache.store import Store, unusable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from slipway.base.platform import Platform
     from slipway.model import RenderedOutput
 
 PROGRAM = "sccache"
@@ -116,7 +117,7 @@ class CompilerCache:
 
     place: Path
     store: Store
-    platform: str
+    platform: Platform
     on_start: Callable[[int], None] = lambda session: None
     error: HostError | None = None
     _process: subprocess.Popen[bytes] | None = None
@@ -232,7 +233,7 @@ def wants_cache(output: RenderedOutput) -> bool:
     return any(spec.split()[0] == PROGRAM for spec in output.requirements.build)
 
 
-def toolchain_key(build: Path, platform: str) -> str:
+def toolchain_key(build: Path, platform: Platform) -> str:
     """A name for the compilers in the build environment `build`, from the packages that make them up.
 
     sccache's keys know a compiler by its driver's bytes and version. The compiler proper, the assembler, and a launcher

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from slipway.base.platform import LINUX_64, find_platform
 from slipway.engines.build_script import build_script
 from slipway.engines.compiler_cache.server import MARK, CompilerCache, read_statistics, toolchain_key, wants_cache
 from slipway.engines.compiler_cache.store import choose_store
@@ -75,17 +76,17 @@ def environment(tmp_path: Path) -> Path:
     [("gcc_linux-64-12.2-h0_0", True), ("binutils-2.40-h2_0", True), ("cmake-3.31-h3_0", False)],
 )
 def test_the_key_is_that_of_the_compilers_and_of_all_they_need(environment: Path, name: str, changes: bool) -> None:
-    before = toolchain_key(environment, "linux-64")
+    before = toolchain_key(environment, LINUX_64)
     old = environment / f"conda-meta/{name}.json"
     old.rename(old.with_name(f"{name}1.json"))
-    assert (toolchain_key(environment, "linux-64") != before) is changes
+    assert (toolchain_key(environment, LINUX_64) != before) is changes
 
 
 def test_without_compilers_by_convention_every_package_counts(environment: Path) -> None:
-    before = toolchain_key(environment, "osx-arm64")
+    before = toolchain_key(environment, find_platform("osx-arm64"))
     old = environment / "conda-meta/cmake-3.31-h3_0.json"
     old.rename(old.with_name("cmake-3.32-h3_0.json"))
-    assert toolchain_key(environment, "osx-arm64") != before
+    assert toolchain_key(environment, find_platform("osx-arm64")) != before
 
 
 def test_a_server_that_does_not_start_is_an_error_that_says_so(environment: Path, tmp_path: Path) -> None:
@@ -94,7 +95,7 @@ def test_a_server_that_does_not_start_is_an_error_that_says_so(environment: Path
     program.write_text("#!/bin/sh\necho 'no way to https://ada:pw@dav.example' >&2\nexit 2\n", encoding="ascii")
     program.chmod(0o755)
     store = choose_store({"XDG_CACHE_HOME": str(tmp_path), "SCCACHE_WEBDAV_ENDPOINT": "https://ada:pw@dav.example"})
-    with CompilerCache(tmp_path, store, "linux-64") as cache:
+    with CompilerCache(tmp_path, store, LINUX_64) as cache:
         (tmp_path / "sccache/prefix").write_text(f"{environment}\n", encoding="utf-8")
         cache.on_line("something else")
         assert not (tmp_path / "sccache/answer").exists()
