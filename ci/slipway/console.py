@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from slipway.base.log import NullReporter, Reporter, Task
+from slipway.base.secrets import redact
 from slipway.base.text import encodable, human_seconds, human_size, printable, shortened
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class PlainReporter:
 
     def line(self, text: str) -> None:
         prefix = f"[{time.monotonic() - self.started:7.1f}] " + "  " * self.depth
-        for part in text.split("\n"):
+        for part in redact(text).split("\n"):
             print(encodable(f"{prefix}{part}".rstrip(), self.stream), file=self.stream, flush=True)
 
     @contextmanager
@@ -181,7 +182,7 @@ class LiveReporter:
         return self.progress
 
     def line(self, text: str) -> None:
-        for part in text.split("\n"):
+        for part in redact(text).split("\n"):
             text = encodable("  " * self.depth + part, self.console.file)
             self.console.print(text, markup=False, soft_wrap=True)
 

@@ -136,6 +136,7 @@ class RenderedOutput:
         script: file name of the build script, relative to the recipe folder; or None.
         script_commands: inline commands; used when `script` is None.
         script_env: variables that the script may see, as the recipe's `script_env` asks.
+        secret_env: those of them whose values nobody may print or write down: what is the caller's.
         build: the rest of the rendered `build` section (entry_points, ignore_run_exports, binary_relocation, ...).
         listing: requirements and run_exports in the form that ``slipway render --json`` prints.
         staging: the top level's own build, where it comes before this one: the output lists files and takes them from
@@ -157,6 +158,7 @@ class RenderedOutput:
     script: str | None = None
     script_commands: tuple[str, ...] = ()
     script_env: Mapping[str, str] = field(default_factory=dict)
+    secret_env: tuple[str, ...] = ()
     test: OutputTest = field(default_factory=OutputTest)
     about: Mapping[str, Any] = field(default_factory=dict)
     build: Mapping[str, Any] = field(default_factory=dict)

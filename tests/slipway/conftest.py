@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from slipway.base import secrets
 from slipway.base.log import NullReporter
 from slipway.base.paths import Workspace
 from slipway.commands._options import add_request_arguments, request_of
@@ -46,6 +47,11 @@ def parse() -> Callable[..., Request]:
         return request_of(parser.parse_args(words))
 
     return make
+
+
+@pytest.fixture(autouse=True)
+def _no_secrets_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "_known", set())
 
 
 @pytest.fixture

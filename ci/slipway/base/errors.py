@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from slipway.base.secrets import redact
+
 
 class SlipwayError(Exception):
-    """Base of every failure a user can cause, meet or cure.
+    """Base of every failure a user can cause, meet or cure; its texts hold no secrets, see `slipway.base.secrets`.
 
     Args:
         message: what happened, in one sentence, without a final full stop.
@@ -24,11 +26,11 @@ class SlipwayError(Exception):
     def __init__(
         self, message: str, *, where: str | None = None, hint: str | None = None, detail: str | None = None
     ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.where = where
-        self.hint = hint
-        self.detail = detail
+        self.message = redact(message)
+        super().__init__(self.message)
+        self.where = where and redact(where)
+        self.hint = hint and redact(hint)
+        self.detail = detail and redact(detail)
 
 
 class UsageError(SlipwayError):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, get_args
 
 from slipway.base import events
 from slipway.base.events import Event, RunEnded, RunStarted, Stage, StageEnded, StageStarted
+from slipway.base.secrets import redact_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +40,7 @@ class Entry:
 
 
 class Journal:
-    """Takes events and writes them down at once; without a stream it forgets them."""
+    """Takes events and writes them down at once, without secrets; without a stream it forgets them."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
@@ -49,7 +50,7 @@ class Journal:
     def add(self, event: Event) -> None:
         """Write one event down."""
         if self._stream is not None:
-            line = {"time": round(time.time(), 3), "event": type(event).__name__, **asdict(event)}
+            line = {"time": round(time.time(), 3), "event": type(event).__name__, **redact_values(asdict(event))}
             self._stream.write(json.dumps(line) + "\n")
             self._stream.flush()
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from slipway.base.errors import BuildError, HostError, SlipwayError
+from slipway.base.secrets import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -182,7 +183,7 @@ def run(
 
     Args:
         what: what the program does, for the error message: ``building libtorch``.
-        log: file that receives the command and all its output; overwritten.
+        log: file that receives the command and all its output, without secrets; overwritten.
         on_line: called with each line, without its end.
         on_start: called once with the number of the process, which is that of its session too.
         error: type to raise on a non-zero exit status, when `check` is true.
@@ -197,7 +198,7 @@ def run(
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)
     with (log or Path(os.devnull)).open("w", encoding="utf-8", errors="replace") as stream:
-        stream.write(f"$ {shlex.join(words)}\n")
+        stream.write(redact(f"$ {shlex.join(words)}\n"))
         stream.flush()
         process = start(words, env=env, what=what, cwd=cwd)
         assert process.stdout is not None
@@ -206,7 +207,7 @@ def run(
             if on_start is not None:
                 on_start(process.pid)
             for raw in lines:
-                text = raw.rstrip("\n")
+                text = redact(raw.rstrip("\n"))
                 stream.write(f"{text}\n")
                 tail.append(text)
                 if on_line is not None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from slipway.base.errors import RecipeError
+from slipway.base.links import find_leaving_link, read_links
 from slipway.model import git_address
 from slipway.recipe.overlay import APPEND, CLOBBER
-from slipway.source.links import find_leaving_link, read_links
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +65,9 @@ def as_recipe(output: RenderedOutput, folder: Path) -> dict[str, Any]:
     if output.noarch:
         build["noarch"] = output.noarch
     if output.script_env:
-        build["script_env"] = [f"{key}={value}" for key, value in output.script_env.items()]
+        build["script_env"] = [
+            key if key in output.secret_env else f"{key}={value}" for key, value in output.script_env.items()
+        ]
     entry: dict[str, Any] = {"name": output.name, "version": output.version}
     if output.script:
         entry["script"] = output.script

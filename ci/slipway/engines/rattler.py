@@ -24,6 +24,7 @@ from slipway.base.checkout import PACKAGE_ROOT
 from slipway.base.errors import BuildError, DiskFullError, NetworkError, SolveError
 from slipway.base.events import Phase, Stage, StageKey
 from slipway.base.files import copy_file
+from slipway.base.links import read_links
 from slipway.base.paths import cache_folder
 from slipway.base.platform import this_platform
 from slipway.channel.folder import Channel
@@ -38,7 +39,6 @@ from slipway.engines.staging import Staged, as_package, find_built, staged
 from slipway.observe.build import BuildObserver
 from slipway.recipe.defaults import target_of
 from slipway.source.leaves_out import reads_of
-from slipway.source.links import read_links
 from slipway.source.patches import check_patch_links
 from slipway.source.tree import read_tree
 

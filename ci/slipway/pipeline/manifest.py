@@ -4,7 +4,7 @@ Equal digests mean that a build would give the same package again. The parts are
 reads, the patches, the recipe's own files, the rendered output, the packages that the solver picks for the build and
 host environments, the digests of the recipe's other outputs that this one needs, the engine and slipway's own way of
 driving it. They stand in the package (``info/slipway.json``), so that `plan` can say which of them changed and
-`rebuild` can build it once more.
+`rebuild` can build it once more; of secrets there is no more than a keyed hash, of addresses what tells none.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError
+from slipway.base.keyed_hash import hash_with_key
+from slipway.base.secrets import redact_values
 from slipway.engines.engine import FORMAT_VERSION
 from slipway.model import RECIPE_SETTINGS, Source
 from slipway.recipe.overlay import APPEND, CLOBBER
@@ -128,7 +130,9 @@ def make_manifest(
         engine=engine,
         rendered=json.loads(json.dumps(rendered, default=str)),
         recipe=recipe_files(output).fingerprints,
-        sources=tuple(_source_entries(output.staging or output)),  # which is built from all that its outputs are
+        sources=tuple(
+            map(redact_values, _source_entries(output.staging or output))
+        ),  # which is built from all that its outputs are
         environments={
             name: {package.name: [package.version, package.build, package.sha256] for package in packages}
             for name, packages in environments.items()
@@ -142,8 +146,15 @@ def _plain(output: RenderedOutput) -> dict[str, Any]:
     rendered = asdict(output)
     # A checkout may move; the listing repeats the rest; and of the variant only what is used counts, which is in
     # hash_input: libtorch is the same package whichever Python the run was started for.
-    for key in ("recipe_dir", "listing", "variant"):
+    for key in ("recipe_dir", "listing", "variant", "secret_env"):
         del rendered[key]
+    rendered["script_env"] = {
+        key: hash_with_key(key, value) if key in output.secret_env else value
+        for key, value in output.script_env.items()
+    }
+    for key in ("script_commands", "test", "about", "build"):  # free text, no names
+        rendered[key] = redact_values(rendered[key], parameters=False)
+    rendered["sources"] = redact_values(rendered["sources"])
     for source in rendered["sources"]:
         # What fetching found stands in the manifest's own list; and what is seldom given is left out where it is not.
         for field in fields(Source):

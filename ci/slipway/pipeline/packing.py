@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.files import replace_file
+from slipway.base.secrets import redact
 from slipway.channel.package import unpack_package
 from slipway.channel.package_writer import to_json, write_archive
 from slipway.engines.engine import CLOCK_SECONDS
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 VOLATILE = frozenset({"recipe/rendered_recipe.yaml", "recipe/slipway_build.sh"})
 """Below ``info/``: times, folders and numbers of jobs, of which the manifest holds what counts in a steady form."""
+
+FREE_TEXTS = ("recipe/", "test/", "tests/", "about.json")
+"""Below ``info/``: what people wrote, which may hold secrets; the rest is made of names, versions and hashes."""
 
 COMPRESSION_LEVEL = 16
 
@@ -41,7 +45,11 @@ def finish_package(package: Path, manifest: Manifest) -> None:
         IntegrityError: the engine left something that is no package.
     """
     with replace_file(package) as beside, unpack_package(package) as folder:
-        info = {name: content for name, content in _info_files(folder) if name not in VOLATILE}
+        info = {
+            name: _without_secrets(content) if name.startswith(FREE_TEXTS) else content
+            for name, content in _info_files(folder)
+            if name not in VOLATILE
+        }
         about = _steady_about(json.loads(info["about.json"]))
         info["about.json"] = to_json(_as_written(manifest.rendered.get("about") or {}) | about)
         info["index.json"] = to_json(_steady_index(json.loads(info["index.json"])))
@@ -60,6 +68,14 @@ def _info_files(folder: Path) -> list[tuple[str, bytes]]:
         for path in info.rglob("*")
         if path.is_file() and path.resolve().is_relative_to(info)
     ]
+
+
+def _without_secrets(content: bytes) -> bytes:
+    """What stands beside the package's files: the recipe above all, whose addresses may hold passwords."""
+    try:
+        return redact(content.decode(), parameters=False).encode()
+    except UnicodeDecodeError:
+        return content
 
 
 def _steady_about(about: dict[str, Any]) -> dict[str, Any]:

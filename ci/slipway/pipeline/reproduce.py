@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import importlib.metadata
 import os
 import shutil
@@ -14,8 +15,10 @@ from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import IntegrityError, SolveError
 from slipway.base.files import link_or_copy
+from slipway.base.keyed_hash import MARK, hash_with_key
 from slipway.base.paths import cache_folder
 from slipway.base.proc import capture
+from slipway.base.secrets import remember_secret
 from slipway.bootstrap.choices import embedded_choices
 from slipway.bootstrap.embedded import channels_of
 from slipway.channel.environments import offered
@@ -134,6 +137,9 @@ def _restore_output(
         if original.is_file():
             shutil.copyfile(original, made / name)
     rendered = dict(manifest.rendered)
+    rendered |= _restore_variables(rendered["script_env"], environ)
+    if "staging" in rendered:
+        rendered["staging"] = rendered["staging"] | _restore_variables(rendered["staging"]["script_env"], environ)
     sources = []
     for index, (entry, source) in enumerate(zip(manifest.sources, rendered.pop("sources"), strict=True)):
         patches = folder / f"patches-{index}"
@@ -158,6 +164,21 @@ def _restore_output(
     common: dict[str, Any] = {"recipe_dir": made, "variant": manifest.variant, "sources": tuple(sources)}
     staging = rendered.pop("staging", None)
     return _from_rendered(rendered, staging=_from_rendered(staging, **common) if staging else None, **common)
+
+
+def _restore_variables(known: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, Any]:
+    """What the script saw; packages hold hashes of what came from the caller's environment, which must be as it was."""
+    restored = dict(known)
+    for name, value in known.items():
+        if value.startswith(MARK):
+            restored[name] = environ.get(name, "")
+            if not hmac.compare_digest(hash_with_key(name, restored[name], environ), value):
+                raise IntegrityError(
+                    f"the package was built with another value of ${name}, which it does not hold",
+                    hint=f"set {name} as it was then, for the user and on the machine that built the package",
+                )
+            remember_secret(restored[name])
+    return {"script_env": restored, "secret_env": [name for name in known if restored[name] != known[name]]}
 
 
 def _from_rendered(rendered: Mapping[str, Any], **others: Any) -> RenderedOutput:

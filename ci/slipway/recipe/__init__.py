@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import RecipeError
-from slipway.base.secrets import names_a_secret
+from slipway.base.secrets import names_a_secret, remember_secret
 from slipway.recipe.choose import RecipeMatrix
 from slipway.recipe.config import VariantConfigText, given, parse
 from slipway.recipe.limits import RenderLimits, call_limited
@@ -116,12 +116,17 @@ def render_matrix(
     """The same as `render`, together with the configured values, some of which no output uses."""
     stack = (*base_configs, *((recipe.config,) if recipe.config is not None else ()), *configs)
     try:
-        return call_limited(
+        matrix = call_limited(
             limits, _render, recipe, stack, platform, dict(environ), dict(variants or {}), versions, limits
         )
     except RecipeError as error:
         error.where = error.where or recipe.path
         raise
+    for output in matrix.outputs:
+        for one in (output, *([output.staging] if output.staging is not None else [])):
+            for name in one.secret_env:
+                remember_secret(one.script_env[name])
+    return matrix
 
 
 def _render(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import RecipeError
+from slipway.base.secrets import names_a_secret
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.recipe import fields, hashes, outputs, pins
 from slipway.recipe.file_names import check_file_names
@@ -120,6 +121,7 @@ def finished(
         script=script,
         script_commands=commands,
         script_env=_script_env(output.build, environ),
+        secret_env=_secret_env(output.build, _script_env(output.build, environ)),
         test=_test(output, recipe, platform),
         about=dict(output.about),
         build=_build_section(output, recipe),
@@ -175,6 +177,7 @@ def _staging(
         script=script,
         script_commands=top.script_commands,
         script_env=_script_env(top.build, environ),
+        secret_env=_secret_env(top.build, _script_env(top.build, environ)),
         build={key: value for key, value in top.build.items() if key in _STAGING_KEYS},
     )
     return check_file_names(rendered, top.where)
@@ -198,6 +201,12 @@ def _script_env(build: Mapping[str, Any], environ: Mapping[str, str]) -> dict[st
         elif name in environ:
             found[name] = environ[name]
     return found
+
+
+def _secret_env(build: Mapping[str, Any], found: Mapping[str, str]) -> tuple[str, ...]:
+    """What comes from the caller's environment is nobody else's business, whatever its name."""
+    written = {entry.partition("=")[0].strip() for entry in outputs.texts(build.get("script_env")) if "=" in entry}
+    return tuple(name for name in found if name not in written or names_a_secret(name))
 
 
 def _requirements(output: outputs.OutputDescription, versions: VersionLookup, rules: Mapping[str, Any]) -> Requirements:

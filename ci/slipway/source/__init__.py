@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError
 from slipway.base.paths import cache_folder
+from slipway.base.secrets import remember_url
 from slipway.model import git_address
 from slipway.source import git, url
 from slipway.source.unpack import unpack
@@ -37,6 +38,8 @@ def pin_sources(output: RenderedOutput, *, offline: bool, environ: Mapping[str, 
 
     def pin(one: RenderedOutput) -> RenderedOutput:
         for source in one.sources:
+            for address in filter(None, (source.url, source.git_url, *source.mirrors)):
+                remember_url(address)
             if source not in known:
                 known[source] = pinned(source, one.recipe_dir, offline=offline, environ=environ)
         staging = pin(one.staging) if one.staging is not None else None

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import pathspec
 
 from slipway.base.errors import HostError, RecipeError
+from slipway.base.links import find_leaving_link
 from slipway.base.proc import capture
-from slipway.source.links import find_leaving_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import IntegrityError, RecipeError
-from slipway.source.links import find_leaving_link
+from slipway.base.links import find_leaving_link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,6 +23,8 @@ from slipway.base.errors import BuildError, RecipeError, SolveError, VerifyError
 from slipway.base.events import Phase
 from slipway.base.log import NullReporter, Task
 from slipway.base.paths import Workspace
+from slipway.base.secrets import remember_secret
+from slipway.channel.package import unpack_package
 from slipway.engines.build_folder import build_root
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
 from slipway.pipeline.context import RunContext
@@ -354,3 +356,34 @@ def test_patch_that_writes_elsewhere_is_not_applied(
         run([output], make_context())
     assert str(caught.value.where).endswith("evil.patch:7")
     assert not list(tmp_path.rglob("planted"))
+
+
+def test_secrets_reach_nothing_that_stays(make_output: MakeOutput, make_context: MakeContext, tmp_path: Path) -> None:
+    """The script sees its variable and prints it; the recipe repeats it, and an address holds a password."""
+    value, password = "PLANTED-value-1", "PLANTED-password-2"
+    remember_secret(value)
+    (tmp_path / "source.txt").write_text("x", encoding="utf-8")
+    output = make_output(
+        script=f'echo "it is $ODDLY_NAMED"\ntest "$ODDLY_NAMED" = {value}\nmkdir $PREFIX/x\necho 1 > $PREFIX/x/a\n',
+        script_env={"ODDLY_NAMED": value, "MODE": "fast"},
+        secret_env=("ODDLY_NAMED",),
+        about={"license": "MIT", "license_file": "LICENSE", "home": f"https://me:{password}@host.example/?page=2"},
+    )
+    (output.recipe_dir / "meta.yaml").write_text(f"# {value} https://me:{password}@host.example\n", encoding="utf-8")
+    (output.recipe_dir / "notes.txt").write_text(f"{value}\n", encoding="utf-8")
+    context = make_context()
+    artifact = run([output], context)[0]
+    with unpack_package(artifact.path) as folder:
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        texts = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    texts |= {str(path): path.read_bytes() for path in tmp_path.rglob("*.log")}
+    texts |= {str(path): path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
+    assert any(b"it is ***" in text for text in texts.values()), "the log has the line without the value"
+    assert [name for name, text in texts.items() if value.encode() in text or password.encode() in text] == []
+    manifest = json.loads(texts["info/slipway.json"])
+    assert manifest["rendered"]["script_env"]["MODE"] == "fast"
+    assert manifest["rendered"]["script_env"]["ODDLY_NAMED"].startswith("keyed-sha256:")
+    assert run([output], context)[0].reused
+    changed = replace(output, script_env={"ODDLY_NAMED": "another-value", "MODE": "fast"})
+    with pytest.raises(BuildError):
+        run([changed], context)

@@ -94,7 +94,8 @@ def test_honest_patches(tmp_path: Path) -> None:
         "From: somebody\n---\n x | 2 +-\n\ndiff --git a/x b/x\nindex 1234567..89abcde 100755\n"
         "--- a/x\n+++ b/x\n@@ -1,4 +1,3 @@ def f():\n-- ../../a comment\n--- /etc/passwd, in SQL\n \n+++ ../b\n\n"
         "@@ -9 +9 @@\n-old\n\\ No newline at end of file\n+new\n\\ No newline at end of file\n"
-        "--- x/...y/..z\t2020-01-01\n+++ x/...y/..z\n" + HUNK + '--- "a/\\303\\244.txt"\n+++ "b/\\303\\244.txt"\n' + HUNK
+        "--- x/...y/..z\t2020-01-01\n+++ x/...y/..z\n" + HUNK
+        + '--- "a/\\303\\244.txt"\n+++ "b/\\303\\244.txt"\n' + HUNK
         + "diff --git a/my file b/my file\ndeleted file mode 120000\n"
         "--- a/my file\n+++ /dev/null\n@@ -1 +0,0 @@\n-t\n"
         "diff --git a/p b/q\nsimilarity index 100%\nrename from p\nrename to q\n-- \n2.40\n",
