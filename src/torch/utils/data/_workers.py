@@ -20,8 +20,6 @@ import torch.multiprocessing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from torch.utils.data.dataloader import DataLoader
-
 _STOP_SECONDS = 5.0  # how long a worker may take to end before it is terminated
 
 
@@ -129,19 +127,30 @@ def fetch_stream(collate: Callable[[Any], Any], size: int | None, drop_last: boo
 class WorkerPool:
     """The workers of one `DataLoader`, for one iteration, or with `persistent_workers` for all."""
 
-    def __init__(self, loader: DataLoader[Any], fetch: Callable[[Any, Any], Any], base_seed: int) -> None:
-        context: Any = loader.multiprocessing_context or torch.multiprocessing.get_context()
+    def __init__(
+        self,
+        dataset: Any,
+        fetch: Callable[[Any, Any], Any],
+        base_seed: int,
+        *,
+        count: int,
+        timeout: float,
+        prefetch: int,
+        prepare: Callable[[int], None] | None,
+        context: Any,
+    ) -> None:
+        context = context or torch.multiprocessing.get_context()
         if isinstance(context, str):
             context = torch.multiprocessing.get_context(context)
-        self.timeout, self.prefetch = loader.timeout, loader.prefetch_factor
+        self.timeout, self.prefetch = timeout, prefetch
         self._owner = os.getpid()
         # Starts this process's manager of shared memory: forked workers use it, too, and what they send outlives them.
         torch.empty(1).share_memory_()
-        self._tasks = [context.SimpleQueue() for _ in range(loader.num_workers)]
+        self._tasks = [context.SimpleQueue() for _ in range(count)]
         self._results: list[Any] = []  # the reading end of a pipe from each worker
         self._workers: list[Any] = []
         for number, tasks in enumerate(self._tasks):
-            arguments = (loader.dataset, fetch, number, loader.num_workers, base_seed + number, loader.worker_init_fn)
+            arguments = (dataset, fetch, number, count, base_seed + number, prepare)
             reader, writer = context.Pipe(duplex=False)
             worker = context.Process(target=_run_worker, args=(*arguments, tasks, writer), daemon=True)
             worker.start()

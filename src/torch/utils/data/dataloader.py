@@ -171,7 +171,16 @@ class DataLoader(Generic[Item]):
     def _from_workers(self, fetch: Callable[[Any, Any], Any], base_seed: int) -> Iterator[Any]:
         pool = self._pool
         if pool is None:
-            pool = _workers.WorkerPool(self, fetch, base_seed)
+            pool = _workers.WorkerPool(
+                self.dataset,
+                fetch,
+                base_seed,
+                count=self.num_workers,
+                timeout=self.timeout,
+                prefetch=self.prefetch_factor,
+                prepare=self.worker_init_fn,
+                context=self.multiprocessing_context,
+            )
         else:
             pool.restart()
         self._pool = None
