@@ -92,11 +92,16 @@ if TYPE_CHECKING:
         iinfo as iinfo,
     )
     from torch.functional import (
+        atleast_1d as atleast_1d,
+        atleast_2d as atleast_2d,
+        atleast_3d as atleast_3d,
         broadcast_shapes as broadcast_shapes,
+        broadcast_tensors as broadcast_tensors,
         cdist as cdist,
         einsum as einsum,
         is_storage as is_storage,
         is_tensor as is_tensor,
+        meshgrid as meshgrid,
         norm as norm,
         set_default_device as set_default_device,
         set_default_dtype as set_default_dtype,

@@ -20,11 +20,16 @@ LAZY_ATTRIBUTES = {
     ),
     **dict.fromkeys(
         [
+            "atleast_1d",
+            "atleast_2d",
+            "atleast_3d",
             "broadcast_shapes",
+            "broadcast_tensors",
             "cdist",
             "einsum",
             "is_storage",
             "is_tensor",
+            "meshgrid",
             "norm",
             "set_default_device",
             "set_default_dtype",
@@ -58,6 +63,9 @@ NOT_HERE = {
     **dict.fromkeys(["complex32", "complex64", "complex128"], "keep real and imaginary parts in two tensors"),
 }
 
+# What a function in front of it calls, and nobody else: torch.unique(dim=...).
+HIDDEN = frozenset({"unique_dim"})
+
 EXPORTED: list[str] = []
 
 
@@ -65,7 +73,7 @@ def export_functions(namespace: dict[str, object]) -> None:
     """Puts the operators into torch's namespace, except those that a Python function stands in front of."""
     functions = _C._VariableFunctions
     for name in dir(functions):
-        if not name.startswith("_") and name not in LAZY_ATTRIBUTES:
+        if not name.startswith("_") and name not in HIDDEN and name not in LAZY_ATTRIBUTES:
             namespace.setdefault(name, getattr(functions, name))
             EXPORTED.append(name)
 

@@ -8,7 +8,7 @@ import torch
 from torch import _C
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from torch import Tensor
 
@@ -63,6 +63,60 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> torch.Size:
             )
         result.insert(0, sizes.pop() if sizes else 1)
     return torch.Size(result)
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors, each expanded to the shape that they have together; RuntimeError if they have none.
+
+    >>> [list(tensor.shape) for tensor in torch.broadcast_tensors(torch.zeros(3), torch.zeros(2, 1))]
+    [[2, 3], [2, 3]]
+    """
+    return _operators.broadcast_tensors(tensors)
+
+
+def _atleast(operator: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
+    return operator(tensors[0] if len(tensors) == 1 else tensors)
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """The tensor with at least one dimension, or, of several tensors or a list of them, a tuple of such.
+
+    >>> torch.atleast_1d(torch.tensor(1))
+    tensor([1])
+    """
+    return _atleast(_operators.atleast_1d, tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """The tensor with at least two dimensions, or, of several tensors or a list of them, a tuple of such.
+
+    >>> torch.atleast_2d(torch.tensor([1, 2]))
+    tensor([[1, 2]])
+    """
+    return _atleast(_operators.atleast_2d, tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """The tensor with at least three dimensions, or, of several tensors or a list of them, a tuple of such.
+
+    >>> torch.atleast_3d(torch.tensor([1, 2])).shape
+    torch.Size([1, 2, 1])
+    """
+    return _atleast(_operators.atleast_3d, tensors)
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """The coordinates of a grid over 1-dimensional tensors: one tensor of the grid's shape for each of them.
+
+    `indexing`: "ij", the default (the first tensor runs along dimension 0), or "xy" (along dimension 1).
+
+    >>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([5, 6, 7]), indexing="ij")[1]
+    tensor([[5, 6, 7],
+            [5, 6, 7]])
+    """
+    listed = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    options = {} if indexing is None else {"indexing": indexing}
+    return _operators.meshgrid(listed, **options)
 
 
 def norm(

@@ -98,13 +98,13 @@ class PythonOverload:
         return next(index for index, parameter in enumerate(self.parameters) if parameter.argument.name == name)
 
     def takes_varargs(self, as_method: bool) -> bool:
-        """Whether `view(2, 3)` may be written for `view((2, 3))`: the list is the only positional parameter."""
+        """Whether `view(2, 3)` may be written for `view((2, 3))`: a list of ints is the only positional parameter."""
         positional = self.positional[1:] if as_method else self.positional
         return (
             len(positional) == 1
             and positional[0].type.is_list
             and positional[0].type.list_size is None
-            and (positional[0].type.base in (BaseType.INT, BaseType.TENSOR))
+            and positional[0].type.base is BaseType.INT
         )
 
 

@@ -41,6 +41,8 @@ def test_functions_that_python_hides() -> None:
         assert not hasattr(torch, name), name
     assert torch._C._nn.linear is torch.nn.functional.linear
     assert not hasattr(torch.Tensor, "slice")
+    assert not hasattr(torch, "unique_dim")
+    assert not hasattr(torch.Tensor, "silu_")
 
 
 def test_every_late_name_stands_in_its_module() -> None:

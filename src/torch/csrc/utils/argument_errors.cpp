@@ -66,8 +66,7 @@ std::string explain_one(const char* name, const Overload& overload, bool is_meth
                         Py_ssize_t count, PyObject* keyword_names) {
   const size_t first = is_method ? 1 : 0;
   const std::string call = std::string(name) + "()";
-  const bool is_varargs = varargs_parameter(overload, is_method) >= 0 && count > 0 &&
-                          overload.parameters[first].kind == Kind::IntList && !PyTuple_Check(values[0]) &&
+  const bool is_varargs = varargs_parameter(overload, is_method) >= 0 && count > 0 && !PyTuple_Check(values[0]) &&
                           !PyList_Check(values[0]);
   const size_t allowed = overload.positional - first;
   if (static_cast<size_t>(count) > allowed && !is_varargs) {

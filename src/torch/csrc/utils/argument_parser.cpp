@@ -25,10 +25,10 @@ void intern_names(const Overload& overload) {
   }
 }
 
-// Whether the values may follow one another in the place of a list.
-bool all_fit(Kind kind, PyObject* const* values, Py_ssize_t count) {
+// Whether the values may follow one another in the place of a list of ints.
+bool all_integers(PyObject* const* values, Py_ssize_t count) {
   for (Py_ssize_t index = 0; index < count; ++index) {
-    if (kind == Kind::IntList ? !is_integer(values[index]) : !is_tensor(values[index])) return false;
+    if (!is_integer(values[index])) return false;
   }
   return count > 0;
 }
@@ -39,8 +39,7 @@ int varargs_parameter(const Overload& overload, bool is_method) {
   const int first = is_method ? 1 : 0;
   if (overload.positional != first + 1) return -1;
   const Parameter& parameter = overload.parameters[first];
-  const bool is_list = parameter.kind == Kind::TensorList || (parameter.kind == Kind::IntList && parameter.list_size == 0);
-  return is_list ? first : -1;
+  return parameter.kind == Kind::IntList && parameter.list_size == 0 ? first : -1;
 }
 
 int find_parameter(const Overload& overload, PyObject* keyword) {
@@ -64,7 +63,7 @@ bool bind(const Overload& overload, Arguments& arguments, PyObject* self, PyObje
   const int first = self ? 1 : 0;
   arguments.varargs_index_ = -1;
   const int list = count > 0 ? varargs_parameter(overload, self != nullptr) : -1;
-  if (list >= 0 && all_fit(overload.parameters[list].kind, values, count)) {
+  if (list >= 0 && all_integers(values, count)) {
     arguments.varargs_index_ = list;
   } else if (count + first > overload.positional) {
     return false;

@@ -191,10 +191,6 @@ at::Tensor& Arguments::mutable_tensor(size_t index) { return unpack_mutable(valu
 
 std::vector<at::Tensor> Arguments::tensor_list(size_t index) const {
   std::vector<at::Tensor> tensors;
-  if (static_cast<int>(index) == varargs_index_) {
-    for (Py_ssize_t item = 0; item < varargs_count_; ++item) tensors.push_back(unpack(varargs_[item]));
-    return tensors;
-  }
   PyObject* list = values_[index];
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
   tensors.reserve(static_cast<size_t>(count));
