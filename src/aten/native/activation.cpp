@@ -57,7 +57,7 @@ void check_floating(const Tensor& self, const char* function) {
 
 #define AT_DEFINE_ACTIVATION(name)                                                                     \
   void name(const Tensor& self, Tensor& out) {                                                         \
-    check_floating(self, #name);                                                                       \
+    check_floating(self, #name "_cpu");                                                                \
     TensorIterator::unary_op(out, self).run(name##_kernels);                                           \
   }                                                                                                    \
   void name##_backward(const Tensor& grad_output, const Tensor& self, Tensor& out) {                   \
@@ -80,7 +80,7 @@ void leaky_relu_backward(const Tensor& grad_output, const Tensor& self, const Sc
 }
 
 void softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold, Tensor& out) {
-  check_floating(self, "softplus");
+  check_floating(self, "softplus_cpu");
   TensorIterator::unary_op(out, self).run(softplus_kernels, beta.toDouble(), threshold.toDouble());
 }
 
@@ -89,7 +89,7 @@ void softplus_backward(const Tensor& grad_output, const Tensor& self, const Scal
 }
 
 void elu(const Tensor& self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, Tensor& out) {
-  check_floating(self, "elu");
+  check_floating(self, "elu_cpu");
   TensorIterator::unary_op(out, self).run(elu_kernels, alpha.toDouble(), scale.toDouble(), input_scale.toDouble());
 }
 
@@ -104,6 +104,8 @@ Tensor& selu_(Tensor& self) { return at::elu_(self, Scalar(kSeluAlpha), Scalar(k
 
 void hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {
   TORCH_CHECK(self.dtype() != kBool, "Bool inputs not supported for hardtanh");
+  TORCH_CHECK(self.dtype() != kByte || (min_val.toDouble() >= 0 && max_val.toDouble() >= 0),
+              "cannot do hardtanh on an unsigned type with negative limits");
   TensorIterator::unary_op(out, self).run(clamp_kernels, min_val, max_val);
 }
 
@@ -112,6 +114,7 @@ Tensor glu(const Tensor& self, int64_t dim) {
   const int64_t where = wrap_dim(dim, self.dim());
   const int64_t size = self.sizes()[where];
   TORCH_CHECK(size % 2 == 0, "Halving dimension must be even, but dimension ", where, " is size ", size);
+  check_floating(self, "glu_cpu");
   return at::mul(self.narrow(where, 0, size / 2), at::sigmoid(self.narrow(where, size / 2, size / 2)));
 }
 
@@ -127,6 +130,7 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
     shape[1] = channels;
     slope = at::reshape(weight, shape);
   }
+  check_floating(self, "prelu_cpu");
   return at::where(at::gt(self, Scalar(0)), self, at::mul(slope, self));
 }
 

@@ -69,6 +69,27 @@ Tensor channel_affine(const Tensor& input, const Tensor& scale, const Tensor& ot
   return out;
 }
 
+// float16 and bfloat16 are computed in float32 from end to end, and rounded once.
+Tensor widened(const Tensor& values) {
+  const bool reduced = values.defined() && c10::is_reduced_floating_type(values.dtype());
+  return reduced ? at::detail::to_dtype(values, kFloat) : values;
+}
+
+// The type that numbers per channel have: the input's own, or float32 beside a reduced one.
+ScalarType channel_type(const Tensor& input, std::initializer_list<Tensor> channels) {
+  ScalarType result = input.dtype();
+  for (const Tensor& values : channels) {
+    if (!values.defined() || values.dtype() == input.dtype()) continue;
+    TORCH_CHECK(values.dtype() == kFloat, "mixed dtype (CPU): expect parameter to have scalar type of Float");
+    TORCH_CHECK(c10::is_reduced_floating_type(input.dtype()), "mixed dtype (CPU): all inputs must share same datatype.");
+    result = kFloat;
+  }
+  for (const Tensor& values : channels) {
+    TORCH_CHECK(!values.defined() || values.dtype() == result, "mixed dtype (CPU): all inputs must share same datatype.");
+  }
+  return result;
+}
+
 void check_channels(const Tensor& values, const char* name, const Tensor& input) {
   TORCH_CHECK(!values.defined() || (values.dim() == 1 && values.numel() == input.sizes()[1]), name, " should contain ",
               input.sizes()[1], " elements not ", values.defined() ? values.numel() : 0);
@@ -94,7 +115,8 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
                                      {running_var, "running_var"}}) {
     check_channels(values, name, input);
   }
-  const Tensor dense = at::detail::to_contiguous(input);
+  const ScalarType saved_type = channel_type(input, {weight, bias, running_mean, running_var});
+  const Tensor dense = widened(at::detail::to_contiguous(input));
   Tensor mean, invstd;
   if (training) {
     Tensor variance;
@@ -108,17 +130,24 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
     }
     invstd = at::rsqrt(at::add(variance, Scalar(eps)));
   } else {
-    mean = at::detail::to_dtype(running_mean, input.dtype());
-    invstd = at::rsqrt(at::add(at::detail::to_dtype(running_var, input.dtype()), Scalar(eps)));
+    mean = widened(running_mean);
+    invstd = at::rsqrt(at::add(widened(running_var), Scalar(eps)));
   }
-  const Tensor scale = weight.defined() ? at::mul(invstd, weight) : invstd;
+  const Tensor scale = weight.defined() ? at::mul(invstd, widened(weight)) : invstd;
   const Tensor drift = at::mul(mean, scale);
-  const Tensor shift = bias.defined() ? at::sub(bias, drift) : at::neg(drift);
-  return {channel_affine(dense, at::detail::to_contiguous(scale), {}, {}, at::detail::to_contiguous(shift)), mean, invstd};
+  const Tensor shift = bias.defined() ? at::sub(widened(bias), drift) : at::neg(drift);
+  const Tensor result = channel_affine(dense, at::detail::to_contiguous(scale), {}, {}, at::detail::to_contiguous(shift));
+  return {at::detail::to_dtype(result, input.dtype()), at::detail::to_dtype(mean, saved_type),
+          at::detail::to_dtype(invstd, saved_type)};
 }
 
 Tensor _batch_norm_input_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& weight, const Tensor& mean,
                                   const Tensor& invstd, bool training) {
+  if (c10::is_reduced_floating_type(input.dtype())) {
+    const Tensor gradient = native::_batch_norm_input_gradient(widened(grad_output), widened(input), widened(weight),
+                                                               widened(mean), widened(invstd), training);
+    return at::detail::to_dtype(gradient, input.dtype());
+  }
   const Tensor grad = at::detail::to_contiguous(grad_output);
   const Tensor scale = at::detail::to_contiguous(weight.defined() ? at::mul(invstd, weight) : invstd);
   if (!training) return channel_affine(grad, scale, {}, {}, at::zeros_like(scale));
@@ -132,7 +161,9 @@ Tensor _batch_norm_input_gradient(const Tensor& grad_output, const Tensor& input
 }
 
 Tensor _batch_norm_weight_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& mean, const Tensor& invstd) {
-  return at::mul(channel_products(at::detail::to_contiguous(grad_output), at::detail::to_contiguous(input), mean).second, invstd);
+  const Tensor product = channel_products(widened(at::detail::to_contiguous(grad_output)), widened(at::detail::to_contiguous(input)),
+                                          widened(mean)).second;
+  return at::detail::to_dtype(at::mul(product, widened(invstd)), mean.dtype());
 }
 
 Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
@@ -172,12 +203,16 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
                 "equal to the number of channels in input, but got ", name, " of shape ",
                 values.defined() ? values.sizes() : IntArrayRef(), " and input of shape ", input.sizes());
   }
+  channel_type(input, {weight, bias});
+  TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"GroupNormKernelImpl\" not implemented for '", input.dtype(), "'");
   if (input.numel() == 0) return input.clone();
+  const bool is_reduced = c10::is_reduced_floating_type(input.dtype());  // computed in float32, rounded once
+  const Tensor wide = is_reduced ? input.to(kFloat, false) : input;
   // Every group of every sample is a channel of one sample.
-  Tensor result = at::batch_norm(at::reshape(input, {1, batch * num_groups, -1}), {}, {}, {}, {}, true, 0, eps, false).view(input.sizes());
+  Tensor result = at::batch_norm(at::reshape(wide, {1, batch * num_groups, -1}), {}, {}, {}, {}, true, 0, eps, false).view(input.sizes());
   if (weight.defined()) result = at::mul(result, along_channels(weight, input));
   if (bias.defined()) result = at::add(result, along_channels(bias, input));
-  return result;
+  return is_reduced ? result.to(input.dtype(), false) : result;
 }
 
 }  // namespace at::native

@@ -50,6 +50,12 @@ Windows windows_of(IntArrayRef sizes, const char* function, IntArrayRef kernel_s
   return w;
 }
 
+// Windows are made of floating-point numbers and of bools, as in PyTorch.
+void check_window_type(const Tensor& self, const char* function) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.dtype() == kBool, '"', function, "\" not implemented for '",
+                              self.dtype(), "'");
+}
+
 }  // namespace
 
 Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
@@ -59,6 +65,7 @@ Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
   if (self.dim() == dims + 1) {
     return native::im2col(self.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0);
   }
+  check_window_type(self, "im2col_out_cpu");
   const Windows w = windows_of(self.sizes().slice(2, dims), "im2col", kernel_size, dilation, padding, stride);
   const Tensor out = at::detail::empty({self.sizes()[0], self.sizes()[1] * w.elements, product(w.counts)}, self.dtype(), self.device());
   if (out.numel() > 0) {
@@ -75,6 +82,11 @@ Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_si
   if (self.dim() == 2) {
     return native::col2im(self.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0);
   }
+  check_window_type(self, "col2im_out_cpu");
+  if (self.dtype() == kBool) {  // whether any window holds true
+    const Tensor counts = native::col2im(at::detail::to_dtype(self, kFloat), output_size, kernel_size, dilation, padding, stride);
+    return at::detail::to_dtype(counts, kBool);
+  }
   const DimVector sizes = for_each_dimension(output_size, dims, "col2im", "output_size", 1);
   const Windows w = windows_of(sizes, "col2im", kernel_size, dilation, padding, stride);
   TORCH_CHECK(self.sizes()[1] % w.elements == 0, "Expected size of input's dimension 1 to be divisible by the product of kernel_size, ",
@@ -86,7 +98,7 @@ Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_si
   for (const int64_t size : sizes) shape.push_back(size);
   const Tensor out = at::detail::empty(shape, self.dtype(), self.device());
   if (out.numel() > 0) {
-    run_kernel(col2im_kernels, self.device(), out, at::detail::to_contiguous(self), w.kernel, w.dilation, w.padding, w.stride, w.counts);
+    run_kernel_in_float32(col2im_kernels, self.device(), out, at::detail::to_contiguous(self), w.kernel, w.dilation, w.padding, w.stride, w.counts);
   }
   return out;
 }

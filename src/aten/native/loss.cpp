@@ -22,6 +22,12 @@ Tensor reduce_loss(const Tensor& values, int64_t reduction) {
   return values;
 }
 
+// Losses over pairs are for floating-point numbers; one side may be integers.
+void check_loss_types(const Tensor& self, const Tensor& target, const char* function) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || target.is_floating_point(), '"', function, "\" not implemented for '",
+                              self.dtype(), "'");
+}
+
 // A classification problem in one form: [N, C] scores, [N] targets, whatever dimensions they came with.
 struct Classification {
   Tensor scores;
@@ -84,9 +90,8 @@ std::pair<Tensor, Tensor> sample_losses(const Classification& problem, const Ten
 }  // namespace
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  check_loss_types(self, target, "mse_cpu");
   const Tensor difference = at::sub(self, target);
-  TORCH_CHECK_NOT_IMPLEMENTED(difference.is_floating_point(), "\"mse_cpu\" not implemented for '",
-                              difference.dtype(), "'");
   return reduce_loss(at::mul(difference, difference), reduction);
 }
 
@@ -184,6 +189,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tens
   TORCH_CHECK_VALUE(self.sizes() == target.sizes(), "Using a target size (", target.sizes(),
                     ") that is different to the input size (", self.sizes(),
                     ") is deprecated. Please ensure they have the same size.");
+  check_loss_types(self, target, "binary_cross_entropy");
   if (self.is_cpu() && self.numel() > 0) {
     const bool in_range =
         at::all(at::logical_and(at::ge(self, Scalar(0)), at::le(self, Scalar(1)))).item<bool>();
@@ -201,9 +207,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
                                         const Tensor& pos_weight, int64_t reduction) {
   TORCH_CHECK_VALUE(self.sizes() == target.sizes(), "Target size (", target.sizes(),
                     ") must be the same as input size (", self.sizes(), ")");
-  // log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|)), which stays finite for every finite x.
-  const Tensor log_sigmoid =
-      at::sub(at::clamp(self, std::nullopt, Scalar(0)), at::log1p(at::exp(at::neg(at::abs(self)))));
+  const Tensor log_sigmoid = at::log_sigmoid(self);
   const Tensor rest = at::mul(at::rsub(target, Scalar(1)), self);
   Tensor loss;
   if (pos_weight.defined()) {
@@ -218,6 +222,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
 
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
+  check_loss_types(self, target, "smooth_l1_cpu");
   if (beta == 0) return at::l1_loss(self, target, reduction);
   const Tensor difference = at::abs(at::sub(self, target));
   const Tensor quadratic = at::mul(at::mul(difference, difference), Scalar(0.5 / beta));
@@ -228,6 +233,7 @@ Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reductio
 
 Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
+  check_loss_types(self, target, "huber_cpu");
   const Tensor difference = at::abs(at::sub(self, target));
   const Tensor quadratic = at::mul(at::mul(difference, difference), Scalar(0.5));
   const Tensor linear = at::mul(at::sub(difference, Scalar(0.5 * delta)), Scalar(delta));
@@ -235,6 +241,7 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, d
 }
 
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
+  TORCH_CHECK(self.is_floating_point() || target.is_floating_point(), "kl_div: Integral inputs not supported.");
   if (log_target) return reduce_loss(at::mul(at::exp(target), at::sub(target, self)), reduction);
   const Tensor positive = at::gt(target, Scalar(0));  // 0 * log(0) is 0
   const Tensor logarithm = at::log(at::where(positive, target, Scalar(1)));

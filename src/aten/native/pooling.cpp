@@ -95,13 +95,15 @@ DimVector result_sizes(const Tensor& self, int64_t dims, const PoolGeometry& g) 
   return sizes;
 }
 
-void check_floating(const Tensor& self, const char* function) {
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), '"', function, "\" not implemented for '", self.dtype(), "'");
+void check_implemented(bool implemented, const Tensor& self, const char* function) {
+  TORCH_CHECK_NOT_IMPLEMENTED(implemented, '"', function, "\" not implemented for '", self.dtype(), "'");
 }
+
+void check_floating(const Tensor& self, const char* function) { check_implemented(self.is_floating_point(), self, function); }
 
 Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.dtype(), self.device());
-  if (out.numel() > 0) run_kernel(average_pool_kernels, self.device(), out, at::detail::to_contiguous(self), g);
+  if (out.numel() > 0) run_kernel_in_float32(average_pool_kernels, self.device(), out, at::detail::to_contiguous(self), g);
   return out;
 }
 
@@ -109,14 +111,14 @@ std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const P
   const DimVector sizes = result_sizes(self, dims, g);
   Tensor out = at::detail::empty(sizes, self.dtype(), self.device());
   Tensor indices = at::detail::empty(sizes, kLong, self.device());
-  if (out.numel() > 0) run_kernel(max_pool_kernels, self.device(), out, indices, at::detail::to_contiguous(self), g);
+  if (out.numel() > 0) run_kernel_in_float32(max_pool_kernels, self.device(), out, indices, at::detail::to_contiguous(self), g);
   return {std::move(out), std::move(indices)};
 }
 
 Tensor spread_averages(const Tensor& grad_output, IntArrayRef input_size, const PoolGeometry& g) {
   const Tensor out = at::detail::empty(input_size, grad_output.dtype(), grad_output.device());
   if (out.numel() > 0) {
-    run_kernel(average_pool_backward_kernels, out.device(), out, at::detail::to_contiguous(grad_output), g);
+    run_kernel_in_float32(average_pool_backward_kernels, out.device(), out, at::detail::to_contiguous(grad_output), g);
   }
   return out;
 }
@@ -157,16 +159,19 @@ std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, IntArrayR
 
 std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                                                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  check_implemented(self.dtype() != kBool, self, "max_pool2d");
   return pool_maxima(self, 2, sliding_windows(self, 2, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode));
 }
 
 std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                                                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  check_implemented(self.dtype() != kBool, self, "max_pool3d");
   return pool_maxima(self, 3, sliding_windows(self, 3, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode));
 }
 
 Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
                   bool ceil_mode) {
+  check_floating(self, "max_pool1d_impl");
   return std::get<0>(at::max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
@@ -188,10 +193,12 @@ std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self, IntArrayRef o
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& self, IntArrayRef output_size) {
+  check_floating(self, "adaptive_max_pool2d");
   return pool_maxima(self, 2, adaptive_windows(self, 2, "adaptive_max_pool2d", output_size));
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& self, IntArrayRef output_size) {
+  check_floating(self, "adaptive_max_pool3d_cpu");
   return pool_maxima(self, 3, adaptive_windows(self, 3, "adaptive_max_pool3d", output_size));
 }
 
@@ -210,12 +217,16 @@ Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 
 Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                   bool count_include_pad, std::optional<int64_t> divisor_override) {
+  check_implemented(self.is_floating_point() || self.dtype() == kLong, self, "avg_pool2d");
   return pool_averages(self, 2, average_windows(self, 2, "avg_pool2d", kernel_size, stride, padding, ceil_mode,
                                                 count_include_pad, divisor_override));
 }
 
 Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                   bool count_include_pad, std::optional<int64_t> divisor_override) {
+  // On the CPU, PyTorch averages volumes in float, double and int64 only.
+  check_implemented((self.is_floating_point() && !(self.is_cpu() && c10::is_reduced_floating_type(self.dtype()))) || self.dtype() == kLong,
+                    self, "avg_pool3d_out_frame");
   return pool_averages(self, 3, average_windows(self, 3, "avg_pool3d", kernel_size, stride, padding, ceil_mode,
                                                 count_include_pad, divisor_override));
 }
@@ -252,7 +263,7 @@ Tensor _adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
 }
 
 Tensor _adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) {
-  check_floating(self, "adaptive_avg_pool3d");
+  check_floating(self, "adaptive_avg_pool3d_cpu");
   return pool_averages(self, 3, adaptive_windows(self, 3, "adaptive_avg_pool3d", output_size));
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torch_cases import creation, element_types, errors, indexing, operators, printing, randomness, training
+from torch_cases import creation, element_types, errors, indexing, nn_types, operators, printing, randomness, training
 
 if TYPE_CHECKING:
     from torch_golden import Case
@@ -15,6 +15,7 @@ TABLES: dict[str, dict[str, Case]] = {
     "creation": creation.CASES,
     "element_types": element_types.CASES,
     "indexing": indexing.CASES,
+    "nn_types": nn_types.CASES,
     "printing": printing.CASES,
     "errors": errors.CASES,
     "randomness": randomness.CASES,

@@ -6,6 +6,7 @@
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/ConvolutionGeometry.h>
+#include <aten/native/cpu/DispatchInt64.h>
 #include <aten/native/cpu/PhasedImage.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/direct_convolution.h>
@@ -407,7 +408,7 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
 void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(out.sizes(), input.sizes(), weight.sizes(), stride, padding, dilation, groups);
-  dispatch_numeric_types(out.dtype(), "convolution_transposed", [&](auto type) {
+  dispatch_floating_types_and_int64(out.dtype(), "convolution_transposed", [&](auto type) {
     using T = typename decltype(type)::type;
     convolve_transposed(geometry, out.data_ptr<T>(), input.data_ptr<T>(), weight.data_ptr<T>(),
                         bias.defined() ? bias.data_ptr<T>() : nullptr);
@@ -417,7 +418,7 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
 void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, const Tensor& input, IntArrayRef stride,
                                         IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(input.sizes(), grad.sizes(), out.sizes(), stride, padding, dilation, groups);
-  dispatch_numeric_types(out.dtype(), "convolution_weight_gradient", [&](auto type) {
+  dispatch_floating_types(out.dtype(), "convolution_weight_gradient", [&](auto type) {
     using T = typename decltype(type)::type;
     weight_gradient(geometry, out.data_ptr<T>(), grad.data_ptr<T>(), input.data_ptr<T>());
   });

@@ -36,10 +36,11 @@ void im2col_kernel(const Tensor& columns, const Tensor& image, IntArrayRef kerne
                    IntArrayRef stride, IntArrayRef counts) {
   const ConvolutionGeometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
   const int64_t step = g.image_channels * g.image_elements();
-  dispatch_all_types(image.dtype(), "im2col", [&](auto type) {
-    using T = typename decltype(type)::type;
+  dispatch_word(image.element_size(), [&](auto word) {
+    const auto* pixels = static_cast<const decltype(word)*>(image.data_ptr());
+    auto* matrices = static_cast<decltype(word)*>(columns.data_ptr());
     for_each_image(g, [&](int64_t n, const std::vector<WindowRun>& runs, int64_t offset) {
-      gather_windows(g, image.data_ptr<T>() + n * step, step, runs, columns.data_ptr<T>() + offset, g.window_count());
+      gather_windows(g, pixels + n * step, step, runs, matrices + offset, g.window_count());
     });
   });
 }
@@ -48,7 +49,7 @@ void col2im_kernel(const Tensor& image, const Tensor& columns, IntArrayRef kerne
                    IntArrayRef stride, IntArrayRef counts) {
   const ConvolutionGeometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
   const int64_t step = g.image_channels * g.image_elements();
-  dispatch_numeric_types(image.dtype(), "col2im", [&](auto type) {
+  dispatch_floating_types(image.dtype(), "col2im", [&](auto type) {
     using T = typename decltype(type)::type;
     std::fill_n(image.data_ptr<T>(), image.numel(), T(0));
     for_each_image(g, [&](int64_t n, const std::vector<WindowRun>& runs, int64_t offset) {

@@ -3,6 +3,7 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/DispatchInt64.h>
 
 #include <algorithm>
 #include <array>
@@ -74,7 +75,7 @@ void max_pool_kernel(const Tensor& out, const Tensor& indices, const Tensor& sel
 }
 
 void average_pool_kernel(const Tensor& out, const Tensor& self, const PoolGeometry& g) {
-  dispatch_numeric_types(self.dtype(), "avg_pool", [&](auto type) {
+  dispatch_floating_types_and_int64(self.dtype(), "avg_pool", [&](auto type) {
     using T = typename decltype(type)::type;
     const T* images = self.data_ptr<T>();
     T* values = out.data_ptr<T>();
@@ -93,7 +94,7 @@ void average_pool_kernel(const Tensor& out, const Tensor& self, const PoolGeomet
 }
 
 void average_pool_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const PoolGeometry& g) {
-  dispatch_numeric_types(grad_input.dtype(), "avg_pool_backward", [&](auto type) {
+  dispatch_floating_types_and_int64(grad_input.dtype(), "avg_pool_backward", [&](auto type) {
     using T = typename decltype(type)::type;
     const T* gradients = grad_output.data_ptr<T>();
     T* images = grad_input.data_ptr<T>();
