@@ -122,7 +122,7 @@ class CleanRoom:
             program = link.resolve()
             target = self.root / "usr/bin" / link.name
             shutil.copy2(program, target)
-            needed |= _needed(program)
+            needed |= _read_needed_libraries(program)
         for name in ("sh", "bash", "env"):  # scripts name them by these paths
             shutil.copy2(self.root / "usr/bin" / name, self.root / "bin" / name)
         copied: set[str] = set()
@@ -137,7 +137,7 @@ class CleanRoom:
             target = self.root / str(source.parent).lstrip("/") / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source.resolve(), target)
-            needed |= _needed(source.resolve())
+            needed |= _read_needed_libraries(source.resolve())
         shutil.copy2(self.loader.resolve(), self.root / str(self.loader).lstrip("/"))
 
     def run(
@@ -202,7 +202,7 @@ def _unshare() -> list[str]:
     )
 
 
-def _needed(path: Path) -> set[str]:
+def _read_needed_libraries(path: Path) -> set[str]:
     content = path.read_bytes()
     if not content.startswith(b"\x7fELF"):
         return set()

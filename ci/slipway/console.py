@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from slipway.base.log import NullReporter, Reporter, Task
 from slipway.base.secrets import redact
-from slipway.base.text import encodable, human_seconds, human_size, printable, shortened
+from slipway.base.text import encodable, human_seconds, human_size, printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,23 +31,23 @@ def print_error(error: SlipwayError, stream: TextIO | None = None) -> None:
     """What happened, where, what to do next, and the longer detail above it so that the message stays in sight."""
     stream = stream or sys.stderr
     if error.detail:
-        print(_shown(error.detail.rstrip("\n"), stream), file=stream)
-    print(f"{_paint('error:', '1;31', stream)} {_shown(shortened(error.message), stream)}", file=stream)
+        print(_make_printable(error.detail.rstrip("\n"), stream), file=stream)
+    print(f"{_paint('error:', '1;31', stream)} {_make_printable(shorten(error.message), stream)}", file=stream)
     if error.where:
-        print(f"  at: {_shown(shortened(error.where), stream)}", file=stream)
+        print(f"  at: {_make_printable(shorten(error.where), stream)}", file=stream)
     if error.hint:
-        print(f"  hint: {_shown(shortened(error.hint), stream)}", file=stream)
+        print(f"  hint: {_make_printable(shorten(error.hint), stream)}", file=stream)
 
 
 def print_warning(warning: RecipeWarning, stream: TextIO | None = None) -> None:
     """The same for what only may be a mistake."""
     stream = stream or sys.stderr
-    print(f"{_paint('warning:', '1;33', stream)} {_shown(shortened(warning.message), stream)}", file=stream)
-    print(f"  at: {_shown(shortened(warning.where), stream)}", file=stream)
-    print(f"  hint: {_shown(shortened(warning.hint), stream)}", file=stream)
+    print(f"{_paint('warning:', '1;33', stream)} {_make_printable(shorten(warning.message), stream)}", file=stream)
+    print(f"  at: {_make_printable(shorten(warning.where), stream)}", file=stream)
+    print(f"  hint: {_make_printable(shorten(warning.hint), stream)}", file=stream)
 
 
-def _shown(text: str, stream: TextIO) -> str:
+def _make_printable(text: str, stream: TextIO) -> str:
     """What may come from anyone's recipe or package, without what moves a cursor, as the stream can write it."""
     lines = (printable(line.replace("\t", "    ")) for line in text.split("\n"))
     return encodable("\n".join(lines), stream)

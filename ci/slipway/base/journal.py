@@ -115,20 +115,20 @@ def _entry(given: Mapping[str, Any]) -> Entry | None:
         return None
     values = {key: value for key, value in given.items() if key not in ("time", "event")}
     try:
-        event = _made(kind, values)
+        event = _construct(kind, values)
     except (TypeError, ValueError):
         return None  # written by another version, with other fields or keys
     return Entry(float(given["time"]), event)
 
 
-def _made(kind: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+def _construct(kind: Callable[..., Any], values: Mapping[str, Any]) -> Any:
     """An event, or a part of one, from JSON: keys become the members of their enums, lists become tuples."""
     types = typing.get_type_hints(kind, vars(events))
 
     def value_of(name: str, value: Any) -> Any:
         wanted = types.get(name)
         if is_dataclass(wanted) and isinstance(value, dict):
-            return _made(typing.cast("Callable[..., Any]", wanted), value)
+            return _construct(typing.cast("Callable[..., Any]", wanted), value)
         if isinstance(wanted, type) and issubclass(wanted, Enum):
             return wanted(value)
         return tuple(value) if isinstance(value, list) else value

@@ -109,7 +109,7 @@ class YamlDocument:
 
     def expand(self, variables: Mapping[str, str]) -> YamlDocument:
         """The same file with ``${name}`` filled in, in all texts but keys; ``$${name}`` becomes ``${name}``."""
-        return dataclasses.replace(self, value=self._expanded(self.value, variables, ()))
+        return dataclasses.replace(self, value=self._expand(self.value, variables, ()))
 
     def expand_text(self, text: str, variables: Mapping[str, str], key: Key) -> str:
         """The same for a `text` that belongs to `key`."""
@@ -125,13 +125,13 @@ class YamlDocument:
 
         return _VARIABLE.sub(fill, text)
 
-    def _expanded(self, value: Any, variables: Mapping[str, str], key: Key) -> Any:
+    def _expand(self, value: Any, variables: Mapping[str, str], key: Key) -> Any:
         if isinstance(value, str):
             return self.expand_text(value, variables, key)
         if isinstance(value, list):
-            return [self._expanded(item, variables, (*key, index)) for index, item in enumerate(value)]
+            return [self._expand(item, variables, (*key, index)) for index, item in enumerate(value)]
         if isinstance(value, dict):
-            return {name: self._expanded(item, variables, (*key, name)) for name, item in value.items()}
+            return {name: self._expand(item, variables, (*key, name)) for name, item in value.items()}
         return value
 
     def refuse_twice(self, node: yaml.Node | None, key: Key) -> None:
@@ -171,7 +171,7 @@ class YamlDocument:
             some = next(argument for argument in arguments if argument is not type(None))
             return None if value is None else self._convert(value, some, key)
         if isinstance(value, str) and hasattr(kind, "parse"):
-            return self._checked(lambda: kind.parse(value), key)
+            return self._construct_checked(lambda: kind.parse(value), key)
         if dataclasses.is_dataclass(kind):
             return self._construct(value, cast("type", kind), key)
         if origin is tuple and isinstance(value, list):
@@ -209,9 +209,9 @@ class YamlDocument:
             fields[name].name: self._convert(item, hints[fields[name].name], (*key, name))
             for name, item in value.items()
         }
-        return self._checked(lambda: kind(**given), key)
+        return self._construct_checked(lambda: kind(**given), key)
 
-    def _checked(self, make: Callable[[], Any], key: Key) -> Any:
+    def _construct_checked(self, make: Callable[[], Any], key: Key) -> Any:
         try:
             return make()
         except InvalidValueError as problem:

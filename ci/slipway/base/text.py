@@ -96,6 +96,6 @@ def encodable(text: str, stream: IO[str]) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """`text` with its middle left out where it is longer than anybody reads: it may repeat what a recipe says."""
     return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 60]} ... {text[-50:]}"

@@ -149,7 +149,7 @@ def assemble(
     Raises:
         ChannelError: a source is not what the description expects; `where` names the data file.
     """
-    with cache.scratch() as scratch, _located(description):
+    with cache.scratch() as scratch, _name_origin(description):
         tree = Tree(scratch / "tree")
         info: dict[str, bytes] = {}
         scripts: list[str] = []
@@ -186,7 +186,7 @@ def assemble(
 
 
 @contextmanager
-def _located(description: PackageDescription) -> Iterator[None]:
+def _name_origin(description: PackageDescription) -> Iterator[None]:
     try:
         yield
     except errors.ChannelError as error:

@@ -87,7 +87,7 @@ def debian_sources(etc_apt: Path, codename: str, suite: str) -> str:
         etc_apt: the folder that holds ``sources.list`` and ``sources.list.d``.
     """
     stanzas = [
-        stanza for described in _configured(etc_apt) if (stanza := _narrow(described, codename, suite)) is not None
+        stanza for described in _read_sources(etc_apt) if (stanza := _narrow(described, codename, suite)) is not None
     ]
     if not stanzas:
         raise errors.HostError(
@@ -98,7 +98,7 @@ def debian_sources(etc_apt: Path, codename: str, suite: str) -> str:
     return "\n".join(stanzas)
 
 
-def _configured(etc_apt: Path) -> Iterator[dict[str, str]]:
+def _read_sources(etc_apt: Path) -> Iterator[dict[str, str]]:
     parts = etc_apt / "sources.list.d"
     one_line = [etc_apt / "sources.list", *sorted(parts.glob("*.list"))]
     for path in one_line:

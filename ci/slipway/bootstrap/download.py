@@ -51,7 +51,7 @@ class DebianArchive:
         From memory, as long as the cache holds the files too: a mirror keeps only a package's current revision. Else,
         or with `refresh`, from the index as it is now.
         """
-        remembered = {} if refresh else self._remembered()
+        remembered = {} if refresh else self._read_remembered()
         known = {name: remembered[name] for name in names if name in remembered}
         here = all(self._cache.download(deb.sha256, deb.file) for deb in known.values())
         if len(known) == len(names) and (here or self._offline):
@@ -67,7 +67,7 @@ class DebianArchive:
         for deb, path in zip(debs, self._apt().download(debs), strict=True):
             wheels_module.keep(path, deb.sha256, self._cache.downloads)
 
-    def _remembered(self) -> dict[str, OfferedDeb]:
+    def _read_remembered(self) -> dict[str, OfferedDeb]:
         if not self._memory.exists():
             return {}
         stored = json.loads(self._memory.read_text(encoding="utf-8"))

@@ -59,7 +59,7 @@ class EmbeddedInventory:
                     or ("debian" if version in from_debian else "snapshot") in raw.head.when.interpreter
                 }
                 chosen += self._instances(raw, pythons)
-        return _ordered(chosen)
+        return _sort_by_tools(chosen)
 
     def everything(self) -> tuple[PackageDescription, ...]:
         """Every package for every choice: what the lock must cover."""
@@ -92,7 +92,7 @@ def read_inventory(folder: Path) -> EmbeddedInventory:
     return EmbeddedInventory(folder, read_settings(folder / "settings.yaml"), tuple(descriptions), digest.hexdigest())
 
 
-def _ordered(chosen: Iterable[PackageDescription]) -> tuple[PackageDescription, ...]:
+def _sort_by_tools(chosen: Iterable[PackageDescription]) -> tuple[PackageDescription, ...]:
     by_name: dict[str, list[PackageDescription]] = {}
     for description in chosen:
         by_name.setdefault(description.name, []).append(description)

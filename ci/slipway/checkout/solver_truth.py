@@ -7,23 +7,23 @@ every host exactly once; `judge` compares one row with what the solver did; `as_
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping  # noqa: TC003 - these types are read when the file is converted to them
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import yaml
 from rattler import BuildString, GenericVirtualPackage, PackageName, Version
 
-from slipway.base.errors import SolveError, UsageError
+from slipway.base.errors import SolveError
+from slipway.base.schema import InvalidValueError, read_document
 from slipway.channel.environments import Solution, solve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 
 NO_DRIVER = "none"
-ROW_KEYS = frozenset(["request", "driver", "glibc", "blas", "picks", "never", "just_one", "refused", "why"])
 
 
 @dataclass(frozen=True)
@@ -90,62 +90,86 @@ class Table:
     rows: tuple[Row, ...]
 
 
+@dataclass(frozen=True)
+class _HostValues:
+    """What hosts differ in."""
+
+    driver: tuple[str, ...]
+    glibc: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _WrittenRow:
+    """A row as it is written: it stands for the product of the first four, of which None means all values."""
+
+    why: str
+    request: tuple[str, ...] | None = None
+    driver: tuple[str, ...] | None = None
+    glibc: tuple[str, ...] | None = None
+    blas: tuple[str, ...] | None = None
+    picks: Mapping[str, str] | None = None
+    never: tuple[str, ...] = ()
+    just_one: tuple[str, ...] = ()
+    refused: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.refused is None) == (self.picks is None):
+            raise InvalidValueError("needs either `picks` or `refused`")
+
+
+@dataclass(frozen=True)
+class _WrittenTable:
+    """The whole file; requests and BLAS are specs by the words that rows use for them."""
+
+    hosts: _HostValues
+    blas: Mapping[str, tuple[str, ...]]
+    requests: Mapping[str, tuple[str, ...]]
+    rows: tuple[_WrittenRow, ...]
+
+    def cases(self, row: _WrittenRow | None = None) -> list[SolverCase]:
+        """The cases that a row answers; without one, all."""
+        known = (tuple(self.requests), self.hosts.driver, self.hosts.glibc, tuple(self.blas))
+        chosen = (None,) * 4 if row is None else (row.request, row.driver, row.glibc, row.blas)
+        for name, values, choices in zip(("request", "driver", "glibc", "blas"), chosen, known, strict=True):
+            if unknown := [value for value in values or () if value not in choices]:
+                raise InvalidValueError(f"`{unknown[0]}` is no {name}; there is {', '.join(choices)}", name)
+        return [
+            SolverCase(
+                request,
+                blas,
+                SimulatedHost(None if driver == NO_DRIVER else driver, glibc),
+                (*self.requests[request], *self.blas[blas]),
+            )
+            for request, driver, glibc, blas in itertools.product(
+                *(choices if values is None else values for values, choices in zip(chosen, known, strict=True))
+            )
+        ]
+
+
 def read_table(path: Path) -> Table:
     """Read and check a table.
 
     Raises:
         UsageError: an unknown key or value, or a case that no row answers, or two.
     """
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    known = {
-        "request": list(content["requests"]),
-        "driver": [str(driver) for driver in content["hosts"]["driver"]],
-        "glibc": [str(version) for version in content["hosts"]["glibc"]],
-        "blas": list(content["blas"]),
-    }
-    rows = tuple(_row(entry, number, known, content, path) for number, entry in enumerate(content["rows"], 1))
+    document = read_document(path)
+    table = document.convert(_WrittenTable)
+    rows = []
     answered: dict[SolverCase, int] = {}
-    for number, row in enumerate(rows, 1):
-        for case in row.cases:
+    for number, row in enumerate(table.rows, 1):
+        try:
+            cases = tuple(table.cases(row))
+        except InvalidValueError as problem:
+            raise document.error(f"row {number}: {problem}", ("rows", number - 1, problem.key)) from None
+        for case in cases:
             if case in answered:
-                raise UsageError(f"rows {answered[case]} and {number} both answer: {case}", where=str(path))
+                raise document.error(f"rows {answered[case]} and {number} both answer: {case}", ("rows", number - 1))
             answered[case] = number
-    for words in itertools.product(*known.values()):
-        case = _case(dict(zip(known, words, strict=True)), content)
+        rows.append(Row(cases, row.picks or {}, row.never, row.just_one, row.refused, row.why))
+    for case in table.cases():
         if case not in answered:
-            raise UsageError(f"no row answers: {case}", where=str(path))
-    return Table(rows)
-
-
-def _row(
-    entry: Mapping[str, Any], number: int, known: Mapping[str, list[str]], content: Mapping[str, Any], path: Path
-) -> Row:
-    def wrong(problem: str) -> UsageError:
-        return UsageError(f"row {number}: {problem}", where=str(path))
-
-    if unknown := set(entry) - ROW_KEYS:
-        raise wrong(f"there is no key `{min(unknown)}`")
-    if ("refused" in entry) == ("picks" in entry):
-        raise wrong("needs either `picks` or `refused`")
-    chosen = {key: [str(value) for value in entry.get(key, values)] for key, values in known.items()}
-    for key, values in chosen.items():
-        if strange := [value for value in values if value not in known[key]]:
-            raise wrong(f"`{strange[0]}` is no {key}; there is {', '.join(known[key])}")
-    cases = [_case(dict(zip(chosen, words, strict=True)), content) for words in itertools.product(*chosen.values())]
-    return Row(
-        cases=tuple(cases),
-        picks={str(name): str(pattern) for name, pattern in entry.get("picks", {}).items()},
-        never=tuple(entry.get("never", ())),
-        just_one=tuple(entry.get("just_one", ())),
-        refused=entry.get("refused"),
-        why=str(entry["why"]),
-    )
-
-
-def _case(words: Mapping[str, str], content: Mapping[str, Any]) -> SolverCase:
-    driver = None if words["driver"] == NO_DRIVER else words["driver"]
-    specs = (*content["requests"][words["request"]], *content["blas"][words["blas"]])
-    return SolverCase(words["request"], words["blas"], SimulatedHost(driver, words["glibc"]), specs)
+            raise document.error(f"no row answers: {case}")
+    return Table(tuple(rows))
 
 
 def judge(row: Row, case: SolverCase, channels: Sequence[str]) -> list[str]:
@@ -159,11 +183,11 @@ def judge(row: Row, case: SolverCase, channels: Sequence[str]) -> list[str]:
         return [] if row.refused in reasons else [f"{case}: refused, but not for `{row.refused}`: {reasons}"]
     chosen = {package.name: (package.version, package.build) for package in solution.packages}
     if row.refused is not None:
-        return [f"{case}: should be refused for `{row.refused}`, but installs {_listed(solution)}"]
+        return [f"{case}: should be refused for `{row.refused}`, but installs {_list_packages(solution)}"]
     wrong = []
     for name, pattern in row.picks.items():
         if name not in chosen:
-            wrong.append(f"{case}: no {name}, only {_listed(solution)}")
+            wrong.append(f"{case}: no {name}, only {_list_packages(solution)}")
         elif not any(fnmatchcase(text, pattern) for text in chosen[name]):
             wrong.append(f"{case}: {name} {' '.join(chosen[name])} is not {pattern}")
     wrong += [f"{case}: {name} {' '.join(chosen[name])} must not be there" for name in row.never if name in chosen]
@@ -173,7 +197,7 @@ def judge(row: Row, case: SolverCase, channels: Sequence[str]) -> list[str]:
     return wrong
 
 
-def _listed(solution: Solution) -> str:
+def _list_packages(solution: Solution) -> str:
     return ", ".join(f"{package.name} {package.version} {package.build}" for package in solution.packages)
 
 

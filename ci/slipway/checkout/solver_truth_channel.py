@@ -7,29 +7,45 @@ index of the dependencies, which is data, and from the outputs themselves.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import yaml
 from rattler import BuildString, MatchSpec, PackageRecord, Version, VersionSpec
 
 from slipway.base.errors import UsageError
+from slipway.base.schema import read_yaml
 from slipway.channel.package import PACKAGE_SUFFIX
 from slipway.channel.repodata import write_repodata
 from slipway.channel.specs import strict_spec
 from slipway.recipe.hashes import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from slipway.base.platform import Platform
-    from slipway.model import RenderedOutput, RunExports
+    from slipway.model import RenderedOutput
 
 Record = dict[str, Any]
 
-RECORD_KEYS = frozenset(
-    ["version", "build", "build_number", "depends", "constrains", "subdir", "track_features", "run_exports"]
-)
+
+@dataclass(frozen=True)
+class Build:
+    """One build of a package, as the index tells of it; `run_exports` are specs by their kind, weak or strong."""
+
+    version: str
+    build: str
+    build_number: int = 0
+    depends: tuple[str, ...] = ()
+    constrains: tuple[str, ...] = ()
+    subdir: str | None = None
+    track_features: str | None = None
+    run_exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def as_record(self, name: str) -> Record:
+        """The record of a package with this name."""
+        return {"name": name} | {key: value for key, value in asdict(self).items() if value is not None}
 
 
 def read_dependencies(path: Path, platform: Platform) -> list[Record]:
@@ -38,29 +54,12 @@ def read_dependencies(path: Path, platform: Platform) -> list[Record]:
     Raises:
         UsageError: an unknown key, or a build without version or build string.
     """
-    records = []
-    for name, builds in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-        for build in builds:
-            if unknown := set(build) - RECORD_KEYS:
-                raise UsageError(f"`{name}` has an unknown key `{min(unknown)}`", where=str(path))
-            if missing := {"version", "build"} - set(build):
-                raise UsageError(f"`{name}` has no `{min(missing)}`", where=str(path))
-            records.append(_record(str(name), {"subdir": platform.subdir, **build}))
-    return records
-
-
-def _record(name: str, facts: Mapping[str, Any]) -> Record:
-    return {
-        "name": name,
-        "version": str(facts["version"]),
-        "build": facts["build"],
-        "build_number": facts.get("build_number", 0),
-        "depends": list(facts.get("depends", ())),
-        "constrains": list(facts.get("constrains", ())),
-        "subdir": facts["subdir"],
-        **({"track_features": facts["track_features"]} if "track_features" in facts else {}),
-        "run_exports": facts.get("run_exports", {}),
-    }
+    packages: Mapping[str, tuple[Build, ...]] = read_yaml(path, Mapping[str, tuple[Build, ...]])  # type: ignore[type-abstract]
+    return [
+        replace(build, subdir=build.subdir or platform.subdir).as_record(name)
+        for name, builds in packages.items()
+        for build in builds
+    ]
 
 
 def output_records(outputs: Sequence[RenderedOutput], dependencies: Sequence[Record]) -> list[Record]:
@@ -73,46 +72,35 @@ def output_records(outputs: Sequence[RenderedOutput], dependencies: Sequence[Rec
     for record in dependencies:
         known.setdefault(record["name"], []).append(record)
     for output in outputs:
-        facts = {
-            "version": output.version,
-            "build": output.build_string,
-            "subdir": output.subdir,
-            "run_exports": _exports(output.run_exports),
-        }
-        known.setdefault(output.name, []).append(_record(output.name, facts))
+        exports = {"weak": output.run_exports.weak, "strong": output.run_exports.strong}
+        build = Build(output.version, output.build_string, subdir=output.subdir, run_exports=exports)
+        known.setdefault(output.name, []).append(build.as_record(output.name))
     return [
-        _record(
-            output.name,
-            {
-                "version": output.version,
-                "build": output.build_string,
-                "build_number": output.build_number,
-                "subdir": output.subdir,
-                "depends": [
-                    *dict.fromkeys(strict_spec(spec) for spec in (*output.requirements.run, *_exported(output, known)))
-                ],
-                "constrains": list(map(strict_spec, output.requirements.run_constrained)),
-            },
-        )
+        Build(
+            output.version,
+            output.build_string,
+            output.build_number,
+            depends=tuple(
+                dict.fromkeys(strict_spec(spec) for spec in (*output.requirements.run, *_find_exports(output, known)))
+            ),
+            constrains=tuple(map(strict_spec, output.requirements.run_constrained)),
+            subdir=output.subdir,
+        ).as_record(output.name)
         for output in outputs
     ]
 
 
-def _exports(exports: RunExports) -> dict[str, list[str]]:
-    return {"weak": list(exports.weak), "strong": list(exports.strong)}
-
-
-def _exported(output: RenderedOutput, known: Mapping[str, list[Record]]) -> list[str]:
+def _find_exports(output: RenderedOutput, known: Mapping[str, list[Record]]) -> list[str]:
     """Strong exports of the build section, and both kinds of the host section."""
     found: list[str] = []
     for specs, kinds in ((output.requirements.build, ["strong"]), (output.requirements.host, ["weak", "strong"])):
         for spec in specs:
-            record = _matching(spec, known, output)
+            record = _find_newest(spec, known, output)
             found += [export for kind in kinds for export in record["run_exports"].get(kind, ())]
     return found
 
 
-def _matching(spec: str, known: Mapping[str, list[Record]], output: RenderedOutput) -> Record:
+def _find_newest(spec: str, known: Mapping[str, list[Record]], output: RenderedOutput) -> Record:
     """The newest build that `spec` takes, in the same CUDA where the package comes for several."""
     cuda = next((other for other in output.requirements.host if name_of(other) == "cuda-version"), None)
     cuda_version = cuda.split()[1] if cuda else None

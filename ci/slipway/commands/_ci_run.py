@@ -13,7 +13,7 @@ from slipway.base.platform import usable_cpus
 from slipway.base.text import format_table, human_seconds, human_size
 from slipway.commands import publish
 from slipway.commands._options import add_engine_arguments, add_request_arguments, request_of, words_of
-from slipway.report.journaling import journaled_jobs
+from slipway.report.journaling import open_jobs_journal
 from slipway.workflows.job import local_jobs
 from slipway.workflows.measured_memory import use_measured_memory
 from slipway.workflows.scheduler import LocalRun, Machine
@@ -47,7 +47,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     jobs = local_jobs(request)
     workspace = Workspace(request.workspace.dist / "ci")
     memory = available_memory() / 1e9 if arguments.memory is None else arguments.memory
-    with workspace.lock(), journaled_jobs(workspace, "ci run", arguments.jobs) as events:
+    with workspace.lock(), open_jobs_journal(workspace, "ci run", arguments.jobs) as events:
         run = LocalRun(
             jobs=jobs,
             folder=workspace.dist,

@@ -16,7 +16,7 @@ from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.finalize import finalize
 from slipway.pipeline.run import run
-from slipway.report.journaling import journaled
+from slipway.report.journaling import open_journal
 
 if TYPE_CHECKING:
     import argparse
@@ -37,7 +37,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     engine = load_engine(arguments.engine)
     with (
         request.workspace.lock(),
-        journaled(request.workspace, "build", arguments.jobs, reporter) as (journal, reporter),
+        open_journal(request.workspace, "build", arguments.jobs, reporter) as (journal, reporter),
     ):
         rendered = request.outputs()
         needed = request.channel_variant(rendered)

@@ -21,7 +21,7 @@ from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.finalize import finalize
 from slipway.pipeline.run import run
-from slipway.report.journaling import journaled
+from slipway.report.journaling import open_journal
 
 if TYPE_CHECKING:
     import argparse
@@ -45,7 +45,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     engine = load_engine(arguments.engine)
     with (
         request.workspace.lock(),
-        journaled(request.workspace, "ship", arguments.jobs, reporter) as (journal, reporter),
+        open_journal(request.workspace, "ship", arguments.jobs, reporter) as (journal, reporter),
     ):
         with reporter.step(Stage(StageKey.RECIPE)):
             rendered = request.outputs()

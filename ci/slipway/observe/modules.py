@@ -52,7 +52,7 @@ class Module:
 def read_modules(edges: Sequence[Edge], steps: Sequence[Step]) -> list[Module]:
     """Every target that compiles, links or generates, with its libraries; libraries from elsewhere follow them."""
     took = {output: step.seconds for step in steps for output in step.outputs}
-    compiled = _compiled(edges)
+    compiled = _find_compilations(edges)
     linked = {edge.outputs[0]: target for edge in edges if (target := _link_target(edge)) is not None}
     aliases = {
         output: target
@@ -144,7 +144,7 @@ def _unique(names: Sequence[str], without: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name != without))
 
 
-def _compiled(edges: Sequence[Edge]) -> dict[str, str]:
+def _find_compilations(edges: Sequence[Edge]) -> dict[str, str]:
     """Object file -> the target it is compiled for."""
     found: dict[str, str] = {}
     for edge in edges:

@@ -121,12 +121,12 @@ def read_ninja(folder: Path, peaks: Mapping[str, int]) -> tuple[tuple[TimedStep,
         edges = parse_build(text)
         # Ninja writes a line as its step ends, so that the file's time is the last step's end.
         origin = log.stat().st_mtime - max((step.end for step in ran), default=0.0)
-        steps += _timed(ran, edges, origin, peaks)
+        steps += _time_steps(ran, edges, origin, peaks)
         modules.update((module.name, module) for module in read_modules(edges, ran))
     return tuple(steps), tuple(modules.values())
 
 
-def _timed(ran: Sequence[Step], edges: Sequence[Edge], origin: float, peaks: Mapping[str, int]) -> list[TimedStep]:
+def _time_steps(ran: Sequence[Step], edges: Sequence[Edge], origin: float, peaks: Mapping[str, int]) -> list[TimedStep]:
     heavy = {id(step) for step in critical_path(ran, edges)}
     return [
         TimedStep(

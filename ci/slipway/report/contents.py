@@ -85,7 +85,7 @@ def contents_of(path: Path, sha256: str, logs: Path) -> PackageContents:
         OSError: it cannot be read, or what was found cannot be kept.
     """
     kept = logs / f"{path.name}.contents.json"
-    known = _read_kept(kept, sha256)
+    known = _read_cached(kept, sha256)
     if known is not None:
         return known
     contents = PackageContents(path.name, sha256, path.stat().st_size, read_contents(path))
@@ -93,7 +93,7 @@ def contents_of(path: Path, sha256: str, logs: Path) -> PackageContents:
     return contents
 
 
-def _read_kept(path: Path, sha256: str) -> PackageContents | None:
+def _read_cached(path: Path, sha256: str) -> PackageContents | None:
     try:
         given: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if given["format"] != FORMAT or given["sha256"] != sha256:

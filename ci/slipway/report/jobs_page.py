@@ -44,7 +44,7 @@ CHIPS = {
 def render_jobs_page(report: JobsReport) -> str:
     """The whole file as text; it refers to nothing but the jobs' own pages and logs, beside it."""
     packages = tile_packages(report.packages)
-    drawing = _drawing(report)
+    drawing = _draw(report)
     empty = {FAILURE: report.failure is None, ORDER: drawing is None, SIZES: not packages}
     return (
         templates()
@@ -112,7 +112,7 @@ def _row(report: JobsReport, job: JobRun) -> dict[str, Any]:
     return row
 
 
-def _drawing(report: JobsReport) -> dict[str, Any] | None:
+def _draw(report: JobsReport) -> dict[str, Any] | None:
     if not report.jobs:
         return None
     details = {

@@ -24,21 +24,25 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def journaled(workspace: Workspace, command: str, jobs: int, reporter: Reporter) -> Iterator[tuple[Journal, Reporter]]:
+def open_journal(
+    workspace: Workspace, command: str, jobs: int, reporter: Reporter
+) -> Iterator[tuple[Journal, Reporter]]:
     """The journal of this run, and a reporter whose steps become its stages; however it ends, the report is written."""
-    with _journaled(workspace, command, jobs, _write_report) as journal:
+    with _open_journal(workspace, command, jobs, _write_report) as journal:
         yield journal, JournalingReporter(reporter, journal)
 
 
 @contextmanager
-def journaled_jobs(workspace: Workspace, command: str, jobs: int) -> Iterator[Journal]:
+def open_jobs_journal(workspace: Workspace, command: str, jobs: int) -> Iterator[Journal]:
     """The journal of a run over many jobs, each of which has a workspace of its own below that of the run."""
-    with _journaled(workspace, command, jobs, _write_jobs_report) as journal:
+    with _open_journal(workspace, command, jobs, _write_jobs_report) as journal:
         yield journal
 
 
 @contextmanager
-def _journaled(workspace: Workspace, command: str, jobs: int, write: Callable[[Workspace], None]) -> Iterator[Journal]:
+def _open_journal(
+    workspace: Workspace, command: str, jobs: int, write: Callable[[Workspace], None]
+) -> Iterator[Journal]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     started = RunStarted(command, jobs, len(os.sched_getaffinity(0)), memory)
     try:

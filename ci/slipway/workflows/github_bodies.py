@@ -95,7 +95,7 @@ def _default_machine(matrix: Matrix) -> dict[str, Any]:
 
 def _check(matrix: Matrix) -> dict[str, Any]:
     run = {"name": "lint and fast tests", "run": matrix.settings.checks.command}
-    return _body("check", _default_machine(matrix), [*_beginning(matrix, "check"), run])
+    return _body("check", _default_machine(matrix), [*_first_steps(matrix, "check"), run])
 
 
 _BUILDING = {
@@ -147,13 +147,21 @@ def _slipway(matrix: Matrix) -> dict[str, Any]:
             "overwrite": True,
         },
     }
-    compiled = [_compiled(matrix)] if cache.folder else []
-    steps = [*_beginning(matrix, JOB), last, *compiled, _handed(matrix), build, _handing_on(matrix), report]
+    compiled = [_compiler_cache_step(matrix)] if cache.folder else []
+    steps = [
+        *_first_steps(matrix, JOB),
+        last,
+        *compiled,
+        _take_packages(matrix),
+        build,
+        _hand_on_package(matrix),
+        report,
+    ]
     inputs = {**_BUILDING_INPUTS, **({"compiles": _TEXT_OR_NONE} if cache.folder else {})}
     return _body("slipway", _BUILDING, steps, inputs, cache.secrets)
 
 
-def _compiled(matrix: Matrix) -> Step:
+def _compiler_cache_step(matrix: Matrix) -> Step:
     """The store of compiled files: that of the variant's last job, else of any job of the output."""
     prefix = "compiled-${{ inputs.compiles }}-${{ inputs.platform }}-"
     own = f"{prefix}${{{{ inputs.identifier }}}}-"
@@ -194,9 +202,9 @@ def _conda_build(matrix: Matrix) -> dict[str, Any]:
         "env": {"PYTHONPATH": "ci", "IDENTIFIER": "${{ inputs.identifier }}", "PLATFORM": "${{ inputs.platform }}"},
         "run": _script(conda_build_commands(matrix)),
     }
-    handed = _handed(matrix)
+    handed = _take_packages(matrix)
     handed["if"] += f" && {missing}"
-    steps = [_checkout(matrix), last, handed, conda, build, _handing_on(matrix)]
+    steps = [_checkout(matrix), last, handed, conda, build, _hand_on_package(matrix)]
     return _body("conda-build", _BUILDING, steps, _BUILDING_INPUTS)
 
 
@@ -211,7 +219,7 @@ def _gpu(matrix: Matrix) -> dict[str, Any]:
         "env": {"SPEC": "${{ inputs.spec }}"},
         "run": _script(gpu_commands(matrix)),
     }
-    steps = [*_beginning(matrix, "${{ inputs.job }}"), _handed(matrix), test]
+    steps = [*_first_steps(matrix, "${{ inputs.job }}"), _take_packages(matrix), test]
     return _body("gpu", machine, steps, {"job": _TEXT, "spec": _TEXT, "handed": _TEXT})
 
 
@@ -227,7 +235,7 @@ def _publish(matrix: Matrix) -> dict[str, Any]:
         "with": {"name": "channel", "path": "dist/release", "if-no-files-found": "error",
                  "compression-level": 0, "overwrite": True},
     }  # fmt: skip
-    steps = [*_beginning(matrix, "publish"), _handed(matrix), channel, keep]
+    steps = [*_first_steps(matrix, "publish"), _take_packages(matrix), channel, keep]
     return _body("publish", _default_machine(matrix), steps, {"handed": _TEXT, "packages": _TEXT})
 
 
@@ -251,7 +259,7 @@ def _checkout(matrix: Matrix) -> Step:
     return {"uses": matrix.settings.actions["checkout"].pinned, "with": {"persist-credentials": False}}
 
 
-def _beginning(matrix: Matrix, job: str) -> list[Step]:
+def _first_steps(matrix: Matrix, job: str) -> list[Step]:
     """The checkout, Python, and what was downloaded before.
 
     A cache's key is written once and never again, so jobs that need different packages must not share one.
@@ -275,7 +283,7 @@ def _beginning(matrix: Matrix, job: str) -> list[Step]:
     ]
 
 
-def _handed(matrix: Matrix) -> Step:
+def _take_packages(matrix: Matrix) -> Step:
     return {
         "name": "take the packages of other jobs",
         "if": "inputs.handed != ''",
@@ -284,7 +292,7 @@ def _handed(matrix: Matrix) -> Step:
     }
 
 
-def _handing_on(matrix: Matrix) -> Step:
+def _hand_on_package(matrix: Matrix) -> Step:
     return {
         "name": "hand the package on",
         "uses": matrix.settings.actions["upload"].pinned,

@@ -68,7 +68,7 @@ def make_jobs(outputs: Sequence[RenderedOutput], platform: str) -> tuple[Job, ..
     """
     jobs: dict[str, Job] = {}
     for output in outputs:
-        direct = [job for found in _named(output, outputs) for job in jobs.values() if job.output is found]
+        direct = [job for found in _find_named(output, outputs) for job in jobs.values() if job.output is found]
         closure = {other.identifier: other for job in direct for other in (*job.needs, job)}
         in_order = tuple(job for key, job in jobs.items() if key in closure)
         job = Job(output, platform, in_order, tuple(dict.fromkeys(direct)))
@@ -81,7 +81,7 @@ def make_jobs(outputs: Sequence[RenderedOutput], platform: str) -> tuple[Job, ..
     return tuple(jobs.values())
 
 
-def _named(output: RenderedOutput, outputs: Sequence[RenderedOutput]) -> list[RenderedOutput]:
+def _find_named(output: RenderedOutput, outputs: Sequence[RenderedOutput]) -> list[RenderedOutput]:
     """The outputs that the requirements of `output` name and that come before it, one choice for each name."""
     before = list(outputs[: next(index for index, other in enumerate(outputs) if other is output)])
     sections = {
@@ -124,7 +124,7 @@ def takes(spec: str, output: RenderedOutput) -> bool:
     return bool(MatchSpec(strict_spec(spec)).matches(record))
 
 
-def selected(jobs: Sequence[Job], name: str) -> Job | None:
+def select_job(jobs: Sequence[Job], name: str) -> Job | None:
     """The job of that identifier, or None."""
     return next((job for job in jobs if name in (job.identifier, job.name)), None)
 

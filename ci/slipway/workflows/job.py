@@ -19,8 +19,8 @@ from slipway.pipeline.context import RunContext
 from slipway.pipeline.finalize import finalize
 from slipway.pipeline.run import run
 from slipway.recipe.choose import variant_of
-from slipway.report.journaling import journaled
-from slipway.workflows.graph import Job, make_jobs, selected
+from slipway.report.journaling import open_journal
+from slipway.workflows.graph import Job, make_jobs, select_job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ def find_job(jobs: Sequence[Job], identifier: str) -> Job:
     Raises:
         VariantError: there is none.
     """
-    job = selected(jobs, identifier)
+    job = select_job(jobs, identifier)
     if job is None:
         known = ", ".join(job.identifier for job in jobs)
         raise VariantError(
@@ -75,7 +75,7 @@ def run_job(
     """
     workspace = request.workspace
     outputs = [*(other.output for other in job.needs), job.output]
-    with workspace.lock(), journaled(workspace, f"ci job {job.name}", jobs, reporter) as (journal, reporter):
+    with workspace.lock(), open_journal(workspace, f"ci job {job.name}", jobs, reporter) as (journal, reporter):
         channels = channels_of(request.channels, job_variant(job), reporter, offline=request.offline, build_tools=True)
         outputs = finalize(request, outputs, channels)
         taken = [(other.output.subdir, handed / other.file) for other in (*job.needs, job)]

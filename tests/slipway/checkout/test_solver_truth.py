@@ -109,8 +109,8 @@ def _broken(tmp_path: Path, change: Any) -> Path:
     [
         (lambda content: content["rows"].pop(), "no row answers: libtorch-cuda, CUDA 13; BLAS unsaid; glibc 2.28"),
         (lambda content: content["rows"].append(content["rows"][0]), "both answer: pytorch; BLAS unsaid; glibc 2.17"),
-        (lambda content: content["rows"][1].update(pick={}), "row 2: there is no key `pick`"),
-        (lambda content: content["rows"][0].update(picks={}), "row 1: needs either `picks` or `refused`"),
+        (lambda content: content["rows"][1].update(pick={}), "unknown key `rows[1].pick`"),
+        (lambda content: content["rows"][0].update(picks={}), "`rows[0]`: needs either `picks` or `refused`"),
         (lambda content: content["rows"][0].update(glibc=["2.5"]), "row 1: `2.5` is no glibc; there is 2.17, 2.28"),
     ],
 )
@@ -123,8 +123,8 @@ def test_broken_table(tmp_path: Path, change: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a:\n  - {version: '1', build: x, depend: []}\n", "`a` has an unknown key `depend`"),
-        ("a:\n  - {version: '1'}\n", "`a` has no `build`"),
+        ("a:\n  - {version: '1', build: x, depend: []}\n", r"unknown key `a\[0\].depend`"),
+        ("a:\n  - {version: '1'}\n", r"the key `a\[0\].build` is missing"),
     ],
 )
 def test_broken_dependencies(tmp_path: Path, text: str, message: str) -> None:

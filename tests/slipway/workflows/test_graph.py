@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import RecipeError
-from slipway.workflows.graph import Job, as_word, describe, selected
+from slipway.workflows.graph import Job, as_word, describe, select_job
 
 if TYPE_CHECKING:
     from slipway.workflows.matrix import Matrix
@@ -124,9 +124,9 @@ def test_names_select_and_are_unique(own_matrix: Matrix) -> None:
     assert len({job.name for job in everything}) == len(everything)
     for jobs in own_matrix.jobs.values():
         for job in jobs:
-            assert selected(jobs, job.identifier) is job
-            assert selected(everything, job.name) is job
-    assert selected(everything, "nothing") is None
+            assert select_job(jobs, job.identifier) is job
+            assert select_job(everything, job.name) is job
+    assert select_job(everything, "nothing") is None
 
 
 def test_listing_names_every_need(own_matrix: Matrix) -> None:

@@ -87,7 +87,7 @@ class Store:
     server: Mapping[str, str]
     clients: Mapping[str, str]
 
-    def redacted(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """`text` without what opens the store."""
         secrets = {value for key, value in self.server.items() if names_a_secret(key)}
         for value in tuple(self.server.values()):
@@ -186,7 +186,7 @@ def unusable(store: Store, reason: str, detail: str | None = None) -> HostError:
         f"the compiler cache's store {reason}",
         where=store.place,
         hint=f"{hint}; without them slipway keeps compiled files in a folder of its own",
-        detail=store.redacted(detail) if detail else None,
+        detail=store.redact(detail) if detail else None,
     )
 
 
