@@ -53,14 +53,16 @@ def start(
     env: Mapping[str, str],
     what: str,
     cwd: Path | None = None,
+    source: int = subprocess.DEVNULL,
     output: IO[bytes] | int = subprocess.PIPE,
     errors: IO[bytes] | int = subprocess.STDOUT,
 ) -> subprocess.Popen[bytes]:
-    """Start a program with exactly the environment `env`, without input, in a session of its own; the caller ends it.
+    """Start a program with exactly the environment `env`, in a session of its own; the caller ends it.
 
     Args:
         what: what the program does, for the error message.
-        output: where its output goes, and `errors` its errors; as `subprocess.Popen` takes them.
+        source: where its input comes from: nowhere, unless somebody says so.
+        output: where its output goes, and `errors` its errors; all three as `subprocess.Popen` takes them.
 
     Raises:
         HostError: the program does not exist.
@@ -71,7 +73,7 @@ def start(
             words,
             cwd=cwd,
             env=dict(env),
-            stdin=subprocess.DEVNULL,
+            stdin=source,
             stdout=output,
             stderr=errors,
             start_new_session=True,

@@ -92,7 +92,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         for trial in trials:
             started = time.monotonic()
             with reporter.step(trial.title):
-                passed = _stay(trial, workspace, channels, reporter)
+                passed = _run_trial(trial, workspace, channels, reporter)
             rows.append((trial.title, "passed" if passed else "FAILED", human_seconds(time.monotonic() - started)))
     reporter.line(format_table(("what", "result", "time"), rows, right=(2,)))
     return TestsFailedError.exit_code if any(result != "passed" for _, result, _ in rows) else 0
@@ -139,7 +139,7 @@ def _newest(workspace: Workspace, name: str) -> Path:
     return max(found, key=lambda path: path.stat().st_mtime)
 
 
-def _stay(trial: Trial, workspace: Workspace, channels: tuple[str, ...], reporter: Reporter) -> bool:
+def _run_trial(trial: Trial, workspace: Workspace, channels: tuple[str, ...], reporter: Reporter) -> bool:
     """Make the environment and the room, look for the host in it, then run the trial; whether all went well."""
     folder = workspace.work / "cleanroom"
     prefix, project = folder / "prefix", folder / "project"

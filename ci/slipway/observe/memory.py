@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 INTERVAL_SECONDS = 0.2
 """Between two samples; a step that is shorter may have no figure."""
 
-KEPT_EVERY_SECONDS = 1.0
+SAMPLE_SECONDS = 1.0
 """How coarse the kept curve of the whole build is."""
 
 NINJA, SERVER = "ninja", "sccache"
@@ -136,7 +136,7 @@ class MemorySampler:
                 self.peaks[output] = max(self.peaks.get(output, 0), resident)
         everything = sum(process.resident for process in processes.values())
         last = self.samples[-1] if self.samples else None
-        if last is not None and now - last.time < KEPT_EVERY_SECONDS:
+        if last is not None and now - last.time < SAMPLE_SECONDS:
             self.samples[-1] = Sample(last.time, max(last.resident, everything), max(last.steps, steps))
         else:
             self.samples.append(Sample(now, everything, steps))

@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from slipway.base.errors import HostError
 from slipway.base.events import Compiled
 from slipway.base.files import write_file
-from slipway.base.proc import GRACE_SECONDS
+from slipway.base.proc import GRACE_SECONDS, start
 from slipway.engines.compiler_cache.store import Store, unusable
 
 if TYPE_CHECKING:
@@ -158,9 +159,9 @@ class CompilerCache:
             text = "exit 1\n"
         else:
             key = toolchain_key(build, self.platform)
-            wishes = dict(self.store.clients)
-            wishes["SCCACHE_C_CUSTOM_CACHE_BUSTER"] = key + wishes.pop("SCCACHE_C_CUSTOM_CACHE_BUSTER", "")
-            wishes |= {
+            settings = dict(self.store.clients)
+            settings["SCCACHE_C_CUSTOM_CACHE_BUSTER"] = key + settings.pop("SCCACHE_C_CUSTOM_CACHE_BUSTER", "")
+            settings |= {
                 "SCCACHE_SERVER_UDS": str(address),
                 # Where the server dies, the next client starts another: without the store, so that it is slow and not
                 # wrong. `statistics` notices.
@@ -169,7 +170,7 @@ class CompilerCache:
                 "SCCACHE_DIR": str(self._spare),
                 "SCCACHE_IDLE_TIMEOUT": "60",
             }
-            text = "".join(f"export {name}={_quoted(value)}\n" for name, value in sorted(wishes.items()))
+            text = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in sorted(settings.items()))
         write_file(answer, text)
 
     def _start(self, build: Path) -> Path:
@@ -186,21 +187,20 @@ class CompilerCache:
             "SCCACHE_SERVER_UDS": str(address),
         }
         with self._errors.open("wb") as errors:
-            self._process = subprocess.Popen(
+            self._process = start(
                 ["sh", "-c", KILL_WITH_PARENT, "sh", build / "bin" / PROGRAM],
                 env=environment,
-                cwd="/",
-                stdin=subprocess.PIPE,
-                stdout=errors,
-                stderr=errors,
-                start_new_session=True,
+                what="the compiler cache",
+                cwd=Path("/"),
+                source=subprocess.PIPE,
+                output=errors,
             )
         self.on_start(self._process.pid)
         deadline = time.monotonic() + STARTUP_SECONDS
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
-                said = self._errors.read_text(encoding="utf-8", errors="replace").strip()
-                raise unusable(self.store, "cannot be used", said or f"status {self._process.returncode}")
+                message = self._errors.read_text(encoding="utf-8", errors="replace").strip()
+                raise unusable(self.store, "cannot be used", message or f"status {self._process.returncode}")
             with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as stream:
                 stream.connect(str(address))
                 return address
@@ -252,7 +252,3 @@ def toolchain_key(build: Path, platform: Platform) -> str:
             found.add(name)
             waiting += needs[name][1]
     return hashlib.sha256("\n".join(sorted(needs[name][0] for name in found)).encode()).hexdigest()
-
-
-def _quoted(value: str) -> str:
-    return "'" + value.replace("'", "'\\''") + "'"
