@@ -65,7 +65,7 @@ class DebianArchive:
     def fetch(self, debs: Sequence[OfferedDeb]) -> None:
         """Download packages into the cache."""
         for deb, path in zip(debs, self._apt().download(debs), strict=True):
-            wheels_module.keep(path, deb.sha256, self._cache.downloads)
+            wheels_module.store_download(path, deb.sha256, self._cache.downloads)
 
     def _read_remembered(self) -> dict[str, OfferedDeb]:
         if not self._memory.exists():

@@ -48,7 +48,7 @@ def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
                 with store.scratch() as scratch:
                     path, sha256, size = wheels.resolve(project, version, python, processes, scratch)
                     wheel = LockedWheel(project, version, _tag(path.name, python), path.name, sha256, size)
-                    wheels.store_wheel(path, sha256, store.downloads)
+                    wheels.store_download(path, sha256, store.downloads)
                 locked[project, version, wheel.tag] = wheel
             task.advance(1)
     write_lock(inventory.lock_path, inventory.settings.suite, debs, locked.values())

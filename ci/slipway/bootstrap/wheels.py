@@ -51,7 +51,7 @@ def fetch(wheels: Sequence[LockedWheel], python: str, processes: Processes, scra
                 hint="run `slipway bootstrap --update-lock`",
                 detail=outcome.tail,
             )
-        store_wheel(path, wheel.sha256, store)
+        store_download(path, wheel.sha256, store)
 
 
 def resolve(project: str, version: str, python: str, processes: Processes, scratch: Path) -> tuple[Path, str, int]:
@@ -63,7 +63,7 @@ def resolve(project: str, version: str, python: str, processes: Processes, scrat
     return path, hash_file(path), path.stat().st_size
 
 
-def store_wheel(path: Path, sha256: str, store: Path) -> Path:
+def store_download(path: Path, sha256: str, store: Path) -> Path:
     """Verify a finished download and move it to its place; a wrong one is removed."""
     if (found := hash_file(path)) != sha256:
         path.unlink()

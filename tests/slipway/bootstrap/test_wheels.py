@@ -68,7 +68,7 @@ def test_a_wrong_hash_is_an_integrity_error(
 def test_keep_removes_what_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "half.whl").write_bytes(b"half")
     with pytest.raises(errors.IntegrityError, match=r"`half\.whl` has sha256"):
-        wheels.store_wheel(tmp_path / "half.whl", "0" * 64, tmp_path / "store")
+        wheels.store_download(tmp_path / "half.whl", "0" * 64, tmp_path / "store")
     assert not (tmp_path / "half.whl").exists()
     assert not (tmp_path / "store").exists()
 
