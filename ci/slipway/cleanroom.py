@@ -26,7 +26,7 @@ import yaml
 from slipway.base import proc
 from slipway.base.errors import BuildError, HostError
 from slipway.engines.host_tools import make_host_tools
-from slipway.verify.archive import Limits, read_contents
+from slipway.channel.archive import read_contents
 from slipway.verify.elf import BrokenElfError, read_elf
 
 if TYPE_CHECKING:
@@ -71,13 +71,13 @@ def hidden_paths(platform: Platform) -> tuple[str, ...]:
     )
 
 
-def carried_tests(package: Path, name: str, limits: Limits) -> list[PackageTest]:
+def carried_tests(package: Path, name: str) -> list[PackageTest]:
     """The tests that a package brings along (``info/tests/tests.yaml``, as rattler-build writes it).
 
     Raises:
         BuildError: they are written in a way that is not known here; nothing is left out silently.
     """
-    text = read_contents(package, limits).get("info/tests/tests.yaml", b"")
+    text = read_contents(package).get("info/tests/tests.yaml", b"")
     found = []
     for entry in yaml.safe_load(text) or []:
         script, python = entry.get("script"), entry.get("python")

@@ -14,7 +14,6 @@ import pytest
 from slipway.base.errors import BuildError
 from slipway.base.platform import LINUX_64
 from slipway.cleanroom import HIDDEN_PROGRAMS, CleanRoom, carried_tests, environment_of, hidden_paths, proof_script
-from slipway.verify.policies import load_policies
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPES = Path(__file__).parent / "recipes"
@@ -88,7 +87,7 @@ def test_tests_of_an_unknown_kind_are_not_left_out(tmp_path: Path, monkeypatch: 
     text = b"- ruby: {requires: [x]}\n"
     monkeypatch.setattr(cleanroom, "read_contents", lambda path, limits: {"info/tests/tests.yaml": text})
     with pytest.raises(BuildError, match="a test of an unknown kind: ruby"):
-        carried_tests(tmp_path / "a.conda", "a", load_policies().archive)
+        carried_tests(tmp_path / "a.conda", "a")
 
 
 def test_recipe_of_others(slipway: Slipway, tmp_path: Path) -> None:

@@ -1,15 +1,13 @@
 """Environments: what the solver picks for a request, and putting it into a folder.
 
-An installation that was cut off is noticed by a marker file and begun anew; a package whose name, version and build
-stayed while its content changed (a rebuild) is reinstalled.
+An installation that was cut off is noticed (see `slipway.channel.prefix`) and begun anew; a package whose name, version
+and build stayed while its content changed (a rebuild) is reinstalled.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,10 +19,12 @@ from rattler.exceptions import FetchRepoDataError, GatewayError, InstallerError,
 from rattler.install import InstallerReporter as Base
 
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
-from slipway.base.files import hash_file
 from slipway.base.paths import cache_folder
+from slipway.channel.package import rattler_panics
+from slipway.channel.prefix import Prefix, installed_paths
 from slipway.channel.repodata import SUBDIRS, find_index_problem
 from slipway.channel.specs import strict_spec
+from slipway.channel.taken import SolvedPackage, linked_cache, take_packages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,22 +34,8 @@ if TYPE_CHECKING:
 
     from slipway.base.log import Reporter, Task
 
-MARKER = "slipway-incomplete"
-
 WRONG_BYTES = re.compile(r"(hash|sha256|checksum).*(mismatch|differ)|invalid checksum", re.IGNORECASE | re.DOTALL)
 """How the installer says that a package is not what the index promises."""
-
-
-@dataclass(frozen=True)
-class SolvedPackage:
-    """One package of a solution."""
-
-    name: str
-    version: str
-    build: str
-    sha256: str
-    size: int
-    url: str
 
 
 @dataclass(frozen=True)
@@ -121,28 +107,6 @@ def local_folder(url: str) -> Path | None:
     return Path(unquote(urlsplit(url).path)) if url.startswith("file://") else None
 
 
-def _check_bytes(packages: Sequence[SolvedPackage]) -> None:
-    """Packages of local channels are what their index says: the installer believes what lies in a folder."""
-    for package in packages:
-        path = local_folder(package.url)
-        if path is None or not package.sha256:
-            continue
-        try:
-            actual = hash_file(path)
-        except FileNotFoundError:
-            raise ChannelError("the channel's index names a package that is not there", where=str(path)) from None
-        if actual != package.sha256:
-            hint = "`slipway ship` builds a damaged package of its channel again"
-            if path.is_relative_to(cache_folder() / "channels"):
-                path.unlink()  # so that it is missed, and made again
-                hint = "run the same command again: this package of the embedded channel is made anew"
-            raise IntegrityError(
-                f"the package is not the one that was indexed: sha256 {actual} instead of {package.sha256}",
-                where=str(path),
-                hint=hint,
-            )
-
-
 @dataclass(frozen=True)
 class Offered:
     """A package that a channel has."""
@@ -190,33 +154,44 @@ def _solved_package(record: RepoDataRecord) -> SolvedPackage:
     )
 
 
-def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
-    """Make `prefix` hold exactly the packages of `solution`; returns how many had to be linked.
+def install(solution: Solution, prefix: Path, reporter: Reporter, *, into_existing: bool = False) -> int:
+    """Make `prefix` hold exactly the packages of `solution`, beside what others put there; returns how many were new.
+
+    Args:
+        into_existing: take a folder, too, that holds other things and no environment of ours.
 
     Raises:
-        IntegrityError: a package's bytes are not what the channel's index promises.
+        UsageError: the folder holds other things, or a file where a package brings its own.
+        IntegrityError: a package's bytes are not what the channel's index promises, or it is made to do harm.
         NetworkError: a package cannot be downloaded.
     """
-    marker = prefix / "conda-meta" / MARKER
-    if marker.exists():
+    place = Prefix(prefix)
+    place.check(into_existing=into_existing)
+    if place.is_incomplete:
         reporter.line(f"{prefix.name}: an earlier installation was cut off; starting anew")
-        shutil.rmtree(prefix)
+        place.clear()
     installed = installed_packages(prefix)
     wanted = {package.name: package.sha256 for package in solution.packages}
-    if installed == wanted:
+    if installed == wanted and place.is_ours:
         return 0
     changed = {name for name, sha256 in installed.items() if name in wanted and wanted[name] != sha256}
     missing = [package for package in solution.packages if installed.get(package.name) != package.sha256]
-    _check_bytes(missing)
-    marker.parent.mkdir(parents=True, exist_ok=True)
-    marker.touch()
-    with reporter.task(f"installing into {prefix.name}", total=len(missing)) as task:
+    # With another Python, all that lies in its folders is linked again.
+    relinked = solution.packages if any(package.name == "python" for package in missing) else missing
+    taken = take_packages(relinked)
+    site_packages = _site_packages(solution.packages)
+    place.begin([(one.entry, installed_paths(one.judged, site_packages)) for one in taken])
+    with (
+        reporter.task(f"installing into {prefix.name}", total=len(missing)) as task,
+        linked_cache(taken) as cache,
+        rattler_panics(str(prefix)),
+    ):
         try:
             asyncio.run(
                 rattler.install(
                     list(solution.records),
                     target_prefix=prefix,
-                    cache_dir=cache_folder() / "rattler" / "pkgs",
+                    cache_dir=cache,
                     reinstall_packages=changed,
                     reporter=_install_reporter(task),
                 )
@@ -226,35 +201,32 @@ def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
             if WRONG_BYTES.search(text):
                 raise IntegrityError(f"a package is not what its channel promises: {text}") from error
             raise NetworkError(f"a package could not be installed: {text}", where=str(prefix)) from error
-    _check_installed(prefix, {package.name for package in missing})
-    marker.unlink()
+    place.finish()
     return len(missing)
 
 
-def _check_installed(prefix: Path, names: set[str]) -> None:
-    """Files are what their package promises: they are linked from a cache that something may have damaged."""
-    for path in sorted((prefix / "conda-meta").glob("*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if record["name"] not in names:
-            continue
-        for entry in record["paths_data"]["paths"]:
-            promised = entry.get("sha256")
-            if entry["path_type"] != "hardlink" or entry.get("prefix_placeholder") or promised is None:
-                continue  # what installation itself writes
-            file = prefix / entry["_path"]
-            if not file.exists() or hash_file(file) != promised:
-                shutil.rmtree(record.get("extracted_package_dir") or prefix / "none", ignore_errors=True)
-                raise IntegrityError(
-                    f"a file of `{record['name']}` is not as its package has it: the cache of packages is damaged",
-                    where=str(file),
-                    hint="run the same command again: the package is unpacked anew",
-                )
+def _site_packages(packages: Sequence[SolvedPackage]) -> str:
+    """Where the solution's Python looks for modules, relative to the prefix."""
+    for package in packages:
+        if package.name == "python":
+            return f"lib/python{'.'.join(package.version.split('.')[:2])}/site-packages"
+    return "site-packages"
 
 
 def installed_packages(prefix: Path) -> Mapping[str, str]:
     """Name and sha256 of what `prefix` holds."""
-    records = map(PrefixRecord.from_path, sorted((prefix / "conda-meta").glob("*.json")))
-    return {record.name.normalized: (record.sha256 or b"").hex() for record in records}
+    found = {}
+    for path in sorted((prefix / "conda-meta").glob("*.json")):
+        try:
+            record = PrefixRecord.from_path(path)
+        except Exception as error:  # py-rattler's types differ by what is wrong
+            raise ChannelError(
+                f"the record of an installed package cannot be read: {error}",
+                where=str(path),
+                hint="install into another folder, or put the record right",
+            ) from error
+        found[record.name.normalized] = (record.sha256 or b"").hex()
+    return found
 
 
 def _install_reporter(task: Task) -> InstallerReporter:

@@ -111,11 +111,29 @@ def unpack_files(path: Path, folder: Path) -> None:
 def _reading_errors(location: Path | str) -> Iterator[None]:
     try:
         yield
-    except Exception as error:
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
         # py-rattler wraps whatever went wrong; only a real system error, such as a full disk, has a number.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise IntegrityError(f"the package is damaged: {error}", where=str(location)) from error
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether an error is Rust's word that a program of rattler gave up: no `Exception`, and of a type not exported."""
+    return type(error).__name__ == "PanicException"
+
+
+@contextmanager
+def rattler_panics(where: str) -> Iterator[None]:
+    """Turn a panic of rattler into a `ChannelError`: whatever it was given, was more than it could take."""
+    try:
+        yield
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise ChannelError(f"rattler gave up: {error}", where=where, hint="please report it, with the channel") from error
 
 
 def is_whole(path: Path) -> bool:

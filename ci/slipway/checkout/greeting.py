@@ -59,7 +59,7 @@ def greet(request: Request, channels: tuple[str, ...], reporter: Reporter) -> Gr
         specs += ["pytorch-gpu", f"cuda-version {cuda}.*"]
     with reporter.step(Stage(StageKey.INSTALL, f"{', '.join(specs[1:])} into {prefix}")):
         solution = solve(specs, (Channel(workspace.channel).url, *channels))
-        linked = install(solution, prefix, reporter)
+        linked = install(solution, prefix, reporter, into_existing=True)
         reporter.line(f"{len(solution.packages)} packages, {linked} of them new")
     with reporter.step(Stage(StageKey.HELLO_WORLD)), tempfile.TemporaryDirectory(prefix="slipway-hello-") as folder:
         program = Path(folder) / "hello_world.py"

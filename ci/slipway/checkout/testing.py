@@ -77,7 +77,7 @@ def make_test_environment(
     embedded = embedded_channel({}, reporter, offline=False)
     prefix = workspace.work / f"{name}-env"
     solution = solve(list(specs), (Channel(workspace.channel).url, embedded.url))
-    install(solution, prefix, reporter)
+    install(solution, prefix, reporter, into_existing=True)
     return prefix
 
 

@@ -27,7 +27,6 @@ from slipway.channel.folder import Channel
 from slipway.cleanroom import ACTIVATE, CleanRoom, carried_tests, environment_of, proof_script
 from slipway.commands.verify import embedded_variant
 from slipway.verify import Verifier
-from slipway.verify.policies import load_policies
 
 if TYPE_CHECKING:
     import argparse
@@ -106,10 +105,9 @@ def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
         projects = [require_checkout() / "tests/integration/consumers" / name for name in CONSUMERS]
         platform = this_platform()
         extra += (*(f"{name}_{platform}" for name in ("gcc", "gxx", "sysroot")), *BUILT_WITH)
-    limits = load_policies().archive
     trials = []
     for name in names:
-        tests = carried_tests(_newest(workspace, name), name, limits)
+        tests = carried_tests(_newest(workspace, name), name)
         if not tests:
             raise UsageError(f"`{name}` carries no tests", hint="give its output a `test` section in the recipe")
         for test in tests:

@@ -3,6 +3,8 @@
     slipway install pytorch                   into dist/env
     slipway install --prefix DIR libtorch     into DIR
 
+DIR is new, empty, or an environment that slipway made; whatever else lies in an environment stays as it is.
+
 CONDA_OVERRIDE_GLIBC, CONDA_OVERRIDE_CUDA and friends change what this machine is taken for.
 """
 
@@ -17,6 +19,7 @@ from slipway.base.text import format_table, human_size
 from slipway.bootstrap.embedded import channels_of
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
+from slipway.channel.prefix import Prefix
 from slipway.commands._options import CHANNEL_HELP, add_variant_arguments, asked_variant
 
 if TYPE_CHECKING:
@@ -29,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="what to install, such as `pytorch` or `numpy >=2`")
     parser.add_argument("--prefix", type=Path, metavar="DIR", help="the environment (default: dist/env)")
+    parser.add_argument(
+        "--into-existing", action="store_true", help="take a --prefix, too, that holds other things; they stay"
+    )
     parser.add_argument("--channel", action="append", metavar="URL", help=CHANNEL_HELP)
     parser.add_argument("--dry-run", action="store_true", help="solve, print, and change nothing")
     parser.add_argument("--offline", action="store_true", help="download nothing")
@@ -46,8 +52,10 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         channels = (Channel(workspace.channel).url, *channels)
     solution = solve(arguments.specs, channels)
     if not arguments.dry_run:
+        into_existing = arguments.into_existing or prefix == workspace.environment
+        Prefix(prefix).check(into_existing=into_existing)  # before a lock is made in what is not ours
         with lock_folder(prefix / "conda-meta"):
-            linked = install(solution, prefix, reporter)
+            linked = install(solution, prefix, reporter, into_existing=into_existing)
     if arguments.json:
         print(json.dumps([package.__dict__ for package in solution.packages], indent=1))
         return 0

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from slipway.base.log import Reporter
     from slipway.base.paths import Workspace
+    from slipway.channel.taken import SolvedPackage
     from slipway.model import RenderedOutput
 
 FORMAT_VERSION = 4
@@ -35,6 +36,8 @@ class BuildContext:
         staging: digest of everything that goes into the output's staging; without it that is built anew.
         journal: what is told of the build as it goes.
         test: whether the package's own tests run.
+        packages: those of the environments that are known beforehand; an engine gives its builds no others that it
+            unpacked earlier.
         compile_all: compile every file, even where the compiler cache's store has it; for comparing builds.
     """
 
@@ -46,6 +49,7 @@ class BuildContext:
     staging: str | None = None
     journal: Journal = field(default_factory=Journal)
     test: bool = True
+    packages: tuple[SolvedPackage, ...] = ()
     compile_all: bool = False
 
 

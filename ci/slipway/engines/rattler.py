@@ -28,6 +28,7 @@ from slipway.base.links import read_links
 from slipway.base.paths import cache_folder
 from slipway.base.platform import this_platform
 from slipway.channel.folder import Channel
+from slipway.channel.taken import fill_linked_cache, take_packages
 from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
@@ -313,7 +314,20 @@ def _environment(context: BuildContext, folder: Path) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
         "TMPDIR": context.environ.get("TMPDIR") or "/tmp",
-        "RATTLER_CACHE_DIR": str(cache_folder(context.environ) / "rattler"),
+        "RATTLER_CACHE_DIR": str(_make_cache(context, folder / "rattler-cache")),
         "NO_COLOR": "1",
         "USER": context.environ.get("USER", "slipway"),
     }
+
+
+def _make_cache(context: BuildContext, folder: Path) -> Path:
+    """A cache for rattler-build: packages that were checked just now, no others, and the indexes as they were fetched.
+
+    What else a build takes is unpacked for it alone.
+    """
+    (folder / "pkgs").mkdir(parents=True)
+    fill_linked_cache(take_packages(context.packages, context.environ), folder / "pkgs")
+    indexes = cache_folder(context.environ) / "rattler" / "repodata"
+    indexes.mkdir(parents=True, exist_ok=True)
+    (folder / "repodata").symlink_to(indexes)
+    return folder

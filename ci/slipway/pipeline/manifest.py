@@ -26,7 +26,7 @@ from slipway.source.tree import SourceTree, read_tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from slipway.channel.environments import SolvedPackage
+    from slipway.channel.taken import SolvedPackage
     from slipway.model import RenderedOutput
 
 MANIFEST_FILE = "slipway.json"

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from slipway.channel.environments import Solution, SolvedPackage
+    from slipway.channel.environments import Solution
+    from slipway.channel.taken import SolvedPackage
     from slipway.channel.folder import Channel
     from slipway.model import RenderedOutput
 

@@ -9,26 +9,26 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import NetworkError
+from slipway.base.errors import SolveError
 from slipway.base.events import Decided, Packaged, Reason, Stage, StageKey
 from slipway.base.memory import available_memory
-from slipway.base.paths import cache_folder
 from slipway.base.text import human_seconds, human_size
+from slipway.channel.environments import solve
 from slipway.channel.folder import Channel
 from slipway.engines.engine import BuildContext
-from slipway.model import Artifact, RenderedOutput, Source
+from slipway.model import Artifact, RenderedOutput
 from slipway.observe.history import jobs_for
 from slipway.pipeline.judgement import judge_new, judge_reused
 from slipway.pipeline.packing import finish_package
 from slipway.pipeline.plan import PlannedOutput, make_plan, plan_output
-from slipway.source import url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from slipway.channel.taken import SolvedPackage
     from slipway.pipeline.context import RunContext
 
 
@@ -89,11 +89,7 @@ def _build(planned: PlannedOutput, earlier: Sequence[Artifact], context: RunCont
     for path in planned.damaged:  # nobody may install it meanwhile, nor compare the new one with it
         Channel(path.parents[1]).publish(without=[path])
     context.session.publish((artifact.output.subdir, artifact.path) for artifact in earlier)
-    try:
-        built = context.engine.build(output, _build_context(planned, context), context.reporter)
-    except NetworkError:
-        _find_missing_download(planned, context)
-        raise
+    built = context.engine.build(output, _build_context(planned, context), context.reporter)
     finish_package(built, manifest)
     built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
     judge_new(output, built, earlier, context)
@@ -114,7 +110,21 @@ def _build_context(planned: PlannedOutput, context: RunContext) -> BuildContext:
         environ=context.environ,
         jobs=_fitting_jobs(planned.output, context),
         journal=context.journal,
+        packages=(*planned.solved, *_solve_test(planned.output, context)),
     )
+
+
+def _solve_test(output: RenderedOutput, context: RunContext) -> tuple[SolvedPackage, ...]:
+    """What the solver picks around the package of `output` where it is tested, as far as that can be told before.
+
+    It is not where packages of this run conflict with it: then the engine, which solves again, says so.
+    """
+    own = {path.name.rsplit("-", 2)[0] for path in context.session.packages()}
+    specs = [spec for spec in output.requirements.run if spec.split()[0] not in own | {output.name}]
+    try:
+        return solve(specs, context.build_channels).packages if specs else ()
+    except SolveError:
+        return ()
 
 
 def _fitting_jobs(output: RenderedOutput, context: RunContext) -> int:
@@ -124,19 +134,6 @@ def _fitting_jobs(output: RenderedOutput, context: RunContext) -> int:
     if jobs < context.jobs:
         context.reporter.line(f"{jobs} of {context.jobs} compilers at once: more did not fit into {human_size(free)}")
     return jobs
-
-
-def _find_missing_download(planned: PlannedOutput, context: RunContext) -> None:
-    """Look which package of a channel elsewhere cannot be had: engines may keep that for themselves.
-
-    Raises:
-        NetworkError, IntegrityError: it cannot be fetched, or is not what the channel's index promises.
-    """
-    cache = cache_folder(context.environ)
-    for package in planned.solved:
-        unpacked = cache / "rattler" / "pkgs" / Path(package.url).stem
-        if not package.url.startswith("file:") and not (unpacked / "info" / "index.json").is_file():
-            url.fetch(Source(url=package.url, sha256=package.sha256), cache, cache, offline=False, by="channel")
 
 
 def _publish_all(artifacts: Sequence[Artifact], context: RunContext) -> list[Artifact]:

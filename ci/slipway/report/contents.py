@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.files import write_file
-from slipway.verify.archive import Kind, read_members
+from slipway.channel.archive import Kind, read_members
 from slipway.verify.elf import BrokenElfError, read_elf
-from slipway.verify.policies import load_policies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +62,7 @@ def read_contents(path: Path) -> tuple[FileSize, ...]:
     """
     return tuple(
         FileSize(member.path, len(member.content), _device_code(member.content))
-        for member in read_members(path, load_policies().archive)
+        for member in read_members(path)
         if member.kind is Kind.FILE and not member.path.startswith("info/")
     )
 

@@ -1,6 +1,6 @@
 """Proof before publication: a package's facts are read first, then policies, which are data, judge them.
 
-`archive` reads the package as a stream; `elf`, `fatbin` and `traces` read its files; `facts` puts it together;
+`slipway.channel.archive` reads the package as a stream; `elf`, `fatbin` and `traces` read its files; `facts` puts it together;
 `surroundings` looks at what is around it; `policies` loads ``data/``; `rules` judges; `findings` prints.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from slipway.base.errors import SolveError
-    from slipway.channel.environments import SolvedPackage
+    from slipway.channel.taken import SolvedPackage
 
 __all__ = [
     "Finding",
@@ -52,7 +52,7 @@ class Verifier:
 
     def facts(self, path: Path) -> PackageFacts:
         """Everything about one package file. Raises IntegrityError: it is damaged or hostile."""
-        return read_package(path, self.policies.archive, self._tracer)
+        return read_package(path, self._tracer)
 
     def surroundings(
         self, packages: Iterable[SolvedPackage], facts: PackageFacts, previous_in: Path | None = None
@@ -60,7 +60,7 @@ class Verifier:
         """What is around a package, from a solution; the last release is looked for in the channel `previous_in`."""
         found = find_previous(previous_in, facts) if previous_in is not None else None
         previous = self.facts(found) if found is not None else None
-        return read_surroundings(packages, facts.package, self.policies.archive, previous=previous)
+        return read_surroundings(packages, facts.package, previous=previous)
 
     def judge(self, facts: PackageFacts, surroundings: Surroundings | None) -> list[Finding]:
         """What is to be said about one package; without surroundings only what it shows by itself."""

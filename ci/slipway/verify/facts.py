@@ -1,22 +1,28 @@
 """Facts about a package file: what it says, what it holds. Reads, never judges.
 
-The archive is read once, as a stream (see `slipway.verify.archive`). What counts as a trace of the build or as a secret
+The archive is read once, as a stream (see `slipway.channel.archive`). What counts as a trace of the build or as a secret
 is told by the caller (`slipway.verify.traces`).
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn
-
-from rattler import MatchSpec, Version
+from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError
+from slipway.channel.judgement import (
+    INDEX,
+    LINK,
+    PATHS,
+    check_index_document,
+    check_link_document,
+    check_paths_document,
+    read_document,
+    require_documents,
+)
 from slipway.channel.package import read_info_files
-from slipway.verify.archive import Kind, Limits, Member, read_members
+from slipway.channel.archive import Kind, Member, read_members
 from slipway.verify.elf import MAGIC, BrokenElfError, ElfFacts, read_elf
 
 if TYPE_CHECKING:
@@ -36,14 +42,6 @@ _TEXT_SUFFIXES = (
 
 _BESIDES = ("share/doc/", "share/licenses/", "share/man/", "lib/pkgconfig/", "lib/cmake/")
 """What lies beside libraries and is no use of its own."""
-
-_INDEX_TEXTS = (
-    ("name", re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*"), "package's name"),
-    ("version", re.compile(r"[A-Za-z0-9_.+!]+"), "version"),
-    ("build", re.compile(r"[A-Za-z0-9_.+]+"), "build string"),
-    ("subdir", re.compile(r"noarch|[a-z0-9]+-[a-z0-9_]+"), "platform"),
-)
-"""Keys of index.json that are texts: the form that each has, and what it is."""
 
 _SCRIPT_BYTES = 4096
 """How much of a program is kept when it is a text: the first lines of a script say who runs it and what it imports."""
@@ -129,7 +127,7 @@ class PackageFacts:
         return frozenset(spec.split()[0].lower() for spec in self.depends if spec.split())
 
 
-def read_package(path: Path, limits: Limits, tracer: Tracer) -> PackageFacts:
+def read_package(path: Path, tracer: Tracer) -> PackageFacts:
     """Every fact the judgement needs, from one package file.
 
     Raises:
@@ -141,22 +139,22 @@ def read_package(path: Path, limits: Limits, tracer: Tracer) -> PackageFacts:
     info: list[FileFacts] = []
     found: dict[str, FileFacts] = {}
     placeholders: dict[str, str] = {}
-    for member in read_members(path, limits):
+    for member in read_members(path):
         if member.path.startswith("info/"):
             if member.path in wanted:
-                documents[member.path] = _json(member.content, f"{path}: {member.path}")
-                if member.path == "info/paths.json":
-                    placeholders = _placeholders(documents[member.path], path)
+                documents[member.path] = read_document(member.content, f"{path}: {member.path}")
+                if member.path == PATHS:
+                    check_paths_document(documents[PATHS], path)
+                    placeholders = _placeholders(documents[PATHS])
             # paths.json names the prefixes, so that they can be replaced; elsewhere in info/ nothing replaces them.
-            declared = set(placeholders.values()) if member.path == "info/paths.json" else ()
+            declared = set(placeholders.values()) if member.path == PATHS else ()
             info.append(_file_facts(member, declared, tracer, found))
         else:
             declared = {placeholders[member.path]} if member.path in placeholders else ()
             found[member.path] = _file_facts(member, declared, tracer, found)
-    for name in ("info/index.json", "info/paths.json"):
-        if name not in documents:
-            raise IntegrityError(f"the package is damaged: it has no {name}", where=str(path))
-    check_index_document(documents["info/index.json"], path)
+    require_documents(documents, path)
+    check_index_document(documents[INDEX], path)
+    check_link_document(documents.get(LINK, {}), path)
     if "info/run_exports.json" in documents:
         _check_run_exports(documents["info/run_exports.json"], f"{path}: info/run_exports.json")
     promises = {str(entry["_path"]): entry for entry in documents["info/paths.json"].get("paths", ())}
@@ -177,78 +175,14 @@ def read_package(path: Path, limits: Limits, tracer: Tracer) -> PackageFacts:
     )
 
 
-def check_index_document(index: Mapping[str, Any], path: Path) -> None:
-    """Whether what index.json says has the form that solvers and indexers read, and fits the name of the file.
-
-    Raises:
-        IntegrityError: it does not.
-    """
-    where = f"{path}: info/index.json"
-
-    def refuse(message: str) -> NoReturn:
-        raise IntegrityError(f"the package is damaged: {message}", where=where, hint="build the package again")
-
-    for key, form, meaning in _INDEX_TEXTS:
-        if not isinstance(index.get(key), str) or not form.fullmatch(index[key]):
-            refuse(f"`{key}` is {_shortened(index.get(key))}, which is no {meaning}")
-    try:
-        Version(index["version"])
-    except Exception:  # py-rattler's own type is not exported
-        refuse(f"`version` is {_shortened(index['version'])}, which is no version")
-    number = index.get("build_number")
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        refuse(f"`build_number` is {_shortened(number)}, which is no number")
-    if index.get("noarch") not in (None, False, True, "python", "generic"):
-        refuse(f"`noarch` is {_shortened(index.get('noarch'))}, and only python and generic are known")
-    for key in ("depends", "constrains"):
-        specs = index.get(key, [])
-        if not isinstance(specs, list) or not all(isinstance(spec, str) for spec in specs):
-            refuse(f"`{key}` is no list of match specs")
-        for spec in specs:
-            try:
-                MatchSpec(spec, strict=False)
-            except Exception:
-                refuse(f"`{key}` holds {_shortened(spec)}, which is no match spec")
-    expected = f"{index['name']}-{index['version']}-{index['build']}{path.suffix}"
-    if path.name != expected:
-        raise IntegrityError(
-            f"the file's name is not the package's: by its index.json it is {expected[:200]}",
-            where=str(path),
-            hint="channels know a package by its file's name: give it back its own",
-        )
-
-
 def _check_run_exports(document: Mapping[str, Any], where: str) -> None:
     for key, specs in document.items():
         if not isinstance(specs, list) or not all(isinstance(spec, str) for spec in specs):
             raise IntegrityError(f"the package is damaged: `{key[:50]}` is no list of match specs", where=where)
 
 
-def _shortened(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 80 else f"{text[:76]}..."
-
-
-def _json(content: bytes, where: str) -> dict[str, Any]:
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise IntegrityError(f"the package is damaged: no valid JSON: {error}", where=where) from error
-    if not isinstance(value, dict):
-        raise IntegrityError("the package is damaged: an object was expected", where=where)
-    return value
-
-
-def _placeholders(paths: Mapping[str, Any], where: Path) -> dict[str, str]:
-    entries = paths.get("paths")
-    if not isinstance(entries, list) or not all(
-        isinstance(entry, dict) and isinstance(entry.get("_path"), str) for entry in entries
-    ):
-        raise IntegrityError("the package is damaged: not a list of paths", where=f"{where}: info/paths.json")
-    names = [entry["_path"] for entry in entries]
-    if len(set(names)) != len(names):
-        raise IntegrityError("the package is damaged: it names a path twice", where=f"{where}: info/paths.json")
-    return {entry["_path"]: str(entry["prefix_placeholder"]) for entry in entries if entry.get("prefix_placeholder")}
+def _placeholders(paths: Mapping[str, Any]) -> dict[str, str]:
+    return {entry["_path"]: entry["prefix_placeholder"] for entry in paths["paths"] if entry.get("prefix_placeholder")}
 
 
 def _file_facts(
@@ -322,8 +256,8 @@ def read_inventory(location: Path | str) -> Inventory:
 
     documents = read_info_files(location, ["paths.json", "run_exports.json"])
     where = str(location)
-    paths = _json(documents.get("paths.json", b"{}"), where).get("paths", [])
-    exports = _json(documents.get("run_exports.json", b"{}"), where)
+    paths = read_document(documents.get("paths.json", b"{}"), where).get("paths", [])
+    exports = read_document(documents.get("run_exports.json", b"{}"), where)
     specs: Sequence[str] = [spec for values in exports.values() if isinstance(values, list) for spec in values]
     return Inventory(
         links={str(entry["_path"]): entry.get("path_type") == "softlink" for entry in paths},

@@ -15,7 +15,6 @@ from pathlib import Path
 from slipway.base.errors import UsageError
 from slipway.base.events import Severity  # noqa: TC001 - as above
 from slipway.base.schema import read_yaml
-from slipway.verify.archive import Limits  # noqa: TC001 - as above
 from slipway.verify.traces import Pattern  # noqa: TC001 - as above
 
 POLICY_FOLDER = Path(__file__).parent / "data"
@@ -192,7 +191,6 @@ class PythonPolicy:
 class Policies:
     """All of them; one file each."""
 
-    archive: Limits
     linking: Linking
     floors: Floors
     openmp: OpenMP

@@ -12,13 +12,13 @@ from urllib.parse import unquote, urlsplit
 from rattler import Version
 
 from slipway.base.files import hash_file
-from slipway.verify.archive import Limits, read_members
+from slipway.channel.archive import read_members
 from slipway.verify.facts import Inventory, read_inventory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from slipway.channel.environments import SolvedPackage
+    from slipway.channel.taken import SolvedPackage
     from slipway.verify.facts import PackageFacts
 
 
@@ -47,7 +47,7 @@ class Surroundings:
 
 
 def read_surroundings(
-    packages: Iterable[SolvedPackage], name: str, limits: Limits, *, previous: PackageFacts | None = None
+    packages: Iterable[SolvedPackage], name: str, *, previous: PackageFacts | None = None
 ) -> Surroundings:
     """Look into every package of a solution but `name` itself.
 
@@ -62,7 +62,7 @@ def read_surroundings(
             location = _location(package.url)
             inventory = read_inventory(location)
             if isinstance(location, Path) and _RUNTIME_LINKS.intersection(inventory.links):
-                targets = {member.path: member.target for member in read_members(location, limits) if member.target}
+                targets = {member.path: member.target for member in read_members(location) if member.target}
                 inventory = replace(inventory, targets=targets)
             found[package.name] = inventory
     return Surroundings(found, previous)

@@ -29,11 +29,9 @@ from slipway.engines.build_folder import build_root
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.run import run
-from slipway.verify.archive import read_contents
-from slipway.verify.policies import load_policies
+from slipway.channel.archive import read_contents
 
 pytestmark = pytest.mark.integration
-LIMITS = load_policies().archive
 MakeOutput = Callable[..., RenderedOutput]
 MakeContext = Callable[..., RunContext]
 
@@ -155,7 +153,7 @@ def test_developers_leftovers_stay_out(make_output: MakeOutput, make_context: Ma
         script="mkdir $PREFIX/x; ls -A | grep -v -e conda_build -e build_env -e source_info > $PREFIX/x/files.txt\n",
         sources=(Source(path=str(git_checkout)),),
     )
-    contents = read_contents(run([output], make_context())[0].path, LIMITS)
+    contents = read_contents(run([output], make_context())[0].path)
     assert contents["x/files.txt"].decode().split() == [".gitignore", "new.c"]
 
 
@@ -169,7 +167,7 @@ def test_patch_is_applied(make_output: MakeOutput, make_context: MakeContext, tm
         script="mkdir $PREFIX/x; cp a.txt $PREFIX/x\n",
         sources=(Source(path="../source", patches=("../0001-new.patch",)),),
     )
-    contents = read_contents(run([output], make_context())[0].path, LIMITS)
+    contents = read_contents(run([output], make_context())[0].path)
     assert contents["x/a.txt"] == b"new\n"
     assert (source / "a.txt").read_text(encoding="utf-8") == "old\n"
 
@@ -313,7 +311,7 @@ def test_link_scripts_and_the_whole_about_are_packed(make_output: MakeOutput, ma
     about = {"license": "MIT", "license_file": "LICENSE", "doc_source_url": "https://example.org/doc", "tags": ["a"]}
     output = make_output(script="mkdir $PREFIX/x; touch $PREFIX/x/y\n", build={"post-link": "greet.sh"}, about=about)
     (output.recipe_dir / "greet.sh").write_text("echo hello\n", encoding="utf-8")
-    contents = read_contents(run([output], make_context())[0].path, LIMITS)
+    contents = read_contents(run([output], make_context())[0].path)
     assert contents["bin/.libtoy-post-link.sh"] == b"echo hello\n"
     written = json.loads(contents["info/about.json"])
     assert {key: written[key] for key in ("license", "doc_source_url", "tags")} == {
@@ -327,7 +325,7 @@ def test_noarch_generic_is_tested_and_lies_in_noarch(make_output: MakeOutput, ma
                          subdir="noarch", test=test)  # fmt: skip
     path = run([output], make_context())[0].path
     assert path.parent.name == "noarch"
-    assert json.loads(read_contents(path, LIMITS)["info/index.json"])["noarch"] == "generic"
+    assert json.loads(read_contents(path)["info/index.json"])["noarch"] == "generic"
     bad = replace(output, build_string="h1_0", test=OutputTest(commands=("test -f $PREFIX/share/missing",)))
     with pytest.raises(BuildError, match="its test failed"):
         run([bad], make_context())

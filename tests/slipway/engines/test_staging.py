@@ -18,8 +18,7 @@ from slipway.pipeline.manifest import MANIFEST_FILE
 from slipway.pipeline.plan import make_plan
 from slipway.pipeline.run import run
 from slipway.recipe import load_recipe, render
-from slipway.verify.archive import read_contents
-from slipway.verify.policies import load_policies
+from slipway.channel.archive import read_contents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,7 +135,7 @@ def test_each_output_packs_its_part(
         "toy-both": ["share/second", "share/toy-both"],
         "toy-inline": ["share/inline"],
     }
-    made = read_contents(packages["toy-script"], load_policies().archive)["share/toy-script"]
+    made = read_contents(packages["toy-script"])["share/toy-script"]
     assert made == b"started\n", "the output's script goes on in the top level's folder"
     # Once for all outputs that list files, and in the folder of each whose script goes on there.
     assert (tmp_path / "runs").read_text(encoding="utf-8").split() == ["toy-split"] * 4

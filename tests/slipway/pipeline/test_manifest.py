@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import IntegrityError
-from slipway.channel.environments import SolvedPackage
+from slipway.channel.taken import SolvedPackage
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
 from slipway.pipeline.manifest import Manifest, differences, make_manifest
 

@@ -11,7 +11,8 @@ import pytest
 
 from slipway.base.errors import ChannelError, SolveError
 from slipway.base.events import Reason
-from slipway.channel.environments import Solution, SolvedPackage
+from slipway.channel.environments import Solution
+from slipway.channel.taken import SolvedPackage
 from slipway.model import RenderedOutput, Requirements
 from slipway.pipeline.manifest import Manifest
 from slipway.pipeline.plan import SHOWN_CHANGES, FoundPackage, Plan, PlanInputs, PlannedOutput, make_plan

@@ -32,6 +32,13 @@ def test_every_rule_has_a_test() -> None:
 # ---------------------------------------------------------------------------------------------------- contents
 
 
+@pytest.mark.parametrize("other", ["share/A.txt", "SHARE/a.txt", "share/STRASSE", "share/a.txt/../A.TXT"])
+def test_names_that_some_file_systems_take_for_one(kit: Kit, other: str) -> None:
+    facts = kit.facts(kit.package({"share/a.txt": "a", "share/stra\u00dfe": "b"}))
+    beside = replace(facts.files[0], path=other.replace("a.txt/../", ""))
+    assert "in nothing but case" in kit.only(kit.judge(replace(facts, files=(*facts.files, beside))), "names").message
+
+
 def test_paths_name_another_content(kit: Kit) -> None:
     facts = kit.facts(kit.package({"share/a.txt": "a"}))
     changed = replace(facts, files=(replace(facts.files[0], promised_sha256="0" * 64),))

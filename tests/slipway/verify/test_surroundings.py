@@ -11,7 +11,7 @@ import pytest
 
 from slipway.base.errors import ChannelError, IntegrityError
 from slipway.base.events import Finding
-from slipway.channel.environments import SolvedPackage
+from slipway.channel.taken import SolvedPackage
 from slipway.channel.folder import Channel
 from slipway.cli import main
 from slipway.commands.verify import embedded_variant

@@ -22,6 +22,7 @@ Rule = "Callable[[Case], Iterator[Finding]]"
 
 RULES: Mapping[str, Callable[[Case], Iterator[Finding]]] = {
     "paths": contents.paths,
+    "names": contents.names,
     "modes": contents.modes,
     "broken-elf": contents.broken_elf,
     "build-path": contents.build_paths,

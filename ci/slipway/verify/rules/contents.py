@@ -6,6 +6,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from slipway.base.events import ERROR, WARNING
+from slipway.channel.judgement import find_case_collisions
 from slipway.verify.policies import match_name
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ def paths(case: Case) -> Iterator[Finding]:
             yield case.finding(ERROR, "paths", entry.path, message, cure)
     for path in case.facts.unlisted:
         yield case.finding(ERROR, "paths", path, "it is in the package, but paths.json does not name it", cure)
+
+
+def names(case: Case) -> Iterator[Finding]:
+    """No two files have names that some file systems take for one."""
+    cure = "give one of them another name in the build script, or leave it out"
+    for first, second in find_case_collisions(entry.path for entry in case.facts.files):
+        yield case.finding(ERROR, "names", second, f"it differs from `{first}` in nothing but case", cure)
 
 
 def modes(case: Case) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 from slipway.base.errors import ChannelError, IntegrityError
-from slipway.verify.archive import Kind, Limits, read_contents, read_members
+from slipway.channel.archive import Kind, Limits, read_contents, read_members
 
 if TYPE_CHECKING:
     from conftest import Kit, RawPackage
@@ -196,9 +196,9 @@ def test_encrypted_entry(raw_package: RawPackage) -> None:
 def test_what_is_no_package(tmp_path: Path) -> None:
     with pytest.raises(ChannelError, match="there is no such package"):
         list(read_members(tmp_path / "a-1-0.conda", LIMITS))
-    (tmp_path / "a-1-0.tar.bz2").touch()
+    (tmp_path / "a-1-0.zip").touch()
     with pytest.raises(ChannelError, match="not a conda package"):
-        list(read_members(tmp_path / "a-1-0.tar.bz2", LIMITS))
+        list(read_members(tmp_path / "a-1-0.zip", LIMITS))
 
 
 def test_unknown_format_version(raw_package: RawPackage) -> None:

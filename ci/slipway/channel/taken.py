@@ -1,0 +1,283 @@
+"""Packages that are taken from channels: fetched, checked, judged and unpacked, before anything is linked from them.
+
+    archives/SHA256/FILE      packages of channels elsewhere, as they came
+    unpacked/SHA256/FOLDER    each package's files
+    judged/SHA256.json        what an archive holds, and which file on disk that was read from
+
+The chain of trust begins at the index, which promises the sha256 of an archive. What the archive holds is read from it
+once and then remembered for as long as the file on disk stays the one that was read: its inode, size, and times of
+change in nanoseconds, one of which nobody can set. Unpacked files are compared with that each time that they are taken.
+Whatever is not as it should be is removed, and fetched or unpacked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import stat
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from rattler import Client
+from rattler.package_streaming import download_to_path
+
+from slipway.base.errors import ChannelError, IntegrityError, NetworkError
+from slipway.base.files import disk_errors, hash_file, write_file
+from slipway.base.locks import hold_lock
+from slipway.base.paths import cache_folder
+from slipway.channel.archive import Kind, Member
+from slipway.channel.judgement import FoundMember, JudgedPackage, judge_package
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+TRIES = 3
+"""How often a package is asked for that cannot be fetched."""
+
+JUDGEMENT = 1
+"""Goes up when packages are to be judged anew, because they are held to more."""
+
+
+@dataclass(frozen=True)
+class SolvedPackage:
+    """One package of a solution: what its channel's index says."""
+
+    name: str
+    version: str
+    build: str
+    sha256: str
+    size: int
+    url: str
+
+
+@dataclass(frozen=True)
+class TakenPackage:
+    """A package whose files lie in `folder`, each as its archive, which has the promised bytes, holds it."""
+
+    sha256: str
+    archive: Path
+    folder: Path
+    judged: JudgedPackage
+
+    @property
+    def entry(self) -> str:
+        """``name-version-build``."""
+        index = self.judged.index
+        return f"{index['name']}-{index['version']}-{index['build']}"
+
+
+def take_packages(packages: Sequence[SolvedPackage], environ: Mapping[str, str] = os.environ) -> list[TakenPackage]:
+    """Fetch, check, judge and unpack `packages`, as far as that is not done.
+
+    Raises:
+        IntegrityError: one has other bytes than its channel's index promises, or is made to do harm.
+        NetworkError: one cannot be fetched.
+        ChannelError: a local channel lacks one.
+        DiskFullError: there is no room to unpack one.
+    """
+    store = _Store(cache_folder(environ))
+    full = disk_errors("the disk is full, so packages could not be unpacked", where=store.root,
+                       hint="make room and run the same command again")  # fmt: skip
+    with full, hold_lock(store.root / "taken.lock", patience=1800), ThreadPoolExecutor(os.cpu_count()) as executor:
+        return list(executor.map(store.take, packages))
+
+
+@contextmanager
+def linked_cache(packages: Sequence[TakenPackage], environ: Mapping[str, str] = os.environ) -> Iterator[Path]:
+    """A folder to give to rattler as its cache of packages: it holds `packages`, and none that nobody checked."""
+    root = cache_folder(environ) / "linked"
+    root.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=root, ignore_cleanup_errors=True) as folder:
+        fill_linked_cache(packages, Path(folder))
+        yield Path(folder)
+
+
+def fill_linked_cache(packages: Sequence[TakenPackage], folder: Path) -> None:
+    """Make `packages` known to rattler, whose cache of packages is the empty `folder`."""
+    for package in packages:
+        entry = folder / package.entry
+        if entry.is_symlink():
+            continue  # one package of two environments
+        entry.symlink_to(package.folder)
+        # How rattler says of what package a folder is: a revision, and the archive's sha256.
+        (folder / f"{package.entry}.lock").write_bytes((1).to_bytes(8, "big") + bytes.fromhex(package.sha256))
+
+
+def archive_of(url: str) -> Path | None:
+    """The file of a package of a local channel; None for what is not of this machine."""
+    return Path(unquote(urlsplit(url).path)) if url.startswith("file://") else None
+
+
+class _Store:
+    """The folders below `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def take(self, package: SolvedPackage) -> TakenPackage:
+        """One package."""
+        archive = archive_of(package.url)
+        if archive is not None:
+            return self._take_from(archive, package)
+        archive = self.root / "archives" / package.sha256 / Path(unquote(urlsplit(package.url).path)).name
+        if archive.exists() and package.sha256:
+            with suppress(IntegrityError):  # damaged since: it is gone now, and is fetched again
+                return self._take_from(archive, package)
+        _fetch(package.url, archive)
+        return self._take_from(archive, package)
+
+    def _take_from(self, archive: Path, package: SolvedPackage) -> TakenPackage:
+        sha256, judged = self._remembered(archive, package.sha256)
+        if sha256 is None:
+            sha256 = self._check(archive, package)
+        folder = self.root / "unpacked" / sha256 / "files"
+        if judged is not None and _is_whole(folder, judged):
+            return TakenPackage(sha256, archive, folder, judged)
+        before = _identity(archive)
+        judged = self._unpack(archive, package, folder)
+        facts = {"judgement": JUDGEMENT, "archive": before, "sha256": sha256, **asdict(judged)}
+        write_file(self._memory(sha256), json.dumps(facts))
+        return TakenPackage(sha256, archive, folder, judged)
+
+    def _memory(self, sha256: str) -> Path:
+        return self.root / "judged" / f"{sha256}.json"
+
+    def _remembered(self, archive: Path, sha256: str) -> tuple[str | None, JudgedPackage | None]:
+        """What is known of the file as it lies there now."""
+        try:
+            facts = json.loads(self._memory(sha256).read_bytes())
+            known = facts["judgement"], facts["archive"], facts["sha256"]
+            if known != (JUDGEMENT, _identity(archive), sha256):
+                return None, None
+            members = tuple(FoundMember(**{**one, "kind": Kind(one["kind"])}) for one in facts["members"])
+            judged = JudgedPackage(facts["index"], members, tuple(facts["linked"]), tuple(facts["programs"]))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # none, or damaged: it is read again
+            return None, None
+        return sha256, judged
+
+    def _check(self, archive: Path, package: SolvedPackage) -> str:
+        try:
+            actual = hash_file(archive)
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            raise ChannelError(
+                "the channel's index names a package that is not there", where=str(archive)
+            ) from None
+        if actual == package.sha256 or not package.sha256:
+            return actual
+        hint = "`slipway ship` builds a damaged package of its channel again"
+        if archive.is_relative_to(self.root):
+            archive.unlink()  # so that it is missed, and made or fetched again
+            hint = "run the same command again: it is fetched or made anew"
+        raise IntegrityError(
+            f"the package is not the one that was indexed: sha256 {actual} instead of {package.sha256}",
+            where=str(archive),
+            hint=hint,
+        )
+
+    def _unpack(self, archive: Path, package: SolvedPackage, folder: Path) -> JudgedPackage:
+        """Judge a package while its files are written to a scratch folder, which takes its place if all is well."""
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as scratch:
+            writer = _Writer(Path(scratch) / "files")
+            judged = judge_package(archive, writer.write)
+            _check_identity(judged, package, archive)
+            shutil.rmtree(folder, ignore_errors=True)
+            writer.root.rename(folder)
+        return judged
+
+
+def _check_identity(judged: JudgedPackage, package: SolvedPackage, archive: Path) -> None:
+    """That a package is the one that its channel's index speaks of."""
+    said = str(judged.index["name"]).lower(), judged.index["version"], judged.index["build"]
+    if said != (package.name, package.version, package.build):
+        promised = f"{package.name}-{package.version}-{package.build}"
+        raise IntegrityError(
+            f"the package calls itself {'-'.join(said)}, and its channel's index {promised}",
+            where=str(archive),
+            hint="ask who publishes the channel; do not install this package",
+        )
+
+
+class _Writer:
+    """Puts members of an archive, whose names were judged, into the new folder `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir()
+
+    def write(self, member: Member) -> None:
+        """One member; those before it are there."""
+        path = self.root / member.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if member.kind == Kind.LINK:
+            path.symlink_to(member.target)
+        elif member.kind == Kind.HARD_LINK:
+            os.link(self.root / member.target, path)
+        else:
+            path.write_bytes(member.content)
+            path.chmod(_mode(member.mode))
+
+
+def _mode(mode: int) -> int:
+    """Of an unpacked file: nobody's rights but its owner's to change it, and nobody's rights given."""
+    return (mode & 0o755) | 0o644
+
+
+def _is_whole(folder: Path, judged: JudgedPackage) -> bool:
+    """Whether `folder` holds just what the archive does."""
+    expected = {member.path: member for member in judged.members}
+    found = 0
+    for where, folders, names in os.walk(folder):
+        for name in [*names, *(name for name in folders if Path(where, name).is_symlink())]:
+            path = Path(where, name)
+            member = expected.get(path.relative_to(folder).as_posix())
+            if member is None or not _is_as_read(path, member, expected):
+                return False
+            found += 1
+    return found == len(expected)
+
+
+def _is_as_read(path: Path, member: FoundMember, members: Mapping[str, FoundMember]) -> bool:
+    status = path.lstat()
+    if member.kind == Kind.LINK:
+        return stat.S_ISLNK(status.st_mode) and str(path.readlink()) == member.target
+    while member.kind == Kind.HARD_LINK:
+        member = members[member.target]
+    return (
+        stat.S_ISREG(status.st_mode)
+        and status.st_size == member.size
+        and stat.S_IMODE(status.st_mode) == _mode(member.mode)
+        and hash_file(path) == member.sha256
+    )
+
+
+def _identity(path: Path) -> list[int]:
+    """Changes with the file at `path`, and with whatever was done to it."""
+    status = path.stat()
+    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+
+
+def _fetch(url: str, archive: Path) -> None:
+    """Download a package; what comes is checked by whoever reads it."""
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=archive.parent, ignore_cleanup_errors=True) as folder:
+        partial = Path(folder) / "partial"
+        for attempt in range(TRIES):
+            try:
+                asyncio.run(download_to_path(Client.authenticated_client(), url, partial))
+                break
+            except Exception as error:  # py-rattler's types differ by what went wrong below
+                if isinstance(error, OSError) and error.errno is not None:
+                    raise
+                if attempt == TRIES - 1:
+                    raise NetworkError(
+                        f"a package cannot be fetched: {error}", where=url, hint="is the network up?"
+                    ) from error
+        partial.replace(archive)
