@@ -25,8 +25,8 @@ import yaml
 
 from slipway.base import proc
 from slipway.base.errors import BuildError, HostError
-from slipway.engines.host_tools import make_host_tools
 from slipway.channel.archive import read_contents
+from slipway.engines.host_tools import make_host_tools
 from slipway.verify.elf import BrokenElfError, read_elf
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ import zstandard
 from slipway.base import secrets
 from slipway.base.log import NullReporter
 from slipway.base.paths import Workspace
-from slipway.commands._options import add_request_arguments, request_of
 from slipway.channel.package_writer import PackageRecord, write_package
+from slipway.commands._options import add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.model import RenderedOutput, Requirements, RunExports
 from slipway.pipeline.context import RunContext
@@ -266,12 +266,23 @@ class RawPackage:
         info: Iterable[tuple[tarfile.TarInfo, bytes]] = (),
         names: Iterable[str] = (),
         packed: bytes | None = None,
+        index: Mapping[str, Any] | None = None,
+        paths: tuple[tarfile.TarInfo, bytes] | None = None,
     ) -> Path:
-        """Write it; `names` are further entries of the outer archive, `packed` replaces the pkg tarball's bytes."""
+        """Write it.
+
+        Args:
+            names: further entries of the outer archive.
+            packed: replaces the pkg tarball's bytes.
+            index: what info/index.json says otherwise.
+            paths: replaces info/paths.json.
+        """
         stem = self.path.name.removesuffix(".conda")
-        index = {"name": "a", "version": "1", "build": "0", "build_number": 0, "depends": [], "subdir": "linux-64"}
-        documents = {"info/index.json": index, "info/paths.json": {"paths": [], "paths_version": 1}}
-        described = [(_entry(name), json.dumps(document).encode()) for name, document in documents.items()]
+        said = {"name": "a", "version": "1", "build": "0", "build_number": 0, "depends": [], "subdir": "linux-64"}
+        described = [
+            (_entry("info/index.json"), json.dumps({**said, **(index or {})}).encode()),
+            paths or (_entry("info/paths.json"), b'{"paths": [], "paths_version": 1}'),
+        ]
         with zipfile.ZipFile(self.path, "w", zipfile.ZIP_STORED) as archive:
             archive.writestr("metadata.json", '{"conda_pkg_format_version": 2}')
             archive.writestr(f"pkg-{stem}.tar.zst", _pack(members) if packed is None else packed)

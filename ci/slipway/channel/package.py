@@ -133,7 +133,9 @@ def rattler_panics(where: str) -> Iterator[None]:
     except BaseException as error:
         if not is_panic(error):
             raise
-        raise ChannelError(f"rattler gave up: {error}", where=where, hint="please report it, with the channel") from error
+        raise ChannelError(
+            f"rattler gave up: {error}", where=where, hint="please report it, with the channel"
+        ) from error
 
 
 def is_whole(path: Path) -> bool:

@@ -108,8 +108,8 @@ class Prefix:
                 if self._is_inside(name) and _is_file(self.folder / name):
                     (self.folder / name).unlink()
             folders.add((self.folder / path).parent)
-        for path in self._records():
-            path.unlink()
+        for record in self._records():
+            record.unlink()
         for entry in pending:  # a record that was cut off itself
             (self._meta / f"{entry}.json").unlink(missing_ok=True)
         for folder in sorted(folders, key=lambda path: -len(path.parts)):

@@ -166,9 +166,7 @@ class _Store:
         try:
             actual = hash_file(archive)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            raise ChannelError(
-                "the channel's index names a package that is not there", where=str(archive)
-            ) from None
+            raise ChannelError("the channel's index names a package that is not there", where=str(archive)) from None
         if actual == package.sha256 or not package.sha256:
             return actual
         hint = "`slipway ship` builds a damaged package of its channel again"

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from slipway.channel.environments import Solution
-    from slipway.channel.taken import SolvedPackage
     from slipway.channel.folder import Channel
+    from slipway.channel.taken import SolvedPackage
     from slipway.model import RenderedOutput
 
 SHOWN_CHANGES = 12

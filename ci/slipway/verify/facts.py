@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError
+from slipway.channel.archive import Kind, Member, read_members
 from slipway.channel.judgement import (
     INDEX,
     LINK,
@@ -22,7 +23,6 @@ from slipway.channel.judgement import (
     require_documents,
 )
 from slipway.channel.package import read_info_files
-from slipway.channel.archive import Kind, Member, read_members
 from slipway.verify.elf import MAGIC, BrokenElfError, ElfFacts, read_elf
 
 if TYPE_CHECKING:

@@ -29,7 +29,6 @@ from slipway.engines.build_folder import build_root
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.run import run
-from slipway.channel.archive import read_contents
 
 pytestmark = pytest.mark.integration
 MakeOutput = Callable[..., RenderedOutput]

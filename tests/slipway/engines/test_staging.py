@@ -11,6 +11,7 @@ import pytest
 
 from slipway.base.errors import BuildError
 from slipway.base.platform import LINUX_64
+from slipway.channel.archive import read_contents
 from slipway.channel.package import read_info
 from slipway.engines.staging import pick
 from slipway.pipeline.context import RunContext
@@ -18,7 +19,6 @@ from slipway.pipeline.manifest import MANIFEST_FILE
 from slipway.pipeline.plan import make_plan
 from slipway.pipeline.run import run
 from slipway.recipe import load_recipe, render
-from slipway.channel.archive import read_contents
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ import pytest
 
 from slipway.base.errors import ChannelError, IntegrityError
 from slipway.base.events import Finding
-from slipway.channel.taken import SolvedPackage
 from slipway.channel.folder import Channel
+from slipway.channel.taken import SolvedPackage
 from slipway.cli import main
 from slipway.commands.verify import embedded_variant
 from slipway.verify import Verifier, find_previous, format_findings, sort_findings
