@@ -1,4 +1,4 @@
-"""What slipway's tests share: hand-made outputs, so that neither the renderer nor a compiler is needed; small packages."""
+"""What slipway's tests share: outputs made by hand, so that no renderer is needed, and small packages."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from slipway.engines import load_engine
 from slipway.model import RenderedOutput, Requirements, RunExports
 from slipway.pipeline.context import RunContext
 from slipway.verify import Finding, Surroundings, Verifier
-from slipway.verify.facts import Inventory, PackageFacts
 from slipway.verify.policies import Policies, load_policies
 from slipway.workflows.matrix import Matrix, make_matrix
 from slipway.workflows.settings import load_settings
 
 if TYPE_CHECKING:
     from slipway.request import Request
+    from slipway.verify.facts import Inventory, PackageFacts
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -66,6 +67,50 @@ def hash_file(path: Path, kind: str = "sha256") -> str:
     """The digest of a file's bytes, in hex; `kind` is one of hashlib's."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
+
+
+def identify_file(path: Path) -> list[int]:
+    """Inode, size, and the times of change (nanoseconds) of a file: others once anything was done to it.
+
+    Nobody can set the last one, so nobody can make another file look like one that was seen before.
+    """
+    status = path.stat()
+    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+
+
+class RememberedHashes:
+    """The sha256 of files, each read again only when the file is no longer the one that was read.
+
+    Args:
+        memory: the file to remember them in; one that cannot be read counts as empty.
+    """
+
+    def __init__(self, memory: Path) -> None:
+        self._memory = memory
+        self._changed = False
+        try:
+            known = json.loads(memory.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            known = None
+        self._known: dict[str, object] = known if isinstance(known, dict) else {}
+
+    def hash_file(self, path: Path) -> str:
+        """The sha256 of a file's bytes, in hex."""
+        identity = identify_file(path)
+        known = self._known.get(str(path))
+        if isinstance(known, list) and known[:-1] == identity and isinstance(known[-1], str):
+            return known[-1]
+        found = hash_file(path)
+        self._known[str(path)] = [*identity, found]
+        self._changed = True
+        return found
+
+    def save(self) -> None:
+        """Write down what is new, and forget files that are gone."""
+        if self._changed:
+            write_file(
+                self._memory, json.dumps({path: one for path, one in self._known.items() if Path(path).exists()})
+            )
 
 
 def is_disk_full(error: BaseException | None) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import BusyError
-from slipway.base.files import disk_errors
+from slipway.base.files import disk_errors, hash_file
 from slipway.base.locks import hold_lock
 
 if TYPE_CHECKING:
@@ -73,6 +73,16 @@ class Cache:
         """The finished download, if it is there."""
         path = self.downloads / sha256 / file
         return path if path.exists() else None
+
+    def has_download(self, sha256: str, file: str) -> bool:
+        """Whether the finished download is there, of the promised bytes; a damaged one is removed."""
+        path = self.download(sha256, file)
+        if path is None:
+            return False
+        if hash_file(path) == sha256:
+            return True
+        path.unlink()
+        return False
 
 
 def typed_disk_errors(root: Path) -> AbstractContextManager[None]:

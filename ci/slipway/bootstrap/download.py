@@ -99,8 +99,8 @@ def start_downloads(
     offline: bool,
 ) -> dict[str, Future[None]]:
     """Start fetching whatever the cache lacks; the futures are keyed by sha256."""
-    missing_wheels = [wheel for wheel in wheels if cache.download(wheel.sha256, wheel.file) is None]
-    missing_debs = [deb for deb in debs if cache.download(deb.sha256, deb.file) is None]
+    missing_wheels = [wheel for wheel in wheels if not cache.has_download(wheel.sha256, wheel.file)]
+    missing_debs = [deb for deb in debs if not cache.has_download(deb.sha256, deb.file)]
     if offline and (missing_wheels or missing_debs):
         raise _offline(", ".join([*(wheel.file for wheel in missing_wheels), *(deb.file for deb in missing_debs)][:5]))
 

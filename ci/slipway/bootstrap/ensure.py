@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base import errors, log
 from slipway.base.events import Stage, StageKey
-from slipway.base.files import link_or_copy, move_folder, write_file
+from slipway.base.files import RememberedHashes, link_or_copy, move_folder, write_file
 from slipway.base.paths import cache_folder
 from slipway.base.proc import Processes
 from slipway.bootstrap.assemble import (
@@ -163,16 +163,13 @@ def _load_channel(cache: Cache, stamp: str) -> EmbeddedChannel | None:
         packages = tuple(ChannelPackage(**{**item, "sources": tuple(item["sources"])}) for item in facts["packages"])
     except (ValueError, KeyError, TypeError):  # a machine that stopped while it was written; it is made again
         return None
-    if not _intact(path, packages):
+    if not _intact(path, packages, cache):
         return None
     return EmbeddedChannel(path, packages, facts["digest"])
 
 
-def _intact(channel: Path, packages: Sequence[ChannelPackage]) -> bool:
-    """Whether the index and every package lie there, of their size: what a stopped machine or a clean-up may have cost.
-
-    A package of the right size and other bytes is found when it is installed (`slipway.channel.environments.install`).
-    """
+def _intact(channel: Path, packages: Sequence[ChannelPackage], cache: Cache) -> bool:
+    """Whether the index and every package lie there as they were made: a cache may come from elsewhere."""
     try:
         indexes = [json.loads((channel / subdir / "repodata.json").read_bytes()) for subdir in SUBDIRS]
         count = sum(len(index["packages.conda"]) for index in indexes)
@@ -180,10 +177,16 @@ def _intact(channel: Path, packages: Sequence[ChannelPackage]) -> bool:
         return False
     if count != len(packages):
         return False
+    hashes = RememberedHashes(cache.channels / f"{channel.name}.hashes")
     for package in packages:
-        file = channel / package.subdir / f"{package.name}-{package.version}-{package.build}.conda"
-        if not file.exists() or file.stat().st_size != package.size:
+        name = f"{package.name}-{package.version}-{package.build}.conda"
+        file = channel / package.subdir / name
+        indexed = indexes[SUBDIRS.index(package.subdir)]["packages.conda"].get(name)
+        if not isinstance(indexed, dict) or indexed.get("sha256") != package.sha256:
             return False
+        if not file.is_file() or hashes.hash_file(file) != package.sha256:
+            return False
+    hashes.save()
     return True
 
 
@@ -381,7 +384,7 @@ def _publish(
         ChannelPackage(p.name, p.version, p.build, p.size, p.sources, p.subdir, p.sha256)
         for p in sorted(packages, key=lambda p: p.name)
     )
-    if not _intact(path, listed):
+    if not _intact(path, listed, cache):
         shutil.rmtree(path, ignore_errors=True)
         with cache.scratch() as scratch:
             _write_channel(scratch / "channel", packages)

@@ -29,7 +29,7 @@ from rattler import Client
 from rattler.package_streaming import download_to_path
 
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError
-from slipway.base.files import disk_errors, hash_file, write_file
+from slipway.base.files import disk_errors, hash_file, identify_file, write_file
 from slipway.base.locks import hold_lock
 from slipway.base.paths import cache_folder
 from slipway.channel.archive import Kind, Member
@@ -140,7 +140,7 @@ class _Store:
         folder = self.root / "unpacked" / sha256 / "files"
         if judged is not None and _is_whole(folder, judged):
             return TakenPackage(sha256, archive, folder, judged)
-        before = _identity(archive)
+        before = identify_file(archive)
         judged = self._unpack(archive, package, folder)
         facts = {"judgement": JUDGEMENT, "archive": before, "sha256": sha256, **asdict(judged)}
         write_file(self._memory(sha256), json.dumps(facts))
@@ -154,7 +154,7 @@ class _Store:
         try:
             facts = json.loads(self._memory(sha256).read_bytes())
             known = facts["judgement"], facts["archive"], facts["sha256"]
-            if known != (JUDGEMENT, _identity(archive), sha256):
+            if known != (JUDGEMENT, identify_file(archive), sha256):
                 return None, None
             members = tuple(FoundMember(**{**one, "kind": Kind(one["kind"])}) for one in facts["members"])
             judged = JudgedPackage(facts["index"], members, tuple(facts["linked"]), tuple(facts["programs"]))
@@ -254,12 +254,6 @@ def _is_as_read(path: Path, member: FoundMember, members: Mapping[str, FoundMemb
         and stat.S_IMODE(status.st_mode) == _mode(member.mode)
         and hash_file(path) == member.sha256
     )
-
-
-def _identity(path: Path) -> list[int]:
-    """Changes with the file at `path`, and with whatever was done to it."""
-    status = path.stat()
-    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
 def _fetch(url: str, archive: Path) -> None:

@@ -1,7 +1,7 @@
 """Proof before publication: a package's facts are read first, then policies, which are data, judge them.
 
-`slipway.channel.archive` reads the package as a stream; `elf`, `fatbin` and `traces` read its files; `facts` puts it together;
-`surroundings` looks at what is around it; `policies` loads ``data/``; `rules` judges; `findings` prints.
+`slipway.channel.archive` reads the package as a stream; `elf`, `fatbin` and `traces` read its files; `facts` puts it
+together; `surroundings` looks at what is around it; `policies` loads ``data/``; `rules` judges; `findings` prints.
 """
 
 from __future__ import annotations

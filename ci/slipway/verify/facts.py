@@ -1,7 +1,7 @@
 """Facts about a package file: what it says, what it holds. Reads, never judges.
 
-The archive is read once, as a stream (see `slipway.channel.archive`). What counts as a trace of the build or as a secret
-is told by the caller (`slipway.verify.traces`).
+The archive is read once, as a stream (see `slipway.channel.archive`). What counts as a trace of the build or as a
+secret is told by the caller (`slipway.verify.traces`).
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from slipway.base.checkout import PACKAGE_ROOT
 from slipway.base.errors import DiskFullError
 from slipway.base.files import (
+    RememberedHashes,
     copy_file,
     disk_errors,
     hash_file,
@@ -92,6 +94,28 @@ def test_digests(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"bytes")
     assert hash_file(tmp_path / "a") == hashlib.sha256(b"bytes").hexdigest()
     assert hash_file(tmp_path / "a", "md5") == hashlib.md5(b"bytes").hexdigest()
+
+
+def test_hashes_are_remembered_for_as_long_as_the_file_is_the_same(tmp_path: Path) -> None:
+    path, memory = tmp_path / "a", tmp_path / "memory"
+    for content in (b"bytes", b"other", b"", b"bytes"):
+        path.write_bytes(content)
+        before = path.stat()
+        for _ in range(2):
+            hashes = RememberedHashes(memory)
+            assert hashes.hash_file(path) == hashlib.sha256(content).hexdigest()
+            hashes.save()
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    path.write_bytes(b"flips")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert RememberedHashes(memory).hash_file(path) == hashlib.sha256(b"flips").hexdigest()
+    path.unlink()
+    hashes = RememberedHashes(memory)
+    memory.write_bytes(b"[")
+    (tmp_path / "b").touch()
+    hashes.hash_file(tmp_path / "b")
+    hashes.save()
+    assert list(json.loads(memory.read_bytes())) == [str(tmp_path / "b")]
 
 
 HOLDER = """

@@ -194,15 +194,53 @@ def test_an_index_or_a_note_that_was_damaged_is_made_again(world: World, damage:
         assert index.read_bytes() == whole
 
 
-def test_a_package_of_the_right_size_and_other_bytes_is_made_again(world: World) -> None:
-    """It is missed once `slipway.channel.environments.install` threw it out; the cache's copy is as wrong."""
+@pytest.mark.parametrize("at", [0.0, 0.3, 0.6, 0.99])
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_package_of_the_right_size_and_times_and_other_bytes_is_made_again(
+    world: World, at: float, apart: bool
+) -> None:
+    """The cache's copy is as wrong, or, where it is a file `apart`, right."""
+    world.ensure()
     channel = world.ensure()
     user = next(channel.path.rglob("user-*.conda"))
-    whole = user.read_bytes()
-    user.write_bytes(whole[:-9] + bytes(9))
-    user.unlink()
+    whole, times = user.read_bytes(), user.stat()
+    content = bytearray(whole)
+    content[int(len(content) * at)] ^= 1
+    if apart:
+        user.unlink()
+    user.write_bytes(content)
+    os.utime(user, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert world.ensure() == channel
     assert next(channel.path.rglob("user-*.conda")).read_bytes() == whole
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"x": 3}'])
+def test_memory_of_hashes_that_is_damaged_or_came_from_elsewhere(world: World, text: str) -> None:
+    world.ensure()
+    channel = world.ensure()
+    (memory,) = (world.cache / "channels").glob("*.hashes")
+    memory.write_text(text)
+    assert world.ensure() == channel
+    known = json.loads(memory.read_text())
+    user = next(channel.path.rglob("user-*.conda"))
+    whole = user.read_bytes()
+    user.unlink()
+    user.write_bytes(whole[:-1] + b"!")
+    memory.write_text(json.dumps({path: [1, *one[1:]] for path, one in known.items()}))
+    assert world.ensure() == channel
+    assert next(channel.path.rglob("user-*.conda")).read_bytes() == whole
+
+
+def test_a_damaged_download_is_fetched_again(world: World) -> None:
+    channel = world.ensure()
+    for path in sorted((world.cache / "downloads").rglob("*")):
+        if path.is_file():
+            path.write_bytes(path.read_bytes()[:-1] + b"!")
+    for folder in ("packages", "channels"):
+        shutil.rmtree(world.cache / folder)
+    assert world.ensure() == channel
+    for path in sorted((world.cache / "downloads").rglob("*")):
+        assert path.is_dir() or hash_file(path) == path.parent.name
 
 
 def test_a_mirror_that_moved_on_is_followed(

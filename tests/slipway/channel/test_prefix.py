@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +19,8 @@ from slipway.channel.folder import Channel
 from slipway.channel.prefix import COMPLETE, INCOMPLETE, Prefix
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Kit
 
 PROGRAM = """

@@ -14,21 +14,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from slipway.base.checkout import PACKAGE_ROOT
-from slipway.base.errors import BuildError, RecipeError, SolveError, VerifyError
+from slipway.base.errors import BuildError, IntegrityError, RecipeError, SolveError, VerifyError
 from slipway.base.events import Phase
 from slipway.base.log import NullReporter, Task
 from slipway.base.paths import Workspace
 from slipway.base.secrets import remember_secret
+from slipway.channel.archive import read_contents
+from slipway.channel.folder import Channel
 from slipway.channel.package import unpack_package
 from slipway.engines.build_folder import build_root
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.run import run
+
+if TYPE_CHECKING:
+    from conftest import Kit
 
 pytestmark = pytest.mark.integration
 MakeOutput = Callable[..., RenderedOutput]
@@ -384,3 +389,41 @@ def test_secrets_reach_nothing_that_stays(make_output: MakeOutput, make_context:
     changed = replace(output, script_env={"ODDLY_NAMED": "another-value", "MODE": "fast"})
     with pytest.raises(BuildError):
         run([changed], context)
+
+
+@pytest.mark.parametrize("section", ["build", "host"])
+@pytest.mark.parametrize("damage", ["append", "flip", "restored"])
+def test_damaged_package_reaches_no_build(
+    make_output: MakeOutput, make_context: MakeContext, kit: Kit, tmp_path: Path, section: str, damage: str
+) -> None:
+    """Among what an earlier build unpacked: what a script left there, a disk, or a cache that was restored."""
+    channel = Channel(tmp_path / "tools")
+    channel.publish([("linux-64", kit.package({"share/tool.txt": "good"}, name="tool"))])
+    output = make_output(
+        requirements=Requirements(**{section: ("tool",)}),
+        script="mkdir -p $PREFIX/x; cat $BUILD_PREFIX/share/tool.txt $PREFIX/share/tool.txt > $PREFIX/x/seen || :",
+    )
+    context = make_context(channels=(channel.url,), environ={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")})
+    for _ in range(2):
+        (artifact,) = run([output], replace(context, rebuild=True))
+        assert read_contents(artifact.path)["x/seen"] == b"good"
+        (unpacked,) = (tmp_path / "cache/slipway/unpacked").glob("*/files/share/tool.txt")
+        times = unpacked.stat()
+        if damage == "restored":
+            unpacked.unlink()
+        unpacked.write_bytes(b"good evil" if damage == "append" else b"evil")
+        os.utime(unpacked, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def test_flipped_byte_in_a_channel_ends_the_build(
+    make_output: MakeOutput, make_context: MakeContext, kit: Kit, tmp_path: Path
+) -> None:
+    channel = Channel(tmp_path / "tools")
+    channel.publish([("linux-64", kit.package({"share/tool.txt": "good"}, name="tool"))])
+    (package,) = channel.packages()
+    content = bytearray(package.read_bytes())
+    content[len(content) // 2] ^= 1
+    package.write_bytes(content)
+    output = make_output(requirements=Requirements(host=("tool",)), script="mkdir $PREFIX/x; touch $PREFIX/x/y")
+    with pytest.raises(IntegrityError, match="not the one that was indexed"):
+        run([output], make_context(channels=(channel.url,)))
