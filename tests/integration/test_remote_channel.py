@@ -135,10 +135,10 @@ FAULTS = [
     ("/repodata", "404", 5, "could not find subdir"),
     ("/repodata", "500", 5, "500 Internal Server Error"),
     (r"/repodata\.json$", "half", 5, "before message length"),
-    (r"/words-1-\w+\.conda", "404", 5, "HTTP 404"),
-    (r"/words-1-\w+\.conda", "503", 5, "HTTP 503"),
-    (r"/words-1-\w+\.conda", "half", 5, "a download stopped after"),
-    (r"/words-1-\w+\.conda", "other byte", 6, "not the one that the channel promises: sha256"),
+    (r"/words-1-\w+\.conda", "404", 5, "404"),
+    (r"/words-1-\w+\.conda", "503", 5, "503"),
+    (r"/words-1-\w+\.conda", "half", 5, "a package cannot be fetched"),
+    (r"/words-1-\w+\.conda", "other byte", 6, "not the one that was indexed: sha256"),
 ]
 
 

@@ -175,7 +175,7 @@ class _Store:
             hint = "run the same command again: it is fetched or made anew"
         raise IntegrityError(
             f"the package is not the one that was indexed: sha256 {actual} instead of {package.sha256}",
-            where=str(archive),
+            where=str(archive) if archive_of(package.url) else package.url,
             hint=hint,
         )
 
