@@ -22,10 +22,60 @@ if TYPE_CHECKING:
     from slipway.base.paths import Workspace
     from slipway.base.platform import Platform
     from slipway.model import RenderedOutput, Variant, VariantOption
-    from slipway.recipe import RecipeMatrix
+    from slipway.recipe import RecipeMatrix, VariantConfigText
     from slipway.recipe.stages import Versions
 
 DEFAULT_RECIPE = default_folder() / "recipe"
+
+
+@dataclass(frozen=True)
+class Configurations:
+    """The variant configurations beside the recipe's own.
+
+    Attributes:
+        surroundings: folders whose conda_build_config.yaml lies below the recipe's own.
+        exclusive: files that take the place of those, in order.
+        additional: files that lie over the recipe's own, in order.
+        variants: keys and values that lie over every file.
+    """
+
+    surroundings: tuple[Path, ...] = ()
+    exclusive: tuple[Path, ...] = ()
+    additional: tuple[Path, ...] = ()
+    variants: Mapping[str, Any] | None = None
+
+    def render(
+        self,
+        recipe: Path,
+        platform: Platform,
+        *,
+        environ: Mapping[str, str],
+        pins: tuple[VariantConfigText, ...] = (),
+        versions: Versions | None = None,
+    ) -> RecipeMatrix:
+        """Every output of a recipe in every variant, in build order.
+
+        Args:
+            environ: environment variables that selectors and templates may see.
+            pins: a channel's configurations, which lie between the recipe's own and the additional ones.
+            versions: see `recipe.render`.
+
+        Raises:
+            RecipeError: the recipe cannot be rendered.
+        """
+        if self.exclusive:
+            below = tuple(load_config(path) for path in self.exclusive)
+        else:
+            below = surrounding_configs(self.surroundings)
+        return render_matrix(
+            load_recipe(recipe),
+            (*pins, *(load_config(path) for path in self.additional)),
+            platform=platform,
+            environ=environ,
+            base_configs=below,
+            variants=self.variants,
+            versions=versions,
+        )
 
 
 @dataclass(frozen=True)
@@ -93,20 +143,9 @@ class Request:
             RecipeError: the recipe cannot be rendered.
             VariantError: the embedded channel does not have what is asked for.
         """
-        if self.exclusive_configs:
-            below = tuple(load_config(path) for path in self.exclusive_configs)
-        else:
-            below = surrounding_configs(self.surroundings)
+        configurations = Configurations(self.surroundings, self.exclusive_configs, self.variant_configs, self.variants)
         pins = embedded_pins(self.preferred) if self.uses_embedded else ()
-        return render_matrix(
-            load_recipe(self.recipe),
-            (*pins, *(load_config(path) for path in self.variant_configs)),
-            platform=self.platform,
-            environ=self.environ,
-            base_configs=below,
-            variants=self.variants,
-            versions=versions,
-        )
+        return configurations.render(self.recipe, self.platform, environ=self.environ, pins=pins, versions=versions)
 
     def matching(self) -> tuple[RenderedOutput, ...]:
         """The outputs that belong to what was asked for, in build order; all of them if nothing was.

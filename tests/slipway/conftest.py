@@ -26,6 +26,7 @@ from slipway.commands._options import add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.model import RenderedOutput, Requirements, RunExports
 from slipway.pipeline.context import RunContext
+from slipway.request import Configurations
 from slipway.verify import Finding, Surroundings, Verifier
 from slipway.verify.policies import Policies, load_policies
 from slipway.workflows.matrix import Matrix, make_matrix
@@ -129,7 +130,7 @@ def git_checkout(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def own_matrix() -> Matrix:
     """What `slipway ci write` writes from."""
-    return make_matrix(CHECKOUT / "recipe", CHECKOUT, load_settings(), {})
+    return make_matrix(CHECKOUT / "recipe", CHECKOUT, load_settings(), Configurations())
 
 
 PLACEHOLDER = "/prefix" + "_placehold" * 8

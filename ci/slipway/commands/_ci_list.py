@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from slipway.base.checkout import default_folder
 from slipway.base.text import format_table
+from slipway.commands._configurations import add_configuration_arguments, configurations_of
 from slipway.workflows.graph import describe
-from slipway.workflows.matrix import make_matrix
+from slipway.workflows.matrix import Matrix, make_matrix
 from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings
 
 if TYPE_CHECKING:
@@ -21,9 +22,21 @@ if TYPE_CHECKING:
 def add_matrix_arguments(parser: argparse.ArgumentParser) -> None:
     """Which recipe's jobs, on which platforms."""
     parser.add_argument("recipe", nargs="?", type=Path, default=default_folder() / "recipe", metavar="DIR")
+    add_configuration_arguments(parser)
     parser.add_argument(
         "--settings", type=Path, default=DEFAULT_SETTINGS, metavar="FILE", help="platforms, runners and resources"
     )
+
+
+def matrix_of(arguments: argparse.Namespace, checkout: Path) -> Matrix:
+    """The jobs by the configurations that CI has: the checkout's, the recipe's and the named ones, not the user's home.
+
+    Raises:
+        RecipeError: the recipe cannot be rendered.
+        UsageError: a configuration lies outside of the checkout.
+    """
+    configurations = configurations_of(arguments, [checkout])
+    return make_matrix(arguments.recipe, checkout, load_settings(arguments.settings), configurations)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Print the table, or the list."""
-    matrix = make_matrix(arguments.recipe, default_folder(), load_settings(arguments.settings), {})
+    matrix = matrix_of(arguments, default_folder())
     if arguments.json:
         print(json.dumps(describe(matrix.everything), indent=1))
         return 0

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from slipway.base.checkout import default_folder
 from slipway.base.errors import VariantError
 from slipway.base.platform import LINUX_64, find_platform
+from slipway.commands._configurations import add_configuration_arguments, configurations_of
 from slipway.engines.conda_build_recipe import write_recipe
-from slipway.recipe import load_recipe, render
 from slipway.recipe.choose import identifier
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("identifier", metavar="IDENTIFIER")
     parser.add_argument("recipe", nargs="?", type=Path, default=default_folder() / "recipe", metavar="DIR")
     parser.add_argument("--platform", default=LINUX_64.subdir, metavar="SUBDIR")
+    add_configuration_arguments(parser)
     parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder that is written")
 
 
@@ -35,7 +36,8 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     Raises:
         VariantError: there is no such output.
     """
-    outputs = render(load_recipe(arguments.recipe), platform=find_platform(arguments.platform), environ={})
+    configurations = configurations_of(arguments, [default_folder()])
+    outputs = configurations.render(arguments.recipe, find_platform(arguments.platform), environ={}).outputs
     found = [output for output in outputs if identifier(output) == arguments.identifier]
     if not found:
         raise VariantError(

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from slipway.base.checkout import default_folder
 from slipway.base.errors import UsageError
-from slipway.commands._ci_list import add_matrix_arguments
+from slipway.commands._ci_list import add_matrix_arguments, matrix_of
 from slipway.workflows import files
-from slipway.workflows.matrix import make_matrix
-from slipway.workflows.settings import load_settings
 
 if TYPE_CHECKING:
     import argparse
@@ -33,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Write or check what was asked for: both services' files, if neither is named."""
     both = arguments.github == arguments.gitlab
-    matrix = make_matrix(arguments.recipe, arguments.to, load_settings(arguments.settings), {})
+    matrix = matrix_of(arguments, arguments.to)
     wanted = files.texts(matrix, for_github=both or arguments.github, for_gitlab=both or arguments.gitlab)
     return write_or_check(wanted, arguments.to, reporter, check=arguments.check, command="slipway ci write")
 

@@ -6,14 +6,13 @@ import argparse
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import yaml
+from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError, UsageError
 from slipway.base.paths import Workspace
 from slipway.base.platform import LINUX_64, find_platform, this_platform, usable_cpus
 from slipway.bootstrap.pins import EMBEDDED
+from slipway.commands._configurations import add_configuration_arguments, variants_of
 from slipway.model import RECIPE_SETTINGS
 from slipway.recipe import load_options
 from slipway.recipe.choose import WITHOUT
@@ -21,7 +20,7 @@ from slipway.recipe.loader import META_NAME, find_meta
 from slipway.request import DEFAULT_RECIPE, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 VERSION = "X.Y"
 """What an option takes that is a version of two numbers."""
@@ -46,16 +45,9 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
     parser.add_argument("--dist", metavar="DIR", help="folder for everything that is written (default: dist/)")
     variants = parser.add_argument_group("variants", "which of the recipe's variants, and the files that make them")
-    variants.add_argument("-m", "--variant-config-files", "--variant-config", dest="variant_configs", action="append",
-                          type=Path, default=[], metavar="FILE",
-                          help="add a conda_build_config.yaml; later files win")  # fmt: skip
-    variants.add_argument("-e", "--exclusive-config-files", "--exclusive-config-file", "--exclusive-config",
-                          dest="exclusive_configs", action="append", type=Path, default=[], metavar="FILE",
-                          help="use this file instead of those in the home and working directories; later files win, "
-                          "and the recipe's own and -m files win over it")  # fmt: skip
-    variants.add_argument(
-        "--variants", metavar="YAML", help="values that win over every file, such as '{python: [3.12]}'"
-    )
+    add_configuration_arguments(variants)
+    variants.add_argument("--no-home-config", action="store_true",
+                          help="leave out the conda_build_config.yaml of the home directory, as CI does")  # fmt: skip
     _add_variant_keys(variants, _find_recipe(parser.get_default("words") or ()))
 
 
@@ -117,10 +109,10 @@ def request_of(arguments: argparse.Namespace) -> Request:
         workspace=Workspace.of_checkout(arguments.dist),
         asked=asked_variant(arguments),
         channels=tuple(arguments.channel) if arguments.channel else None,
-        surroundings=(Path.home(), Path.cwd()),
+        surroundings=(*(() if arguments.no_home_config else (Path.home(),)), Path.cwd()),
         exclusive_configs=tuple(arguments.exclusive_configs),
         variant_configs=tuple(arguments.variant_configs),
-        variants=_variants(arguments.variants),
+        variants=variants_of(arguments.variants),
         environ=dict(os.environ),
         offline=arguments.offline,
     )
@@ -139,6 +131,8 @@ def words_of(arguments: argparse.Namespace) -> list[str]:
         words += ["-e", str(path.resolve())]
     if arguments.variants is not None:
         words += ["--variants", arguments.variants]
+    if arguments.no_home_config:
+        words += ["--no-home-config"]
     return [*words, *(["--offline"] if arguments.offline else [])]
 
 
@@ -181,15 +175,3 @@ def asked_variant(arguments: argparse.Namespace) -> dict[str, str]:
 def _ask(asked: dict[str, str], key: str, value: str) -> None:
     if asked.setdefault(key, value) != value:
         raise UsageError(f"`{key}` is asked for twice: {asked[key]} and {value}", hint="name one value for each key")
-
-
-def _variants(text: str | None) -> Mapping[str, Any] | None:
-    if text is None:
-        return None
-    try:
-        values = yaml.load(text, Loader=yaml.BaseLoader)
-    except yaml.YAMLError as error:
-        raise UsageError(f"--variants is not valid YAML: {error}", hint="such as '{python: [3.12]}'") from None
-    if not isinstance(values, dict):
-        raise UsageError("--variants must map keys to values", hint="such as '{python: [3.12]}'")
-    return values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import UsageError
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from slipway.workflows.matrix import Matrix
 
 HEADER = """\
-# Written by `slipway ci write` from {recipe}/ and ci/slipway/workflows/settings.yaml: change those, and write again.
+# Written by `slipway ci write{words}` from {recipe}/ and ci/slipway/workflows/settings.yaml: \
+change those, and write again.
 """
 UNTESTED = "# Nobody has seen these platforms' jobs run; nothing waits for them: {platforms}.\n"
 
@@ -30,7 +32,9 @@ def texts(matrix: Matrix, *, for_github: bool, for_gitlab: bool) -> dict[str, st
     if for_gitlab:
         contents |= gitlab.make_files(matrix)
     untested = [platform.subdir for platform in matrix.settings.platforms.values() if not platform.tested]
-    header = HEADER.format(recipe=matrix.recipe)
+    header = HEADER.format(
+        recipe=matrix.recipe, words="".join(f" {shlex.quote(word)}" for word in matrix.configuration_words)
+    )
     header += UNTESTED.format(platforms=", ".join(untested)) if untested else ""
     versions = {action.pinned: action.version for action in matrix.settings.actions.values()}
     return {path: header + _with_versions(as_yaml(content), versions) for path, content in contents.items()}

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slipway.base.errors import UsageError
 from slipway.base.platform import find_platform
-from slipway.recipe import load_recipe, render
+from slipway.recipe.loader import CONFIG_NAME
 from slipway.workflows.graph import Job, as_word, make_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from slipway.request import Configurations
     from slipway.workflows.settings import Settings
 
 HANDED = "dist/handed"
@@ -35,12 +39,14 @@ class Matrix:
         recipe: the recipe's folder, relative to the checkout, as pipelines name it.
         sources: folders and files, relative to the checkout, that the packages are made from.
         jobs: by platform, each after those that it needs.
+        configuration_words: the options by which commands in the checkout see the same matrix.
     """
 
     settings: Settings
     recipe: str
     sources: tuple[str, ...]
     jobs: Mapping[str, tuple[Job, ...]]
+    configuration_words: tuple[str, ...] = ()
 
     @property
     def everything(self) -> tuple[Job, ...]:
@@ -59,15 +65,15 @@ class Matrix:
         return tuple(job for job in self.jobs.get(gpu.platform, ()) if job.output.name == gpu.package)
 
 
-def make_matrix(recipe: Path, checkout: Path, settings: Settings, environ: Mapping[str, str]) -> Matrix:
-    """Render the recipe for every platform.
+def make_matrix(recipe: Path, checkout: Path, settings: Settings, configurations: Configurations) -> Matrix:
+    """Render the recipe for every platform, the same wherever it is done: no environment variable counts.
 
     Raises:
         RecipeError: it cannot be rendered.
+        UsageError: a configuration lies outside of the checkout, where CI does not have it.
     """
-    loaded = load_recipe(recipe)
     jobs = {
-        platform: make_jobs(render(loaded, platform=find_platform(platform), environ=environ), platform)
+        platform: make_jobs(configurations.render(recipe, find_platform(platform), environ={}).outputs, platform)
         for platform in settings.platforms
     }
     folder = _relative(recipe, checkout)
@@ -75,7 +81,31 @@ def make_matrix(recipe: Path, checkout: Path, settings: Settings, environ: Mappi
     for job in (job for found in jobs.values() for job in found):
         for source in job.output.sources:
             sources |= {_relative(recipe / path, checkout): None for path in (source.path, *source.patches) if path}
-    return Matrix(settings, folder, tuple(sources), jobs)
+    words = configuration_words(configurations, checkout)
+    named = [word for option, word in itertools.pairwise(words) if option in ("-m", "-e")]
+    around = [CONFIG_NAME] if (checkout / CONFIG_NAME).is_file() and not configurations.exclusive else []
+    return Matrix(settings, folder, tuple(dict.fromkeys([*sources, *around, *named])), jobs, words)
+
+
+def configuration_words(configurations: Configurations, checkout: Path) -> tuple[str, ...]:
+    """The options that name `configurations` to another command, which is run in the checkout.
+
+    Raises:
+        UsageError: a file lies outside of the checkout.
+    """
+    words = []
+    for option, paths in (("-m", configurations.additional), ("-e", configurations.exclusive)):
+        for path in paths:
+            name = _relative(path, checkout)
+            if name.startswith("../"):
+                raise UsageError(
+                    "the configuration is not in the checkout: CI would not have it", where=str(path),
+                    hint=f"put it below {checkout}",
+                )  # fmt: skip
+            words += [option, name]
+    if configurations.variants is not None:
+        words += ["--variants", json.dumps(configurations.variants)]
+    return tuple(words)
 
 
 def _relative(path: Path, checkout: Path) -> str:
@@ -105,7 +135,8 @@ def channel_words(settings: Settings) -> str:
 def build_command(matrix: Matrix) -> str:
     """How slipway builds the job `$IDENTIFIER`."""
     recipe = "" if matrix.recipe == "recipe" else f" {shlex.quote(matrix.recipe)}"
-    return f'./slipway ci job "$IDENTIFIER"{recipe} --handed {HANDED} {channel_words(matrix.settings)}'
+    words = "".join(f" {shlex.quote(word)}" for word in ("--no-home-config", *matrix.configuration_words))
+    return f'./slipway ci job "$IDENTIFIER"{recipe}{words} --handed {HANDED} {channel_words(matrix.settings)}'
 
 
 def conda_build_commands(matrix: Matrix) -> list[str]:
@@ -116,6 +147,7 @@ def conda_build_commands(matrix: Matrix) -> list[str]:
     write = (
         f'python -m slipway ci recipe "$IDENTIFIER" {shlex.quote(matrix.recipe)} '
         f'--platform "$PLATFORM" --to {ONE_RECIPE}'
+        + "".join(f" {shlex.quote(word)}" for word in matrix.configuration_words)
     )
     build = (
         f"conda build {ONE_RECIPE} --output-folder {HANDED} --package-format conda --no-anaconda-upload "

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from slipway.cli import main
 from slipway.commands._options import request_of, words_of
@@ -15,7 +17,7 @@ from slipway.request import Request
 from slipway.workflows.job import local_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from slipway.model import RenderedOutput
@@ -115,6 +117,82 @@ def test_what_commands_print_is_that_matrix(surroundings: Path, capsys: pytest.C
     assert sorted(json.loads(capsys.readouterr().out)) == expected
     assert main(["plan", "--matrix", "--json", *words]) == 0
     assert sorted(row["package"] for row in json.loads(capsys.readouterr().out)) == expected
+
+
+def ci_words(recipe: Path, *words: str) -> list[str]:
+    return [*options(recipe)[1:], *words]
+
+
+@pytest.fixture
+def checkout(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which CI runs: it holds the recipe and every file that is named."""
+    folder = surroundings.parent
+    text = (folder / "here/conda_build_config.yaml").read_text(encoding="utf-8") + "home:\n  - here\n"
+    (folder / "conda_build_config.yaml").write_text(text, encoding="utf-8")
+    (folder / "home/conda_build_config.yaml").write_text("second:\n  - [what, nobody, reads]\n", encoding="utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("slipway.commands._options.DEFAULT_RECIPE", surroundings)
+    for module in ("_ci_list", "_ci_recipe"):
+        monkeypatch.setattr(f"slipway.commands.{module}.default_folder", lambda: folder)
+    return folder
+
+
+def listed(recipe: Path, words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    capsys.readouterr()
+    assert main(["ci", "list", str(recipe), *words, "--json"]) == 0
+    return [row["identifier"] for row in json.loads(capsys.readouterr().out) if row["platform"] == "linux-64"]
+
+
+def find_texts(value: Any) -> Iterator[str]:
+    """Every string in YAML's data."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from find_texts(item)
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_written_jobs_are_found_by_the_commands_that_are_written(
+    exclusive: bool, checkout: Path, surroundings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever lies in the home of who writes them, or of who runs them."""
+    words = ci_words(surroundings, *(["-e", str(checkout / "below.yaml")] if exclusive else []))
+    jobs = listed(surroundings, words, capsys)
+    assert len(jobs) == 1
+    assert main(["ci", "write", str(surroundings), "--to", str(checkout), *words]) == 0
+    text = (checkout / ".gitlab/jobs.yml").read_text(encoding="utf-8")
+    written = [line for script in find_texts(yaml.safe_load(text)) for line in script.splitlines()]
+    for command in ("ci job", "ci recipe"):
+        (line,) = {line for line in written if f"slipway {command} " in line}
+        parts = shlex.split(line)
+        rest = parts[parts.index("ci") + 2 :]
+        rest = [word.replace("$PLATFORM", "linux-64").replace("$IDENTIFIER", jobs[0]) for word in rest]
+        if command == "ci recipe":
+            assert main(["ci", "recipe", *rest]) == 0
+        else:
+            module = importlib.import_module("slipway.commands._ci_job")
+            parser = argparse.ArgumentParser()
+            parser.set_defaults(words=rest)
+            module.add_arguments(parser)
+            arguments = parser.parse_args(rest)
+            request = request_of(arguments)
+            (job,) = local_jobs(request)
+            assert (job.identifier, arguments.identifier) == (jobs[0], jobs[0])
+            expected = ("below_below" if exclusive else "here_here") + "_own_own_first_second_given_py310"
+            assert job.output.build_string.startswith(expected)
+    assert "slipway ci write -m first.yaml -m second.yaml" in text.splitlines()[0]
+    assert main(["ci", "write", "--check", str(surroundings), "--to", str(checkout), *words]) == 0
+    assert main(["ci", "write", "--check", str(surroundings), "--to", str(checkout)]) != 0, "other files, other jobs"
+
+
+def test_written_jobs_take_no_file_that_ci_lacks(
+    checkout: Path, surroundings: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "other.yaml"
+    outside.write_text("home:\n  - other\n", encoding="utf-8")
+    assert main(["ci", "write", str(surroundings), "--to", str(checkout), "-m", str(outside)]) == 2
+    assert "the configuration is not in the checkout" in capsys.readouterr().err
 
 
 class Reached(Exception):
