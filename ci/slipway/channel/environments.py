@@ -23,6 +23,7 @@ from rattler.install import InstallerReporter as Base
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
 from slipway.base.files import hash_file
 from slipway.base.paths import cache_folder
+from slipway.channel.limited_access import limited_access
 from slipway.channel.repodata import SUBDIRS, find_index_problem
 from slipway.channel.specs import strict_spec
 
@@ -88,15 +89,16 @@ def solve(
                     hint="`slipway ship`, `publish` or `bootstrap`, whichever made the channel, writes it again",
                 )
     try:
-        records = asyncio.run(
-            rattler.solve(
-                sources=list(channels),
-                specs=[strict_spec(spec) for spec in specs],
-                platforms=[rattler.Subdir(subdir) for subdir in SUBDIRS],
-                virtual_packages=virtual_packages() if virtual is None else virtual,
-                gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata"),
+        with limited_access(channels) as access:
+            records = asyncio.run(
+                rattler.solve(
+                    sources=list(channels),
+                    specs=[strict_spec(spec) for spec in specs],
+                    platforms=[rattler.Subdir(subdir) for subdir in SUBDIRS],
+                    virtual_packages=virtual_packages() if virtual is None else virtual,
+                    gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client()),
+                )
             )
-        )
     except SolverError as error:
         raise SolveError(
             f"no environment satisfies {wanted}",
@@ -158,11 +160,11 @@ def offered(names: Sequence[str], address: str) -> list[Offered]:
     Raises:
         NetworkError: it cannot be reached.
     """
-    gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata")
+    subdirs = [rattler.Subdir(subdir) for subdir in SUBDIRS]
     try:
-        answer = asyncio.run(
-            gateway.query([address], [rattler.Subdir(subdir) for subdir in SUBDIRS], list(names), recursive=False)
-        )
+        with limited_access([address]) as access:
+            gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
+            answer = asyncio.run(gateway.query([address], subdirs, list(names), recursive=False))
     except (GatewayError, FetchRepoDataError) as error:
         raise _unreachable(str(error), [address]) from error
     records = [record for found in answer for record in found]
@@ -211,16 +213,19 @@ def install(solution: Solution, prefix: Path, reporter: Reporter) -> int:
     marker.parent.mkdir(parents=True, exist_ok=True)
     marker.touch()
     with reporter.task(f"installing into {prefix.name}", total=len(missing)) as task:
+        sizes = {package.url: package.size for package in solution.packages if package.size}
         try:
-            asyncio.run(
-                rattler.install(
-                    list(solution.records),
-                    target_prefix=prefix,
-                    cache_dir=cache_folder() / "rattler" / "pkgs",
-                    reinstall_packages=changed,
-                    reporter=_install_reporter(task),
+            with limited_access(sorted({url.rsplit("/", 2)[0] for url in sizes}), sizes) as access:
+                asyncio.run(
+                    rattler.install(
+                        list(solution.records),
+                        target_prefix=prefix,
+                        cache_dir=cache_folder() / "rattler" / "pkgs",
+                        reinstall_packages=changed,
+                        reporter=_install_reporter(task),
+                        client=access.client(),
+                    )
                 )
-            )
         except InstallerError as error:
             text = str(error)
             if WRONG_BYTES.search(text):
