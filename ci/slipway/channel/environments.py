@@ -20,6 +20,7 @@ from rattler.install import InstallerReporter as Base
 
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
 from slipway.base.paths import cache_folder
+from slipway.channel.limited_access import limited_access
 from slipway.channel.package import rattler_panics
 from slipway.channel.prefix import Prefix, installed_paths
 from slipway.channel.repodata import SUBDIRS, find_index_problem
@@ -74,15 +75,16 @@ def solve(
                     hint="`slipway ship`, `publish` or `bootstrap`, whichever made the channel, writes it again",
                 )
     try:
-        records = asyncio.run(
-            rattler.solve(
-                sources=list(channels),
-                specs=[strict_spec(spec) for spec in specs],
-                platforms=[rattler.Subdir(subdir) for subdir in SUBDIRS],
-                virtual_packages=virtual_packages() if virtual is None else virtual,
-                gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata"),
+        with limited_access(channels) as access:
+            records = asyncio.run(
+                rattler.solve(
+                    sources=list(channels),
+                    specs=[strict_spec(spec) for spec in specs],
+                    platforms=[rattler.Subdir(subdir) for subdir in SUBDIRS],
+                    virtual_packages=virtual_packages() if virtual is None else virtual,
+                    gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client()),
+                )
             )
-        )
     except SolverError as error:
         raise SolveError(
             f"no environment satisfies {wanted}",
@@ -122,11 +124,11 @@ def offered(names: Sequence[str], address: str) -> list[Offered]:
     Raises:
         NetworkError: it cannot be reached.
     """
-    gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata")
+    subdirs = [rattler.Subdir(subdir) for subdir in SUBDIRS]
     try:
-        answer = asyncio.run(
-            gateway.query([address], [rattler.Subdir(subdir) for subdir in SUBDIRS], list(names), recursive=False)
-        )
+        with limited_access([address]) as access:
+            gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
+            answer = asyncio.run(gateway.query([address], subdirs, list(names), recursive=False))
     except (GatewayError, FetchRepoDataError) as error:
         raise _unreachable(str(error), [address]) from error
     records = [record for found in answer for record in found]

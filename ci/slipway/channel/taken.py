@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from rattler import Client
 from rattler.package_streaming import download_to_path
 
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError
@@ -34,6 +33,7 @@ from slipway.base.locks import hold_lock
 from slipway.base.paths import cache_folder
 from slipway.channel.archive import Kind, Member
 from slipway.channel.judgement import FoundMember, JudgedPackage, judge_package
+from slipway.channel.limited_access import limited_access
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -130,7 +130,7 @@ class _Store:
         if archive.exists() and package.sha256:
             with suppress(IntegrityError):  # damaged since: it is gone now, and is fetched again
                 return self._take_from(archive, package)
-        _fetch(package.url, archive)
+        _fetch(package.url, archive, package.size)
         return self._take_from(archive, package)
 
     def _take_from(self, archive: Path, package: SolvedPackage) -> TakenPackage:
@@ -256,14 +256,15 @@ def _is_as_read(path: Path, member: FoundMember, members: Mapping[str, FoundMemb
     )
 
 
-def _fetch(url: str, archive: Path) -> None:
+def _fetch(url: str, archive: Path, size: int) -> None:
     """Download a package; what comes is checked by whoever reads it."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=archive.parent, ignore_cleanup_errors=True) as folder:
         partial = Path(folder) / "partial"
         for attempt in range(TRIES):
             try:
-                asyncio.run(download_to_path(Client.authenticated_client(), url, partial))
+                with limited_access([url.rsplit("/", 2)[0]], {url: size} if size else {}) as access:
+                    asyncio.run(download_to_path(access.client(), url, partial))
                 break
             except Exception as error:  # py-rattler's types differ by what went wrong below
                 if isinstance(error, OSError) and error.errno is not None:

@@ -28,6 +28,7 @@ from slipway.base.links import read_links
 from slipway.base.paths import cache_folder
 from slipway.base.platform import this_platform
 from slipway.channel.folder import Channel
+from slipway.channel.limited_access import LimitedAccess, limited_access
 from slipway.channel.taken import fill_linked_cache, take_packages
 from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, build_script
@@ -87,8 +88,8 @@ class RattlerEngine:
         taken = self._stage(output, context, reporter)
         check_writable(Path(context.environ.get("TMPDIR") or "/tmp"), "TMPDIR")
         check_writable(cache_folder(context.environ), "XDG_CACHE_HOME")
-        with build_place(output.name, context.environ) as folder:
-            package = self._build_in(folder, output, context, reporter, taken)
+        with build_place(output.name, context.environ) as folder, limited_access(context.channels) as access:
+            package = self._build_in(folder, output, context, reporter, taken, access)
             target = context.workspace.work / "built" / output.subdir / package.name
             copy_file(package, target)
             return target
@@ -110,7 +111,13 @@ class RattlerEngine:
         return staged(output, channel, built)
 
     def _build_in(
-        self, folder: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter, taken: Staged | None
+        self,
+        folder: Path,
+        output: RenderedOutput,
+        context: BuildContext,
+        reporter: Reporter,
+        taken: Staged | None,
+        access: LimitedAccess,
     ) -> Path:
         recipe_folder = folder / "recipe"
         read_tree(output.recipe_dir).copy_to(recipe_folder)  # what the digest covers, and nothing beside it
@@ -130,10 +137,9 @@ class RattlerEngine:
             "platform": _target(output).subdir,
             "variants": {key: [value] for key, value in output.variant.items()},
             "output_dir": str(folder / "output"),
-            "channels": [*([taken.channel] if taken is not None else ()), *context.channels],
+            "channels": [*([taken.channel] if taken is not None else ()), *map(access.address_of, context.channels)],
             "jobs": context.jobs,
             "test": context.test,
-            "remote": _any_remote(context.channels),
             "answer": str(folder / "answer.json"),
         }
         job_path = folder / "job.json"
@@ -297,6 +303,18 @@ def _take_patch(path: Path, recipe_folder: Path, index: int) -> str:
     (recipe_folder / target.parent).mkdir(exist_ok=True)
     shutil.copyfile(path, recipe_folder / target)
     return target.as_posix()
+
+
+def _make_rattler_cache(context: BuildContext, folder: Path) -> Path:
+    """The shared cache; with channels elsewhere only its packages, as their local addresses are others in each run."""
+    shared = cache_folder(context.environ) / "rattler"
+    if not _any_remote(context.channels):
+        return shared
+    own = folder / "rattler-cache"
+    own.mkdir()
+    (shared / "pkgs").mkdir(parents=True, exist_ok=True)
+    (own / "pkgs").symlink_to(shared / "pkgs")
+    return own
 
 
 def _environment(context: BuildContext, folder: Path) -> dict[str, str]:

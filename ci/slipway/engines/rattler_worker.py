@@ -103,7 +103,7 @@ def build(job_path: str) -> int:
             tool_config=rattler_build.ToolConfiguration(
                 test_strategy="native" if job["test"] else "skip",
                 compression_threads=job["jobs"],
-                use_sharded=job["remote"],
+                use_sharded=False,
             ),
             progress_callback=PrintingCallback(),
             no_build_id=True,

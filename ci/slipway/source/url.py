@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import http.client
 import shutil
 import tempfile
 import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,12 +13,10 @@ from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import DiskFullError, IntegrityError, NetworkError, RecipeError, SlipwayError
 from slipway.base.files import hash_file, is_disk_full
+from slipway.base.http import DOWNLOAD_ERRORS, ServerLimitError, open_url, read_chunks, read_limits
 
 if TYPE_CHECKING:
     from slipway.model import Source
-
-SECONDS = 60.0
-"""How long a server may be silent."""
 
 TRIES = 3
 """How often an address is asked that answers with an error of its own, or stops in the middle."""
@@ -128,7 +124,7 @@ def _download(address: str, name: str, source: Source, cache: Path, by: str) -> 
                 _transfer(address, partial)
                 break
             except NetworkError as error:
-                if attempt == TRIES - 1 or isinstance(error, _RefusedError):
+                if attempt == TRIES - 1 or isinstance(error, _RefusedError | ServerLimitError):
                     raise
         content = partial.read_bytes()
         sha256 = hashlib.sha256(content).hexdigest()
@@ -147,10 +143,12 @@ def _download(address: str, name: str, source: Source, cache: Path, by: str) -> 
 
 
 def _transfer(address: str, target: Path) -> None:
-    request = urllib.request.Request(address, headers={"User-Agent": "slipway", "Accept-Encoding": "identity"})
+    limits = read_limits()
+    headers = {"User-Agent": "slipway", "Accept-Encoding": "identity"}
     try:
-        with urllib.request.urlopen(request, timeout=SECONDS) as answer, target.open("wb") as stream:
-            shutil.copyfileobj(answer, stream, 1 << 20)
+        with open_url(address, limits, headers) as answer, target.open("wb") as stream:
+            for chunk in read_chunks(answer, address, limits, most=limits.file_bytes):
+                stream.write(chunk)
             promised = answer.headers.get("Content-Length")
             if promised is not None and int(promised) != stream.tell():
                 raise NetworkError(f"a download stopped after {stream.tell()} of {promised} bytes", where=address)
@@ -158,7 +156,7 @@ def _transfer(address: str, target: Path) -> None:
         error.close()
         kind = NetworkError if error.code >= 500 else _RefusedError
         raise kind(f"a file cannot be fetched: HTTP {error.code} {error.reason}", where=address) from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
+    except DOWNLOAD_ERRORS as error:
         if is_disk_full(error):
             raise DiskFullError("the disk is full, so a source could not be fetched", where=str(target.parent),
                                 hint="make room and run the same command again") from error  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import json
 import os
 import re
@@ -25,6 +27,7 @@ from slipway.base.log import NullReporter, Task
 from slipway.base.paths import Workspace
 from slipway.base.secrets import remember_secret
 from slipway.channel.archive import read_contents
+from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.channel.package import unpack_package
 from slipway.engines.build_folder import build_root
@@ -427,3 +430,29 @@ def test_flipped_byte_in_a_channel_ends_the_build(
     output = make_output(requirements=Requirements(host=("tool",)), script="mkdir $PREFIX/x; touch $PREFIX/x/y")
     with pytest.raises(IntegrityError, match="not the one that was indexed"):
         run([output], make_context(channels=(channel.url,)))
+
+
+def test_channels_behind_http_are_reached_through_the_limits(
+    make_output: MakeOutput, make_context: MakeContext, tmp_path: Path
+) -> None:
+    """A build and an installation take a package from there; what is recorded names the channel's own address."""
+    first = make_output("first", script="mkdir $PREFIX/x; echo 1 > $PREFIX/x/first\n")
+    context = make_context()
+    run([first], context)
+    folder = tmp_path / "served"
+    context.published.folder.rename(folder)
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        second = make_output(
+            "second",
+            script="mkdir -p $PREFIX/x; cat $PREFIX/x/first > $PREFIX/x/second\n",
+            requirements=Requirements(host=("first 1.0 h0123456_0",)),
+        )
+        artifact = run([second], replace(context, channels=(url,)))[0]
+        install(solve(["first"], [url]), tmp_path / "env", NullReporter())
+        server.shutdown()
+    assert read_contents(artifact.path)["x/second"] == b"1\n"
+    record = json.loads((tmp_path / "env/conda-meta/first-1.0-h0123456_0.json").read_text(encoding="utf-8"))
+    assert record["url"].startswith(f"{url}/linux-64/first")

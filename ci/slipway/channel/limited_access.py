@@ -1,0 +1,157 @@
+"""Channels elsewhere, reached through a server of our own on this machine, which keeps the limits of `base.http`.
+
+rattler fetches by itself and knows no such limits. So it is sent here: each channel has a local address, and what is
+asked of that is fetched from where the channel really is, piece by piece.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import secrets
+import threading
+import urllib.error
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from rattler.networking import AuthenticationMiddleware, Client, MirrorMiddleware
+
+from slipway.base.http import DOWNLOAD_ERRORS, ServerLimitError, open_url, read_chunks, read_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_ASKED = ("If-None-Match", "If-Modified-Since", "Authorization", "Accept", "Range")
+_ANSWERED = ("Content-Length", "Content-Type", "ETag", "Last-Modified", "Cache-Control", "Content-Range")
+
+
+class LimitedAccess:
+    """The local addresses of channels, while `limited_access` lasts.
+
+    Attributes:
+        problem: the first limit that a server went over.
+    """
+
+    def __init__(self, channels: Sequence[str], sizes: Mapping[str, int]) -> None:
+        self.problem: ServerLimitError | None = None
+        self._limits = read_limits()
+        self._sizes = sizes
+        self._token = secrets.token_hex(8)
+        self._remote = [url.rstrip("/") for url in channels if url.startswith(("http://", "https://"))]
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._make_handler())
+        self._server.daemon_threads = True
+        self._server.block_on_close = False
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def address_of(self, channel: str) -> str:
+        """Where to reach `channel`: it itself if it lies on this machine."""
+        url = channel.rstrip("/")
+        if url not in self._remote:
+            return channel
+        return f"http://127.0.0.1:{self._server.server_port}/{self._token}/{self._remote.index(url)}"
+
+    def client(self) -> Client:
+        """What rattler fetches with: addresses stay as they are in its caches and records."""
+        mirrors = {f"{url}/": [f"{self.address_of(url)}/"] for url in self._remote}
+        return Client([AuthenticationMiddleware(), MirrorMiddleware(mirrors)])
+
+    def close(self) -> None:
+        """Answer no more."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _make_handler(self) -> type[BaseHTTPRequestHandler]:
+        outer = self
+
+        class LimitedHandler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer._answer(self)
+
+            def do_HEAD(self) -> None:
+                outer._answer(self)
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        return LimitedHandler
+
+    def _answer(self, handler: BaseHTTPRequestHandler) -> None:
+        _, token, index, rest = [*handler.path.split("/", 3), "", "", ""][:4]
+        if token != self._token or not index.isdigit() or int(index) >= len(self._remote) or self.problem is not None:
+            handler.send_error(403)
+            return
+        url = f"{self._remote[int(index)]}/{rest}"
+        begun = False
+        try:
+            headers = {name: handler.headers[name] for name in _ASKED if name in handler.headers}
+            headers = _read_authorization(url) | headers
+            with open_url(url, self._limits, {"User-Agent": "slipway", **headers}, handler.command) as answer:
+                handler.send_response(answer.status)
+                for name in _ANSWERED:
+                    if name in answer.headers:
+                        handler.send_header(name, answer.headers[name])
+                handler.send_header("Connection", "close")
+                handler.end_headers()
+                begun = True
+                is_package = rest.endswith((".conda", ".tar.bz2"))
+                most = self._sizes.get(url) or (self._limits.file_bytes if is_package else self._limits.index_bytes)
+                limit = "" if url in self._sizes else "file_bytes" if is_package else "index_bytes"
+                for chunk in read_chunks(answer, url, self._limits, most=most, limit=limit):
+                    handler.wfile.write(chunk)
+        except ServerLimitError as error:
+            self.problem = self.problem or error
+            if not begun:
+                handler.send_error(403)
+            with contextlib.suppress(OSError):  # cut off, so that nobody takes it for the whole
+                handler.connection.shutdown(2)
+        except urllib.error.HTTPError as error:
+            error.close()
+            handler.send_response(error.code)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+        except DOWNLOAD_ERRORS:
+            if not begun:
+                with contextlib.suppress(OSError):
+                    handler.send_error(502)
+        handler.close_connection = True
+
+
+def _read_authorization(url: str) -> dict[str, str]:
+    """What rattler's file of credentials has for the host of `url`, for clients that do not know where it lies."""
+    try:
+        known = json.loads(Path(os.environ["RATTLER_AUTH_FILE"]).read_text(encoding="utf-8"))
+        given = known.get(urlsplit(url).hostname) or {}
+    except (KeyError, OSError, ValueError, AttributeError):
+        return {}
+    if "BearerToken" in given:
+        return {"Authorization": f"Bearer {given['BearerToken']}"}
+    if "BasicHTTP" in given:
+        pair = f"{given['BasicHTTP']['username']}:{given['BasicHTTP']['password']}"
+        return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+    return {}
+
+
+@contextmanager
+def limited_access(channels: Sequence[str], sizes: Mapping[str, int] | None = None) -> Iterator[LimitedAccess]:
+    """Local addresses for the `channels` that lie elsewhere, for as long as the block lasts.
+
+    Args:
+        sizes: bytes of each package, by its address, as its channel promises.
+
+    Raises:
+        ServerLimitError: instead of the block's own error, where a server went over a limit.
+    """
+    access = LimitedAccess(channels, sizes or {})
+    try:
+        yield access
+    except Exception as error:
+        if access.problem is not None:
+            raise access.problem from error
+        raise
+    finally:
+        access.close()
