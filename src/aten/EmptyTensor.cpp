@@ -1,6 +1,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/TensorIterator.h>
+#include <c10/core/Extents.h>
 
 namespace at::detail {
 
@@ -19,50 +20,33 @@ Device with_index(Device device) {
   return Device(kCUDA, c10::get_backend(kCUDA).current_device());
 }
 
-// Elements of a contiguous tensor of these sizes. Throws when the product does not fit.
-int64_t checked_numel(IntArrayRef sizes) {
-  int64_t numel = 1;
-  bool overflow = false;
-  bool empty = false;
-  for (const int64_t size : sizes) {
-    TORCH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", sizes);
-    overflow |= __builtin_mul_overflow(numel, size, &numel);
-    empty |= size == 0;
-  }
-  if (empty) return 0;
-  TORCH_CHECK(!overflow, "Storage size calculation overflowed with sizes=", sizes);
-  return numel;
+void check_not_negative(IntArrayRef sizes) {
+  for (const int64_t size : sizes) TORCH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", sizes);
 }
 
-Storage new_storage(int64_t elements, ScalarType dtype, Device device) {
-  int64_t bytes = 0;
-  TORCH_CHECK(!__builtin_mul_overflow(elements, static_cast<int64_t>(c10::element_size(dtype)), &bytes),
-              "Storage size calculation overflowed for ", elements, " elements of ", dtype);
+// Bytes of a contiguous tensor of these sizes behind `storage_offset` elements.
+int64_t contiguous_bytes(IntArrayRef sizes, int64_t itemsize, int64_t storage_offset = 0) {
+  check_not_negative(sizes);
+  int64_t bytes = 1;
+  bool overflow = false;
+  for (const int64_t size : sizes) overflow |= __builtin_mul_overflow(bytes, size, &bytes);
+  overflow |= __builtin_add_overflow(bytes, storage_offset, &bytes) || __builtin_mul_overflow(bytes, itemsize, &bytes);
+  TORCH_CHECK(!overflow, "Storage size calculation overflowed with sizes=", sizes);
+  return bytes;
+}
+
+Storage new_storage(int64_t bytes, Device device) {
   const c10::DeviceGuard guard(device);
   return Storage(static_cast<size_t>(bytes), allocator_for(device));
 }
 
-// One more than the largest element offset that is used.
-int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
-  int64_t span = 1;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    TORCH_CHECK(sizes[i] >= 0, "Trying to create tensor with negative dimension ", sizes[i], ": ", sizes);
-    TORCH_CHECK(strides[i] >= 0,
-                "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
-    if (sizes[i] == 0) return 0;
-    int64_t reach = 0;
-    TORCH_CHECK(
-        !__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) && !__builtin_add_overflow(span, reach, &span),
-        "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
-  }
-  return span;
-}
+int64_t itemsize_of(ScalarType dtype) { return static_cast<int64_t>(c10::element_size(dtype)); }
 
 }  // namespace
 
 Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device) {
   device = with_index(device);
-  auto impl = c10::make_intrusive<TensorImpl>(new_storage(checked_numel(sizes), dtype, device), dtype, device);
+  auto impl = c10::make_intrusive<TensorImpl>(new_storage(contiguous_bytes(sizes, itemsize_of(dtype)), device), dtype, device);
   impl->set_sizes_contiguous(sizes);
   return Tensor(std::move(impl));
 }
@@ -70,8 +54,13 @@ Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device) {
 Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
   TORCH_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape: ", strides.size(),
               " strides for ", sizes.size(), " dimensions");
+  check_not_negative(sizes);
+  for (const int64_t stride : strides) {
+    TORCH_CHECK(stride >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
+  }
   device = with_index(device);
-  auto impl = c10::make_intrusive<TensorImpl>(new_storage(span_of(sizes, strides), dtype, device), dtype, device);
+  const int64_t bytes = c10::checked_storage_bytes(sizes, strides, itemsize_of(dtype));
+  auto impl = c10::make_intrusive<TensorImpl>(new_storage(bytes, device), dtype, device);
   impl->set_sizes_and_strides(sizes, strides, 0);
   return Tensor(std::move(impl));
 }
@@ -85,11 +74,12 @@ Tensor make_view(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int
 
 void resize_output(const Tensor& tensor, IntArrayRef sizes) {
   if (tensor.sizes() == sizes) return;
-  const int64_t numel = checked_numel(sizes);
+  check_not_negative(sizes);
+  const int64_t numel = c10::checked_numel(sizes);
   TensorImpl* impl = tensor.impl();
-  const size_t needed = static_cast<size_t>(impl->storage_offset() + numel) * impl->element_size();
+  const auto needed = static_cast<size_t>(contiguous_bytes(sizes, itemsize_of(impl->dtype()), impl->storage_offset()));
   if (numel > 0 && needed > impl->storage().nbytes()) {
-    Storage larger = new_storage(impl->storage_offset() + numel, impl->dtype(), impl->device());
+    Storage larger = new_storage(static_cast<int64_t>(needed), impl->device());
     if (StorageImpl* storage = impl->storage().impl()) {
       TORCH_CHECK(storage->allocator() != nullptr,
                   "Trying to resize storage that is not resizable: its memory came from "

@@ -19,6 +19,7 @@ except ImportError as error:
 from torch import _C
 from torch._C import (
     Generator,
+    OutOfMemoryError,
     Size,
     UntypedStorage,
     channels_last,
@@ -135,6 +136,7 @@ def __dir__():  # type: ignore[no-untyped-def]
 
 __all__ = [
     "Generator",
+    "OutOfMemoryError",
     "Size",
     "Tensor",
     "UntypedStorage",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import struct
 import sys
 import zipfile
 from contextlib import suppress
@@ -202,6 +203,10 @@ class _FullUnpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
+# What zipfile raises for a file that was cut or overwritten: it seeks and unpacks wherever the bytes tell it to.
+_DAMAGE = (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError, OverflowError, struct.error)
+
+
 class _Reader:
     def __init__(self, file: IO[bytes], name: str, map_location: MapLocation) -> None:
         self._name = name
@@ -221,9 +226,9 @@ class _Reader:
             raise RuntimeError(f"{name} is not a file of torch.save: it starts with {magic!r}, not a zip archive")
         try:
             self._zip = zipfile.ZipFile(file)
-        except zipfile.BadZipFile as error:
+        except _DAMAGE as error:
             raise RuntimeError(
-                f"{name}: the zip archive is damaged or truncated ({error}); copy or download the file again"
+                f"{name}: the zip archive is damaged or truncated; copy or download the file again"
             ) from error
         self._prefix = self._find_prefix()
         order = self._text("byteorder") if f"{self._prefix}byteorder" in self._zip.NameToInfo else sys.byteorder
@@ -276,8 +281,8 @@ class _Reader:
                         raise RuntimeError(f"{self._name}: the record {self._prefix}{name} ends after {done} bytes")
                     done += count
                 record.read(1)  # the end: checks the record's checksum
-        except (zipfile.BadZipFile, EOFError) as error:
-            raise RuntimeError(f"{self._name}: the file is damaged ({error}); copy or download it again") from error
+        except _DAMAGE as error:
+            raise RuntimeError(f"{self._name}: the file is damaged; copy or download it again") from error
 
     # ------------------------------------------------------------------ storages
 

@@ -9,9 +9,9 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from torch._C import _nn
 
 import torch
+from torch._C import _nn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

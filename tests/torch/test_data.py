@@ -5,8 +5,11 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from collections import namedtuple
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,3 +177,63 @@ def test_what_goes_wrong_in_a_worker_is_told() -> None:
         with pytest.raises(ValueError, match="option"):
             data.DataLoader(Squares(), **options)  # type: ignore[arg-type]
     assert multiprocessing.active_children() == []
+
+
+LOADING = """
+import multiprocessing, sys, time, torch
+from torch.utils import data
+
+
+class Items(data.Dataset):
+    def __len__(self):
+        return 100
+
+    def __getitem__(self, index):
+        if SLEEPS and index > 0:
+            time.sleep(1000)
+        return torch.full((1000,), float(index))
+
+
+if __name__ == "__main__":
+    kept = torch.ones(5).share_memory_()
+    batches = iter(data.DataLoader(Items(), num_workers=2, multiprocessing_context=START))
+    next(batches)
+    print(*(child.pid for child in multiprocessing.active_children()), flush=True)
+    time.sleep(1000)
+"""
+
+
+def _is_running(process_id: int) -> bool:
+    """Not gone, and not dead and waiting to be collected."""
+    try:
+        return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("busy", [False, True], ids=["waiting", "busy"])
+def test_workers_and_shared_memory_go_with_a_killed_process(start: str, busy: bool, tmp_path: Path) -> None:
+    program = tmp_path / "loading.py"
+    program.write_text(LOADING.replace("SLEEPS", repr(busy)).replace("START", repr(start)))
+    environment = {**os.environ, "PYTHONPATH": str(Path(torch.__file__).parent.parent), "TMPDIR": str(tmp_path)}
+    main = subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True, env=environment)
+    assert main.stdout is not None
+    workers = [int(number) for number in main.stdout.readline().split()]
+    assert len(workers) == 2
+    assert all(_is_running(worker) for worker in workers)
+    assert list(tmp_path.glob("torch-shm-*"))
+    main.stdout.close()
+    main.kill()
+    main.wait()
+    deadline = time.monotonic() + 5
+    processes = [main.pid, *workers]
+
+    def left() -> list[Any]:
+        segments = [path for pid in processes for path in Path("/dev/shm").glob(f"torch_{pid}_*")]
+        return [*filter(_is_running, workers), *segments, *tmp_path.glob("torch-shm-*")]
+
+    while left() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left() == []

@@ -270,3 +270,22 @@ def test_safe_globals() -> None:
     finally:
         clear_safe_globals()
     assert get_safe_globals() == []
+
+
+def test_every_cut_and_every_changed_byte_of_the_directory_is_told() -> None:
+    buffer = io.BytesIO()
+    torch.save({"x": torch.arange(5.0), "y": [torch.zeros(2, dtype=torch.int64)]}, buffer)
+    whole = buffer.getvalue()
+    directory = whole.index(b"PK\x01\x02")
+    broken = [whole[:length] for length in range(4, len(whole))]
+    for position in range(directory, len(whole)):
+        for value in (0x00, 0x7F, 0xFF):
+            broken.append(whole[:position] + bytes([value]) + whole[position + 1 :])
+    refusals = []
+    for contents in broken:
+        try:
+            torch.load(io.BytesIO(contents))
+        except (RuntimeError, pickle.UnpicklingError) as error:
+            refusals.append(str(error))
+    assert len(refusals) > 1000
+    assert not [text for text in refusals if "negative seek" in text]

@@ -4,6 +4,7 @@
 #include <aten/Tensor.h>
 
 #include <optional>
+#include <vector>
 
 namespace at::native {
 
@@ -20,6 +21,10 @@ inline Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes
 inline Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes, IntArrayRef strides) {
   return alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());
 }
+
+// Marks views that one function returned together: autograd refuses to record in-place writes to them. `function` is the
+// name in its message and lives as long as the program. (Defined with autograd.)
+void mark_as_several_views(const std::vector<Tensor>& views, const char* function);
 
 // `shape` with its one -1 replaced so that it holds `numel` elements. Throws Error when that is impossible.
 DimVector infer_size(IntArrayRef shape, int64_t numel);

@@ -10,6 +10,8 @@
 #include <aten/native/RunKernel.h>
 #include <aten/native/TypeNames.h>
 
+#include <limits>
+
 #include <sstream>
 
 namespace at::native {
@@ -47,6 +49,10 @@ Window check_window(IntArrayRef stride, IntArrayRef padding, IntArrayRef dilatio
     TORCH_CHECK(window.stride[dim] > 0, "non-positive stride is not supported");
     TORCH_CHECK(window.padding[dim] >= 0, "negative padding is not supported");
     TORCH_CHECK(window.dilation[dim] > 0, "dilation should be greater than zero");
+    // With numbers of 32 bits no product of the geometry leaves int64.
+    for (const int64_t number : {window.stride[dim], window.padding[dim], window.dilation[dim]}) {
+      TORCH_CHECK(number <= std::numeric_limits<int32_t>::max(), "value cannot be converted to type int without overflow");
+    }
   }
   return window;
 }

@@ -16,6 +16,11 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
   return self;
 }
 
+Tensor& fill_tensor_(Tensor& self, const Tensor& value) {
+  TORCH_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(), " dimensions.");
+  return self.copy_(value);
+}
+
 Tensor& zero_(Tensor& self) {
   if (self.is_cpu() && self.is_contiguous() && self.nbytes() < 4096) {  // too small for threads
     if (self.numel() != 0) std::memset(self.data_ptr(), 0, self.nbytes());

@@ -5,6 +5,7 @@
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
+#include <c10/core/Extents.h>
 #include <aten/native/RunKernel.h>
 
 namespace at::native {
@@ -109,6 +110,7 @@ Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   TORCH_CHECK(upscale_factor > 0, "pixel_shuffle expects a positive upscale_factor, but got ", upscale_factor);
   const int64_t leading = self.dim() - 3;
   const int64_t r = upscale_factor;
+  TORCH_CHECK_VALUE(c10::multiply_if_fits(r, r), "upscale factor is too large, (upscale_factor)^2 overflowed: upscale_factor=", r);
   const int64_t channels = self.sizes()[leading], height = self.sizes()[leading + 1], width = self.sizes()[leading + 2];
   TORCH_CHECK(channels % (r * r) == 0, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of ",
               "upscale_factor, but input.size(-3)=", channels, " is not divisible by ", r * r);

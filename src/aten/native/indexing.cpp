@@ -225,6 +225,9 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
               "index_select(): Index to scalar can have only 1 value, got ", positions.numel(), " value(s)");
   TORCH_CHECK(positions.numel() == 0 || self.dim() <= 1 || source.sizes()[dim] > 0,
               "index_select(): self indexing axis dim should be positive");
+  DimVector shape(source.sizes());
+  shape[dim] = positions.numel();
+  const Tensor out = at::detail::empty(shape, self.dtype(), self.device());  // refused first where it is too large
   if (positions.is_cpu()) {
     // Negative positions are refused here; the kernel would count them from the end.
     const int64_t* values = positions.data_ptr<int64_t>();
@@ -233,9 +236,6 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
       TORCH_CHECK_INDEX(position >= 0 && position < source.sizes()[dim], "index out of range in self");
     }
   }
-  DimVector shape(source.sizes());
-  shape[dim] = positions.numel();
-  const Tensor out = at::detail::empty(shape, self.dtype(), self.device());
   if (out.numel() > 0) {
     run_kernel(index_kernels, self.device(), native::movedim(out, dim, 0), native::movedim(source, dim, 0),
                TensorList(positions));
@@ -255,6 +255,9 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
               source.dtype(), ") must have the same scalar type");
   check_same_device(self, index, "index", "index_add_");
   check_same_device(self, source, "source", "index_add_");
+  assert_no_internal_overlap(self);
+  assert_no_partial_overlap(self, source);
+  assert_no_partial_overlap(self, index);
   const Tensor target = at_least_1d(self);
   const Tensor values = at_least_1d(source);
   const Tensor positions = at_least_1d(at::detail::to_dtype(index, kLong));
@@ -306,6 +309,9 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
 Tensor& scatter_src_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   dim = wrap_dim(dim, self.dim());
   check_scatter(self, dim, index, src, "scatter");
+  assert_no_internal_overlap(self);
+  assert_no_partial_overlap(self, src);
+  assert_no_partial_overlap(self, index);
   if (index.numel() == 0) return self;
   run_kernel(scatter_kernels, self.device(), at_least_1d(self), dim, at_least_1d(index), at_least_1d(src));
   return self;
@@ -319,6 +325,9 @@ Tensor& scatter_value_(Tensor& self, int64_t dim, const Tensor& index, const Sca
 Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   dim = wrap_dim(dim, self.dim());
   check_scatter(self, dim, index, src, "scatter");
+  assert_no_internal_overlap(self);
+  assert_no_partial_overlap(self, src);
+  assert_no_partial_overlap(self, index);
   if (index.numel() == 0) return self;
   run_kernel(scatter_add_kernels, self.device(), at_least_1d(self), dim, at_least_1d(index),
              at_least_1d(src));
@@ -365,6 +374,18 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
   Tensor result = at::detail::empty(shape, self.dtype(), self.device());
   at::detail::copy_into(result, self);
   return native::masked_fill_(result, mask, value);
+}
+
+Tensor masked_fill_tensor(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  TORCH_CHECK(mask.dtype() == kBool, "masked_fill_ only supports boolean masks, but got mask with dtype ",
+              cpp_type_name(mask.dtype()));
+  TORCH_CHECK(value.dim() == 0, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
+              " dimension(s).");
+  return at::where(mask, value.to(self.device(), self.dtype()), self);
+}
+
+Tensor& masked_fill_tensor_(Tensor& self, const Tensor& mask, const Tensor& value) {
+  return self.copy_(at::masked_fill(self, mask, value));
 }
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {

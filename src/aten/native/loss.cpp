@@ -225,6 +225,7 @@ Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reductio
   check_loss_types(self, target, "smooth_l1_cpu");
   if (beta == 0) return at::l1_loss(self, target, reduction);
   const Tensor difference = at::abs(at::sub(self, target));
+  TORCH_CHECK_NOT_IMPLEMENTED(difference.is_floating_point(), "\"smooth_l1_cpu\" not implemented for '", difference.dtype(), "'");
   const Tensor quadratic = at::mul(at::mul(difference, difference), Scalar(0.5 / beta));
   return reduce_loss(
       at::where(at::lt(difference, Scalar(beta)), quadratic, at::sub(difference, Scalar(0.5 * beta))),
@@ -235,6 +236,7 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, d
   TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
   check_loss_types(self, target, "huber_cpu");
   const Tensor difference = at::abs(at::sub(self, target));
+  TORCH_CHECK_NOT_IMPLEMENTED(difference.is_floating_point(), "\"huber_cpu\" not implemented for '", difference.dtype(), "'");
   const Tensor quadratic = at::mul(at::mul(difference, difference), Scalar(0.5));
   const Tensor linear = at::mul(at::sub(difference, Scalar(0.5 * delta)), Scalar(delta));
   return reduce_loss(at::where(at::lt(difference, Scalar(delta)), quadratic, linear), reduction);

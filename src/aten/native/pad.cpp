@@ -4,6 +4,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
+#include <c10/core/Extents.h>
 
 namespace at::native {
 
@@ -29,13 +30,24 @@ Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, 
     } else if (border == Border::kCircular) {
       TORCH_CHECK(before <= size && after <= size, "Padding value causes wrapping around more than once.");
     }
-    TORCH_CHECK(size + before + after >= 0, name, ": negative padding leaves less than nothing of dimension ", dim, " of input of size ",
+    const int64_t end = c10::checked_add(size, after, name);
+    TORCH_CHECK(c10::checked_add(end, before, name) >= 0, name, ": negative padding leaves less than nothing of dimension ", dim, " of input of size ",
                 self.sizes());
-    Tensor positions = at::arange(-before, size + after, 1, self.options().dtype(kLong));
+    const TensorOptions integers = self.options().dtype(kLong);
+    if (border == Border::kCircular) {
+      // What negative padding takes away is gone before the rest goes round.
+      const int64_t first = std::max<int64_t>(-before, 0);
+      const int64_t rest = std::min(end, size) - first;
+      TORCH_CHECK(rest >= 0, "Negative padding value is resulting in an empty dimension");
+      TORCH_CHECK(before <= rest && after <= rest, "Padding value causes wrapping around more than once.");
+      const Tensor around = at::arange(std::min<int64_t>(-before, 0), rest + std::max<int64_t>(after, 0), 1, integers);
+      const Tensor inside = at::remainder(around, Scalar(std::max<int64_t>(rest, 1)));
+      result = at::index_select(result, dim, at::add(inside, Scalar(first)));
+      continue;
+    }
+    Tensor positions = at::arange(-before, end, 1, integers);
     if (border == Border::kReplication) {
       positions = at::clamp(positions, Scalar(0), Scalar(size - 1));
-    } else if (border == Border::kCircular) {
-      positions = at::remainder(positions, Scalar(size));
     } else {
       positions = at::rsub(at::abs(at::rsub(at::abs(positions), Scalar(size - 1))), Scalar(size - 1));
     }
@@ -65,12 +77,13 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
     const int64_t dim = self.dim() - 1 - pair;
     const int64_t before = pad[2 * pair];
     const int64_t after = pad[2 * pair + 1];
-    shape[dim] += before + after;
-    TORCH_CHECK(shape[dim] >= 0, "The input size ", self.sizes()[dim], ", plus negative padding ", before, " and ", after,
+    const bool overflow = __builtin_add_overflow(shape[dim], before, &shape[dim]) || __builtin_add_overflow(shape[dim], after, &shape[dim]);
+    TORCH_CHECK(!overflow && shape[dim] >= 0, "The input size ", self.sizes()[dim], ", plus negative padding ", before, " and ", after,
                 " resulted in a negative output size, which is invalid. Check dimension ", dim, " of your input.");
     const int64_t from = std::max<int64_t>(-before, 0);
     const int64_t until = self.sizes()[dim] - std::max<int64_t>(-after, 0);
-    inner = native::slice(inner, dim, from, std::max(from, until), 1);
+    TORCH_CHECK(from <= until, "narrow(): length must be non-negative.");
+    inner = native::slice(inner, dim, from, until, 1);
   }
   Tensor result = native::full(shape, value, self.options());
   Tensor outer = result;

@@ -1,8 +1,11 @@
 // Operators of one to three tensors and some numbers.
 
+#include <aten/ATen.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
+
+#include <cmath>
 
 namespace at::native {
 
@@ -29,7 +32,22 @@ void clamp(const Tensor& self, const std::optional<Scalar>& min, const std::opti
   if (min) dtype = c10::promote_types(dtype, result_type(self, *min));
   if (max) dtype = c10::promote_types(dtype, result_type(self, *max));
   TensorIterator(TensorIteratorConfig().output(out).input(self).compute_in(dtype)).run(clamp_kernels, min, max);
+  // Nothing lies within a bound that is no number.
+  for (const std::optional<Scalar>& bound : {min, max}) {
+    if (bound && bound->is_floating_point() && std::isnan(bound->toDouble())) native::fill_(out, *bound);
+  }
 }
+
+void clamp_tensor(const Tensor& self, const Tensor& min, const Tensor& max, Tensor& out) {
+  TORCH_CHECK(min.defined() || max.defined(), "torch.clamp: At least one of 'min' or 'max' must not be None");
+  if (!max.defined()) return native::maximum(self, min, out);
+  Tensor raised;
+  if (min.defined()) native::maximum(self, min, raised);
+  native::minimum(min.defined() ? raised : self, max, out);
+}
+
+Tensor clamp_min_tensor(const Tensor& self, const Tensor& min) { return at::clamp(self, min, Tensor()); }
+Tensor clamp_max_tensor(const Tensor& self, const Tensor& max) { return at::clamp(self, Tensor(), max); }
 
 void threshold_backward(const Tensor& grad_output, const Tensor& self, const Scalar& threshold, Tensor& out) {
   TensorIterator::binary_op(out, grad_output, self).run(threshold_backward_kernels, threshold);

@@ -8,6 +8,8 @@
 #include <aten/native/PoolGeometry.h>
 #include <aten/native/RunKernel.h>
 
+#include <limits>
+
 namespace at::native {
 
 namespace {
@@ -17,6 +19,11 @@ DimVector for_each_dimension(IntArrayRef values, int64_t dims, const char* funct
   const auto count = static_cast<int64_t>(values.size());
   TORCH_CHECK(count == 1 || count == dims, function, "(): argument '", name, "' must be one int or ", dims, " ints, but got ",
               values);
+  // Windows of more than that many elements are none; with these, no product below leaves int64.
+  for (const int64_t value : values) {
+    TORCH_CHECK(value <= std::numeric_limits<int32_t>::max() && value >= std::numeric_limits<int32_t>::min(),
+                "value cannot be converted to type int without overflow");
+  }
   DimVector result;
   for (int64_t dim = 0; dim < dims; ++dim) result.push_back(values[count == 1 ? 0 : dim]);
   return result;
@@ -130,6 +137,8 @@ PoolGeometry average_windows(const Tensor& self, int64_t dims, const char* funct
                              IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                              std::optional<int64_t> divisor_override) {
   TORCH_CHECK(!divisor_override || *divisor_override != 0, "divisor must be not zero");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.dtype() == kLong, '"', function, "\" not implemented for '",
+                              self.dtype(), "'");
   PoolGeometry g = sliding_windows(self, dims, function, kernel_size, stride, padding, 1, ceil_mode);
   g.count_padding = count_include_pad;
   g.divisor = divisor_override.value_or(0);

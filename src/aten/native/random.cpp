@@ -5,6 +5,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
+#include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/TypeNames.h>
@@ -69,6 +70,7 @@ std::pair<int64_t, int64_t> representable_range(ScalarType dtype, int64_t from, 
 }
 
 Tensor& fill_random(Tensor& self, int64_t from, uint64_t range, const Generator& generator) {
+  assert_no_internal_overlap(self);
   if (self.numel() > 0)
     run_kernel(random_kernels, self.device(), self, from, range, generator_for(self, generator));
   return self;
@@ -94,6 +96,7 @@ Tensor& uniform_(Tensor& self, double from, double to, const Generator& generato
   TORCH_CHECK(to - from <= highest, "uniform_ expects to-from <= std::numeric_limits<", self.dtype(),
               ">::max(), but found to=", to, " and from=", from,
               " which result in to-from to exceed the limit");
+  assert_no_internal_overlap(self);
   if (self.numel() > 0)
     run_kernel_in_float32(uniform_kernels, self.device(), self, from, to, generator_for(self, generator));
   return self;
@@ -102,6 +105,7 @@ Tensor& uniform_(Tensor& self, double from, double to, const Generator& generato
 Tensor& normal_(Tensor& self, double mean, double std, const Generator& generator) {
   TORCH_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
   check_floating(self, "normal_kernel_cpu");
+  assert_no_internal_overlap(self);
   if (self.numel() > 0)
     run_kernel_in_float32(normal_kernels, self.device(), self, mean, std, generator_for(self, generator));
   return self;
@@ -181,6 +185,7 @@ Tensor bernoulli(const Tensor& self, const Generator& generator) {
 
 Tensor& bernoulli_float_(Tensor& self, double p, const Generator& generator) {
   TORCH_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  assert_no_internal_overlap(self);
   if (self.numel() > 0)
     run_kernel(bernoulli_kernels, self.device(), self, Tensor(), p, generator_for(self, generator));
   return self;

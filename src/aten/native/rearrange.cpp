@@ -4,8 +4,10 @@
 #include <aten/EmptyTensor.h>
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
+#include <c10/core/Extents.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace at::native {
 
@@ -20,7 +22,7 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t size = self.dim() > 0 ? self.size(dims[i]) : 0;
     if (size == 0) continue;
-    const int64_t start = ((-shifts[i]) % size + size) % size;
+    const int64_t start = (size - shifts[i] % size) % size;
     if (start == 0) continue;
     result =
         at::cat({at::narrow(result, dims[i], start, size - start), at::narrow(result, dims[i], 0, start)}, dims[i]);
@@ -46,7 +48,7 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_si
   int64_t total = 0;
   for (int64_t i = 0; i < counts.numel(); ++i) {
     TORCH_CHECK(count[i] >= 0, "repeats can not be negative");
-    total += count[i];
+    total = c10::checked_add(total, count[i], "repeat_interleave");
   }
   TORCH_CHECK(!output_size || *output_size == total, "allocated size does not match required size");
   Tensor positions = at::detail::empty({total}, kLong, kCPU);
@@ -78,11 +80,12 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   const Tensor input = dim ? (self.dim() > 0 ? self : at::reshape(self, {1})) : at::reshape(self, {self.numel()});
   const int64_t along = wrap_dim(dim.value_or(0), input.dim());
   DimVector shape(input.sizes());
-  TORCH_CHECK(!output_size || *output_size == shape[along] * repeats,
-              "repeat_interleave: Invalid output_size, expected ", shape[along] * repeats, " but got ", *output_size);
+  const int64_t length = c10::checked_multiply(shape[along], repeats, "numel");
+  TORCH_CHECK(!output_size || *output_size == length, "repeat_interleave: Invalid output_size, expected ", length,
+              " but got ", *output_size);
   DimVector expanded(shape);
   expanded.insert(along + 1, repeats);
-  shape[along] *= repeats;
+  shape[along] = length;
   return at::clone(at::unsqueeze(input, along + 1).expand(expanded)).view(shape);
 }
 
@@ -101,7 +104,8 @@ Tensor flipud(const Tensor& self) {
 Tensor diag(const Tensor& self, int64_t diagonal) {
   TORCH_CHECK(self.dim() == 1 || self.dim() == 2, "diag(): Supports 1D or 2D tensors. Got ", self.dim(), "D");
   if (self.dim() == 2) return at::clone(at::diagonal(self, diagonal));
-  const int64_t size = self.numel() + std::abs(diagonal);
+  const int64_t distance = diagonal < 0 ? c10::checked_multiply(diagonal, -1, "diag") : diagonal;
+  const int64_t size = c10::checked_add(self.numel(), distance, "diag");
   Tensor result = at::zeros({size, size}, self.options());
   Tensor line = at::diagonal(result, diagonal);
   line.copy_(self);
@@ -113,15 +117,29 @@ namespace {
 Tensor triangle_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options, bool upper) {
   TORCH_CHECK(row >= 0, "row must be non-negative, got", row);
   TORCH_CHECK(col >= 0, "col must be non-negative, got", col);
-  // In row r stand the columns [first, last).
+  // Beyond the matrix one diagonal is like another, and can be added to. In row r stand the columns [first, last).
+  offset = std::clamp(offset, -row, col);
   const auto first = [&](int64_t r) { return upper ? std::clamp<int64_t>(r + offset, 0, col) : 0; };
   const auto last = [&](int64_t r) { return upper ? col : std::clamp<int64_t>(r + offset + 1, 0, col); };
-  int64_t count = 0;
-  for (int64_t r = 0; r < row; ++r) count += last(r) - first(r);
+  // Rows on the side of the diagonal that nothing is taken from are not looked at: there can be very many.
+  const int64_t first_row = upper ? 0 : std::clamp<int64_t>(-offset, 0, row);
+  const int64_t last_row = upper ? std::clamp<int64_t>(col - offset, 0, row) : row;
+  // Before the corner rows differ by one column each, behind it they are all the same.
+  const int64_t corner = std::clamp<int64_t>(upper ? -offset : col - offset - 1, first_row, last_row);
+  using Wide = __int128;
+  const auto rows_of = [&](int64_t from, int64_t to) -> Wide {
+    if (from >= to) return 0;
+    const Wide one = last(from) - first(from);
+    const Wide other = last(to - 1) - first(to - 1);
+    return (one + other) * (to - from) / 2;
+  };
+  const Wide total = rows_of(first_row, corner) + rows_of(corner, last_row);
+  TORCH_CHECK(total <= std::numeric_limits<int64_t>::max(), "numel: integer multiplication overflow");
+  const auto count = static_cast<int64_t>(total);
   Tensor result = at::detail::empty({2, count}, kLong, kCPU);
   int64_t* rows = result.data_ptr<int64_t>();
   int64_t* columns = rows + count;
-  for (int64_t r = 0; r < row; ++r) {
+  for (int64_t r = first_row; count > 0 && r < last_row; ++r) {
     for (int64_t c = first(r); c < last(r); ++c) {
       *rows++ = r;
       *columns++ = c;
@@ -152,7 +170,8 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend, c
     if (append.defined()) parts.push_back(append);
     result = at::cat(parts, dim);
   }
-  for (; n > 0; --n) {
+  // After as many steps as there are elements nothing is left.
+  for (n = std::min(n, result.sizes()[dim]); n > 0; --n) {
     const int64_t size = result.sizes()[dim];
     const Tensor after = at::narrow(result, dim, std::min<int64_t>(1, size), std::max<int64_t>(size - 1, 0));
     const Tensor before = at::narrow(result, dim, 0, std::max<int64_t>(size - 1, 0));

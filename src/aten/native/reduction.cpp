@@ -153,10 +153,12 @@ Tensor std(const Tensor& self, std::optional<IntArrayRef> dim, const std::option
   return at::sqrt(at::var(self, dim, correction, keepdim));
 }
 
-Tensor std_unbiased(const Tensor& self, bool unbiased) { return at::sqrt(at::var(self, unbiased)); }
+Tensor std_unbiased(const Tensor& self, bool unbiased) {
+  return at::std(self, std::nullopt, std::optional<Scalar>(unbiased ? 1 : 0), false);
+}
 
 Tensor std_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased, bool keepdim) {
-  return at::sqrt(at::var(self, dim, unbiased, keepdim));
+  return at::std(self, dim, std::optional<Scalar>(unbiased ? 1 : 0), keepdim);
 }
 
 Tensor amax(const Tensor& self, IntArrayRef dim, bool keepdim) {
@@ -267,8 +269,7 @@ std::tuple<Tensor, Tensor> var_mean_dim(const Tensor& self, std::optional<IntArr
 std::tuple<Tensor, Tensor> std_mean(const Tensor& self, std::optional<IntArrayRef> dim,
                                     const std::optional<Scalar>& correction, bool keepdim) {
   TORCH_CHECK(self.is_floating_point(), "std_mean only support floating point and complex dtypes");
-  const auto [variance, mean] = at::var_mean(self, dim, correction, keepdim);
-  return {at::sqrt(variance), mean};
+  return {at::std(self, dim, correction, keepdim), at::mean(self, dim, keepdim)};
 }
 
 std::tuple<Tensor, Tensor> std_mean_unbiased(const Tensor& self, bool unbiased) {
@@ -289,7 +290,7 @@ Tensor norm_dim_dtype(const Tensor& self, const std::optional<Scalar>& p, IntArr
   return at::norm(self.to(dtype), p, dim, keepdim);
 }
 
-Tensor norm(const Tensor& self, const Scalar& p) { return native::norm_dim(self, p, {}, false); }
+Tensor norm(const Tensor& self, const Scalar& p) { return at::norm(self, std::optional<Scalar>(p), {}, false); }
 
 Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
   TORCH_CHECK(self.is_floating_point(),

@@ -6,6 +6,7 @@
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/Views.h>
+#include <c10/core/Extents.h>
 
 namespace at::native {
 
@@ -81,6 +82,7 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   std::vector<Tensor> result;
   result.reserve(self.sizes()[dim]);
   for (int64_t i = 0; i < self.sizes()[dim]; ++i) result.push_back(at::select(self, dim, i));
+  mark_as_several_views(result, "Unbind");
   return result;
 }
 
@@ -94,9 +96,11 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   if (size == 0)
     return {at::narrow(self, dim, 0, 0)};  // one empty part, as for any size that is smaller than a part
   std::vector<Tensor> result;
+  split_size = std::min(split_size, size);  // so that `start` cannot overflow
   for (int64_t start = 0; start < size; start += split_size) {
     result.push_back(at::narrow(self, dim, start, std::min(split_size, size - start)));
   }
+  mark_as_several_views(result, "Split");
   return result;
 }
 
@@ -108,7 +112,7 @@ std::vector<Tensor> split_sizes(const Tensor& self, IntArrayRef split_size, int6
     TORCH_CHECK(length >= 0,
                 "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
                 split_size);
-    total += length;
+    total = c10::checked_add(total, length, "split_with_sizes");
   }
   TORCH_CHECK(total == self.sizes()[dim], "split_with_sizes expects split_sizes to sum exactly to ",
               self.sizes()[dim], " (input tensor's size at dimension ", dim,
@@ -120,6 +124,7 @@ std::vector<Tensor> split_sizes(const Tensor& self, IntArrayRef split_size, int6
     result.push_back(at::narrow(self, dim, start, length));
     start += length;
   }
+  mark_as_several_views(result, "SplitWithSizes");
   return result;
 }
 
@@ -128,7 +133,7 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   TORCH_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   dim = wrap_dim(dim, self.dim());
   const int64_t size = self.sizes()[dim];
-  const int64_t split_size = (size + chunks - 1) / chunks;
+  const int64_t split_size = size / chunks + (size % chunks != 0);
   if (size == 0)
     return at::split(self, std::vector<int64_t>(chunks, 0), dim);  // as many empty parts as were asked for
   return at::split(self, split_size, dim);
@@ -176,7 +181,7 @@ Tensor cat(TensorList tensors, int64_t dim) {
                   "Sizes of tensors must match except in dimension ", dim, ". Expected size ", shape[j],
                   " but got size ", tensor.sizes()[j], " for tensor number ", i, " in the list.");
     }
-    shape[dim] += tensor.sizes()[dim];
+    shape[dim] = c10::checked_add(shape[dim], tensor.sizes()[dim], "cat");
   }
   const Tensor result = at::detail::empty(shape, options);
   int64_t start = 0;
@@ -220,13 +225,15 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   for (int64_t i = 0; i < dims; ++i) {
     const int64_t dim = i - (dims - self.dim());
     const int64_t size = dim >= 0 ? self.sizes()[dim] : 1;
-    TORCH_CHECK(repeats[i] >= 0, "Trying to create tensor with negative dimension ", repeats[i] * size);
+    const int64_t repeated = c10::checked_multiply(repeats[i], size, "repeat");
+    TORCH_CHECK(repeats[i] >= 0, "Trying to create tensor with negative dimension ", repeated);
     unfolded.push_back(1);
     unfolded.push_back(size);
     expanded.push_back(repeats[i]);
     expanded.push_back(size);
-    folded.push_back(repeats[i] * size);
+    folded.push_back(repeated);
   }
+  c10::checked_storage_bytes(folded, DimVector(folded.size(), 0), static_cast<int64_t>(self.element_size()));
   const Tensor result = at::reshape(at::reshape(self, unfolded).expand(expanded), folded);
   // Nothing was copied if every count is 1; a repeat is never a view.
   return result.is_alias_of(self) ? at::clone(result) : result;

@@ -4,7 +4,9 @@
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/Views.h>
+#include <c10/core/Extents.h>
 
+#include <algorithm>
 #include <string>
 
 namespace at::native {
@@ -12,14 +14,15 @@ namespace at::native {
 DimVector infer_size(IntArrayRef shape, int64_t numel) {
   DimVector result(shape);
   int64_t known = 1;
+  bool overflow = false;
   std::optional<size_t> inferred;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == -1) {
       TORCH_CHECK(!inferred, "only one dimension can be inferred");
       inferred = i;
     } else {
-      TORCH_CHECK(shape[i] >= 0, "invalid shape dimension ", shape[i]);
-      known *= shape[i];
+      TORCH_CHECK(shape[i] >= 0, "invalid shape dimension ", shape[i], " at index ", i, " of shape ", shape);
+      overflow |= __builtin_mul_overflow(known, shape[i], &known);
     }
   }
   const auto invalid = [&] {
@@ -27,7 +30,13 @@ DimVector infer_size(IntArrayRef shape, int64_t numel) {
     for (const int64_t size : shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
     return c10::detail::concatenate("shape '[", text, "]' is invalid for input of size ", numel);
   };
+  if (overflow) {
+    // As many elements as these no tensor has; without any, the sizes alone are at fault.
+    TORCH_CHECK(numel == 0, invalid());
+    c10::checked_numel(shape);
+  }
   if (inferred) {
+    TORCH_CHECK(numel == 0 || known != 0, invalid());
     TORCH_CHECK(known != 0, "cannot reshape tensor of 0 elements into shape ", shape,
                 " because the unspecified dimension size -1 can be any value and is ambiguous");
     TORCH_CHECK(numel % known == 0, invalid());
@@ -82,21 +91,15 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
   TORCH_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape");
   const int64_t offset = storage_offset.value_or(self.storage_offset());
   TORCH_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
-  int64_t last = offset;
-  bool is_empty = false;
-  for (size_t i = 0; i < size.size(); ++i) {
-    TORCH_CHECK(stride[i] >= 0,
-                "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
-    TORCH_CHECK(size[i] >= 0, "Trying to create tensor with negative dimension ", size[i], ": ", size);
-    is_empty |= size[i] == 0;
-    last += (size[i] - 1) * stride[i];
+  for (const int64_t each : stride) {
+    TORCH_CHECK(each >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
-  const int64_t item = static_cast<int64_t>(self.element_size());
-  const int64_t needed = is_empty ? 0 : (last + 1) * item;
-  TORCH_CHECK(self.is_meta() || needed <= static_cast<int64_t>(self.storage().nbytes()), "setStorage: sizes ",
-              size, ", strides ", stride, ", storage offset ", offset, ", and itemsize ", item,
-              " requiring a storage size of ", needed, " are out of bounds for storage of size ",
-              self.storage().nbytes());
+  const auto itemsize = static_cast<int64_t>(self.element_size());
+  if (self.is_meta()) {
+    c10::checked_storage_bytes(size, stride, itemsize, offset);
+  } else {
+    c10::check_within_storage(size, stride, itemsize, offset, self.storage().nbytes());
+  }
   return alias_with_sizes_and_strides(self, size, stride, offset);
 }
 
@@ -268,8 +271,9 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
   TORCH_CHECK(first != second, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   const int64_t rows = self.sizes()[first];
   const int64_t columns = self.sizes()[second];
-  const int64_t length =
-      std::max<int64_t>(offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns), 0);
+  // An offset beyond the matrix is as good as one at its edge, and can be added.
+  offset = std::clamp(offset, -rows, columns);
+  const int64_t length = offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns);
   int64_t storage_offset = self.storage_offset();
   if (length > 0) {
     storage_offset += offset >= 0 ? offset * self.strides()[second] : -offset * self.strides()[first];

@@ -1,3 +1,4 @@
+#include <c10/core/Extents.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/KernelTable.h>
 #include <c10/core/TensorImpl.h>
@@ -33,9 +34,14 @@ TensorImpl::~TensorImpl() {
 void TensorImpl::set_pyobj_release_hook(void (*hook)(void*)) { pyobj_release_hook.store(hook); }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
+  checked_numel(sizes);  // before anything is changed
+  int64_t stride = 1;
+  for (const int64_t size : sizes) {
+    TORCH_CHECK(!__builtin_mul_overflow(stride, std::max<int64_t>(size, 1), &stride), "Stride calculation overflowed");
+  }
   sizes_.assign(sizes);
   strides_.resize(sizes.size());
-  int64_t stride = 1;
+  stride = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     strides_[i] = stride;
     stride *= std::max<int64_t>(sizes[i], 1);
@@ -47,6 +53,7 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
 void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset) {
   TORCH_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape: ", strides.size(), " strides for ",
               sizes.size(), " dimensions");
+  checked_numel(sizes);  // before anything is changed
   sizes_.assign(sizes);
   strides_.assign(strides);
   storage_offset_ = storage_offset;

@@ -128,7 +128,7 @@ PyObject* frombuffer_call(Arguments& arguments) {
                       " bytes) must be a multiple of element size (", size, ")");
     count = (available - offset) / size;
   }
-  TORCH_CHECK_VALUE(count > 0 && offset + count * size <= available, "requested buffer length (", count, " * ", size,
+  TORCH_CHECK_VALUE(count > 0 && count <= (available - offset) / size, "requested buffer length (", count, " * ", size,
                     " bytes) after offset (", offset, " bytes) must not be greater than actual buffer length (", available, " bytes)");
   TORCH_CHECK_VALUE((reinterpret_cast<uintptr_t>(whole.data_ptr()) + static_cast<uintptr_t>(offset)) % static_cast<uintptr_t>(size) == 0,
                     "frombuffer: the buffer is not aligned to ", size, " bytes at offset ", offset, "; copy it first");

@@ -121,7 +121,7 @@ bool is_dtype_like(PyObject* object) {
 
 c10::ScalarType to_dtype(PyObject* object) {
   if (Py_TYPE(object) == &DtypeType) return reinterpret_cast<DtypeObject*>(object)->value;
-  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return c10::get_default_dtype();
+  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return c10::kDouble;
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return c10::kLong;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return c10::kBool;
   raise(PyExc_TypeError, "dtype must be torch.dtype, not " + type_name(object));

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     Device = int | str | torch.device | None
 
+OutOfMemoryError = _C.OutOfMemoryError
+
 
 def is_available() -> bool:
     """Whether a CUDA device can be used. Never raises."""

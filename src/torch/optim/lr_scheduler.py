@@ -310,6 +310,11 @@ class OneCycleLR(LRScheduler):
         self.total_steps, self.anneal_strategy = total_steps, anneal_strategy
         self.peak = float(pct_start * total_steps) - 1  # the step of the highest rate
         highest = list(max_lr) if isinstance(max_lr, (list, tuple)) else [max_lr] * len(optimizer.param_groups)
+        if len(highest) != len(optimizer.param_groups):
+            raise ValueError(
+                "max_lr must have the same length as optimizer.param_groups. "
+                f"max_lr has {len(highest)} values, param_groups has {len(optimizer.param_groups)}."
+            )
         if last_epoch == -1:
             for group, rate in zip(optimizer.param_groups, highest, strict=True):
                 group["initial_lr"] = rate / div_factor

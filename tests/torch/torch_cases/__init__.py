@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torch_cases import creation, element_types, errors, indexing, nn_types, operators, printing, randomness, training
+from torch_cases import (
+    corners,
+    creation,
+    element_types,
+    errors,
+    indexing,
+    nn_types,
+    operators,
+    printing,
+    randomness,
+    results,
+    training,
+    view_programs,
+)
 
 if TYPE_CHECKING:
     from torch_golden import Case
@@ -12,6 +25,7 @@ if TYPE_CHECKING:
 TABLES: dict[str, dict[str, Case]] = {
     "operators": operators.CASES,
     "gradients": operators.GRADIENTS,
+    "corners": corners.CASES,
     "creation": creation.CASES,
     "element_types": element_types.CASES,
     "indexing": indexing.CASES,
@@ -19,5 +33,7 @@ TABLES: dict[str, dict[str, Case]] = {
     "printing": printing.CASES,
     "errors": errors.CASES,
     "randomness": randomness.CASES,
+    "results": results.CASES,
     "training": training.CASES,
+    "view_programs": view_programs.CASES,
 }

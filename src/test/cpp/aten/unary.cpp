@@ -38,7 +38,7 @@ TEST(clamp_and_relu) {
   CHECK(clamped[0] == -1 && clamped[1] == 0.5f && std::isnan(clamped[2]) && clamped[3] == 1);
   CHECK_EQ(at::clamp(make<int64_t>({1, 5}), 1.5).dtype(), at::kFloat);
   CHECK_VALUES(at::clamp(make<int64_t>({1, 5}), 2, 4), int64_t, {2, 4});
-  CHECK_THROWS(c10::Error, at::clamp(x), "At least one of 'min' or 'max' must not be None");
+  CHECK_THROWS(c10::Error, at::clamp(x, std::nullopt), "At least one of 'min' or 'max' must not be None");
   CHECK_VALUES(at::relu(make<float>({-1, 2})), float, {0, 2});
   CHECK(std::isnan(at::relu(x)[2].item<float>()));
 }

@@ -86,6 +86,23 @@ Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optiona
   return grad;
 }
 
+Tensor clamp_tensor_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max) {
+  if (min.defined() && max.defined()) return at::where(at::logical_and(self >= min, self <= max), grad, 0);
+  return at::where(min.defined() ? self >= min : self <= max, grad, 0);
+}
+
+Tensor clamp_tensor_min_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max) {
+  if (!min.defined()) return {};
+  const Tensor chosen = self < min;
+  return at::where(max.defined() ? at::logical_and(min < max, chosen) : chosen, grad, 0);
+}
+
+Tensor clamp_tensor_max_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max) {
+  if (!max.defined()) return {};
+  const Tensor chosen = self > max;
+  return at::where(min.defined() ? at::logical_or(max < min, chosen) : chosen, grad, 0);
+}
+
 Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                             std::string_view approximate) {
   const Tensor square = self * self;
@@ -156,6 +173,54 @@ Tensor extremum_backward(const Tensor& grad, const Tensor& self, const Tensor& r
   const Tensor mask = self == restore_dimensions(result, dimensions, dim, keepdim);
   const Tensor count = dim.empty() ? mask.sum() : mask.sum(dim, true);
   return restore_dimensions(grad, dimensions, dim, keepdim) / count * mask;
+}
+
+namespace {
+
+// A divisor that is nowhere 0. What is divided there is 0, too, and stays it.
+Tensor without_zeros(const Tensor& divisor) { return divisor.masked_fill(divisor == 0, 1); }
+
+}  // namespace
+
+Tensor norm_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& p, const Tensor& result,
+                     IntArrayRef dim, bool keepdim) {
+  const double exponent = p ? p->toDouble() : 2;
+  if (exponent == 0) return {};  // a count of elements
+  const auto dimensions = static_cast<size_t>(self.dim());
+  const Tensor slope = restore_dimensions(grad, dimensions, dim, keepdim);
+  if (exponent == 1) return slope * self.sign();
+  const Tensor norm = restore_dimensions(result, dimensions, dim, keepdim);
+  if (exponent == 2) return slope * (self / without_zeros(norm)).masked_fill(norm == 0, 0);
+  const Tensor magnitude = self.abs();
+  if (std::isinf(exponent)) {
+    const Tensor mask = at::logical_or(magnitude == norm, at::logical_and(self != self, norm != norm));
+    const Tensor count = dim.empty() ? mask.sum() : mask.sum(dim, true);
+    return self.sign() * (slope / count * mask);
+  }
+  const Tensor is_zero = self == 0;
+  const Tensor filled = magnitude.masked_fill(is_zero, 1);
+  const Tensor scale = (slope / without_zeros(norm).pow(exponent - 1)).masked_fill(norm == 0, 0);
+  return (self.sign() * filled.pow(exponent - 1)).masked_fill(is_zero, 0) * scale;
+}
+
+Tensor std_backward(const Tensor& grad, const Tensor& self, const Tensor& result, const OptionalIntVector& dim,
+                    const std::optional<Scalar>& correction, bool keepdim) {
+  const auto dimensions = static_cast<size_t>(self.dim());
+  const std::vector<int64_t> dims = reduces_all(dim) ? std::vector<int64_t>{} : *dim;
+  const Tensor deviation = restore_dimensions(result, dimensions, dims, keepdim);
+  const Tensor slope = restore_dimensions(grad, dimensions, dims, keepdim) / without_zeros(deviation);
+  const Tensor mean = dims.empty() ? self.mean() : self.mean(dims, true);
+  double count = 1;
+  if (dims.empty()) count = static_cast<double>(self.numel());
+  for (const int64_t each : dims) count *= dimensions == 0 ? 1 : static_cast<double>(self.size(each));
+  const double freedom = std::max(0.0, count - (correction ? correction->toDouble() : 1));
+  return slope.masked_fill(deviation == 0, 0) * ((self - mean) / freedom);
+}
+
+Tensor evenly_distribute_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  // A NaN is the extremum where there is one, and equals nothing.
+  const Tensor mask = at::logical_or(self == result, at::logical_and(self != self, result != result));
+  return mask * (grad / mask.sum());
 }
 
 Tensor value_selecting_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& indices,
@@ -354,6 +419,41 @@ Tensor softmax_double_backward_output(const Tensor& grad, const Tensor& grad_out
   if (log) return -grad * output.exp() * grad_output.sum(dim, true);
   return grad * grad_output - grad * (grad_output * output).sum(dim, true) -
          (grad * output).sum(dim, true) * grad_output;
+}
+
+namespace {
+
+// The gradient of every element's loss, from that of what `reduction` made of them.
+Tensor of_each_loss(const Tensor& grad, const Tensor& losses, int64_t reduction) {
+  return reduction == 1 ? grad / losses.numel() : grad;
+}
+
+}  // namespace
+
+Tensor binary_cross_entropy_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const Tensor& weight,
+                                     int64_t reduction) {
+  // Certain predictions have a large gradient, but a finite one.
+  const Tensor slope = (self - target) / at::clamp_min((1 - self) * self, 1e-12);
+  const Tensor each = of_each_loss(grad, slope, reduction) * slope;
+  return weight.defined() ? each * weight : each;
+}
+
+Tensor binary_cross_entropy_target_backward(const Tensor& grad, const Tensor& self, const Tensor& target,
+                                            const Tensor& weight, int64_t reduction) {
+  const Tensor slope = at::log1p(-self) - at::log(self);
+  const Tensor each = of_each_loss(grad, target, reduction) * slope;
+  return weight.defined() ? each * weight : each;
+}
+
+Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  const Tensor difference = self - target;
+  const Tensor slope = beta == 0 ? difference.sign() : at::clamp(difference / beta, -1, 1);
+  return of_each_loss(grad, difference, reduction) * slope;
+}
+
+Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  const Tensor difference = self - target;
+  return of_each_loss(grad, difference, reduction) * at::clamp(difference, -delta, delta);
 }
 
 Tensor mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction) {

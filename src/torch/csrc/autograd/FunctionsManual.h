@@ -35,6 +35,10 @@ Tensor pow_exponent_backward(const Tensor& grad, const Tensor& self, const Tenso
 Tensor pairwise_backward(const Tensor& grad, const Tensor& lost, const Tensor& tied);
 Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
                       const std::optional<Scalar>& max);
+// Tensors as bounds, either of them undefined: who let an element through has its gradient.
+Tensor clamp_tensor_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max);
+Tensor clamp_tensor_min_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max);
+Tensor clamp_tensor_max_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max);
 Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                             std::string_view approximate);
 
@@ -47,6 +51,13 @@ Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, int64_t dim, bo
 Tensor extremum_backward(const Tensor& grad, const Tensor& self, const Tensor& result, IntArrayRef dim,
                          bool keepdim);
 // Results that are elements of the input, at `indices` along `dim`.
+// Of one element of all: those that equal it share its gradient.
+Tensor evenly_distribute_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+// A vector of zeros has the gradient 0, as constant values have under a standard deviation.
+Tensor norm_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& p, const Tensor& result,
+                     IntArrayRef dim, bool keepdim);
+Tensor std_backward(const Tensor& grad, const Tensor& self, const Tensor& result, const OptionalIntVector& dim,
+                    const std::optional<Scalar>& correction, bool keepdim);
 Tensor value_selecting_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& indices,
                                 bool keepdim);
 Tensor cumsum_backward(const Tensor& grad, int64_t dim);
@@ -121,6 +132,12 @@ Tensor scatter_source_backward(const Tensor& grad, IntArrayRef source_sizes, int
 Tensor softmax_double_backward_grad(const Tensor& grad, const Tensor& output, int64_t dim, bool log);
 Tensor softmax_double_backward_output(const Tensor& grad, const Tensor& grad_output, const Tensor& output,
                                       int64_t dim, bool log);
+Tensor binary_cross_entropy_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const Tensor& weight,
+                                     int64_t reduction);
+Tensor binary_cross_entropy_target_backward(const Tensor& grad, const Tensor& self, const Tensor& target,
+                                            const Tensor& weight, int64_t reduction);
+Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double beta);
+Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double delta);
 Tensor mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction);
 
 }  // namespace torch::autograd

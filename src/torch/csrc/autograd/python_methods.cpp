@@ -9,6 +9,7 @@
 #include <torch/csrc/utils/tensor_new.h>
 
 #include <aten/ATen.h>
+#include <c10/core/Extents.h>
 
 #include <string>
 
@@ -187,15 +188,20 @@ PyObject* view_dtype_call(Arguments& arguments) {
   if (old_size != new_size) {
     TORCH_CHECK(self.dim() > 0 && strides.back() == 1, "self.stride(-1) must be 1 and self.dim() above 0 to view ",
                 self.dtype(), " as ", dtype, " (different element sizes)");
-    TORCH_CHECK(sizes.back() * old_size % new_size == 0 && offset * old_size % new_size == 0,
-                "self.size(-1) and the storage offset must be divisible by ", new_size / old_size, " to view ",
-                self.dtype(), " as ", dtype);
+    if (old_size < new_size) {
+      const int64_t ratio = new_size / old_size;
+      TORCH_CHECK(sizes.back() % ratio == 0, "self.size(-1) must be divisible by ", ratio, " to view ", self.dtype(), " as ",
+                  dtype, " (different element sizes), but got ", sizes.back());
+      TORCH_CHECK(offset % ratio == 0, "self.storage_offset() must be divisible by ", ratio, " to view ", self.dtype(), " as ",
+                  dtype, " (different element sizes), but got ", offset);
+    }
     sizes.back() = sizes.back() * old_size / new_size;
     offset = offset * old_size / new_size;
     for (size_t dim = 0; dim + 1 < strides.size(); ++dim) {
-      TORCH_CHECK(strides[dim] * old_size % new_size == 0, "self.stride(", dim, ") must be divisible by ",
+      TORCH_CHECK(old_size > new_size || strides[dim] % (new_size / old_size) == 0, "self.stride(", dim, ") must be divisible by ",
                   new_size / old_size, " to view ", self.dtype(), " as ", dtype);
-      strides[dim] = strides[dim] * old_size / new_size;
+      // The stride of a single element can be any number; where there are more, the product fits.
+      strides[dim] = static_cast<int64_t>(static_cast<uint64_t>(strides[dim]) * static_cast<uint64_t>(old_size)) / new_size;
     }
   }
   auto impl = c10::make_intrusive<at::TensorImpl>(self.storage(), dtype, self.device());
@@ -231,30 +237,28 @@ PyObject* set_storage_call(Arguments& arguments) {
     const auto element = static_cast<int64_t>(self.element_size());
     const int64_t offset = arguments.integer(2, 0);
     at::DimVector sizes = arguments.integers(3);
-    if (!arguments.given(3)) sizes.push_back(static_cast<int64_t>(storage.nbytes()) / element - offset);
+    if (!arguments.given(3)) {
+      const int64_t elements = static_cast<int64_t>(storage.nbytes()) / element;
+      TORCH_CHECK(offset >= 0 && offset <= elements, "Tensor: invalid storage offset ", offset);
+      sizes.push_back(elements - offset);
+    }
     at::DimVector strides = arguments.integers(4);
     if (!arguments.given(4)) {
       strides.resize(sizes.size());
       int64_t stride = 1;
       for (size_t dim = sizes.size(); dim-- > 0;) {
         strides[dim] = stride;
-        stride *= std::max<int64_t>(sizes[dim], 1);
+        stride = c10::checked_multiply(stride, std::max<int64_t>(sizes[dim], 1), "set_");
       }
     }
-    TORCH_CHECK(sizes.size() == strides.size(), "set_(): mismatch in length of strides and shape");
-    int64_t last = offset;
-    bool is_empty = false;
+    TORCH_CHECK(sizes.size() == strides.size(), "unequal size length (", sizes.size(), ") and stride length (",
+                strides.size(), ")");
     for (size_t dim = 0; dim < sizes.size(); ++dim) {
       TORCH_CHECK(sizes[dim] >= 0 && strides[dim] >= 0, "set_(): sizes and strides must not be negative");
-      is_empty |= sizes[dim] == 0;
-      last += (sizes[dim] - 1) * strides[dim];
     }
-    TORCH_CHECK(offset >= 0 && (is_empty || (last + 1) * element <= static_cast<int64_t>(storage.nbytes())),
-                "setStorage: sizes ", at::IntArrayRef(sizes), ", strides ", at::IntArrayRef(strides),
-                ", storage offset ", offset, ", and itemsize ", element, " require a storage size of ",
-                (last + 1) * element, " bytes, but the storage has ", storage.nbytes());
+    c10::check_within_storage(sizes, strides, element, offset, storage.nbytes());
+    self.impl()->set_sizes_and_strides(sizes, strides, offset);  // which may refuse them; then nothing has changed
     self.impl()->set_storage(storage);
-    self.impl()->set_sizes_and_strides(sizes, strides, offset);
   }
   Py_INCREF(arguments.object(0));
   return arguments.object(0);

@@ -23,19 +23,22 @@ bool is_index_data(PyObject* item) {
   return PyList_Check(item) || PyTuple_Check(item) || (PyObject_CheckBuffer(item) && !is_integer(item));
 }
 
-// x[[slice(0, 2), None]]: old programs write a tuple as a list; a list of plain numbers is data.
+// x[[[0, 1], [1, 2]]] is x[[0, 1], [1, 2]]: old programs write a tuple as a list; a list of plain numbers is data.
 bool list_is_tuple(PyObject* list) {
   const Py_ssize_t count = PyList_GET_SIZE(list);
   if (count >= 32) return false;
   for (Py_ssize_t index = 0; index < count; ++index) {
     PyObject* item = PyList_GET_ITEM(list, index);
-    if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item)) return true;
+    if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || is_tensor(item) || PySequence_Check(item)) return true;
   }
   return false;
 }
 
+// Everything but a position: of 0-dim tensors uint8 ones are masks, as bool ones are.
 bool is_advanced_tensor(PyObject* item) {
-  return is_tensor(item) && !(unpack(item).dim() == 0 && c10::is_integral_type(unpack(item).dtype(), false));
+  if (!is_tensor(item)) return false;
+  const at::Tensor& tensor = unpack(item);
+  return tensor.dim() != 0 || tensor.dtype() == at::kByte || !c10::is_integral_type(tensor.dtype(), false);
 }
 
 // How many dimensions of the tensor an index uses up.
@@ -144,7 +147,7 @@ at::Tensor apply_views(at::Tensor self, const Steps& steps, std::vector<at::Tens
   }
   // A 0-dim mask was put before a dimension of size one that index() expects it to cover.
   for (at::Tensor& tensor : indices) {
-    if (tensor.defined() && tensor.dtype() == at::kBool && tensor.dim() == 0) tensor = tensor.reshape({1});
+    if (tensor.defined() && (tensor.dtype() == at::kBool || tensor.dtype() == at::kByte) && tensor.dim() == 0) tensor = tensor.reshape({1});
     if (tensor.defined() && !tensor.is_same(self) && tensor.device() != self.device() && !tensor.is_cpu()) {
       raise(PyExc_RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (" +
                                     self.device().str() + ")");

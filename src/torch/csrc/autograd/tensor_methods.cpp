@@ -3,6 +3,7 @@
 
 #include <aten/NativeFunctions.h>
 #include <aten/Tensor.h>
+#include <aten/native/Views.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -89,6 +90,15 @@ Tensor Tensor::variable_data() const { return Tensor(impl_->shallow_copy(/*share
 namespace native {
 
 Tensor detach(const Tensor& self) { return Tensor(self.impl()->shallow_copy(/*share_version=*/true)); }
+
+void mark_as_several_views(const std::vector<Tensor>& views, const char* function) {
+  for (size_t index = 0; index < views.size(); ++index) {
+    AutogradMeta* meta = find_meta(views[index]);
+    if (!meta || !meta->view || meta->view->creation != torch::autograd::ViewCreation::Recorded) continue;
+    meta->view->creation = torch::autograd::ViewCreation::OneOfSeveral;
+    meta->view->function = function;
+  }
+}
 
 Tensor& detach_(Tensor& self) {
   torch::autograd::detach_in_place(self);

@@ -23,8 +23,23 @@ AutogradMeta& meta_of(const at::Tensor& tensor) {
 
 namespace {
 
+// "Split" for SplitBackward0: what made the view.
+std::string maker_of(const AutogradMeta& meta) {
+  if (meta.view->function) return meta.view->function;
+  const std::string name = meta.grad_fn->name();
+  return name.substr(0, name.find("Backward"));
+}
+
 // A view that was not recorded has no history that in-place changes could be part of.
-void check_creation(ViewCreation creation, const char* change) {
+void check_creation(const AutogradMeta& meta, const char* change) {
+  const ViewCreation creation = meta.view->creation;
+  if (creation == ViewCreation::OneOfSeveral) {
+    const std::string view = meta.grad_fn ? c10::detail::concatenate("Output ", meta.output_nr, " of ", maker_of(meta), " is a view and ")
+                                          : "A view was created in no_grad mode and ";
+    throw c10::Error(view + change + (meta.grad_fn ? "" : " with grad mode enabled") +
+                     ". This view is the output of a function that returns multiple views. Such functions do not allow the "
+                     "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
+  }
   TORCH_CHECK(creation != ViewCreation::NoGrad, "A view was created in no_grad mode and ", change,
               " with grad mode enabled. Given that this use case is ambiguous and error-prone, it is "
               "forbidden. You can clarify your code by moving both the view and the inplace either both "
@@ -43,12 +58,12 @@ std::shared_ptr<Node> grad_fn(const at::Tensor& tensor) {
   AutogradMeta* meta = find_meta(tensor);
   if (meta == nullptr) return nullptr;
   if (meta->view == nullptr) return meta->grad_fn;
-  const std::lock_guard<std::mutex> lock(meta->mutex);
+  const std::lock_guard<std::recursive_mutex> lock(meta->mutex);
   const uint32_t version = tensor._version();
   if (meta->view->version == version) return meta->grad_fn;
   const at::Tensor& base = meta->view->base;
   if (meta->grad_fn == nullptr && !base.requires_grad()) return nullptr;
-  check_creation(meta->view->creation, "its base or another view of its base has been modified inplace");
+  check_creation(*meta, "its base or another view of its base has been modified inplace");
   std::shared_ptr<at::Tensor> retained =
       meta->grad_fn ? meta->grad_fn->take_retained_grad(meta->output_nr) : nullptr;
   auto node =
@@ -64,7 +79,7 @@ std::shared_ptr<Node> grad_fn(const at::Tensor& tensor) {
 std::shared_ptr<Node> grad_accumulator(const at::Tensor& tensor) {
   AutogradMeta* meta = find_meta(tensor);
   if (meta == nullptr || !meta->leaf_requires_grad || meta->grad_fn) return nullptr;
-  const std::lock_guard<std::mutex> lock(meta->mutex);
+  const std::lock_guard<std::recursive_mutex> lock(meta->mutex);
   if (std::shared_ptr<Node> known = meta->accumulator.lock()) return known;
   std::shared_ptr<Node> made = make_node<AccumulateGrad>(tensor);
   meta->accumulator = made;
@@ -117,7 +132,7 @@ void check_inplace(const at::Tensor& self) {
   const AutogradMeta* meta = find_meta(self);
   if (meta == nullptr) return;
   if (meta->view != nullptr) {
-    check_creation(meta->view->creation, "is being modified inplace");
+    check_creation(*meta, "is being modified inplace");
     const at::Tensor& base = meta->view->base;
     TORCH_CHECK(!(base.is_leaf() && base.requires_grad()),
                 "a view of a leaf Variable that requires grad is being used in an in-place operation.");

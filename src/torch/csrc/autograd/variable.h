@@ -7,14 +7,16 @@
 
 namespace torch::autograd {
 
-// How a view came about; a view made while grad mode was off cannot be written in place once it is on.
-enum class ViewCreation : uint8_t { Recorded, NoGrad, CustomFunction };
+// How a view came about; a view made while grad mode was off cannot be written in place once it is on, and one of several
+// that a function returned cannot be, either.
+enum class ViewCreation : uint8_t { Recorded, NoGrad, CustomFunction, OneOfSeveral };
 
 struct ViewInfo {
   at::Tensor base;  // never itself a view
   ViewCreation creation;
   // The version for which the view's grad_fn holds; when the base was written since, it is made anew.
   uint32_t version;
+  const char* function = nullptr;  // that returned several; null for views of them
 };
 
 struct TORCH_API AutogradMeta final : c10::AutogradMetaInterface {
@@ -33,7 +35,8 @@ struct TORCH_API AutogradMeta final : c10::AutogradMetaInterface {
   // Of a leaf: called with the leaf itself after its grad was written; their results are ignored.
   std::shared_ptr<TensorHooks> post_accumulate_hooks;
   std::unique_ptr<ViewInfo> view;
-  std::mutex mutex;
+  // Recursive: accumulating under create_graph may meet the leaf itself, as a gradient that a hook returned.
+  std::recursive_mutex mutex;
 };
 
 // Null when nothing was attached yet.

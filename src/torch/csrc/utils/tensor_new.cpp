@@ -48,7 +48,8 @@ c10::DimVector shape_of(PyObject* data) {
 
 // The smallest dtype that holds everything in it, by Python's types.
 c10::ScalarType infer_dtype(PyObject* data) {
-  if (PyFloat_Check(data)) return c10::get_default_dtype();
+  // numpy.float64 is a float, too; it has a buffer and a dtype of its own.
+  if (PyFloat_Check(data) && !PyObject_CheckBuffer(data)) return c10::get_default_dtype();
   if (PyBool_Check(data)) return at::kBool;
   if (PyLong_Check(data)) return at::kLong;
   if (is_tensor(data)) return unpack(data).dtype();

@@ -33,6 +33,9 @@ bool is_foreign_number(PyObject* object) {
 
 bool is_scalar_tensor(PyObject* object) { return is_tensor(object) && unpack(object).dim() == 0; }
 
+// Such a tensor is no number: its gradient would be lost without a word.
+bool asks_for_gradient(PyObject* object) { return is_tensor(object) && unpack(object).requires_grad(); }
+
 bool is_list(PyObject* object) { return PyTuple_Check(object) || PyList_Check(object); }
 
 bool is_integer_list(PyObject* object) {
@@ -91,9 +94,9 @@ bool value_fits(const Parameter& parameter, PyObject* value) {
     case Kind::OptionalTensorList: return is_tensor_list(value, true);
     case Kind::Int: return is_integer(value);
     case Kind::IntList: return is_integer_list(value) || (parameter.list_size && is_integer(value));
-    case Kind::Float: return is_floating(value);
+    case Kind::Float: return is_floating(value) && !asks_for_gradient(value);
     case Kind::Bool: return PyBool_Check(value) || is_numpy_bool(value);
-    case Kind::Scalar: return is_number(value);
+    case Kind::Scalar: return is_number(value) && !asks_for_gradient(value);
     case Kind::String: return PyUnicode_Check(value);
     case Kind::DType: return is_dtype_like(value);
     case Kind::Layout: return Py_TYPE(value) == &LayoutType;

@@ -66,7 +66,8 @@ class _ConvNd(Module):
         self.groups, self.padding_mode = groups, padding_mode
         # As functional.pad takes it: the last dimension first, before and after.
         if isinstance(padding, str):
-            totals = [d * (k - 1) if padding == "same" else 0 for d, k in zip(dilation, kernel_size, strict=True)]
+            # Tuples of other lengths are refused by the convolution, as in PyTorch.
+            totals = [d * (k - 1) if padding == "same" else 0 for d, k in zip(dilation, kernel_size, strict=False)]
             sides = [side for total in reversed(totals) for side in (total // 2, total - total // 2)]
             self._reversed_padding_repeated_twice: Any = sides
         else:

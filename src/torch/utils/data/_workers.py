@@ -6,7 +6,9 @@ in order. Tensors come back in shared memory. A worker that raises, or dies, is 
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import threading
 import time
 import traceback
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _STOP_SECONDS = 5.0  # how long a worker may take to end before it is terminated
+_WATCH_SECONDS = 1.0  # how often a worker looks whether its loader's process is still there
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,22 @@ class _End:
     """A stream's worker has no more batches."""
 
 
+def _end_with_parent() -> None:
+    """Ends this process soon after the loader's has ended, even killed, and whatever a dataset is doing here."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    # Of a fork server's children the loader's process is no parent; its sentinel tells. Siblings may hold that open.
+    is_child = os.getppid() == parent.pid
+
+    def watch() -> None:
+        while not wait([parent.sentinel], _WATCH_SECONDS) and (not is_child or os.getppid() == parent.pid):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="watch the loader's process").start()
+
+
 def _run_worker(
     dataset: Any,
     fetch: Callable[[Any, Any], Any],
@@ -75,6 +94,7 @@ def _run_worker(
     global _worker_info
     import random
 
+    _end_with_parent()
     # One thread: the processes are the parallelism, and OpenMP's threads do not survive a fork.
     torch.set_num_threads(1)
     random.seed(seed)

@@ -23,7 +23,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   AutogradMeta& meta = meta_of(variable_);
   if (!meta.leaf_requires_grad) return {};
   // Several threads may reach one leaf.
-  std::unique_lock<std::mutex> lock(meta.mutex);
+  std::unique_lock<std::recursive_mutex> lock(meta.mutex);
   at::Tensor& target = meta.grad;
   if (c10::GradMode::is_enabled()) {
     target = target.defined() ? at::add(target, grad) : at::clone(grad);
