@@ -305,18 +305,6 @@ def _take_patch(path: Path, recipe_folder: Path, index: int) -> str:
     return target.as_posix()
 
 
-def _make_rattler_cache(context: BuildContext, folder: Path) -> Path:
-    """The shared cache; with channels elsewhere only its packages, as their local addresses are others in each run."""
-    shared = cache_folder(context.environ) / "rattler"
-    if not _any_remote(context.channels):
-        return shared
-    own = folder / "rattler-cache"
-    own.mkdir()
-    (shared / "pkgs").mkdir(parents=True, exist_ok=True)
-    (own / "pkgs").symlink_to(shared / "pkgs")
-    return own
-
-
 def _environment(context: BuildContext, folder: Path) -> dict[str, str]:
     """What the worker, and so every build script, may see of this machine; paths are in the build's own `folder`."""
     tools = make_host_tools(folder / "host-tools")
@@ -339,13 +327,15 @@ def _environment(context: BuildContext, folder: Path) -> dict[str, str]:
 
 
 def _make_cache(context: BuildContext, folder: Path) -> Path:
-    """A cache for rattler-build: packages that were checked just now, no others, and the indexes as they were fetched.
+    """A cache for rattler-build: packages that were checked just now, no others, and the indexes of channels here.
 
-    What else a build takes is unpacked for it alone.
+    What else a build takes is unpacked for it alone. Channels elsewhere have another local address in each run, so
+    their indexes are not worth keeping.
     """
     (folder / "pkgs").mkdir(parents=True)
     fill_linked_cache(take_packages(context.packages, context.environ), folder / "pkgs")
-    indexes = cache_folder(context.environ) / "rattler" / "repodata"
-    indexes.mkdir(parents=True, exist_ok=True)
-    (folder / "repodata").symlink_to(indexes)
+    if not _any_remote(context.channels):
+        indexes = cache_folder(context.environ) / "rattler" / "repodata"
+        indexes.mkdir(parents=True, exist_ok=True)
+        (folder / "repodata").symlink_to(indexes)
     return folder

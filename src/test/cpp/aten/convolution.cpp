@@ -2,8 +2,10 @@
 
 #include "check.h"
 
+// By its place in the sources: an installed libtorch has no headers of native/.
+#include "../../../aten/native/ConvolutionByWindows.h"
+
 #include <aten/ATen.h>
-#include <aten/native/ConvolutionByWindows.h>
 
 using at::Tensor;
 
