@@ -20,8 +20,10 @@ endforeach()
 install(DIRECTORY "${TORCH_GENERATED_ROOT}/aten" "${TORCH_GENERATED_ROOT}/torch"
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT core
   FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "python*" EXCLUDE)
-# PyTorch's name for <aten/ATen.h>.
-install(FILES "${TORCH_SOURCE_ROOT}/cmake/ATen.h" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ATen COMPONENT core)
+# PyTorch's name for <aten/ATen.h>; where file systems take both for one name, it is that already.
+if(NOT WIN32 AND NOT APPLE)
+  install(FILES "${TORCH_SOURCE_ROOT}/cmake/ATen.h" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ATen COMPONENT core)
+endif()
 
 set(TORCH_HEADER_DIR "${CMAKE_INSTALL_INCLUDEDIR}")
 set(TORCH_LIBRARY_DIR "${CMAKE_INSTALL_LIBDIR}")

@@ -6,6 +6,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from slipway.base.events import ERROR, WARNING
+from slipway.base.platform import PLATFORMS
 from slipway.channel.judgement import find_case_collisions
 from slipway.verify.policies import match_name
 
@@ -32,7 +33,10 @@ def paths(case: Case) -> Iterator[Finding]:
 
 
 def names(case: Case) -> Iterator[Finding]:
-    """No two files have names that some file systems take for one."""
+    """No two files have names that file systems take for one, where the package is installed on such (not on Linux)."""
+    platform = PLATFORMS.get(str(case.facts.index.get("subdir")))
+    if platform is not None and platform.system == "linux":
+        return
     cure = "give one of them another name in the build script, or leave it out"
     for first, second in find_case_collisions(entry.path for entry in case.facts.files):
         yield case.finding(ERROR, "names", second, f"it differs from `{first}` in nothing but case", cure)
