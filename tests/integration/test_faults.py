@@ -193,18 +193,31 @@ def test_place_to_build_that_cannot_be_used(slipway: Slipway, recipe: Path, tmp_
 
 
 def test_source_and_recipe_with_all_that_a_file_system_can_hold(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
-    """Links that lead in circles and out, pipes, and names with lines in them: none of it stops or tricks a build."""
+    """Links that lead in circles, and pipes, stop no build; links that lead out and names with lines in them do."""
     (tmp_path / "beside.txt").write_text("beside\n", encoding="utf-8")
     for folder in (recipe, recipe / "src"):
-        for name, target in {"loop": "loop", "up": ".", "gone": "nowhere", "root": "/"}.items():
+        (folder / "inside.txt").write_text("inside\n", encoding="utf-8")
+        for name, target in {"loop": "loop", "up": ".", "gone": "nowhere", "beside.txt": "inside.txt"}.items():
             (folder / name).symlink_to(target)
-        (folder / "beside.txt").symlink_to(tmp_path / "beside.txt")
         os.mkfifo(folder / "pipe")
-        (folder / "two\nlines \u00fc").write_text("x", encoding="utf-8")
-    script = "set -e; mkdir $PREFIX/x; cp beside.txt *lines* $PREFIX/x; cmp beside.txt $RECIPE_DIR/beside.txt\n"
+        (folder / "a line \u00fc").write_text("x", encoding="utf-8")
+    script = "set -e; mkdir $PREFIX/x; cp beside.txt *line* $PREFIX/x; cmp beside.txt $RECIPE_DIR/beside.txt\n"
     (recipe / "build.sh").write_text(script, encoding="utf-8")
     answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
     assert answer.returncode == 0, answer.stdout + answer.stderr
+    for target in ("/", "../../beside.txt", str(tmp_path / "beside.txt")):
+        link = recipe / "src" / "out"
+        link.symlink_to(target)
+        answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
+        assert answer.returncode == 3, answer.stdout + answer.stderr
+        assert "out" in answer.stderr
+        assert target in answer.stderr
+        link.unlink()
+    (recipe / "two\nlines").touch()  # the recipe's folder goes into the package
+    answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
+    assert answer.returncode == 6, answer.stdout + answer.stderr
+    assert "has control characters in its name" in answer.stderr
+    (recipe / "two\nlines").unlink()
     (recipe / "src" / os.fsdecode(b"\xff\xfe")).touch()
     answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
     assert answer.returncode == 3, answer.stdout + answer.stderr

@@ -130,9 +130,10 @@ def test_broken_recipe(
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("--cuda", "9.9"), 4, "the recipe has no variant for CUDA 9.9"),
+        (("--cuda", "9.9"), 2, "unrecognized arguments: --cuda 9.9"),  # this recipe declares no such short name
+        (("--variant", "cuda_compiler_version=9.9"), 4, "the recipe has no variant for cuda_compiler_version 9.9"),
         (("--engine", "make"), 2, "there is no engine `make`"),
-        (("-m", "nowhere.yaml"), 2, "there is no such variant config"),
+        (("-m", "nowhere.yaml"), 3, "there is no such variant config"),
     ],
 )
 def test_impossible_request(
