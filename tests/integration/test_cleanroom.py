@@ -85,7 +85,7 @@ def test_tests_of_an_unknown_kind_are_not_left_out(tmp_path: Path, monkeypatch: 
     from slipway import cleanroom
 
     text = b"- ruby: {requires: [x]}\n"
-    monkeypatch.setattr(cleanroom, "read_contents", lambda path, limits: {"info/tests/tests.yaml": text})
+    monkeypatch.setattr(cleanroom, "read_contents", lambda path: {"info/tests/tests.yaml": text})
     with pytest.raises(BuildError, match="a test of an unknown kind: ruby"):
         carried_tests(tmp_path / "a.conda", "a")
 

@@ -35,11 +35,11 @@ def test_block_runs(block: list[str], tmp_path: Path) -> None:
         pytest.skip("needs what `slipway ship` installs")
     places = {"dist/env": f"{dist}/env", "/tmp/": f"{tmp_path}/", "/srv/": f"{tmp_path}/srv/"}
     for command in block:
-        typed = command
+        # In one pass: these places may themselves lie below one of the written ones.
+        written = "|".join(map(re.escape, places))
+        typed = re.sub(rf"(?<![\w/])({written})", lambda match: places[match[1]], command)
         if command.startswith("./slipway"):
             typed += f" --dist {dist}"
-        for written, place in places.items():
-            typed = re.sub(rf"(?<![\w/]){re.escape(written)}", place, typed)
         environment = {
             "PATH": "/usr/bin:/bin",
             "HOME": os.environ["HOME"],
