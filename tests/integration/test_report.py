@@ -107,7 +107,7 @@ def test_text_and_json_tell_the_same(slipway: Slipway, shipped: Path) -> None:
     assert " ".join(output["key"].rsplit("-", 2)) in text.stdout
     assert max(map(len, text.stdout.splitlines())) <= 80
     assert {step["output"] for step in output["record"]["steps"]} >= {"libhello.so", "CMakeFiles/hello.dir/hello.cpp.o"}
-    assert {phase["name"] for phase in output["record"]["phases"]} >= {"configure", "compile", "packing", "testing"}
+    assert {phase["phase"] for phase in output["record"]["phases"]} >= {"configure", "compile", "packing", "testing"}
     assert output["record"]["samples"], "the memory of the build was sampled"
     assert any(module["name"] == "hello" for _, module in facts["modules"])
     assert facts["packages"][0]["files"]
