@@ -14,6 +14,7 @@ import difflib
 import errno
 import importlib
 import os
+import re
 import signal
 import sys
 import warnings
@@ -74,6 +75,26 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
+class CommandParser(argparse.ArgumentParser):
+    """Tells what is wrong with a command line as slipway tells everything that is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line.
+
+        Raises:
+            UsageError: always.
+        """
+        hint = f"`{self.prog} --help` lists the options"
+        unknown = re.match(r"unrecognized arguments: (--[\w-]+)", message)
+        if unknown:
+            close = difflib.get_close_matches(unknown[1], self._option_string_actions, n=1)
+            if close:
+                hint = f"did you mean `{close[0]}`?"
+            elif "--variant" in self._option_string_actions:
+                hint += "; `--variant KEY=VALUE` takes any variant key that the recipe declares no short name for"
+        raise UsageError(message, hint=hint)
+
+
 @contextlib.contextmanager
 def warnings_shown() -> Iterator[None]:
     """Say once what a recipe is warned of, however often it is rendered."""
@@ -109,7 +130,7 @@ def main(argv: list[str] | None = None) -> int:
             return 0 if words else UsageError.exit_code
         module = _load_command(words[0])
         summary, _, details = (module.__doc__ or "").partition("\n")
-        parser = argparse.ArgumentParser(
+        parser = CommandParser(
             prog=f"slipway {words[0]}",
             description=summary,
             epilog=details.strip("\n") or None,

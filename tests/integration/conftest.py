@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
+
+from slipway.base.locks import hold_lock
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPES = Path(__file__).parent / "recipes"
 
 Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+ShipTorch = Callable[..., AbstractContextManager[Path]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -40,3 +45,23 @@ def slipway() -> Slipway:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def ship_torch() -> ShipTorch:
+    """``with ship_torch("--cuda", "13.0") as dist:`` brings this checkout's packages up to date; where they are.
+
+    Meanwhile no other test works on them: files of tests run side by side, and one slipway at a time may use a folder.
+    """
+
+    @contextmanager
+    def ship(*options: str) -> Iterator[Path]:
+        dist = Path(os.environ.get("SLIPWAY_TEST_DIST") or CHECKOUT / "dist")
+        with hold_lock(dist / ".tests.lock", patience=math.inf):
+            command = [str(CHECKOUT / "slipway"), "ship", *options, "--dist", str(dist)]
+            answer = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert answer.returncode == 0, answer.stdout + answer.stderr
+            assert "--no-install" in options or "tensor([0.8506], grad_fn=<SigmoidBackward0>)" in answer.stdout
+            yield dist
+
+    return ship

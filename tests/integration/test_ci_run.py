@@ -9,16 +9,19 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from slipway.base.paths import lock_folder
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from .conftest import CHECKOUT
+
+if TYPE_CHECKING:
+    from .conftest import Slipway
+
 ADDITIVE = CHECKOUT / "tests/golden/conda-build/additive"
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
 
 CHAIN = """\
 package:

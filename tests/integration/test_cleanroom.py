@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,7 @@ from slipway.base.errors import BuildError
 from slipway.base.platform import LINUX_64
 from slipway.cleanroom import HIDDEN_PROGRAMS, CleanRoom, carried_tests, environment_of, hidden_paths, proof_script
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-RECIPES = Path(__file__).parent / "recipes"
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+from .conftest import CHECKOUT, RECIPES, ShipTorch, Slipway
 
 
 @pytest.fixture
@@ -112,12 +109,10 @@ def test_project_that_counts_on_the_host_fails(slipway: Slipway, tmp_path: Path)
     assert "careless: built from the installed packages  FAILED" in answer.stdout
 
 
-def test_torch_packages_and_their_consumers(slipway: Slipway) -> None:
+def test_torch_packages_and_their_consumers(slipway: Slipway, ship_torch: ShipTorch) -> None:
     """The recipe's own tests, a C++ project through find_package(Torch), an extension through cpp_extension."""
-    dist = Path(os.environ.get("SLIPWAY_TEST_DIST") or CHECKOUT / "dist")
-    shipped = slipway("ship", "--dist", dist, "--no-install")
-    assert shipped.returncode == 0, shipped.stdout + shipped.stderr
-    answer = slipway("cleanroom", "--dist", dist)
+    with ship_torch("--no-install") as dist:
+        answer = slipway("cleanroom", "--dist", dist)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert answer.stdout.count("  passed ") == 4
     assert "weights 3 -1" in answer.stdout

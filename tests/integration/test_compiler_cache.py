@@ -10,19 +10,23 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from slipway.channel.package import read_info
 
+from .conftest import CHECKOUT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .conftest import Slipway
+
 RECIPE = Path(__file__).parent / "recipes/cached"
-CHECKOUT = Path(__file__).resolve().parents[2]
 PASSWORD = "open-sesame-4711"
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @dataclass

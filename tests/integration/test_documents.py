@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from .conftest import CHECKOUT, ShipTorch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 MARK = "<!-- run by tests/integration/test_documents.py -->"
 
 
@@ -29,23 +33,21 @@ def test_blocks_are_found() -> None:
 
 
 @pytest.mark.parametrize("block", read_blocks(), ids=lambda block: block[-1].rpartition("/")[2])
-def test_block_runs(block: list[str], tmp_path: Path) -> None:
-    dist = Path(os.environ.get("SLIPWAY_TEST_DIST") or CHECKOUT / "dist")
-    if not (dist / "env").is_dir():
-        pytest.skip("needs what `slipway ship` installs")
-    places = {"dist/env": f"{dist}/env", "/tmp/": f"{tmp_path}/", "/srv/": f"{tmp_path}/srv/"}
-    for command in block:
+def test_block_runs(block: list[str], ship_torch: ShipTorch, tmp_path: Path) -> None:
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": os.environ["HOME"],
+        "TORCH_EXTENSIONS_DIR": str(tmp_path / "built"),
+    }
+    with ship_torch() as dist:
+        places = {"dist/env": f"{dist}/env", "/tmp/": f"{tmp_path}/", "/srv/": f"{tmp_path}/srv/"}
         # In one pass: these places may themselves lie below one of the written ones.
         written = "|".join(map(re.escape, places))
-        typed = re.sub(rf"(?<![\w/])({written})", lambda match: places[match[1]], command)
-        if command.startswith("./slipway"):
-            typed += f" --dist {dist}"
-        environment = {
-            "PATH": "/usr/bin:/bin",
-            "HOME": os.environ["HOME"],
-            "TORCH_EXTENSIONS_DIR": str(tmp_path / "built"),
-        }
-        answer = subprocess.run(
-            typed, shell=True, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False
-        )
-        assert answer.returncode == 0, f"{command}\n{answer.stdout}{answer.stderr}"
+        for command in block:
+            typed = re.sub(rf"(?<![\w/])({written})", lambda match: places[match[1]], command)
+            if command.startswith("./slipway"):
+                typed += f" --dist {dist}"
+            answer = subprocess.run(
+                typed, shell=True, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False
+            )
+            assert answer.returncode == 0, f"{command}\n{answer.stdout}{answer.stderr}"

@@ -8,13 +8,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+from .conftest import CHECKOUT, Slipway
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 # Runs slipway, and kills it (as the kernel would: nothing of it can react) when a function is entered or left.
 KILLER = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import tarfile
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+    from .conftest import Slipway
+
 
 META = """\
 package:

@@ -8,11 +8,14 @@ import signal
 import stat
 import subprocess
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from .conftest import CHECKOUT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture

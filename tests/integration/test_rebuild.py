@@ -8,13 +8,17 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-RECIPES = Path(__file__).parent / "recipes"
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+from .conftest import RECIPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .conftest import Slipway
 
 
 def write_recipe(folder: Path, name: str, script: str, *, version: str = "1", needs: str = "") -> Path:

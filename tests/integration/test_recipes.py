@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from slipway.channel.package import read_info
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-RECIPES = Path(__file__).parent / "recipes"
+from .conftest import RECIPES, ShipTorch, Slipway
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 LIBRARY = ("libeditdistance", "libeditdistance-devel", "libeditdistance-static", "editdistance")
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="module")
-def torch_channel() -> Path:
-    """The channel with this checkout's torch packages, brought up to date."""
-    dist = Path(os.environ.get("SLIPWAY_TEST_DIST") or CHECKOUT / "dist")
-    command = [str(CHECKOUT / "slipway"), "ship", "--dist", str(dist), "--no-install"]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    return dist / "channel"
+def torch_channel(ship_torch: ShipTorch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A channel with this checkout's torch packages."""
+    channel = tmp_path_factory.mktemp("torch") / "channel"
+    with ship_torch("--no-install") as dist:
+        shutil.copytree(dist / "channel", channel)
+    return channel
 
 
 def succeed(answer: subprocess.CompletedProcess[str]) -> str:

@@ -6,7 +6,6 @@ import http.server
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,9 @@ import pytest
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Iterator
 
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+    from .conftest import Slipway
 
 
 class Server:

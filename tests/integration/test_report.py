@@ -9,13 +9,16 @@ import shutil
 import struct
 import subprocess
 import zlib
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-RECIPES = Path(__file__).parent / "recipes"
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+from .conftest import RECIPES
+
+if TYPE_CHECKING:
+    from .conftest import Slipway
+
 
 BOTH = """\
 addEventListener("load", () => {

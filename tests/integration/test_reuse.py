@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +14,8 @@ from slipway.channel.archive import read_contents
 if TYPE_CHECKING:
     from pathlib import Path
 
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+    from .conftest import Slipway
+
 
 META = """\
 package:

@@ -8,14 +8,17 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-RECIPES = Path(__file__).parent / "recipes"
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+from .conftest import CHECKOUT, RECIPES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .conftest import Slipway
+
 
 META = """\
 package:

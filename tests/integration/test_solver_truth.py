@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,8 +14,11 @@ from slipway.bootstrap.embedded import embedded_channel
 from slipway.channel.folder import Channel
 from slipway.checkout.solver_truth import Row, SolverCase, judge, read_table
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+from .conftest import CHECKOUT, ShipTorch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 ROWS = read_table(CHECKOUT / "tests/integration/solver_truth.yaml").rows
 
@@ -87,14 +87,12 @@ def _version() -> str:
 
 
 @pytest.fixture(scope="module")
-def shipped() -> Shipped:
+def shipped(ship_torch: ShipTorch) -> Iterator[Shipped]:
     """The packages of `slipway ship` with CUDA and for either BLAS, which takes a moment if nothing changed."""
-    dist = Path(os.environ.get("SLIPWAY_TEST_DIST", CHECKOUT / "dist"))
-    for options in (["--cuda", "13.0"], ["--blas", "openblas"]):
-        command = [str(CHECKOUT / "slipway"), "ship", *options, "--no-install", "--dist", str(dist)]
-        answer = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert answer.returncode == 0, answer.stdout + answer.stderr
-    return Shipped(dist / "channel")
+    with ship_torch("--cuda", "13.0", "--no-install"):
+        pass
+    with ship_torch("--blas", "openblas", "--no-install") as dist:
+        yield Shipped(dist / "channel")
 
 
 def test_solver_chooses_as_the_table_says(shipped: Shipped) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from .conftest import ShipTorch
 
 PROGRAM = """
 import json, torch
@@ -32,14 +35,10 @@ print(json.dumps(facts))
 
 
 @pytest.fixture(scope="module")
-def dist() -> Path:
+def dist(ship_torch: ShipTorch) -> Iterator[Path]:
     """The output folder with the CUDA packages and the environment that holds them."""
-    folder = Path(os.environ.get("SLIPWAY_TEST_DIST") or CHECKOUT / "dist")
-    command = [str(CHECKOUT / "slipway"), "ship", "--cuda", "13.0", "--dist", str(folder)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    assert "tensor([0.8506], grad_fn=<SigmoidBackward0>)" in answer.stdout
-    return folder
+    with ship_torch("--cuda", "13.0") as folder:
+        yield folder
 
 
 def test_the_add_on_is_two_more_packages(dist: Path) -> None:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from slipway.verify import Verifier
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+from .conftest import CHECKOUT, ShipTorch, Slipway
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
-def dist() -> Path:
+def dist(ship_torch: ShipTorch) -> Iterator[Path]:
     """The output folder with the packages and the environment of this checkout."""
-    folder = Path(os.environ.get("SLIPWAY_TEST_DIST") or CHECKOUT / "dist")
-    command = [str(CHECKOUT / "slipway"), "ship", "--dist", str(folder)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    return folder
+    with ship_torch() as folder:
+        yield folder
 
 
 def run_python(prefix: Path, program: str, *, cwd: Path) -> str:

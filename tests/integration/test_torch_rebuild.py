@@ -11,24 +11,23 @@ from pathlib import Path
 from slipway.channel.package import read_info
 from slipway.source.tree import read_tree
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from .conftest import CHECKOUT, ShipTorch
 
 
-def test_libtorch_and_pytorch_have_the_same_bytes_again(tmp_path: Path) -> None:
-    dist = Path(os.environ.get("SLIPWAY_TEST_DIST") or CHECKOUT / "dist")
-    answer = subprocess.run([CHECKOUT / "slipway", "ship", "--dist", dist], capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    pytorch = max(dist.glob("channel/*/pytorch-2*.conda"), key=lambda path: path.stat().st_mtime)
-    needed = json.loads(read_info(pytorch, "slipway.json") or b"")["needed"]
-    (libtorch,) = (key for key in needed if key.startswith("libtorch-"))
-
+def test_libtorch_and_pytorch_have_the_same_bytes_again(ship_torch: ShipTorch, tmp_path: Path) -> None:
     checkout = tmp_path / "another" / "place"
     tree = read_tree(CHECKOUT)
     tree.copy_to(checkout)
     for name in tree.files:
         os.utime(checkout / name, (1_000_000_000, 1_000_000_000), follow_symlinks=False)
     (checkout / ".venv").symlink_to(CHECKOUT / ".venv")
-    shutil.copytree(dist / "channel", checkout / "dist" / "channel")
+    channel = checkout / "dist/channel"
+    with ship_torch("--no-install") as dist:
+        shutil.copytree(dist / "channel", channel)
+    pytorch = max(channel.glob("*/pytorch-2*.conda"), key=lambda path: path.stat().st_mtime)
+    needed = json.loads(read_info(pytorch, "slipway.json") or b"")["needed"]
+    (libtorch,) = (key for key in needed if key.startswith("libtorch-"))
+
     home = tmp_path / "home"
     home.mkdir()
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")} | {

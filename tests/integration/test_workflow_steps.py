@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
+from .conftest import CHECKOUT
 from .workflow import Runner, evaluate
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-Slipway = Callable[..., "subprocess.CompletedProcess[str]"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .conftest import Slipway
+
 
 META = """\
 package:

@@ -38,6 +38,23 @@ def test_unknown_command_suggests_a_close_one(capsys: pytest.CaptureFixture[str]
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["plan", "--dits", "there"], ["unrecognized arguments: --dits", "did you mean `--dist`?"]),
+        (["plan", "--fortran", "12"], ["unrecognized arguments: --fortran", "`--variant KEY=VALUE`"]),
+        (["doctor", "--fortran"], ["unrecognized arguments: --fortran", "`slipway doctor --help`"]),
+        (["ship", "--jobs", "many"], ["argument --jobs: invalid int value: 'many'", "`slipway ship --help`"]),
+    ],
+)
+def test_options_that_are_not_understood(words: list[str], told: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(words) == errors.UsageError.exit_code
+    error, hint = capsys.readouterr().err.splitlines()
+    assert error.startswith(f"error: {told[0]}")
+    assert hint.startswith("  hint: ")
+    assert told[1] in hint
+
+
 def _exit_codes() -> list[int]:
     return [kind.exit_code for kind in errors.SlipwayError.__subclasses__()] + [errors.INTERRUPTED_EXIT_CODE]
 

@@ -233,6 +233,5 @@ def _torch(run: TestRun, rooms: Rooms) -> PartResult:
 
 def _integration(run: TestRun, rooms: Rooms) -> PartResult:
     environment = _development_environment() | {"SLIPWAY_TEST_DIST": str(run.workspace.dist)}
-    # One after another: many of them work on the packages of this run's `ship`, which one slipway at a time may do.
-    options = ["-m", "integration or network"]
+    options = ["-m", "integration or network", *_side_by_side()]
     return run.pytest("integration", _paths(rooms), env=environment, options=options)
