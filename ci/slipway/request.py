@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from slipway.base.paths import Workspace
     from slipway.base.platform import Platform
-    from slipway.model import RenderedOutput, Variant, VariantOption
+    from slipway.model import RenderedOutput, Source, Variant, VariantOption
     from slipway.recipe import RecipeMatrix, VariantConfigText
     from slipway.recipe.stages import Versions
 
@@ -94,6 +94,7 @@ class Request:
         variants: keys and values that lie over every file (``--variants``).
         environ: environment variables that selectors and templates may see.
         offline: whether nothing may be downloaded.
+        pinned: sources that lie elsewhere and are known already, see `slipway.source.pin_sources`.
     """
 
     recipe: Path
@@ -107,6 +108,7 @@ class Request:
     variants: Mapping[str, Any] | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     offline: bool = False
+    pinned: Mapping[Source, Source] = field(default_factory=dict)
 
     @functools.cached_property
     def options(self) -> Mapping[str, VariantOption]:

@@ -29,17 +29,12 @@ def write_repodata(folder: Path, records: Iterable[tuple[str, Mapping[str, Any]]
     Args:
         records: file name of each package, and what the index says of it (``subdir``, ``name``, ``sha256``, ...).
     """
-    entries: dict[str, dict[str, Mapping[str, Any]]] = {subdir: {} for subdir in SUBDIRS}
+    entries: dict[str, dict[str, dict[str, Mapping[str, Any]]]]
+    entries = {subdir: {"packages": {}, "packages.conda": {}} for subdir in SUBDIRS}
     for name, record in records:
-        entries[record["subdir"]][name] = record
+        entries[record["subdir"]]["packages.conda" if name.endswith(PACKAGE_SUFFIX) else "packages"][name] = record
     for subdir, packages in entries.items():
-        content = {
-            "info": {"subdir": subdir},
-            "packages": {},
-            "packages.conda": packages,
-            "removed": [],
-            "repodata_version": 1,
-        }
+        content = {"info": {"subdir": subdir}, **packages, "removed": [], "repodata_version": 1}
         (folder / subdir).mkdir(parents=True, exist_ok=True)
         (folder / subdir / "repodata.json").write_bytes(to_json(content))
 

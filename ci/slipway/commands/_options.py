@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -14,13 +15,16 @@ from slipway.base.platform import LINUX_64, find_platform, this_platform, usable
 from slipway.bootstrap.pins import EMBEDDED
 from slipway.commands._configurations import add_configuration_arguments, variants_of
 from slipway.model import RECIPE_SETTINGS
+from slipway.pipeline.bundle import open_bundle
 from slipway.recipe import load_options
 from slipway.recipe.choose import WITHOUT
 from slipway.recipe.loader import META_NAME, find_meta
 from slipway.request import DEFAULT_RECIPE, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from slipway.pipeline.bundle import Bundle
 
 VERSION = "X.Y"
 """What an option takes that is a version of two numbers."""
@@ -72,6 +76,35 @@ def _add_variant_keys(variants: argparse._ArgumentGroup, recipe: Path) -> None:
                 where=str(recipe / RECIPE_SETTINGS),
                 hint="choose another name",
             ) from None
+
+
+def add_bundle_argument(parser: argparse.ArgumentParser) -> None:
+    """Where a bundle takes the place of the recipe, the sources, the channels and the network."""
+    parser.add_argument("--bundle", type=Path, metavar="FILE", help="take everything from what `slipway bundle` made")
+
+
+@contextlib.contextmanager
+def opened_bundle(arguments: argparse.Namespace, workspace: Workspace) -> Iterator[Bundle | None]:
+    """The bundle that `add_bundle_argument` let somebody name, for as long as the block lasts.
+
+    Raises:
+        UsageError: there is none in that file, or something else is named that a bundle has already.
+        IntegrityError: it is damaged.
+    """
+    if arguments.bundle is None:
+        yield None
+        return
+    asked = ("recipe", "channel", "variant", "variant_configs", "exclusive_configs", "variants")
+    options = [name for name in asked if getattr(arguments, name, None)]
+    options += [name for name in getattr(arguments, "short_names", ()) if getattr(arguments, _destination(name))]
+    if options:
+        raise UsageError(
+            f"a bundle has its own {options[0].replace('_', ' ')}",
+            where=str(arguments.bundle),
+            hint="leave that out, or leave --bundle out",
+        )
+    with open_bundle(arguments.bundle, workspace) as bundle:
+        yield bundle
 
 
 def add_platform_argument(parser: argparse.ArgumentParser) -> None:

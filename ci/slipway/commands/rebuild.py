@@ -9,6 +9,9 @@ Nothing is taken from a compiler cache. The same bytes come from another checkou
 with another number of compilers and at another time. The folder that is built in is the same for all of them; where
 SLIPWAY_BUILD_FOLDER names another one, code that nvcc compiled shows it.
 
+With --bundle all of that, and the packages that names stand for, come from a bundle: no network is needed, nor what
+mirrors and caches no longer have.
+
 PACKAGE is a file, or the name of a package in dist/channel. Exit code 0: the same bytes; 9: they differ, and where.
 """
 
@@ -24,6 +27,7 @@ from slipway.base.paths import Workspace
 from slipway.base.platform import usable_cpus
 from slipway.base.text import human_seconds
 from slipway.channel.folder import Channel
+from slipway.commands._options import add_bundle_argument, opened_bundle
 from slipway.engines.build_folder import VARIABLE
 from slipway.pipeline.reproduce import RebuildOptions, rebuild
 
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="a .conda file, or a name in the channel")
+    add_bundle_argument(parser)
     parser.add_argument("--recipe", type=Path, metavar="DIR", help="where it was built from (default: recipe/)")
     parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
@@ -49,14 +54,16 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Rebuild and compare; returns the exit code."""
     workspace = Workspace.of_checkout(arguments.dist)
     results = []
-    with workspace.lock():
-        for package in [_find(word, workspace) for word in arguments.packages]:
+    with opened_bundle(arguments, workspace) as bundle, workspace.lock():
+        own = Channel(workspace.channel) if bundle is None else bundle.own
+        for package in [_find(word, own) for word in arguments.packages]:
             with reporter.step(f"rebuild {package.name}"):
                 options = RebuildOptions(
                     workspace=workspace,
-                    recipe=arguments.recipe,
-                    channels=tuple(arguments.channel) if arguments.channel else None,
-                    offline=arguments.offline,
+                    own=own,
+                    recipe=arguments.recipe if bundle is None else bundle.request.recipe,
+                    channels=tuple(arguments.channel or ()) or None if bundle is None else (bundle.channel,),
+                    offline=arguments.offline or bundle is not None,
                     environ=dict(os.environ),
                     jobs=arguments.jobs,
                     keep=arguments.keep,
@@ -89,17 +96,16 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     return 0
 
 
-def _find(word: str, workspace: Workspace) -> Path:
+def _find(word: str, channel: Channel) -> Path:
     path = Path(word)
     if path.is_file():
         return path
-    channel = Channel(workspace.channel)
     there = channel.packages()
     found = [path for path in there if path.stem == word] or channel.packages(word)
     if len(found) == 1:
         return found[0]
     raise UsageError(
         f"there is no package `{word}`" if not found else f"`{word}` is the name of several packages",
-        where=str(workspace.channel),
+        where=str(channel.folder),
         hint="name one of " + ", ".join(path.stem for path in found or there) if there else "`slipway ship` makes some",
     )

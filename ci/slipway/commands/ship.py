@@ -3,6 +3,8 @@
 Without DIR it ships this checkout's own recipe and ends with an environment in dist/env that has `pytorch` in it.
 With DIR it ships any other recipe of the same dialect, up to the channel.
 
+With --bundle it builds what a bundle holds, from nothing else: no network, no channel and no sources but those in it.
+
 A second run builds only what changed. Ctrl-C at any time is harmless: the next run goes on from there.
 """
 
@@ -13,10 +15,17 @@ import time
 from typing import TYPE_CHECKING
 
 from slipway.base.events import Stage, StageKey
+from slipway.base.paths import Workspace
 from slipway.base.text import format_table, human_seconds, human_size
 from slipway.bootstrap.embedded import channels_of
 from slipway.checkout.greeting import greet
-from slipway.commands._options import add_build_arguments, add_request_arguments, request_of
+from slipway.commands._options import (
+    add_build_arguments,
+    add_bundle_argument,
+    add_request_arguments,
+    opened_bundle,
+    request_of,
+)
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.finalize import finalize
@@ -34,6 +43,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--no-install", action="store_true", help="stop after the channel is published")
+    add_bundle_argument(parser)
     add_build_arguments(parser)
     add_request_arguments(parser)
 
@@ -41,17 +51,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Run the whole flow; returns the exit code."""
     started = time.monotonic()
-    request = request_of(arguments)
     engine = load_engine(arguments.engine)
+    workspace = Workspace.of_checkout(arguments.dist)
     with (
-        request.workspace.lock(),
-        open_journal(request.workspace, "ship", arguments.jobs, reporter) as (journal, reporter),
+        opened_bundle(arguments, workspace) as bundle,
+        workspace.lock(),
+        open_journal(workspace, "ship", arguments.jobs, reporter) as (journal, reporter),
     ):
+        request = request_of(arguments) if bundle is None else bundle.request
         with reporter.step(Stage(StageKey.RECIPE)):
             rendered = request.outputs()
         with reporter.step(Stage(StageKey.BASE_CHANNEL)):
             needed = request.channel_variant(rendered)
-            channels = channels_of(request.channels, needed, reporter, offline=request.offline, build_tools=True)
+            named = request.channels if bundle is None else (bundle.channel,)
+            channels = channels_of(named, needed, reporter, offline=request.offline, build_tools=True)
             outputs = finalize(request, rendered, channels)
         context = RunContext(
             workspace=request.workspace,
@@ -72,7 +85,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     reporter.line("")
     if installed is not None:
         reporter.line(installed.advice)
-    reporter.line(f"channel: {request.workspace.channel}")
+    reporter.line(f"channel: {workspace.channel}")
     reporter.line(f"done in {human_seconds(time.monotonic() - started)}")
     return 0
 

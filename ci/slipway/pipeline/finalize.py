@@ -9,13 +9,18 @@ from slipway.channel.folder import Channel
 from slipway.source import pin_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from slipway.channel.environments import Solution
     from slipway.model import RenderedOutput
     from slipway.request import Request
 
+    Solve = Callable[[Sequence[str], Sequence[str]], Solution]
 
-def finalize(request: Request, outputs: Sequence[RenderedOutput], channels: Sequence[str]) -> list[RenderedOutput]:
+
+def finalize(
+    request: Request, outputs: Sequence[RenderedOutput], channels: Sequence[str], solve: Solve = solve
+) -> list[RenderedOutput]:
     """`outputs` once more, their pins (`pin_compatible`, `pin_run_as_build`) made from what the solver picks.
 
     Sources that lie elsewhere are pinned, too: see `slipway.source`.
@@ -41,4 +46,4 @@ def finalize(request: Request, outputs: Sequence[RenderedOutput], channels: Sequ
             versions = {package.name: package.version for package in solve(specs, channels).packages}
             rendered_for[specs] = {again.key: again for again in request.matrix(versions).outputs}
         final.append(rendered_for[specs][output.key])
-    return [pin_sources(output, offline=request.offline) for output in final]
+    return [pin_sources(output, offline=request.offline, pinned_before=request.pinned) for output in final]

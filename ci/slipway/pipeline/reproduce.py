@@ -44,9 +44,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RebuildOptions:
-    """How to build again; the fields are the options of `slipway rebuild`."""
+    """How to build again; the fields are the options of `slipway rebuild`, and `own` is where the packages lie."""
 
     workspace: Workspace
+    own: Channel
     recipe: Path | None
     channels: tuple[str, ...] | None
     offline: bool
@@ -239,7 +240,7 @@ def _locked_channels(
     manifest: Manifest, output: RenderedOutput, options: RebuildOptions, folder: Path, reporter: Reporter
 ) -> tuple[str, ...]:
     """A channel of just the packages that the package was built with."""
-    own = list(_find_needed_packages(manifest, options.workspace))
+    own = list(_find_needed_packages(manifest, options.own))
     # The recipe's other packages bring their own dependencies: those that they were built with will do.
     texts = [read_info(path, MANIFEST_FILE) or b"" for _, path in own]
     manifests = [manifest, *(Manifest.from_json(text, where=str(own)) for text in texts)]
@@ -259,7 +260,7 @@ def _locked_channels(
     }
     asked = {key: value for key, value in known.items() if value is not None}
     # What was built with packages of other recipes found them in the same channel.
-    packages = list(_take_from_folder(options.workspace.channel, wanted))
+    packages = list(_take_from_folder(options.own.folder, wanted))
     named = channels_of(options.channels, asked, reporter, offline=options.offline, build_tools=True)
     locked = Channel(folder / "channel")
     for address in named:
@@ -275,7 +276,7 @@ def _locked_channels(
         raise SolveError(
             "packages that it was built with are in no channel any more: " + ", ".join(sorted(wanted.values())),
             where=", ".join(named),
-            hint="build with today's packages instead: `slipway ship`",
+            hint="a bundle of then has them (`slipway rebuild --bundle FILE`); today's are taken by `slipway ship`",
         )
     packages += own
     locked.publish(packages)
@@ -312,14 +313,14 @@ def _take_from_elsewhere(
         yield record.subdir, target
 
 
-def _find_needed_packages(manifest: Manifest, workspace: Workspace) -> Iterator[tuple[str, Path]]:
+def _find_needed_packages(manifest: Manifest, channel: Channel) -> Iterator[tuple[str, Path]]:
     """The recipe's other packages that this one needs, as they were, and what those need to be installed."""
     for key, digest in manifest.needed.items():
-        candidates = Channel(workspace.channel).packages()
+        candidates = channel.packages()
         found = [path for path in candidates if path.stem == key and read_package_digest(path) == digest]
         if not found:
             raise SolveError(
-                f"`{key}`, which it was built with, is not in the channel as it was then", where=str(workspace.channel)
+                f"`{key}`, which it was built with, is not in the channel as it was then", where=str(channel.folder)
             )
         yield found[0].parent.name, found[0]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError
@@ -25,8 +26,17 @@ if TYPE_CHECKING:
     from slipway.model import RenderedOutput, Source
 
 
-def pin_sources(output: RenderedOutput, *, offline: bool, environ: Mapping[str, str] = os.environ) -> RenderedOutput:
+def pin_sources(
+    output: RenderedOutput,
+    *,
+    offline: bool,
+    environ: Mapping[str, str] = os.environ,
+    pinned_before: Mapping[Source, Source] = MappingProxyType({}),
+) -> RenderedOutput:
     """`output` with every source that lies elsewhere pinned to what is there now.
+
+    Args:
+        pinned_before: sources that nobody is asked about again, and what they are pinned to.
 
     Raises:
         RecipeError: a repository, or the revision in it, does not exist.
@@ -34,7 +44,7 @@ def pin_sources(output: RenderedOutput, *, offline: bool, environ: Mapping[str, 
         IntegrityError: a file is not the one that the recipe promises.
         HostError: git is needed and missing.
     """
-    known: dict[Source, Source] = {}
+    known = dict(pinned_before)
 
     def pin(one: RenderedOutput) -> RenderedOutput:
         for source in one.sources:
@@ -61,6 +71,18 @@ def pinned(source: Source, recipe: Path, *, offline: bool, environ: Mapping[str,
     if source.url is not None:
         return replace(source, sha256=url.fetch(source, recipe, cache, offline=offline).sha256)
     return source
+
+
+def copy_pinned(source: Source, cache: Path, target: Path) -> None:
+    """Make the cache folder `target` hold what `put` takes for a `pinned` source, from the cache folder `cache`.
+
+    Raises:
+        IntegrityError: it has gone from there, or was damaged.
+    """
+    if source.git_commit is not None:
+        git.copy_tree(source.git_commit, cache, target)
+    elif source.url is not None:
+        url.copy_kept(source, cache, target)
 
 
 def put(source: Source, folder: Path, *, where: str, environ: Mapping[str, str] = os.environ) -> None:

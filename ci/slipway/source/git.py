@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 from packaging.version import InvalidVersion, Version
 
-from slipway.base.errors import DiskFullError, HostError, NetworkError, RecipeError
+from slipway.base.errors import DiskFullError, HostError, IntegrityError, NetworkError, RecipeError
 from slipway.base.files import says_disk_full
 from slipway.base.locks import hold_lock
 from slipway.base.proc import Answer, capture
@@ -123,6 +123,26 @@ def is_kept(commit: str, cache: Path) -> bool:
 def copy_kept(commit: str, cache: Path, folder: Path) -> None:
     """Write the files of a commit, which `resolve` found, to `folder`."""
     _tree(_kept(commit, cache)).copy_to(folder)
+
+
+def copy_tree(commit: str, cache: Path, target: Path) -> None:
+    """Make the cache `target` hold the files of a commit that the cache `cache` has.
+
+    Raises:
+        IntegrityError: it has not.
+    """
+    if is_kept(commit, target):
+        return
+    if not is_kept(commit, cache):
+        raise IntegrityError("a git source has vanished, or was damaged", where=str(_kept(commit, cache)),
+                             hint="run the same command again: it is fetched anew")  # fmt: skip
+    place = _kept(commit, target)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".", ignore_cleanup_errors=True) as name:
+        made = Path(name) / "made"
+        shutil.copytree(_kept(commit, cache), made, symlinks=True)
+        shutil.rmtree(place, ignore_errors=True)  # a damaged one
+        made.rename(place)
 
 
 def _kept(commit: str, cache: Path) -> Path:

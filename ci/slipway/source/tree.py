@@ -41,7 +41,7 @@ class SourceTree:
     def fingerprints(self) -> dict[str, str]:
         """What each file is known by: ``kind:sha256:git``, where ``git`` is the name its content has in git's store."""
         self.check_links()
-        return {name: _fingerprint(self._base / name) for name in self.files}
+        return {name: fingerprint(self._base / name) for name in self.files}
 
     @property
     def digest(self) -> str:
@@ -88,7 +88,8 @@ class SourceTree:
             shutil.copy2(self._base / name, target, follow_symlinks=False)
 
 
-def _fingerprint(path: Path) -> str:
+def fingerprint(path: Path) -> str:
+    """What a file, or a link itself, is known by; see `SourceTree.fingerprints`."""
     if path.is_symlink():
         kind, content = "link", os.fsencode(path.readlink())
     else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import DiskFullError, IntegrityError, NetworkError, RecipeError, SlipwayError
-from slipway.base.files import hash_file, is_disk_full
+from slipway.base.files import copy_file, hash_file, is_disk_full
 from slipway.base.http import DOWNLOAD_ERRORS, ServerLimitError, open_url, read_chunks, read_limits
 
 if TYPE_CHECKING:
@@ -86,6 +86,13 @@ def kept(source: Source, cache: Path) -> Fetched:
         raise IntegrityError("a source has vanished from the cache, or was damaged there", where=str(cache / "sources"),
                              hint="run the same command again: it is fetched anew")  # fmt: skip
     return found
+
+
+def copy_kept(source: Source, cache: Path, target: Path) -> None:
+    """Make the cache `target` hold the file of `source`, which the cache `cache` has; see `kept`."""
+    found = kept(source, cache)
+    if _find(target, found.sha256, found.name) is None:
+        copy_file(found.path, target / "sources" / found.sha256)
 
 
 def place(fetched: Fetched, target: Path) -> None:

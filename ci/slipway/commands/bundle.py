@@ -1,0 +1,64 @@
+"""Put everything that packages were built from into one file, for `rebuild` and `ship` without a network.
+
+FILE gets the recipe and its sources, the packages of all environments to build and test in, and the packages that were
+built, each known by its sha256. `slipway rebuild NAME --bundle FILE` builds one again and compares every byte, `slipway
+ship --bundle FILE` builds all of them, on a machine that has neither a network nor anything in its cache.
+
+Debian's mirrors keep one revision of each package, and sources vanish: so bundle what you publish, when you publish it.
+The packages must be up to date in dist/channel: `slipway ship`, then this, with the same options.
+
+A bundle does not hold slipway itself, the Python packages that it runs with (ci/requirements.lock), or the programs of
+the host that builds may use: a shell and POSIX's tools.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.base.files import hash_file
+from slipway.base.platform import usable_cpus
+from slipway.base.text import human_size
+from slipway.bootstrap.embedded import channels_of
+from slipway.commands._options import add_request_arguments, request_of
+from slipway.engines import load_engine
+from slipway.pipeline.bundle import write_bundle
+from slipway.pipeline.context import RunContext
+
+if TYPE_CHECKING:
+    import argparse
+
+    from slipway.base.log import Reporter
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--to", type=Path, required=True, metavar="FILE", help="the file to write")
+    parser.add_argument("--engine", default="rattler", metavar="NAME", help="the engine that built the packages")
+    add_request_arguments(parser)
+
+
+def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    """Write the file; returns the exit code."""
+    request = request_of(arguments)
+    with request.workspace.lock():
+        rendered = request.outputs()
+        needed = request.channel_variant(rendered)
+        channels = channels_of(request.channels, needed, reporter, offline=request.offline, build_tools=True)
+        context = RunContext(
+            workspace=request.workspace,
+            engine=load_engine(arguments.engine),
+            channels=channels,
+            environ=dict(os.environ),
+            reporter=reporter,
+            jobs=usable_cpus(),
+        )
+        with reporter.step(f"bundle {arguments.to}"):
+            plan = write_bundle(arguments.to, request, rendered, context)
+    for planned in plan.outputs:
+        reporter.line(f"{planned.output.key}: {len(planned.solved)} packages to build it")
+    reporter.line(
+        f"{arguments.to}: {human_size(arguments.to.stat().st_size)}, read back, sha256 {hash_file(arguments.to)}"
+    )
+    return 0

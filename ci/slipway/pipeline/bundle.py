@@ -1,0 +1,344 @@
+"""Bundles: all that packages were built from, in one file. `rebuild` and `ship` work from it without a network.
+
+    bundle.json        every other file's fingerprint
+    request.json       what was asked for: recipe, variant, configurations; what each source was found to be
+    checkout/          the recipe, its patches and local sources, placed as they were
+    configurations/    variant configurations beside the recipe's own
+    sources/, git/     files and commits that were fetched, placed as in the cache
+    channel/           the packages of every environment to build, test and judge in, with what their channels said of
+                       them: solvers choose from them what they chose then
+    packages/          the packages themselves
+
+It is a tar archive with nothing in it of when, where and by whom it was made.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+import tempfile
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slipway.base.errors import ChannelError, IntegrityError, RecipeError, UsageError
+from slipway.base.files import disk_errors, is_disk_full, replace_file
+from slipway.base.paths import cache_folder
+from slipway.base.platform import this_platform
+from slipway.base.secrets import redact, redact_values
+from slipway.channel.environments import Solution, solve
+from slipway.channel.folder import Channel
+from slipway.channel.package_writer import to_json
+from slipway.channel.repodata import SUBDIRS, write_repodata
+from slipway.channel.taken import take_packages
+from slipway.model import Source
+from slipway.pipeline.finalize import finalize
+from slipway.pipeline.manifest import RENDERED_FILES, recipe_files
+from slipway.pipeline.plan import Plan, make_plan
+from slipway.recipe import load_config, surrounding_configs
+from slipway.request import Request
+from slipway.source import copy_pinned
+from slipway.source.leaves_out import reads_of
+from slipway.source.tree import SourceTree, fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from slipway.base.paths import Workspace
+    from slipway.model import RenderedOutput
+    from slipway.pipeline.context import RunContext
+
+CONTENTS = "bundle.json"
+REQUEST = "request.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """An unpacked bundle, every file of it as it was put there.
+
+    Attributes:
+        request: for the recipe in it, and what was asked of that then.
+        own: the packages that were built.
+        channel: address of the channel of those that they were built with.
+    """
+
+    request: Request
+    own: Channel
+    channel: str
+
+
+def write_bundle(path: Path, request: Request, rendered: Sequence[RenderedOutput], context: RunContext) -> Plan:
+    """Put into the file `path` what the packages of `rendered`, which are in the channel, were built from.
+
+    Raises:
+        ChannelError: a package is not there, or no longer what would be built now.
+        RecipeError: a source's place is absolute, or git and .gitignore disagree about a file of it.
+        IntegrityError: a package or source is not what it was when it was taken.
+    """
+    solutions: list[Solution] = []
+
+    def solve_noting(specs: Sequence[str], channels: Sequence[str]) -> Solution:
+        solutions.append(solve(specs, channels))
+        return solutions[-1]
+
+    outputs = finalize(request, rendered, context.channels, solve_noting)
+    inputs = context.plan_inputs()
+    known = inputs.solve
+
+    def note(specs: tuple[str, ...]) -> Solution:
+        solutions.append(known(specs))
+        return solutions[-1]
+
+    plan = make_plan(outputs, replace(inputs, solve=note))
+    stale = [planned.output.key for planned in plan.outputs if planned.package is None]
+    if stale:
+        raise ChannelError(
+            f"there is no package of {', '.join(f'`{key}`' for key in stale)} as it would be built now",
+            where=str(context.published.folder),
+            hint="`slipway ship` with the same options builds it; then bundle it before anything changes",
+        )
+    for output in outputs:  # the environments that it is judged and tested in
+        package = f"{output.name} =={output.version} {output.build_string}"
+        for others in {(), output.test.requires}:
+            solve_noting([package, *others], (context.published.url, *context.channels))
+    with tempfile.TemporaryDirectory(prefix="slipway-bundle-") as scratch, replace_file(path) as beside:
+        members = _collect(Path(scratch), request, rendered, plan, solutions)
+        pack_files(beside, members)
+        with open_bundle(beside, request.workspace, context.environ) as bundle:
+            for output in outputs:
+                _compare(output, bundle.request.recipe)
+    return plan
+
+
+def pack_files(path: Path, members: Mapping[str, Path]) -> None:
+    """Write the archive `path` of `members`, files by their names in it, with their list of contents in front."""
+    known = {name: fingerprint(file) for name, file in members.items()}
+    contents = to_json({"format": FORMAT, "files": known})
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        head = tarfile.TarInfo(CONTENTS)
+        head.size = len(contents)
+        archive.addfile(_without_origin(head), io.BytesIO(contents))
+        for name, file in sorted(members.items()):
+            member = archive.gettarinfo(file, name)
+            if member.isfile() or member.islnk():  # a hard link, which is a file to us
+                member.type, member.linkname, member.size = tarfile.REGTYPE, "", file.stat().st_size
+                with file.open("rb") as stream:
+                    archive.addfile(_without_origin(member), stream)
+            else:
+                archive.addfile(_without_origin(member))
+
+
+def _collect(
+    scratch: Path, request: Request, rendered: Sequence[RenderedOutput], plan: Plan, solutions: Sequence[Solution]
+) -> dict[str, Path]:
+    """Every file of the bundle but its list of contents, by its name there; new ones are made in `scratch`."""
+    outputs = [planned.output for planned in plan.outputs]
+    members, checkout = place_sources(outputs)
+
+    def add(name: str, content: str | bytes) -> str:
+        target = scratch / "new" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+        members[name] = target
+        return name
+
+    for name in RENDERED_FILES:
+        if (request.recipe / name).is_file():
+            text = (request.recipe / name).read_text(encoding="utf-8")
+            add(f"{checkout.recipe}/{name}", redact(text, parameters=False))
+    below = [*map(load_config, request.exclusive_configs)] or surrounding_configs(request.surroundings)
+    above = [load_config(file) for file in request.variant_configs]
+    pinned = dict(_pinned_sources(rendered, outputs))
+    facts = {
+        "recipe": checkout.recipe,
+        "folders": checkout.folders,
+        "asked": request.asked,
+        "channels": request.channels,
+        "variants": request.variants,
+        "below": [add(f"configurations/below-{index}.yaml", one.text) for index, one in enumerate(below)],
+        "above": [add(f"configurations/above-{index}.yaml", one.text) for index, one in enumerate(above)],
+        "pinned": redact_values([[asdict(one) for one in pair] for pair in pinned.items()], parameters=False),
+    }
+    add(REQUEST, to_json(facts))
+    for source in pinned.values():
+        copy_pinned(source, cache_folder(), scratch / "cache")
+    cached = [file for file in (scratch / "cache").rglob("*") if file.is_symlink() or not file.is_dir()]
+    members |= {file.relative_to(scratch / "cache").as_posix(): file for file in cached}
+
+    own = {f"{planned.output.subdir}/{planned.package.name}": planned for planned in plan.outputs if planned.package}
+    members |= {f"packages/{name}": planned.package for name, planned in own.items() if planned.package}
+    own_names = {output.name for output in outputs}
+    used = {
+        package.url: (package, record)
+        for one in solutions
+        for package, record in zip(one.packages, one.records, strict=True)
+        if package.name not in own_names
+    }
+    records = []
+    archives = take_packages([package for package, _ in used.values()])
+    for taken, (_, record) in zip(archives, used.values(), strict=True):
+        said = json.loads(record.to_json())
+        records.append((record.file_name, {key: said[key] for key in said.keys() - {"url", "channel", "fn"}}))
+        members[f"channel/{record.subdir}/{record.file_name}"] = taken.archive
+    write_repodata(scratch / "channel", records)
+    members |= {f"channel/{subdir}/repodata.json": scratch / "channel" / subdir / "repodata.json" for subdir in SUBDIRS}
+    return members
+
+
+@dataclass(frozen=True)
+class _Checkout:
+    """Where the recipe and the folders of local sources lie in a bundle."""
+
+    recipe: str
+    folders: list[str]
+
+
+def place_sources(outputs: Sequence[RenderedOutput]) -> tuple[dict[str, Path], _Checkout]:
+    """The files of the recipe, its patches and local sources by their names in the bundle."""
+    files: dict[Path, Path] = {}
+    folders: set[Path] = set()
+    recipe = outputs[0].recipe_dir
+    for output in (*outputs, *(output.staging for output in outputs if output.staging is not None)):
+        files |= {recipe / name: recipe / name for name in recipe_files(output).files}
+        for source in output.sources:
+            reads = reads_of(output, source)
+            files |= {_place(recipe, name): (recipe / name).resolve() for name in source.patches}
+            if source.path is None or reads.tree is None:
+                continue
+            base = _place(recipe, source.path)
+            if reads.tree.root.is_file():
+                files[base] = reads.tree.root
+                continue
+            folders.add(base)
+            files |= {base / name: reads.tree.root / name for name in reads.tree.files}
+    root = os.path.commonpath([recipe, *folders, *(place.parent for place in files)])
+
+    def name_of(place: Path) -> str:
+        return Path("checkout", place.relative_to(root)).as_posix()
+
+    placed = {name_of(place): file for place, file in files.items()}
+    return placed, _Checkout(name_of(recipe), sorted(map(name_of, folders)))
+
+
+def _place(recipe: Path, name: str) -> Path:
+    """Where a recipe says that something lies, links not followed."""
+    if Path(name).is_absolute():
+        raise RecipeError(
+            f"`{name}` is an absolute place, which is another one for everybody",
+            where=str(recipe),
+            hint="name it relative to the recipe's folder; a bundle holds it there",
+        )
+    return Path(os.path.normpath(recipe / name))
+
+
+def _pinned_sources(
+    rendered: Sequence[RenderedOutput], outputs: Sequence[RenderedOutput]
+) -> Iterator[tuple[Source, Source]]:
+    """What is fetched for `outputs`: as `rendered` without asking anybody, and as it was found."""
+    for before, after in zip(rendered, outputs, strict=True):
+        yield from zip(before.sources, after.sources, strict=True)
+        if before.staging is not None and after.staging is not None:
+            yield from zip(before.staging.sources, after.staging.sources, strict=True)
+
+
+def _without_origin(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.mtime = member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mode = 0o755 if member.mode & 0o111 else 0o644
+    return member
+
+
+def _compare(output: RenderedOutput, recipe: Path) -> None:
+    """See to it that `output` reads in the bundle's `recipe` what it reads where it lies, although git is not there."""
+    for one in filter(None, (output, output.staging)):
+        moved = replace(one, recipe_dir=recipe)
+        trees = [(recipe_files(one), recipe_files(moved))]
+        trees += [
+            (here.tree, there.tree)
+            for here, there in ((reads_of(one, source), reads_of(moved, source)) for source in one.sources)
+            if here.tree is not None and there.tree is not None
+        ]
+        for here, there in trees:
+            differ = sorted(here.fingerprints.items() ^ there.fingerprints.items())
+            if differ:
+                raise RecipeError(
+                    f"git has `{differ[0][0]}` as a source although a .gitignore names it, and no bundle holds git",
+                    where=str(here.root),
+                    hint="take it out of the .gitignore",
+                )
+
+
+@contextmanager
+def open_bundle(path: Path, workspace: Workspace, environ: Mapping[str, str] = os.environ) -> Iterator[Bundle]:
+    """The bundle in the file `path`, unpacked for as long as the block lasts; what was fetched goes into the cache.
+
+    Raises:
+        UsageError: there is no such file.
+        IntegrityError: it is no bundle, or not as it was made.
+        DiskFullError: there is no room to unpack it.
+    """
+    if not path.is_file():
+        raise UsageError("there is no such bundle", where=str(path), hint="`slipway bundle FILE` makes one")
+    with tempfile.TemporaryDirectory(prefix="slipway-bundle-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        with disk_errors("the disk is full, so a bundle could not be unpacked", where=folder,
+                         hint="make room, or name another folder in TMPDIR"):  # fmt: skip
+            _unpack(path, folder)
+        facts = json.loads((folder / REQUEST).read_bytes())
+        for place in facts["folders"]:
+            (folder / place).mkdir(parents=True, exist_ok=True)
+        pinned = {_source(before): _source(after) for before, after in facts["pinned"]}
+        for source in pinned.values():
+            copy_pinned(source, folder, cache_folder(environ))
+        request = Request(
+            recipe=folder / facts["recipe"],
+            platform=this_platform(),
+            workspace=workspace,
+            asked=facts["asked"],
+            channels=None if facts["channels"] is None else tuple(facts["channels"]),
+            exclusive_configs=tuple(folder / name for name in facts["below"]),
+            variant_configs=tuple(folder / name for name in facts["above"]),
+            variants=facts["variants"],
+            environ=environ,
+            offline=True,
+            pinned=pinned,
+        )
+        yield Bundle(request, Channel(folder / "packages"), (folder / "channel").as_uri())
+
+
+def _source(facts: Mapping[str, Any]) -> Source:
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}
+    return Source(**values)
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    """Unpack `path` and compare every file with the list of contents."""
+    try:
+        with path.open("rb") as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
+            archive.extractall(folder, filter="data")
+        contents = json.loads((folder / CONTENTS).read_bytes())
+        form, known = contents["format"], dict(contents["files"])
+        # Listed by walking: a source tree may hold what git or .gitignore would leave out.
+        files = [file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir()]
+        tree = SourceTree(folder, tuple(file.relative_to(folder).as_posix() for file in files))
+        found = {name: one for name, one in tree.fingerprints.items() if name != CONTENTS}
+    except (tarfile.TarError, EOFError, ValueError, KeyError, TypeError, RecursionError, OSError, RecipeError) as error:
+        if is_disk_full(error):
+            raise
+        raise _damaged(path, f"it cannot be read: {error}") from error
+    if form != FORMAT:
+        raise IntegrityError(f"the bundle has format {form}, and this slipway reads {FORMAT}", where=str(path))
+    for name in sorted(known.keys() | found.keys()):
+        if known.get(name) != found.get(name):
+            state = "is missing" if name not in found else "does not belong there" if name not in known else "differs"
+            raise _damaged(path, f"`{name}` {state}")
+
+
+def _damaged(path: Path, what: str) -> IntegrityError:
+    return IntegrityError(
+        f"the bundle is damaged: {what}", where=str(path), hint="take another copy of it, or make it again"
+    )
