@@ -211,6 +211,11 @@ class Apt:
             )
         return offers
 
+    def listed(self, debs: Sequence[OfferedDeb]) -> set[str]:
+        """The sha256 of those of `debs` that an index lists still, if not as the newest."""
+        outcome = self._run("apt-cache", "show", *(deb.name for deb in debs), cwd=self._folder)
+        return set(re.findall(r"^SHA256: ([0-9a-f]{64})$", outcome.text, re.MULTILINE))
+
     def download(self, debs: Sequence[OfferedDeb]) -> list[Path]:
         """Download packages with one run of apt, which goes on where an interrupted download stopped."""
         folder = self._folder / "archives"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from slipway.base.proc import Processes
-    from slipway.bootstrap.lock import LockedWheel
+    from slipway.bootstrap.lock import Lock, LockedWheel
 
 _LARGE = 20_000_000
 
@@ -34,32 +34,56 @@ class Host:
 
 
 class DebianArchive:
-    """Debian's index as this cache knows it. What it offered is remembered, so that a later run needs no network."""
+    """Debian's packages as they are locked, or, where a mirror has dropped a revision, as they are offered today.
 
-    def __init__(self, cache: Cache, suite: str, host: Host, processes: Processes, *, offline: bool) -> None:
+    Such a choice is remembered, so that a later run makes it again, and needs no network.
+    """
+
+    def __init__(self, cache: Cache, lock: Lock, host: Host, processes: Processes, *, offline: bool) -> None:
         self._cache = cache
-        self._suite = suite
+        self._lock = lock
         self._host = host
         self._processes = processes
         self._offline = offline
         self._memory = cache.apt / "offers.json"
         self._connected: Apt | None = None
 
-    def offers(self, names: Sequence[str], *, refresh: bool) -> dict[str, OfferedDeb]:
-        """What goes in for each name.
+    def choose(self, names: Sequence[str]) -> dict[str, OfferedDeb]:
+        """What goes in for each name: what the lock says, as long as it is in the cache or to be had.
 
-        From memory, as long as the cache holds the files too: a mirror keeps only a package's current revision. Else,
-        or with `refresh`, from the index as it is now.
+        Otherwise what was chosen in its stead, as long as that is in the cache, or else what the index offers now.
+
+        Raises:
+            ChannelError: the lock lacks a name.
+            IntegrityError: the locked revision is offered, and is another one.
         """
-        remembered = {} if refresh else self._read_remembered()
-        known = {name: remembered[name] for name in names if name in remembered}
-        here = all(self._cache.download(deb.sha256, deb.file) for deb in known.values())
-        if len(known) == len(names) and (here or self._offline):
-            return known
+        remembered = self._read_remembered()
+        chosen = {}
+        for name in names:
+            both = [self._lock.deb(name), *([remembered[name]] if name in remembered else [])]
+            here = next((deb for deb in both if self._cache.download(deb.sha256, deb.file)), None)
+            if here is not None or self._offline:
+                chosen[name] = here or both[0]
+        missing = [self._lock.deb(name) for name in names if name not in chosen]
+        if missing:
+            listed = self._apt().listed(missing)
+            chosen |= {deb.name: deb for deb in missing if deb.sha256 in listed}
+            gone = [deb.name for deb in missing if deb.sha256 not in listed]
+            for name, deb in (self.offers(gone) if gone else {}).items():
+                if deb.version == self._lock.deb(name).version:
+                    raise errors.IntegrityError(
+                        f"the Debian index has {name} {deb.version} with other bytes than are locked",
+                        hint="no revision of Debian's ever changes: look at the machine's apt sources",
+                    )
+                chosen[name] = deb
+        return {name: chosen[name] for name in names}
+
+    def offers(self, names: Sequence[str]) -> dict[str, OfferedDeb]:
+        """What the index offers today, whatever the lock says."""
         found = self._apt().offers(sorted(names))
-        stored = {**remembered, **found}
+        stored = {**self._read_remembered(), **found}
         debs = [asdict(deb) for deb in stored.values()]
-        write_file(self._memory, json.dumps({"suite": self._suite, "debs": debs}))
+        write_file(self._memory, json.dumps({"suite": self._lock.suite, "debs": debs}))
         return found
 
     def fetch(self, debs: Sequence[OfferedDeb]) -> None:
@@ -68,19 +92,20 @@ class DebianArchive:
             wheels_module.store_download(path, deb.sha256, self._cache.downloads)
 
     def _read_remembered(self) -> dict[str, OfferedDeb]:
-        if not self._memory.exists():
+        try:
+            stored = json.loads(self._memory.read_bytes())
+            if stored["suite"] != self._lock.suite:
+                return {}
+            return {item["name"]: OfferedDeb(**item) for item in stored["debs"]}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # none, or damaged: the index is asked
             return {}
-        stored = json.loads(self._memory.read_text(encoding="utf-8"))
-        if stored["suite"] != self._suite:
-            return {}
-        return {item["name"]: OfferedDeb(**item) for item in stored["debs"]}
 
     def _apt(self) -> Apt:
         if self._connected is None:
             if self._offline:
                 raise _offline("Debian packages")
             codename = machine_codename(self._host.os_release)
-            sources = debian_sources(self._host.etc_apt, codename, self._suite)
+            sources = debian_sources(self._host.etc_apt, codename, self._lock.suite)
             apt = Apt(self._cache.apt, sources, self._processes)
             apt.update()
             self._connected = apt

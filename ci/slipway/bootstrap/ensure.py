@@ -94,7 +94,7 @@ def ensure_channel(
     Args:
         cache: the cache folder; None for `slipway.base.paths.cache_folder`.
         offline: never use the network.
-        refresh: take what Debian's index offers today, although the cache knows an older offer.
+        refresh: take what Debian's index offers today, whatever the lock says.
         data: the folder of descriptions and lock.
         host: where the machine's own description lies.
 
@@ -121,7 +121,7 @@ def ensure_channel(
             store,
             processes,
             ThreadPoolExecutor(max_workers=8),
-            DebianArchive(store, lock.suite, host or Host(), processes, offline=offline),
+            DebianArchive(store, lock, host or Host(), processes, offline=offline),
             pythons,
             request.python[0] if request.build_tools else None,
             reporter,
@@ -215,10 +215,9 @@ def _make(
 ) -> EmbeddedChannel:
     try:
         names = sorted({s.name for d in descriptions for s in d.sources if s.kind == "deb"})
-        for name in names:
-            lock.require_deb(name)
         with place.reporter.step(Stage(StageKey.DEBIAN_INDEX)):
-            offers = place.archive.offers(names, refresh=refresh)
+            offers = place.archive.offers(names) if refresh else place.archive.choose(names)
+        _tell_other_revisions(offers, lock, place.reporter)
         jobs = _jobs(descriptions, lock, offers, place, code)
         finished = _assemble_all(jobs, lock, offers, place)
     except BaseException:
@@ -228,6 +227,20 @@ def _make(
         raise
     place.executor.shutdown()
     return _publish([finished[job.key] for job in jobs], place.cache, stamp, place.preferred_python)
+
+
+def _tell_other_revisions(chosen: Mapping[str, OfferedDeb], lock: Lock, reporter: log.Reporter) -> None:
+    """Say which Debian packages are not those of the lock: what is built with them is not what it was."""
+    moved = [
+        f"{name} {lock.deb(name).version} -> {deb.version}"
+        for name, deb in chosen.items()
+        if deb.sha256 != lock.deb(name).sha256
+    ]
+    if moved:
+        reporter.line(
+            f"{len(moved)} Debian package(s) are not as locked: {', '.join(moved)}; "
+            "`slipway bootstrap --update-lock` locks today's"
+        )
 
 
 def _jobs(

@@ -1,7 +1,7 @@
 """The lock file ``ci/slipway/bootstrap/data/lock.yaml``: which downloads the packages are made from.
 
-A wheel never changes: it is locked by file name, size and sha256. A Debian mirror keeps only the current revision of a
-package: its name and the suite are locked, apt's signed index tells the rest.
+Each is locked by file name, size and sha256. A wheel never changes and stays where it is; a Debian mirror drops a
+revision sooner or later, see `slipway.bootstrap.download.DebianArchive`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import yaml
 from slipway.base import errors
 from slipway.base.files import write_file
 from slipway.base.schema import read_yaml
+from slipway.bootstrap.debs import OfferedDeb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _HEADER = """\
 # What the embedded channel is made from. Written by `slipway bootstrap --update-lock`; not by hand.
-# wheels: project -> version -> Python tag ("any" serves all) -> file. debs: names, taken from the suite below.
+# wheels: project -> version -> Python tag ("any" serves all) -> file. debs: name -> revision, of the suite below.
 """
 _HINT = "run `slipway bootstrap --update-lock`"
 
@@ -34,6 +35,16 @@ class LockedWheel:
     project: str
     version: str
     tag: str
+    file: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True)
+class _LockedDeb:
+    """What the file says of a Debian package."""
+
+    version: str
     file: str
     sha256: str
     size: int
@@ -53,16 +64,16 @@ class _LockFile:
     """The file as it is written: project -> version -> tag -> wheel."""
 
     suite: str
-    debs: tuple[str, ...]
+    debs: Mapping[str, _LockedDeb]
     wheels: Mapping[str, Mapping[str, Mapping[str, _LockedFile]]]
 
 
 @dataclass(frozen=True)
 class Lock:
-    """The whole file. `wheels` is keyed by project, version and tag."""
+    """The whole file. `debs` is keyed by name, `wheels` by project, version and tag."""
 
     suite: str
-    debs: frozenset[str]
+    debs: Mapping[str, OfferedDeb]
     wheels: Mapping[tuple[str, str, str], LockedWheel]
 
     def wheel(self, project: str, version: str, python: str | None) -> LockedWheel:
@@ -76,12 +87,13 @@ class Lock:
             f"the lock has no wheel of {wanted}", where="ci/slipway/bootstrap/data/lock.yaml", hint=_HINT
         )
 
-    def require_deb(self, name: str) -> None:
-        """Debian package `name` is in the lock, or a ChannelError is raised."""
+    def deb(self, name: str) -> OfferedDeb:
+        """Debian package `name`."""
         if name not in self.debs:
             raise errors.ChannelError(
                 f"the lock has no Debian package `{name}`", where="ci/slipway/bootstrap/data/lock.yaml", hint=_HINT
             )
+        return self.debs[name]
 
 
 def read_lock(path: Path) -> Lock:
@@ -97,10 +109,14 @@ def read_lock(path: Path) -> Lock:
         for version, tags in versions.items()
         for tag, wheel in tags.items()
     }
-    return Lock(given.suite, frozenset(given.debs), wheels)
+    debs = {
+        name: OfferedDeb(name=name, version=deb.version, file=deb.file, size=deb.size, sha256=deb.sha256)
+        for name, deb in given.debs.items()
+    }
+    return Lock(given.suite, debs, wheels)
 
 
-def write_lock(path: Path, suite: str, debs: Iterable[str], wheels: Iterable[LockedWheel]) -> None:
+def write_lock(path: Path, suite: str, debs: Iterable[OfferedDeb], wheels: Iterable[LockedWheel]) -> None:
     """Write the lock file, beside it first."""
     tree: dict[str, dict[str, dict[str, dict[str, object]]]] = {}
     for wheel in sorted(wheels, key=lambda item: (item.project, item.version, item.tag)):
@@ -109,7 +125,11 @@ def write_lock(path: Path, suite: str, debs: Iterable[str], wheels: Iterable[Loc
             "sha256": wheel.sha256,
             "size": wheel.size,
         }
+    locked = {
+        deb.name: {"version": deb.version, "file": deb.file, "sha256": deb.sha256, "size": deb.size}
+        for deb in sorted(debs, key=lambda deb: deb.name)
+    }
     text = _HEADER + yaml.safe_dump(
-        {"suite": suite, "debs": sorted(debs), "wheels": tree}, sort_keys=False, width=120, default_flow_style=False
+        {"suite": suite, "debs": locked, "wheels": tree}, sort_keys=False, width=120, default_flow_style=False
     )
     write_file(path, text)

@@ -1,4 +1,4 @@
-"""Rewrites the lock file from the descriptions: every pin's file, size and sha256, and the names of Debian packages."""
+"""Rewrites the lock file from the descriptions: each file's name, size and sha256; Debian's packages as of today."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from slipway.base.proc import Processes
 from slipway.bootstrap import wheels
 from slipway.bootstrap.cache import Cache, typed_disk_errors
+from slipway.bootstrap.download import DebianArchive, Host
 from slipway.bootstrap.inventory import read_inventory
-from slipway.bootstrap.lock import LockedWheel, write_lock
+from slipway.bootstrap.lock import Lock, LockedWheel, write_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
-    """Download every pinned wheel for every Python, note its hash, and write the lock; returns how many are locked.
+    """Note the hash of every pinned wheel for every Python, and of every Debian package as it is offered today.
+
+    Returns how many files are locked.
 
     The wheels stay in the cache, so that the next assembly need not fetch them again.
     """
@@ -51,8 +54,10 @@ def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
                     wheels.store_download(path, sha256, store.downloads)
                 locked[project, version, wheel.tag] = wheel
             task.advance(1)
-    write_lock(inventory.lock_path, inventory.settings.suite, debs, locked.values())
-    return len(locked)
+        lock = Lock(inventory.settings.suite, {}, locked)
+        offers = DebianArchive(store, lock, Host(), processes, offline=False).offers(sorted(debs))
+    write_lock(inventory.lock_path, lock.suite, offers.values(), locked.values())
+    return len(locked) + len(offers)
 
 
 def _tag(file: str, python: str) -> str:

@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--python", action="append", metavar="VERSION", help="a Python version; may be given again (default: 3.11)"
     )
     parser.add_argument("--offline", action="store_true", help="use only what the cache holds")
-    parser.add_argument("--refresh", action="store_true", help="take the Debian revisions that are offered today")
+    parser.add_argument(
+        "--refresh", action="store_true", help="take the Debian revisions that are offered today, not the locked ones"
+    )
     parser.add_argument(
         "--update-lock", action="store_true", help="rewrite ci/slipway/bootstrap/data/lock.yaml from its descriptions"
     )
@@ -39,7 +41,7 @@ def execute(args: argparse.Namespace, reporter: log.Reporter) -> int:
     cache = cache_folder()
     if args.update_lock:
         count = update_lock(DATA, cache, reporter)
-        reporter.line(f"Locked {count} wheels in {DATA / 'lock.yaml'}")
+        reporter.line(f"Locked {count} files in {DATA / 'lock.yaml'}")
         return 0
     request = ChannelRequest(cuda=args.cuda, blas=args.blas, python=tuple(args.python or ("3.11",)))
     channel = ensure_channel(request, reporter, cache=cache, offline=args.offline, refresh=args.refresh)

@@ -130,5 +130,5 @@ def data(tmp_path: Path) -> Path:
         'suite: bookworm\nglibc: "2.36"\n'
         'debian_python: "3.11"\npythons: ["3.11"]\ncudas: ["13.0"]\nblas: [mkl, openblas]\n'
     )
-    (folder / "lock.yaml").write_text("suite: bookworm\ndebs: []\nwheels: {}\n")
+    (folder / "lock.yaml").write_text("suite: bookworm\ndebs: {}\nwheels: {}\n")
     return folder

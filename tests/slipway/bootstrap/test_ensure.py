@@ -18,6 +18,7 @@ from rattler import Channel, solve
 from slipway.base import errors, log
 from slipway.base.files import hash_file
 from slipway.bootstrap.choices import ChannelRequest
+from slipway.bootstrap.debs import OfferedDeb
 from slipway.bootstrap.download import Host
 from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
 from slipway.bootstrap.lock import LockedWheel, write_lock
@@ -115,8 +116,12 @@ def world(
     settings = data / "settings.yaml"
     settings.write_text(settings.read_text().replace("3.11", VERSION))
     locked = LockedWheel("toy", "1.0", "any", wheel.name, hash_file(wheel), wheel.stat().st_size)
-    write_lock(data / "lock.yaml", "bookworm", ["tool"], [locked])
+    write_lock(data / "lock.yaml", "bookworm", [offered(deb)], [locked])
     return World(data, Host(os_release, etc_apt(mirror)), mirror, tmp_path / "cache")
+
+
+def offered(deb: Path, version: str = "1.0-1") -> OfferedDeb:
+    return OfferedDeb("tool", version, deb.name, deb.stat().st_size, hash_file(deb))
 
 
 def contents(channel: EmbeddedChannel) -> dict[str, bytes]:
@@ -243,19 +248,65 @@ def test_a_damaged_download_is_fetched_again(world: World) -> None:
         assert path.is_dir() or hash_file(path) == path.parent.name
 
 
-def test_a_mirror_that_moved_on_is_followed(
-    world: World, make_deb: Callable[..., Path], repository: Callable[..., Path]
-) -> None:
-    """The revision that the cache remembers is gone from the mirror, and from the cache."""
-    world.ensure()
-    for folder in ("downloads", "packages", "channels"):
-        shutil.rmtree(world.cache / folder)
-    shutil.rmtree(world.mirror)
-    shutil.rmtree(world.mirror.parent / "deb-tool")
+class Told(log.NullReporter):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+
+def sources_of_tool(world: World, reporter: log.Reporter | None = None, **options: bool) -> tuple[str, ...]:
+    channel = ensure_channel(REQUEST, reporter or log.NullReporter(), cache=world.cache, data=world.data,
+                             host=world.host, **options)  # fmt: skip
+    return next(package.sources for package in channel.packages if package.name == "tool")
+
+
+@pytest.fixture
+def next_revision(make_deb: Callable[..., Path], tmp_path: Path, world: World) -> Path:
+    """Revision 1.0-2 of `tool`."""
+    shutil.rmtree(tmp_path / "deb-tool")
     files = {"usr/bin/tool": "#!/bin/sh\nsed s/raw/done/\n", "usr/share/doc/tool/copyright": "MIT\n"}
-    repository(make_deb("tool", files, version="1.0-2"))
-    tool = next(package for package in world.ensure().packages if package.name == "tool")
-    assert tool.sources == ("deb tool=1.0-2",)
+    return make_deb("tool", files, version="1.0-2")
+
+
+def forget(world: World, *names: str) -> None:
+    for name in names:
+        shutil.rmtree(world.cache / name, ignore_errors=True)
+
+
+def test_a_locked_revision_is_taken_although_there_is_a_newer_one(
+    world: World, next_revision: Path, repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    repository(tmp_path / "tool_1.0-1_amd64.deb", next_revision)
+    told = Told()
+    assert sources_of_tool(world, told) == ("deb tool=1.0-1",)
+    assert not told.lines
+    assert sources_of_tool(world, told, refresh=True) == ("deb tool=1.0-2",)
+    assert "1 Debian package(s) are not as locked: tool 1.0-1 -> 1.0-2" in told.lines[0]
+
+
+def test_a_mirror_that_moved_on_is_followed_and_that_is_said(
+    world: World, next_revision: Path, repository: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The revision that is locked is gone from the mirror, and from the cache."""
+    shutil.rmtree(world.mirror)
+    repository(next_revision)
+    told = Told()
+    assert sources_of_tool(world, told) == ("deb tool=1.0-2",)
+    assert "1 Debian package(s) are not as locked: tool 1.0-1 -> 1.0-2" in told.lines[0]
+    forget(world, "packages", "channels")  # what was chosen then is known, and needs no mirror
+    shutil.rmtree(world.mirror)
+    assert sources_of_tool(world, offline=True) == ("deb tool=1.0-2",)
+    forget(world, "packages", "channels")
+    for damage in (b"", b"{", b"[]", b'{"suite": "bookworm", "debs": [{}]}', os.urandom(40)):
+        (world.cache / "apt" / "offers.json").write_bytes(damage)
+        with pytest.raises(errors.NetworkError):
+            sources_of_tool(world)
+    repository(next_revision)
+    assert sources_of_tool(world) == ("deb tool=1.0-2",)
 
 
 def test_offline_with_an_empty_cache(world: World) -> None:
@@ -272,10 +323,11 @@ def test_no_package_index(world: World, monkeypatch: pytest.MonkeyPatch) -> None
     assert not (world.cache / "work").exists()
 
 
-def test_another_hash_than_locked(world: World) -> None:
+@pytest.mark.parametrize("kind", ["debs", "wheels"])
+def test_another_hash_than_locked(world: World, kind: str) -> None:
     lock = world.data / "lock.yaml"
     text = lock.read_text()
-    start = text.index("sha256: ") + 8
+    start = text.index("sha256: ", text.index(f"\n{kind}:")) + 8
     lock.write_text(text[:start] + "a" * 64 + text[start + 64 :])
     with pytest.raises(errors.IntegrityError):
         world.ensure()

@@ -62,8 +62,10 @@ def test_the_lock_covers_everything_and_nothing_else(inventory: EmbeddedInventor
                 assert wheel.size > 0
             elif source.kind == "deb":
                 debs.add(source.name)
+                assert len(lock.deb(source.name).sha256) == 64
+                assert lock.deb(source.name).file.startswith(f"{source.name}_")
     assert wheels == set(lock.wheels)
-    assert debs == lock.debs
+    assert debs == set(lock.debs)
 
 
 @pytest.mark.parametrize(
