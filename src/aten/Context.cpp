@@ -15,13 +15,7 @@ const char* cpu_capability() {
   return hwy::TargetName(supported & -supported);
 }
 
-bool has_mkl() {
-#if defined(TORCH_BLAS_MKL)
-  return true;
-#else
-  return false;
-#endif
-}
+bool has_mkl() { return std::string_view(TORCH_BUILD_BLAS) == "MKL"; }
 bool has_openmp() { return true; }
 bool has_lapack() { return true; }
 

@@ -4,6 +4,9 @@
 #              a second OpenMP runtime in the process is how programs hang.
 #   OpenBLAS   libopenblas, which brings cblas and LAPACK
 #   Generic    any libcblas and liblapack (the reference ones)
+#
+# torch_blas is for linking only. Which BLAS it is stands in aten/BuildConfig.h: a definition or a folder of headers on
+# every compiler's command line would have each file compiled once per BLAS, whatever a compiler cache holds.
 
 add_library(torch_blas INTERFACE)
 set(TORCH_BLAS_NAME "")
@@ -19,8 +22,6 @@ function(torch_find_mkl)
     # The parts call each other, and mkl_core's kernels are opened by name later: keep all three whatever --as-needed says.
     target_link_libraries(torch_blas INTERFACE
       "-Wl,--push-state,--no-as-needed" ${libraries} "-Wl,--pop-state" OpenMP::OpenMP_CXX m dl)
-    target_include_directories(torch_blas INTERFACE "${MKL_INCLUDE_DIR}")
-    target_compile_definitions(torch_blas INTERFACE TORCH_BLAS_MKL)
     set(TORCH_BLAS_NAME MKL PARENT_SCOPE)
     set(TORCH_BLAS_LIBRARIES "${libraries}" PARENT_SCOPE)
   endif()
@@ -31,8 +32,6 @@ function(torch_find_openblas)
   find_library(OPENBLAS_LIBRARY openblas)
   if(OPENBLAS_INCLUDE_DIR AND OPENBLAS_LIBRARY)
     target_link_libraries(torch_blas INTERFACE "${OPENBLAS_LIBRARY}")
-    target_include_directories(torch_blas INTERFACE "${OPENBLAS_INCLUDE_DIR}")
-    target_compile_definitions(torch_blas INTERFACE TORCH_BLAS_OPENBLAS)
     set(TORCH_BLAS_NAME OpenBLAS PARENT_SCOPE)
     set(TORCH_BLAS_LIBRARIES "${OPENBLAS_LIBRARY}" PARENT_SCOPE)
   endif()
@@ -44,7 +43,6 @@ function(torch_find_generic)
   find_library(LAPACK_LIBRARY lapack)
   if(CBLAS_INCLUDE_DIR AND CBLAS_LIBRARY AND LAPACK_LIBRARY)
     target_link_libraries(torch_blas INTERFACE "${CBLAS_LIBRARY}" "${LAPACK_LIBRARY}")
-    target_include_directories(torch_blas INTERFACE "${CBLAS_INCLUDE_DIR}")
     set(TORCH_BLAS_NAME Generic PARENT_SCOPE)
     set(TORCH_BLAS_LIBRARIES "${CBLAS_LIBRARY};${LAPACK_LIBRARY}" PARENT_SCOPE)
   endif()
