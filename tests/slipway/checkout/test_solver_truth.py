@@ -16,6 +16,8 @@ from slipway.checkout.solver_truth_channel import Record, output_records, read_d
 from slipway.recipe import load_recipe, render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from slipway.model import RenderedOutput
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -47,9 +49,10 @@ def test_solver_chooses_as_the_table_says(row: Row, channel: str) -> None:
     assert [wrong for case in row.cases for wrong in judge(row, case, (channel,))] == []
 
 
-def _wrong(outputs: tuple[RenderedOutput, ...], dependencies: list[Record], folder: Path) -> str:
+def _wrong(outputs: tuple[RenderedOutput, ...], dependencies: list[Record], folder: Path) -> Iterator[str]:
+    """What is wrong, as it is found: who has seen enough asks the solver no further."""
     url = write_channel(folder, [*dependencies, *output_records(outputs, dependencies)])
-    return "\n".join(wrong for row in ROWS for case in row.cases for wrong in judge(row, case, (url,)))
+    return (wrong for row in ROWS for case in row.cases for wrong in judge(row, case, (url,)))
 
 
 def _changed(outputs: tuple[RenderedOutput, ...], name: str, **changes: Any) -> tuple[RenderedOutput, ...]:
@@ -68,7 +71,7 @@ def test_a_plug_in_without_a_word_about_drivers_is_caught(
 
     loose = [{**record, "constrains": []} if record["name"] == "cuda-version" else record for record in dependencies]
     wrong = _wrong(_changed(outputs, "libtorch-cuda", requirements=free), loose, tmp_path)
-    assert "should be refused for `__cuda`, but installs" in wrong
+    assert any("should be refused for `__cuda`, but installs" in text for text in wrong)
 
 
 def test_equal_build_numbers_are_caught(
@@ -76,8 +79,7 @@ def test_equal_build_numbers_are_caught(
 ) -> None:
     lower = _changed(outputs, "libtorch", build_number=lambda output: 0 if "mkl" in output.build_string else 100)
     wrong = _wrong(lower, dependencies, tmp_path)
-    assert "libtorch 2.2.0a0 openblas_" in wrong
-    assert "is not mkl_*" in wrong
+    assert any("libtorch 2.2.0a0 openblas_" in text and "is not mkl_*" in text for text in wrong)
 
 
 def test_a_pytorch_that_brings_cuda_is_caught(
@@ -87,7 +89,7 @@ def test_a_pytorch_that_brings_cuda_is_caught(
         return replace(output.requirements, run=(*output.requirements.run, "cuda-version"))
 
     wrong = _wrong(_changed(outputs, "pytorch", requirements=heavy), dependencies, tmp_path)
-    assert "cuda-version 13.0 h7bb9a9f_3 must not be there" in wrong
+    assert any("cuda-version 13.0 h7bb9a9f_3 must not be there" in text for text in wrong)
 
 
 def test_page_is_fresh() -> None:

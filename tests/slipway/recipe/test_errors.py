@@ -17,9 +17,9 @@ from slipway.recipe import RenderLimits, load_recipe, render
 
 CASES = sorted(path.parent for path in (Path(__file__).parent / "errors").glob("*/expected.txt"))
 
-LIMITS = RenderLimits(seconds=2, megabytes=300)
+LIMITS = RenderLimits(seconds=1, megabytes=300)
 SOON = 60
-"""Seconds on the clock, on a machine that is busy; the kernel counts those of the processor: 2, and 2 of grace."""
+"""Seconds on the clock, on a machine that is busy; the kernel counts those of the processor: 1, and 2 of grace."""
 
 
 def test_there_are_cases() -> None:
@@ -66,7 +66,7 @@ def test_what_takes_time_or_memory_without_end(tmp_path: Path, name: str) -> Non
     started = time.perf_counter()
     with pytest.raises(RecipeError) as caught:
         render(load_recipe(tmp_path), platform=LINUX_64, environ={}, limits=LIMITS)
-    assert re.search("needs more than (2 seconds of processor time|300 MB of memory)$", caught.value.message)
+    assert re.search("needs more than (1 second of processor time|300 MB of memory)$", caught.value.message)
     assert (caught.value.where or "").startswith(str(tmp_path / "meta.yaml"))
     assert time.perf_counter() - started < SOON
 
