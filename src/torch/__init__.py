@@ -71,8 +71,11 @@ if TYPE_CHECKING:
         __config__ as __config__,
         autograd as autograd,
         backends as backends,
+        compiler as compiler,
         cuda as cuda,
         functional as functional,
+        futures as futures,
+        jit as jit,
         multiprocessing as multiprocessing,
         nn as nn,
         optim as optim,
@@ -85,6 +88,7 @@ if TYPE_CHECKING:
     )
     from torch._C._dtypes import *  # noqa: F403
     from torch._C._VariableFunctions import *  # noqa: F403
+    from torch._compile import compile as compile
     from torch._tensor_str import (
         set_printoptions as set_printoptions,
     )

@@ -40,6 +40,7 @@ LAZY_ATTRIBUTES = {
         "torch.functional",
     ),
     "set_printoptions": "torch._tensor_str",
+    "compile": "torch._compile",
     "TypedStorage": "torch.storage",
     **dict.fromkeys(
         [f"{value._type_name}Storage" for value in vars(_C._dtypes).values() if isinstance(value, _C.dtype)],
@@ -49,8 +50,6 @@ LAZY_ATTRIBUTES = {
 
 # What PyTorch has and this torch has not. The text says what to do.
 NOT_HERE = {
-    "compile": "call the model itself: it runs eagerly",
-    "jit": "keep the model's Python source and its state_dict (torch.save)",
     "hub": "download the files yourself and use torch.load",
     "onnx": "export from another framework that reads the state_dict",
     "distributed": "run one process",

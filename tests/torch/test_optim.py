@@ -134,10 +134,92 @@ def test_schedulers_state() -> None:
     other = lr_scheduler.StepLR(other_optimizer, 5, 0.9)
     other.load_state_dict(scheduler.state_dict())
     assert (other.last_epoch, other.step_size, other.get_last_lr()) == (3, 2, [0.1])
-    assert "lr_lambdas" not in lr_scheduler.LambdaLR(optimizer, lambda epoch: 1.0).state_dict()
+    assert lr_scheduler.LambdaLR(optimizer, lambda epoch: 1.0).state_dict()["lr_lambdas"] == [None]
     with pytest.raises(TypeError, match="is not an Optimizer"):
         lr_scheduler.StepLR(3, 1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="Expected 1 lr_lambdas"):
         lr_scheduler.LambdaLR(optimizer, [])
     with pytest.raises(KeyError, match="initial_lr"):
         lr_scheduler.StepLR(SGD(_parameters(), lr=1.0), 2, last_epoch=3)
+
+
+def test_schedules_count_on_steps_of_the_optimizer() -> None:
+    optimizer = SGD(_parameters(), lr=1.0)
+    scheduler = lr_scheduler.StepLR(optimizer, 2)
+    with pytest.warns(UserWarning, match="before `optimizer.step"):
+        scheduler.step()
+    with pytest.warns(UserWarning, match="epoch parameter"):
+        scheduler.step(4)
+    assert not isinstance(scheduler, lr_scheduler._LRScheduler)
+    with pytest.raises(ValueError, match="ReduceLROnPlateau"):
+        lr_scheduler.ChainedScheduler([lr_scheduler.ReduceLROnPlateau(optimizer)])
+
+
+def test_hooks_of_states_and_of_all_optimizers() -> None:
+    from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+    seen: list[str] = []
+    handles = [
+        register_optimizer_step_pre_hook(lambda *_: seen.append("all before")),
+        register_optimizer_step_post_hook(lambda *_: seen.append("all after")),
+    ]
+
+    class Twice(SGD):
+        def step(self, closure: Any = None) -> Any:
+            super().step()
+            return super().step(closure)
+
+    optimizer = Twice(_parameters(), lr=0.1)
+    optimizer.register_step_pre_hook(lambda *_: seen.append("before"))
+    optimizer.step()
+    for handle in handles:
+        handle.remove()
+    assert seen == ["all before", "before", "all after"]
+    assert optimizer.param_groups[0]["params"][0][0].item() == pytest.approx(0.8)
+    optimizer.register_state_dict_pre_hook(lambda _: seen.append("save"))
+    optimizer.register_state_dict_post_hook(lambda _, state: {**state, "more": 1})
+    optimizer.register_load_state_dict_pre_hook(lambda _, state: seen.append(str(state.pop("more"))))
+    optimizer.register_load_state_dict_post_hook(lambda _: seen.append("loaded"))
+    optimizer.load_state_dict(optimizer.state_dict())
+    assert seen[3:] == ["save", "1", "loaded"]
+
+
+def test_states_of_older_files() -> None:
+    """Their steps are plain numbers, and their groups lack what came later."""
+    optimizer = Adam(_parameters(), lr=0.1)
+    optimizer.step()
+    state = optimizer.state_dict()
+    state["state"][0]["step"] = 1
+    del state["param_groups"][0]["decoupled_weight_decay"]
+    optimizer.load_state_dict(state)
+    optimizer.step()
+    assert optimizer.state_dict()["state"][0]["step"].item() == 2.0
+
+
+def test_a_rate_may_be_a_tensor() -> None:
+    rate = torch.tensor(0.5)
+    optimizer = SGD(_parameters(), lr=rate)
+    scheduler = lr_scheduler.ExponentialLR(optimizer, 0.5)
+    optimizer.step()
+    scheduler.step()
+    assert optimizer.param_groups[0]["lr"] is rate
+    assert rate.item() == 0.25
+    assert optimizer.param_groups[0]["params"][0].tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("name", ["Adam", "SGD", "Adagrad"])
+def test_options_that_exclude_each_other(name: str) -> None:
+    with pytest.raises(RuntimeError, match="cannot be `True` together"):
+        getattr(torch.optim, name)(_parameters(), lr=0.1, foreach=True, fused=True)
+    with pytest.raises(RuntimeError, match="does not support `differentiable`"):
+        getattr(torch.optim, name)(_parameters(), lr=0.1, differentiable=True, fused=True)
+
+
+def test_muon_takes_matrices_and_lbfgs_one_group() -> None:
+    with pytest.raises(ValueError, match="2D parameters"):
+        torch.optim.Muon(_parameters())
+    first, second = _parameters()
+    with pytest.raises(ValueError, match="parameter groups"):
+        torch.optim.LBFGS([{"params": first}, {"params": second}])
+    with pytest.raises(RuntimeError, match="dense gradients"):
+        torch.optim.SparseAdam([first]).step()

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = [*sorted((ROOT / "examples").glob("*.py")), ROOT / "tests/torch/programs/train_classifier.py"]
 MISTAKES = {  # a line, and the word that pyright finds wrong in it
     "torch.nn.Linaer(2, 3)": "Linaer",
-    "torch.compile": "compile",
+    "torch.compil": "compil",
     'torch.add(torch.ones(1), "text")': "add",
     "torch.optim.Adam(1)": "params",
     "torch.save()": "obj",

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.optim.optimizer import Optimizer, check_not_negative, gradient_of, refuse
+from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
 
 if TYPE_CHECKING:
     from torch import Tensor
     from torch.optim.optimizer import Parameters
 
 
-class Adam(Optimizer):
+class Adam(ElementwiseOptimizer):
     """p -= lr * m / (sqrt(v) + eps), m and v being bias-corrected running means of gradient and squared gradient."""
 
     def __init__(
         self,
         params: Parameters,
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
@@ -32,11 +31,6 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        refuse(type(self).__name__, foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused)
-        check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
-        for number, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {number}: {beta}")
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -52,38 +46,34 @@ class Adam(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _new_state(self, parameter: Tensor, amsgrad: bool) -> dict[str, Tensor]:
+    def _new_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state = {
-            "step": torch.tensor(0.0, dtype=torch.float32),
+            "step": new_step(),
             "exp_avg": torch.zeros_like(parameter),
             "exp_avg_sq": torch.zeros_like(parameter),
         }
-        if amsgrad:
+        if group["amsgrad"]:
             state["max_exp_avg_sq"] = torch.zeros_like(parameter)
         return state
 
-    def _update(self, group: dict[str, Any], parameters: list[Tensor]) -> None:
-        rate, decay, (beta1, beta2) = group["lr"], group["weight_decay"], group["betas"]
-        for parameter in parameters:
-            gradient = gradient_of(parameter, group["maximize"])
-            state = self.state[parameter]
-            if not state:
-                state.update(self._new_state(parameter, group["amsgrad"]))
-            state["step"] += 1
-            step = state["step"].item()
-            if decay != 0 and group["decoupled_weight_decay"]:
-                parameter.mul_(1 - rate * decay)
-            elif decay != 0:
-                gradient = gradient.add(parameter, alpha=decay)
-            mean, square = state["exp_avg"], state["exp_avg_sq"]
-            mean.lerp_(gradient, 1 - beta1)
-            square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
-            if group["amsgrad"]:
-                largest = state["max_exp_avg_sq"]
+    def _update_parameter(
+        self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
+    ) -> None:
+        beta1, beta2 = (number(beta) for beta in group["betas"])
+        step, mean, square = state["step"].item(), state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(gradient, 1 - beta1)
+        square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+        if group["amsgrad"]:
+            largest = state["max_exp_avg_sq"]
+            if group["differentiable"]:
+                largest = state["max_exp_avg_sq"] = torch.maximum(largest, square.clone())
+            else:
                 torch.maximum(largest, square, out=largest)
-                square = largest
-            denominator = (square.sqrt() / sqrt(1 - beta2**step)).add_(group["eps"])
-            parameter.addcdiv_(mean, denominator, value=-(rate / (1 - beta1**step)))
+            square = largest
+        denominator = (square.sqrt() / (1 - beta2**step) ** 0.5).add_(group["eps"])
+        if group["differentiable"]:
+            mean = mean.clone()
+        parameter.addcdiv_(mean, denominator, value=-(number(group["lr"]) / (1 - beta1**step)))
 
 
 class AdamW(Adam):
@@ -92,7 +82,7 @@ class AdamW(Adam):
     def __init__(
         self,
         params: Parameters,
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
@@ -118,3 +108,8 @@ class AdamW(Adam):
             fused=fused,
             decoupled_weight_decay=True,
         )
+
+    def _complete_groups(self) -> None:
+        super()._complete_groups()
+        for group in self.param_groups:
+            group["decoupled_weight_decay"] = True

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+import types
+import warnings
+from bisect import bisect_right
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from torch import Tensor
 from torch.optim.optimizer import Optimizer
 
 if TYPE_CHECKING:
@@ -14,21 +19,31 @@ if TYPE_CHECKING:
 class LRScheduler:
     """Base of the schedules: sets `lr` of every group to what `get_lr()` says at `last_epoch`."""
 
+    _is_initial = False  # True in the step that a schedule takes when it is made
+    _get_lr_called_within_step = False  # PyTorch's name for whether get_lr() is asked by step(); kept in its files
+
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         _check_optimizer(optimizer)
         self.optimizer = optimizer
         for number, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _copy(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
-                    "param 'initial_lr' is not specified in param_groups"
-                    f"[{number}] when resuming scheduler with last_epoch >= 0."
+                    f"param 'initial_lr' is not specified in param_groups[{number}] "
+                    "when resuming scheduler with last_epoch >= 0."
                 )
-        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs: list[float] = [_copy(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
+        self._initial_step()
+
+    def _initial_step(self) -> None:
         self._step_count = 0
-        self.step()
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
 
     def get_lr(self) -> list[float]:
         """The rates of all groups at `last_epoch`."""
@@ -44,12 +59,26 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Goes on by one (or to `epoch`) and sets the rates."""
+        if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call `optimizer.step()` first: "
+                "otherwise the first value of the learning rate schedule is skipped.",
+                stacklevel=2,
+            )
         self._step_count += 1
+        if epoch is not None:
+            warnings.warn(_EPOCH_WARNING, stacklevel=2)
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: int | None = None) -> None:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        rates = self.get_lr() if epoch is None else self._get_closed_form_lr()
+        self._set_rates(self.get_lr() if epoch is None else self._get_closed_form_lr())
+
+    def _set_rates(self, rates: list[float]) -> None:
+        self._get_lr_called_within_step = False
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate
-        self._last_lr: list[float] = [group["lr"] for group in self.optimizer.param_groups]
+            _set_option(group, "lr", rate)
+        self._last_lr: list[float] = self._rates()
 
     def state_dict(self) -> dict[str, Any]:
         """All attributes but the optimizer."""
@@ -60,7 +89,42 @@ class LRScheduler:
         self.__dict__.update(state_dict)
 
     def _rates(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [_copy(group["lr"]) for group in self.optimizer.param_groups]
+
+
+class _LRScheduler(LRScheduler):
+    """The old name of the base of schedules."""
+
+
+_EPOCH_WARNING = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. "
+    "Please use `scheduler.step()` to step the scheduler."
+)
+
+
+def _copy(value: Any) -> Any:
+    return value.clone() if isinstance(value, Tensor) else value
+
+
+def _set_option(group: dict[str, Any], name: str, value: Any) -> None:
+    """Sets an option of a group; one that is a tensor keeps its identity."""
+    if isinstance(group[name], Tensor):
+        group[name].fill_(float(value))
+    else:
+        group[name] = value
+
+
+def format_per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+    """A list of one value per group, from such a list or from one value for all."""
+    groups = optimizer.param_groups
+    if isinstance(value, (list, tuple)):
+        if len(value) != len(groups):
+            raise ValueError(
+                f"{name} must have the same length as optimizer.param_groups. "
+                f"{name} has {len(value)} values, param_groups has {len(groups)}."
+            )
+        return [_copy(item) for item in value]
+    return [_copy(value) for _ in groups]
 
 
 def _check_optimizer(optimizer: object) -> None:
@@ -68,8 +132,8 @@ def _check_optimizer(optimizer: object) -> None:
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
-class LambdaLR(LRScheduler):
-    """The first rate times `lr_lambda(epoch)`; one function, or one per group."""
+class _FunctionsLR(LRScheduler):
+    """A schedule by functions of the epoch: one, or one per group. Functions are not saved, objects' attributes are."""
 
     def __init__(
         self,
@@ -78,17 +142,41 @@ class LambdaLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         groups = len(optimizer.param_groups)
-        self.lr_lambdas = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
+        several = isinstance(lr_lambda, (list, tuple))
+        self.lr_lambdas: list[Any] = list(lr_lambda) if several else [lr_lambda] * groups  # type: ignore[arg-type]
         if len(self.lr_lambdas) != groups:
             raise ValueError(f"Expected {groups} lr_lambdas, but got {len(self.lr_lambdas)}")
         super().__init__(optimizer, last_epoch)
 
+    def state_dict(self) -> dict[str, Any]:
+        """All attributes but the optimizer; of functions nothing: give the same ones when loading."""
+        plain = [isinstance(function, types.FunctionType) for function in self.lr_lambdas]
+        saved = [None if is_plain else dict(f.__dict__) for is_plain, f in zip(plain, self.lr_lambdas, strict=True)]
+        state = {key: value for key, value in super().state_dict().items() if key != "lr_lambdas"}
+        return {**state, "lr_lambdas": saved}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes what `state_dict` gave."""
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "lr_lambdas"})
+        for function, saved in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
+            if saved is not None:
+                function.__dict__.update(saved)
+
+
+class LambdaLR(_FunctionsLR):
+    """The first rate times `lr_lambda(epoch)`; one function, or one per group."""
+
     def get_lr(self) -> list[float]:
         return [base * factor(self.last_epoch) for factor, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
 
-    def state_dict(self) -> dict[str, Any]:
-        """Functions are not saved: give the same ones when loading."""
-        return {key: value for key, value in super().state_dict().items() if key != "lr_lambdas"}
+
+class MultiplicativeLR(_FunctionsLR):
+    """The rate before times `lr_lambda(epoch)`; one function, or one per group."""
+
+    def get_lr(self) -> list[float]:
+        if self._is_initial:
+            return self._rates()
+        return [rate * factor(self.last_epoch) for factor, rate in zip(self.lr_lambdas, self._rates(), strict=True)]
 
 
 class StepLR(LRScheduler):
@@ -113,15 +201,15 @@ class MultiStepLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
-        self.milestones, self.gamma = sorted(milestones), gamma
+        self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        times = self.milestones.count(self.last_epoch)
+        times = self.milestones[self.last_epoch]
         return [rate * self.gamma**times for rate in self._rates()]
 
     def _get_closed_form_lr(self) -> list[float]:
-        passed = sum(milestone <= self.last_epoch for milestone in self.milestones)
+        passed = sum(milestone <= self.last_epoch for milestone in self.milestones.elements())
         return [base * self.gamma**passed for base in self.base_lrs]
 
 
@@ -271,11 +359,128 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         while self.T_cur >= self.T_i:
             self.T_cur -= self.T_i
             self.T_i *= self.T_mult
-        super().step(math.floor(epoch))
+        self.last_epoch = math.floor(epoch)
+        self._set_rates(self.get_lr())
+
+
+def _check_cycled_momentum(optimizer: Optimizer) -> bool:
+    """Whether it is the first of `betas` that goes up and down with the rate, and not `momentum`."""
+    if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+        raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+    return "betas" in optimizer.defaults
+
+
+def _set_momentum(group: dict[str, Any], use_beta1: bool, value: Any) -> None:
+    if use_beta1:
+        group["betas"] = (value, *group["betas"][1:])
+    else:
+        group["momentum"] = value
+
+
+class CyclicLR(LRScheduler):
+    """Up from `base_lr` to `max_lr` and down again, in straight lines; call `step()` after each batch.
+
+    `mode`: "triangular" keeps the height, "triangular2" halves it each cycle, "exp_range" takes `gamma ** step`; a
+    `scale_fn` of the cycle or step (`scale_mode` "cycle", "iterations") stands in their place.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: float | list[float],
+        max_lr: float | list[float],
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.8,
+        max_momentum: float | list[float] = 0.9,
+        last_epoch: int = -1,
+    ) -> None:
+        _check_optimizer(optimizer)
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        base_lrs = format_per_group("base_lr", optimizer, base_lr)
+        if last_epoch == -1:
+            for rate, group in zip(base_lrs, optimizer.param_groups, strict=True):
+                _set_option(group, "lr", rate)
+        self.max_lrs = format_per_group("max_lr", optimizer, max_lr)
+        up = float(step_size_up)
+        down = up if step_size_down is None else float(step_size_down)
+        self.total_size, self.step_ratio = up + down, up / (up + down)
+        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        self.scale_mode = scale_mode
+        if scale_fn is None:
+            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self.use_beta1 = _check_cycled_momentum(optimizer)
+            self.base_momentums = format_per_group("base_momentum", optimizer, base_momentum)
+            self.max_momentums = format_per_group("max_momentum", optimizer, max_momentum)
+            if last_epoch == -1:
+                momenta = zip(self.max_momentums, self.base_momentums, optimizer.param_groups, strict=True)
+                for highest, lowest, group in momenta:
+                    _set_momentum(group, self.use_beta1, highest)
+                    group["max_momentum"], group["base_momentum"] = highest, lowest
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = base_lrs
+
+    def scale_fn(self, x: float) -> float:
+        """The height of cycle (or, by `scale_mode`, step) `x`, as a part of the first cycle's."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        if self.mode == "triangular":
+            return 1.0
+        return 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma**x
+
+    def get_lr(self) -> list[float]:
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        place = 1.0 + self.last_epoch / self.total_size - cycle
+        ratio = self.step_ratio
+        height = place / ratio if place <= ratio else (place - 1) / (ratio - 1)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            momenta = zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups, strict=True)
+            for lowest, highest, group in momenta:
+                _set_momentum(group, self.use_beta1, highest - (highest - lowest) * height * scale)
+        pairs = zip(self.base_lrs, self.max_lrs, strict=True)
+        return [lowest + (highest - lowest) * height * scale for lowest, highest in pairs]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All attributes but the optimizer and a function: of an object in its place its attributes."""
+        state = super().state_dict()
+        function = state.pop("_scale_fn_custom")
+        is_object = function is not None and not isinstance(function, types.FunctionType)
+        return {**state, "_scale_fn_custom": dict(function.__dict__) if is_object else None}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes what `state_dict` gave."""
+        state = dict(state_dict)
+        saved = state.pop("_scale_fn_custom", None)
+        if saved is not None and self._scale_fn_custom is not None:
+            self._scale_fn_custom.__dict__.update(saved)
+        super().load_state_dict(state)
+
+
+def _phase(end: float, rates: tuple[str, str], momenta: tuple[str, str]) -> dict[str, Any]:
+    return {
+        "end_step": end,
+        "start_lr": rates[0],
+        "end_lr": rates[1],
+        "start_momentum": momenta[0],
+        "end_momentum": momenta[1],
+    }
 
 
 class OneCycleLR(LRScheduler):
-    """Up to `max_lr` for `pct_start` of `total_steps`, then down to nearly nothing; call `step()` after each batch."""
+    """Up to `max_lr` for `pct_start` of `total_steps`, then down to nearly nothing; call `step()` after each batch.
+
+    With `three_phase` down to the first rate as fast as up, and from there to nearly nothing. Momentum (or the first of
+    `betas`) goes the other way, unless `cycle_momentum` is False.
+    """
 
     def __init__(
         self,
@@ -287,42 +492,55 @@ class OneCycleLR(LRScheduler):
         pct_start: float = 0.3,
         anneal_strategy: str = "cos",
         cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.85,
+        max_momentum: float | list[float] = 0.95,
         div_factor: float = 25.0,
         final_div_factor: float = 1e4,
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
         _check_optimizer(optimizer)
-        if three_phase:
-            raise NotImplementedError("OneCycleLR(three_phase=True) is not supported: leave it out")
-        if cycle_momentum and any("momentum" in group or "betas" in group for group in optimizer.param_groups):
-            raise NotImplementedError("OneCycleLR(cycle_momentum=True) is not supported: pass cycle_momentum=False")
+        if total_steps is None and (epochs is None or steps_per_epoch is None):
+            raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+        given = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+        for name, value in ({"total_steps": total_steps} if total_steps is not None else given).items():
+            if not isinstance(value, int) or value <= 0:
+                raise ValueError(f"Expected positive integer {name}, but got {value}")
+        self.total_steps: int = total_steps if total_steps is not None else epochs * steps_per_epoch  # type: ignore
+        if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
-        if total_steps is None:
-            if epochs is None or steps_per_epoch is None:
-                raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-            total_steps = epochs * steps_per_epoch
-        if total_steps <= 0 or not 0 <= pct_start <= 1:
-            raise ValueError(
-                f"OneCycleLR needs total_steps > 0 and 0 <= pct_start <= 1, got {total_steps}, {pct_start}"
-            )
-        self.total_steps, self.anneal_strategy = total_steps, anneal_strategy
-        self.peak = float(pct_start * total_steps) - 1  # the step of the highest rate
-        highest = list(max_lr) if isinstance(max_lr, (list, tuple)) else [max_lr] * len(optimizer.param_groups)
-        if len(highest) != len(optimizer.param_groups):
-            raise ValueError(
-                "max_lr must have the same length as optimizer.param_groups. "
-                f"max_lr has {len(highest)} values, param_groups has {len(optimizer.param_groups)}."
-            )
+        peak, last = float(pct_start * self.total_steps) - 1, self.total_steps - 1
+        falling, rising, still = ("max", "base"), ("base", "max"), ("max", "max")
+        phases: list[tuple[float, tuple[str, str], tuple[str, str]]] = [(peak, ("initial_lr", "max_lr"), falling)]
+        if three_phase:
+            phases.append((float(2 * pct_start * self.total_steps) - 2, ("max_lr", "initial_lr"), rising))
+            phases.append((last, ("initial_lr", "min_lr"), still))
+        else:
+            phases.append((last, ("max_lr", "min_lr"), rising))
+        self._schedule_phases = [
+            _phase(end, rates, (f"{start}_momentum", f"{stop}_momentum")) for end, rates, (start, stop) in phases
+        ]
+        self._anneal_func_type = anneal_strategy
+        rates = format_per_group("max_lr", optimizer, max_lr)
         if last_epoch == -1:
-            for group, rate in zip(optimizer.param_groups, highest, strict=True):
-                group["initial_lr"] = rate / div_factor
-                group["max_lr"], group["min_lr"] = rate, rate / div_factor / final_div_factor
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["initial_lr"], group["max_lr"] = rate / div_factor, rate
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self.use_beta1 = _check_cycled_momentum(optimizer)
+            highest = format_per_group("max_momentum", optimizer, max_momentum)
+            lowest = format_per_group("base_momentum", optimizer, base_momentum)
+            if last_epoch == -1:
+                for high, low, group in zip(highest, lowest, optimizer.param_groups, strict=True):
+                    _set_momentum(group, self.use_beta1, high)
+                    group["max_momentum"], group["base_momentum"] = high, low
         super().__init__(optimizer, last_epoch)
 
     def _between(self, start: float, end: float, part: float) -> float:
-        if self.anneal_strategy == "linear":
+        if self._anneal_func_type == "linear":
             return (end - start) * part + start
         return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
 
@@ -330,56 +548,43 @@ class OneCycleLR(LRScheduler):
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
+        start = 0.0
+        for phase in self._schedule_phases:
+            if step <= phase["end_step"] or phase is self._schedule_phases[-1]:
+                break
+            start = phase["end_step"]
+        part = (step - start) / (phase["end_step"] - start)
         rates = []
         for group in self.optimizer.param_groups:
-            if step <= self.peak:
-                rates.append(
-                    self._between(group["initial_lr"], group["max_lr"], step / self.peak if self.peak else 1.0)
-                )
-            else:
-                part = (step - self.peak) / (self.total_steps - 1 - self.peak)
-                rates.append(self._between(group["max_lr"], group["min_lr"], part))
+            rates.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], part))
+            if self.cycle_momentum:
+                momentum = self._between(group[phase["start_momentum"]], group[phase["end_momentum"]], part)
+                _set_momentum(group, self.use_beta1, momentum)
         return rates
 
 
-class SequentialLR(LRScheduler):
-    """One schedule after the other: number n runs until `milestones[n]`."""
+class _Combined(LRScheduler):
+    """A schedule of others, all of one optimizer."""
 
-    def __init__(
-        self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int], last_epoch: int = -1
-    ) -> None:
+    _schedulers: list[Any]
+
+    def _check(self, optimizer: Optimizer, schedulers: Sequence[LRScheduler]) -> None:
+        name = type(self).__name__
         if len(schedulers) < 1:
-            raise ValueError("SequentialLR expects at least one scheduler to be chained, but got no scheduler.")
-        if len(milestones) != len(schedulers) - 1:
-            raise ValueError(
-                "Sequential Schedulers expects number of schedulers provided to be one more than the number of "
-                f"milestone points, but got number of schedulers {len(schedulers)} and the number of milestones to be "
-                f"equal to {len(milestones)}"
-            )
-        if any(scheduler.optimizer is not optimizer for scheduler in schedulers):
-            raise ValueError("SequentialLR expects all schedulers to belong to the same optimizer")
-        self.optimizer, self._schedulers, self._milestones = optimizer, list(schedulers), list(milestones)
-        self.last_epoch = last_epoch + 1
-        # Each schedule has already set the rate for its own start: begin again, with the first alone.
-        for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
-        for scheduler in self._schedulers:
-            scheduler.last_epoch -= 1
-        self._schedulers[0].step()
-        self._last_lr = self._schedulers[0].get_last_lr()
-
-    def step(self, epoch: int | None = None) -> None:
-        """Goes on by one."""
-        if epoch is not None:
-            raise NotImplementedError("SequentialLR.step(epoch) is not supported: call step() without it")
-        self.last_epoch += 1
-        number = sum(self.last_epoch >= milestone for milestone in self._milestones)
-        scheduler = self._schedulers[number]
-        if number and self._milestones[number - 1] == self.last_epoch:
-            scheduler.step(0)
-        else:
-            scheduler.step()
-        self._last_lr = scheduler.get_last_lr()
+            raise ValueError(f"{name} expects at least one scheduler, but got no scheduler.")
+        for number, scheduler in enumerate(schedulers):
+            if not hasattr(scheduler, "optimizer"):
+                raise TypeError(f"{name} at index {number} should have `optimizer` as its attribute.")
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(
+                    f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be "
+                    f"specified when calling `step`, but got one at index {number} in the given schedulers sequence."
+                )
+            if scheduler.optimizer is not optimizer:
+                raise ValueError(
+                    f"{name} expects all schedulers to belong to the same optimizer, but scheduler number {number}, "
+                    f"{type(scheduler).__name__}, has another"
+                )
 
     def state_dict(self) -> dict[str, Any]:
         """All attributes but the optimizer, and the state of each schedule."""
@@ -391,6 +596,67 @@ class SequentialLR(LRScheduler):
         self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(state)
+
+
+class SequentialLR(_Combined):
+    """One schedule after the other: number n runs until `milestones[n]`."""
+
+    def __init__(
+        self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int], last_epoch: int = -1
+    ) -> None:
+        self._check(optimizer, schedulers)
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                "Sequential Schedulers expects number of schedulers provided to be one more than the number of "
+                f"milestone points, but got number of schedulers {len(schedulers)} and the number of milestones to be "
+                f"equal to {len(milestones)}"
+            )
+        self._schedulers, self._milestones = list(schedulers), list(milestones)
+        self.last_epoch, self.optimizer = last_epoch + 1, optimizer
+        # Each schedule has already set the rate for its own start: begin again, with the first alone.
+        for group in optimizer.param_groups:
+            _set_option(group, "lr", group["initial_lr"])
+        _take_back(self)
+        first = self._schedulers[bisect_right(self._milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
+
+    def step(self) -> None:  # type: ignore[override]
+        """Goes on by one."""
+        self.last_epoch += 1
+        number = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[number]
+        if number > 0 and self._milestones[number - 1] == self.last_epoch:
+            scheduler._update_lr(0)
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+
+def _take_back(scheduler: Any) -> None:
+    """Undoes the count of the step that a schedule takes when it is made."""
+    if hasattr(scheduler, "_schedulers"):
+        for inner in scheduler._schedulers:
+            _take_back(inner)
+    elif hasattr(scheduler, "last_epoch"):
+        scheduler.last_epoch -= 1
+
+
+class ChainedScheduler(_Combined):
+    """Several schedules at once: each changes what the one before has set."""
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+        if optimizer is None and len(schedulers) > 0:
+            optimizer = schedulers[0].optimizer
+        self._check(optimizer, schedulers)  # type: ignore[arg-type]
+        self._schedulers, self.optimizer = list(schedulers), optimizer  # type: ignore[assignment]
+        self._last_lr = self._rates()
+
+    def step(self) -> None:  # type: ignore[override]
+        """Every schedule goes on by one."""
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._rates()
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -408,47 +674,69 @@ class ReduceLROnPlateau(LRScheduler):
         min_lr: float | list[float] = 0,
         eps: float = 1e-8,
     ) -> None:
-        _check_optimizer(optimizer)
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
+        _check_optimizer(optimizer)
         if mode not in ("min", "max"):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
-        groups = len(optimizer.param_groups)
-        if isinstance(min_lr, (list, tuple)) and len(min_lr) != groups:
-            raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
-        self.optimizer = optimizer
-        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * groups
-        self.mode, self.factor, self.patience = mode, factor, patience
-        self.threshold, self.threshold_mode = threshold, threshold_mode
-        self.cooldown, self.eps = cooldown, eps
-        self.best = math.inf if mode == "min" else -math.inf
-        self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
-        self._last_lr = self._rates()
+        groups, several = len(optimizer.param_groups), isinstance(min_lr, (list, tuple))
+        if several and len(min_lr) != groups:  # type: ignore[arg-type]
+            raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")  # type: ignore[arg-type]
+        self.optimizer, self.factor = optimizer, factor
+        self.default_min_lr = None if several else min_lr
+        self.min_lrs: list[float] = list(min_lr) if several else [min_lr] * groups  # type: ignore[arg-type, list-item]
+        self.patience, self.cooldown, self.eps = patience, cooldown, eps
+        self.last_epoch, self._last_lr = 0, self._rates()
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self._reset()
 
-    def is_better(self, value: float) -> bool:
-        """Whether `value` improves on the best so far by more than the threshold."""
-        sign = 1 if self.mode == "min" else -1
-        if self.threshold_mode == "rel":
-            return sign * value < sign * self.best * (1 - sign * self.threshold)
-        return sign * value < sign * self.best - self.threshold
+    def _reset(self) -> None:
+        """Forgets the metrics so far."""
+        self.best = self.mode_worse
+        self.cooldown_counter = self.num_bad_epochs = 0
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether the rate was changed so recently that metrics do not count."""
+        return self.cooldown_counter > 0
+
+    def _is_better(self, a: float, best: float) -> bool:
+        if self.mode == "min":
+            return a < (best * (1.0 - self.threshold) if self.threshold_mode == "rel" else best - self.threshold)
+        return a > (best * (self.threshold + 1.0) if self.threshold_mode == "rel" else best + self.threshold)
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Takes the metric of one more epoch."""
         value = float(metrics)
+        if epoch is not None:
+            warnings.warn(_EPOCH_WARNING, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if self.is_better(value):
+        if self._is_better(value, self.best):
             self.best, self.num_bad_epochs = value, 0
         else:
             self.num_bad_epochs += 1
-        if self.cooldown_counter > 0:
+        if self.in_cooldown:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            for group, lowest in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-                rate = max(group["lr"] * self.factor, lowest)
-                if group["lr"] - rate > self.eps:
-                    group["lr"] = rate
+            self._reduce_lr(self.last_epoch)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._rates()
+
+    def _reduce_lr(self, epoch: int) -> None:
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.min_lrs):
+            if self.default_min_lr is None:
+                raise RuntimeError(
+                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from when "
+                    f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}): set `min_lrs` to a list of that length"
+                )
+            self.min_lrs = [self.default_min_lr] * len(groups)  # type: ignore[list-item]
+        for group, lowest in zip(groups, self.min_lrs, strict=True):
+            old = float(group["lr"])
+            rate = max(old * self.factor, lowest)
+            if old - rate > self.eps:
+                _set_option(group, "lr", rate)

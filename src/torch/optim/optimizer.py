@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from copy import deepcopy
+from functools import wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,38 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     Parameters = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
+ParamsT = params_t = Any  # PyTorch's names of `Parameters`, for annotations of programs
+
+_global_pre_hooks: dict[int, Any] = {}
+_global_post_hooks: dict[int, Any] = {}
+
+
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """`step` of an optimizer with its hooks around it, once, even if it calls the `step` of its base."""
+
+    @wraps(step)
+    def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if self.__dict__.get("_stepping", False):
+            return step(self, *args, **kwargs)
+        for hook in [*_global_pre_hooks.values(), *self._pre_hooks.values()]:
+            answer = hook(self, args, kwargs)
+            if answer is not None:
+                if not (isinstance(answer, tuple) and len(answer) == 2):
+                    raise RuntimeError(
+                        f"{step} must return None or a tuple of (new_args, new_kwargs), but got {answer}."
+                    )
+                args, kwargs = answer
+        self._stepping = self._opt_called = True
+        try:
+            answer = step(self, *args, **kwargs)
+        finally:
+            del self._stepping
+        for hook in [*self._post_hooks.values(), *_global_post_hooks.values()]:
+            hook(self, args, kwargs)
+        return answer
+
+    return run
 
 
 class _Required:
@@ -37,8 +70,7 @@ class Optimizer:
         self.defaults = defaults
         self.state: defaultdict[Tensor, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        self._pre_hooks: dict[int, Any] = {}
-        self._post_hooks: dict[int, Any] = {}
+        self._make_hooks()
         groups: list[Any] = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -46,6 +78,11 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(dict(group))
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "step" in cls.__dict__:
+            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
     # ------------------------------------------------------------------ groups
 
@@ -69,7 +106,7 @@ class Optimizer:
         for parameter in params:
             if not isinstance(parameter, Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_kind(parameter)}")
-            if not (parameter.is_leaf or parameter.retains_grad):
+            if not (self.defaults.get("differentiable") or parameter.is_leaf or parameter.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
@@ -97,24 +134,25 @@ class Optimizer:
 
     # ------------------------------------------------------------------ stepping
 
+    @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates the parameters from their gradients. `closure` computes loss and gradients anew, and is returned."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        for hook in list(self._pre_hooks.values()):
-            hook(self, (closure,), {})
-        with torch.no_grad():
+        before = torch.is_grad_enabled()
+        torch.set_grad_enabled(bool(self.defaults.get("differentiable")))
+        try:
             for group in self.param_groups:
                 with_gradient = [parameter for parameter in group["params"] if parameter.grad is not None]
                 self._update(group, with_gradient)
-        for hook in list(self._post_hooks.values()):
-            hook(self, (closure,), {})
+        finally:
+            torch.set_grad_enabled(before)
         return loss
 
     def _update(self, group: dict[str, Any], parameters: list[Tensor]) -> None:
-        """One step for the parameters of one group; gradients are off."""
+        """One step for the parameters of one group; gradients are off unless the group is differentiable."""
         raise NotImplementedError(f"{type(self).__name__} must define _update(group, parameters), or step()")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -124,22 +162,46 @@ class Optimizer:
                 if parameter.grad is not None:
                     parameter.grad = None if set_to_none else parameter.grad.detach().zero_()
 
-    def register_step_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Calls `hook(optimizer, args, kwargs)` before each step."""
-        handle = RemovableHandle(self._pre_hooks)
-        self._pre_hooks[handle.id] = hook
-        return handle
+    # ------------------------------------------------------------------ hooks
+
+    def _make_hooks(self) -> None:
+        self._pre_hooks: dict[int, Any] = {}
+        self._post_hooks: dict[int, Any] = {}
+        self._state_dict_pre_hooks: dict[int, Any] = {}
+        self._state_dict_post_hooks: dict[int, Any] = {}
+        self._load_pre_hooks: dict[int, Any] = {}
+        self._load_post_hooks: dict[int, Any] = {}
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Calls `hook(optimizer, args, kwargs)` before each step; a tuple that it returns replaces both."""
+        return _register(self._pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Calls `hook(optimizer, args, kwargs)` after each step."""
-        handle = RemovableHandle(self._post_hooks)
-        self._post_hooks[handle.id] = hook
-        return handle
+        return _register(self._post_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., None], prepend: bool = False) -> RemovableHandle:
+        """Calls `hook(optimizer)` before `state_dict()`."""
+        return _register(self._state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Calls `hook(optimizer, state_dict)` after `state_dict()`; what it returns replaces the answer."""
+        return _register(self._state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Calls `hook(optimizer, state_dict)` before loading; what it returns is loaded instead."""
+        return _register(self._load_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., None], prepend: bool = False) -> RemovableHandle:
+        """Calls `hook(optimizer)` after loading."""
+        return _register(self._load_post_hooks, hook, prepend)
 
     # ------------------------------------------------------------------ state
 
     def state_dict(self) -> dict[str, Any]:
         """{"state": {number: state}, "param_groups": [...]} with numbers in place of parameters, as PyTorch has it."""
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self)
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -148,10 +210,18 @@ class Optimizer:
             options = {key: value for key, value in group.items() if key != "params"}
             groups.append({**options, "params": [numbers[id(parameter)] for parameter in group["params"]]})
         state = {numbers[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        answer = {"state": state, "param_groups": groups}
+        for hook in self._state_dict_post_hooks.values():
+            changed = hook(self, answer)
+            answer = answer if changed is None else changed
+        return answer
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes what `state_dict` gave; the groups must have as many parameters as here."""
+        state_dict = dict(state_dict)
+        for hook in self._load_pre_hooks.values():
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
         groups = deepcopy(state_dict["param_groups"])
         if len(groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -173,15 +243,30 @@ class Optimizer:
             state[key if parameter is None else parameter] = (
                 deepcopy(value) if parameter is None else _like(value, parameter)
             )
-        self.state = state
-        self.param_groups = [{**saved, "params": own["params"]} for own, saved in pairs]
+        new_groups = []
+        for own, saved in pairs:
+            if "param_names" in own and "param_names" not in saved:
+                saved["param_names"] = own["param_names"]
+            new_groups.append({**saved, "params": own["params"]})
+        self.__setstate__({"state": state, "param_groups": new_groups})
+        for hook in self._load_post_hooks.values():
+            hook(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._pre_hooks, self._post_hooks = {}, {}
+        if "_pre_hooks" not in self.__dict__:
+            self._make_hooks()  # it was unpickled
+        if "param_groups" in state:
+            self._complete_groups()
+
+    def _complete_groups(self) -> None:
+        """Gives groups of older files the options that did not exist yet."""
+        for group in self.param_groups:
+            for name, default in self.defaults.items():
+                group.setdefault(name, default)
 
 
 def _like(value: Any, parameter: Tensor, key: str = "") -> Any:
@@ -203,11 +288,102 @@ def _kind(value: object) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def refuse(optimizer: str, **options: object) -> None:
-    """Raises NotImplementedError for the options of PyTorch's variants (all compute the same) that are not here."""
-    for name, value in options.items():
-        if value:
-            raise NotImplementedError(f"{optimizer}({name}={value!r}) is not supported: leave it out")
+def _register(hooks: dict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    if prepend:
+        later = [(key, value) for key, value in hooks.items() if key != handle.id]
+        hooks.clear()
+        hooks.update({handle.id: hook, **dict(later)})
+    return handle
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Calls `hook(optimizer, args, kwargs)` before each step of every optimizer."""
+    return _register(_global_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHandle:
+    """Calls `hook(optimizer, args, kwargs)` after each step of every optimizer."""
+    return _register(_global_post_hooks, hook)
+
+
+class ElementwiseOptimizer(Optimizer):
+    """Base of the optimizers that update each parameter by itself. Options in how PyTorch computes the same numbers
+    (`foreach`, `fused`, `capturable`) are kept in the groups and change nothing.
+    """
+
+    def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
+        check_not_negative(**{name: defaults[name] for name in _NOT_NEGATIVE if name in defaults})
+        for number, beta in enumerate(defaults.get("betas", ())):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {number}: {beta}")
+        if defaults.get("fused"):
+            if defaults.get("differentiable"):
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if defaults.get("foreach"):
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+        if isinstance(defaults["lr"], Tensor) and defaults["lr"].numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        super().__init__(params, defaults)
+
+    def _new_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """What is kept of a parameter before its first step."""
+        return {"step": new_step()}
+
+    def _update(self, group: dict[str, Any], parameters: list[Tensor]) -> None:
+        for parameter in parameters:
+            gradient = parameter.grad
+            assert gradient is not None, "step() hands over parameters with gradients only"
+            if gradient.is_sparse:
+                raise RuntimeError(
+                    f"{type(self).__name__} does not support sparse gradients, please consider SparseAdam instead"
+                )
+            if group.get("maximize"):
+                gradient = -gradient
+            state = self.state.get(parameter) or self._new_state(parameter, group)
+            if "step" in state:
+                state["step"] += 1
+            decay = group.get("weight_decay", 0)
+            if decay != 0 and group.get("decoupled_weight_decay"):
+                parameter.mul_(1 - number(group["lr"]) * decay)
+            elif decay != 0 and self._adds_decay:
+                gradient = gradient.add(parameter, alpha=number(decay))
+            self._update_parameter(group, parameter, gradient, state)
+            if state:
+                self.state[parameter] = state
+
+    _adds_decay = True  # to the gradient, before `_update_parameter`
+
+    def _update_parameter(
+        self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
+    ) -> None:
+        """One step of one parameter; `state["step"]` counts it already, and the gradient has its weight decay."""
+        raise NotImplementedError(f"{type(self).__name__} must define _update_parameter()")
+
+    def _complete_groups(self) -> None:
+        super()._complete_groups()
+        for state in self.state.values():  # steps were numbers once
+            if "step" in state and not isinstance(state["step"], Tensor):
+                state["step"] = torch.tensor(float(state["step"]), dtype=torch.float32)
+
+
+_NOT_NEGATIVE = ("lr", "eps", "weight_decay", "momentum", "momentum_decay", "alpha", "lr_decay")
+
+
+def add_eps(root: Tensor, group: dict[str, Any]) -> Tensor:
+    """`root` plus the group's `eps`: in place, unless a gradient will go through it."""
+    return root + group["eps"] if group["differentiable"] else root.add_(group["eps"])
+
+
+def new_step() -> Tensor:
+    """The number of steps so far: a float32 (or, if that is the default dtype, float64) number on the CPU."""
+    return torch.tensor(0.0, dtype=torch.float64 if torch.get_default_dtype() == torch.float64 else torch.float32)
+
+
+def number(value: Any) -> float:
+    """An option, which may be a tensor of one element, as a number."""
+    return value.item() if isinstance(value, Tensor) else value  # type: ignore[no-any-return]
 
 
 def check_not_negative(**options: Any) -> None:
@@ -216,10 +392,3 @@ def check_not_negative(**options: Any) -> None:
     for name, value in options.items():
         if not value >= 0.0:
             raise ValueError(f"Invalid {words.get(name, name + ' value')}: {value}")
-
-
-def gradient_of(parameter: Tensor, maximize: bool) -> Tensor:
-    """The gradient to descend along."""
-    gradient = parameter.grad
-    assert gradient is not None, "step() hands over parameters with gradients only"
-    return -gradient if maximize else gradient

@@ -33,6 +33,26 @@ OPTIMIZERS = {
     "rmsprop": ("RMSprop", {"lr": 0.02}),
     "rmsprop all": ("RMSprop", {"lr": 0.02, "momentum": 0.9, "centered": True, "weight_decay": 0.01, "alpha": 0.9}),
 }
+OPTIMIZERS.update(
+    {
+        f"{name.lower()}{' ' if options else ''}{' '.join(options)}": (name, {"lr": 0.05, **options})
+        for name in ("NAdam", "RAdam", "Adamax", "Adadelta", "Adagrad", "ASGD", "Adafactor")
+        for options in ({}, {"maximize": True}, {"weight_decay": 0.1})
+    }
+)
+OPTIMIZERS.update(
+    {
+        "rprop": ("Rprop", {"lr": 0.05}),
+        "nadam decoupled": ("NAdam", {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+        "radam decoupled": ("RAdam", {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+        "radam rectified": ("RAdam", {"lr": 0.05, "betas": (0.9, 0.9)}),
+        "adagrad decay": ("Adagrad", {"lr": 0.05, "lr_decay": 0.1, "initial_accumulator_value": 0.5}),
+        "asgd mean": ("ASGD", {"lr": 0.05, "t0": 2}),
+        "adam foreach": ("Adam", {"lr": 0.05, "foreach": True}),
+        "adamw fused": ("AdamW", {"lr": 0.05, "fused": True}),
+        "sgd fused": ("SGD", {"lr": 0.05, "momentum": 0.9, "fused": True}),
+    }
+)
 SCHEDULES = {
     "step": "s.StepLR(o, 3, 0.5)",
     "multistep": "s.MultiStepLR(o, [2, 5, 5, 9], 0.5)",
@@ -46,6 +66,18 @@ SCHEDULES = {
     "one cycle linear": "s.OneCycleLR(o, 0.5, epochs=5, steps_per_epoch=4, pct_start=0.5, anneal_strategy='linear',"
     " cycle_momentum=False)",
     "sequential": "s.SequentialLR(o, [s.LinearLR(o, 0.1, 1.0, 4), s.CosineAnnealingLR(o, 6)], [4])",
+    "sequential of three": "s.SequentialLR(o, [s.ConstantLR(o, 0.1, 2), s.ExponentialLR(o, 0.9),"
+    " s.CosineAnnealingWarmRestarts(o, 3)], [2, 6])",
+    "chained": "s.ChainedScheduler([s.ConstantLR(o, 0.1, 2), s.ExponentialLR(o, 0.9)])",
+    "multiplicative": "s.MultiplicativeLR(o, lambda epoch: 0.9)",
+    "one cycle momentum": "s.OneCycleLR(o, 0.5, 20)",
+    "one cycle three phases": "s.OneCycleLR(o, 0.5, 20, three_phase=True, anneal_strategy='linear')",
+    "cyclic": "s.CyclicLR(o, 0.01, 0.1, 3, 4)",
+    "cyclic halved": "s.CyclicLR(o, 0.01, 0.1, 3, mode='triangular2', cycle_momentum=False)",
+    "cyclic falling": "s.CyclicLR(o, 0.01, 0.1, 3, mode='exp_range', gamma=0.9)",
+    "cyclic of a function": "s.CyclicLR(o, 0.01, 0.1, 2, scale_fn=lambda x: 1 / x)",
+    "swa": "w.SWALR(o, 0.05, 4)",
+    "swa at once": "w.SWALR(o, 0.05, 0, 'linear')",
     "lambda": "s.LambdaLR(o, lambda epoch: 0.95 ** epoch)",
     "lambdas": "s.LambdaLR(o, [lambda epoch: 1 / (epoch + 1)])",
 }
@@ -98,14 +130,80 @@ def _trajectory(name: str, options: dict[str, Any], torch: Any) -> Any:
 def _schedule(text: str, torch: Any) -> Any:
     parameter = torch.zeros(1, requires_grad=True)
     parameter.grad = torch.ones(1)
-    optimizer = torch.optim.SGD([parameter], lr=0.1)
-    scheduler = eval(text, {"s": torch.optim.lr_scheduler, "o": optimizer})
+    optimizer = torch.optim.SGD([parameter], lr=0.1, momentum=0.9)
+    names = {"s": torch.optim.lr_scheduler, "o": optimizer, "w": torch.optim.swa_utils}
+    scheduler = eval(text, names)
     rates = []
     for _ in range(14):
-        rates.append([optimizer.param_groups[0]["lr"], scheduler.get_last_lr()[0], scheduler.last_epoch])
+        group = optimizer.param_groups[0]
+        rates.append([group["lr"], group["momentum"], scheduler.get_last_lr()[0]])
         optimizer.step()
         scheduler.step()
-    return rates
+    state = scheduler.state_dict()
+    state.pop("_scale_fn_ref", None)  # a method of the class in PyTorch, where one of CyclicLR's own is used
+    return {"rates": rates, "state": {key: repr(state[key]) if key == "milestones" else state[key] for key in state}}
+
+
+def _lbfgs(options: dict[str, Any], torch: Any) -> Any:
+    """The Rosenbrock valley from the classical start."""
+    point = torch.tensor([-1.2, 1.0], dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([point], **options)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = (1 - point[0]) ** 2 + 100 * (point[1] - point[0] ** 2) ** 2
+        loss.backward()
+        return loss
+
+    losses = [optimizer.step(closure).item() for _ in range(3)]
+    state = optimizer.state_dict()["state"][0]
+    return {"losses": losses, "point": point, "keys": sorted(state), "counts": [state["n_iter"], state["func_evals"]]}
+
+
+def _muon(torch: Any) -> Any:
+    answer = []
+    for options in ({}, {"adjust_lr_fn": "match_rms_adamw", "nesterov": False}):
+        weight = torch.arange(12.0).reshape(4, 3).sin().requires_grad_()
+        optimizer = torch.optim.Muon([weight], lr=0.05, **options)
+        for _ in range(3):
+            optimizer.zero_grad()
+            (weight.cos() * weight).sum().backward()
+            optimizer.step()
+        answer.append([weight.detach(), optimizer.state_dict()["state"]])
+    return answer
+
+
+def _averages(torch: Any) -> Any:
+    swa = torch.optim.swa_utils
+    answer = []
+    for options in (
+        {},
+        {"multi_avg_fn": swa.get_ema_multi_avg_fn(0.9)},
+        {"avg_fn": swa.get_ema_avg_fn(0.9), "use_buffers": True},
+        {"multi_avg_fn": swa.get_swa_multi_avg_fn()},
+    ):
+        model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+        average = swa.AveragedModel(model, **options)
+        for step in range(3):
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.fill_(step * 1.5)
+            average.update_parameters(model)
+        data = torch.arange(8.0).reshape(4, 2)
+        swa.update_bn([data[:2], (data[2:], 0)], average)
+        answer.append(dict(average.state_dict()))
+    return answer
+
+
+def _differentiable(name: str, torch: Any) -> Any:
+    """The gradient through a step, with respect to where it starts."""
+    start = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
+    point = start.clone()
+    optimizer = getattr(torch.optim, name)([point], lr=0.1, differentiable=True)
+    point.grad = (start * start * start).clone()
+    optimizer.step()
+    (point * point).sum().backward()
+    return [point.detach(), start.grad]
 
 
 def _plateau(torch: Any) -> Any:
@@ -166,6 +264,12 @@ def _dataset(torch: Any) -> Any:
 CASES: dict[str, Case] = {f"model {k}": Case(partial(_model, text), 2e-5, 2e-6) for k, text in MODELS.items()}
 CASES.update({f"optimizer {k}": Case(partial(_trajectory, *v), 1e-6, 1e-7) for k, v in OPTIMIZERS.items()})
 CASES.update({f"schedule {k}": Case(partial(_schedule, text), 1e-12) for k, text in SCHEDULES.items()})
+CASES["optimizer lbfgs"] = Case(partial(_lbfgs, {"lr": 0.1, "max_iter": 4, "history_size": 2}), 1e-6)
+CASES["optimizer lbfgs wolfe"] = Case(partial(_lbfgs, {"line_search_fn": "strong_wolfe", "max_iter": 4}), 1e-6)
+CASES["optimizer muon"] = Case(_muon, 1e-2, 1e-3)  # it computes in bfloat16
+CASES["averages"] = Case(_averages, 1e-6, 1e-7)
+DIFFERENTIABLE = ("SGD", "Adam", "NAdam", "RAdam", "Adamax", "Adadelta", "Adagrad", "RMSprop", "Rprop")
+CASES.update({f"differentiable {name}": Case(partial(_differentiable, name), 1e-5, 1e-8) for name in DIFFERENTIABLE})
 CASES["schedule plateau"] = Case(_plateau, 1e-12)
 CASES["clipping"] = Case(_clipping, 1e-6, 1e-6)
 CASES["collate"] = Case(_collate)

@@ -401,7 +401,8 @@ class Module(HooksMixin, StateDictMixin):
         return self._apply(lambda tensor: tensor.share_memory_())
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("Module.compile is not supported: call the module itself, it runs eagerly")
+        """Checks the options of `torch.compile`; the module runs eagerly before and after."""
+        torch.compile(self.forward, *args, **kwargs)
 
     # ------------------------------------------------------------------ printing
 

@@ -1,0 +1,70 @@
+"""Adam with Nesterov's momentum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim.optimizer import ElementwiseOptimizer, add_eps, new_step, number
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.optim.optimizer import Parameters
+
+
+class NAdam(ElementwiseOptimizer):
+    """Adam whose mean of gradients looks one step ahead, with a momentum that grows by `momentum_decay`."""
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _new_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "step": new_step(),
+            "mu_product": torch.ones((), dtype=new_step().dtype),
+            "exp_avg": torch.zeros_like(parameter),
+            "exp_avg_sq": torch.zeros_like(parameter),
+        }
+
+    def _update_parameter(
+        self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
+    ) -> None:
+        (beta1, beta2), rate, step = group["betas"], number(group["lr"]), state["step"].item()
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        momentum = beta1 * (1.0 - 0.5 * 0.96 ** (step * group["momentum_decay"]))
+        following = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * group["momentum_decay"]))
+        state["mu_product"] *= momentum
+        product = state["mu_product"].item()
+        mean.lerp_(gradient, 1 - beta1)
+        square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+        denominator = add_eps(square.div(1 - beta2**step).sqrt(), group)
+        if group["differentiable"]:
+            mean = mean.clone()
+        parameter.addcdiv_(gradient, denominator, value=-rate * (1.0 - momentum) / (1.0 - product))
+        parameter.addcdiv_(mean, denominator, value=-rate * following / (1.0 - product * following))
