@@ -5,11 +5,17 @@ from __future__ import annotations
 import torch
 
 
+def _check_dtype(name: str, dtype: object) -> None:
+    if not isinstance(dtype, torch.dtype):
+        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type(dtype).__name__}")
+
+
 class finfo:
     """Limits of a floating dtype (default: the default dtype): bits, eps, max, min, smallest_normal, resolution."""
 
     def __init__(self, dtype: torch.dtype | None = None) -> None:
         dtype = torch.get_default_dtype() if dtype is None else dtype
+        _check_dtype("finfo", dtype)
         if not dtype.is_floating_point:
             raise TypeError(
                 f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{_name(dtype)}'"
@@ -34,6 +40,7 @@ class iinfo:
     """Limits of an integer dtype: bits, max, min."""
 
     def __init__(self, dtype: torch.dtype) -> None:
+        _check_dtype("iinfo", dtype)
         if dtype.is_floating_point or dtype is torch.bool:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{_name(dtype)}'")
         self.dtype = _name(dtype)

@@ -45,7 +45,24 @@ def calls(make: random.Random) -> list[Callable[[], Any]]:
     other = make.choice((x, x.view(2, 3), x[:0], x.view(3, 2).t(), x[0]))
     wide = torch.zeros(1, dtype=dtype).expand(make.choice((2**40, 2**60, 2**62)))
     storage = x.untyped_storage()
+    convolution, transposed, image, kernel = make.choice(
+        (
+            (torch.nn.functional.conv1d, torch.nn.functional.conv_transpose1d, (1, 2, 4), (2, 2, 2)),
+            (torch.nn.functional.conv2d, torch.nn.functional.conv_transpose2d, (1, 2, 4, 4), (2, 2, 2, 2)),
+            (torch.nn.functional.conv3d, torch.nn.functional.conv_transpose3d, (1, 2, 4, 4, 4), (2, 2, 1, 2, 2)),
+        )
+    )
+    long = torch.zeros(1).expand(1, 1, make.choice((2**31, 2**40, 2**62)))
+    d, groups = number(), make.choice((1, 2, number()))
     return [
+        lambda: convolution(torch.ones(image), torch.ones(kernel), None, a, b, c, groups),
+        lambda: convolution(torch.ones(image), torch.ones(kernel), None, n, s, c, groups),
+        lambda: transposed(torch.ones(image), torch.ones(kernel), None, a, b, d, groups, c),
+        lambda: transposed(torch.ones(image), torch.ones(kernel), None, n, s, d, groups, c),
+        lambda: torch.nn.functional.conv1d(long, torch.ones(1, 1, 2), None, a, b, c),
+        lambda: torch.nn.functional.conv1d(torch.ones(1, 1, 2), long, None, a, b, c),
+        lambda: torch.nn.functional.conv_transpose1d(long, torch.ones(1, 1, 2), None, a, b, d, 1, c),
+        lambda: torch.nn.functional.conv_transpose1d(torch.ones(1, 1, 2), long, None, a, b, d, 1, c),
         lambda: other.as_strided(n, s, a),
         lambda: other.as_strided(n, n),
         lambda: torch.zeros(1, dtype=dtype).set_(storage, a, n, s),
@@ -182,3 +199,43 @@ def test_what_once_hung_ends() -> None:
             f"else: raise SystemExit({call!r} + ' was computed')",
         ]
     run(LIMITED + "\n".join(lines))
+
+
+INTERRUPTED = """
+import signal, time, torch
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+x, leaf = torch.rand(2**19), torch.rand(100, requires_grad=True)
+
+
+def repeat(call):
+    while True:
+        call()
+
+
+def sleep_in_hook():
+    y = leaf * 2
+    y.register_hook(lambda grad: time.sleep(1000))
+    y.sum().backward()
+
+
+for call in (
+    lambda: (x.expand(4, -1).sort(), time.sleep(1000)),
+    lambda: repeat(lambda: torch.ones(3).add_(1)),
+    lambda: repeat(lambda: (leaf * 2).sum().backward()),
+    sleep_in_hook,
+):
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        call()
+    except KeyboardInterrupt:
+        continue
+    raise SystemExit("was not interrupted")
+(leaf * 2).sum().backward()
+assert (torch.ones(2) * 2).tolist() == [2, 2]
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGALRM")
+def test_an_interrupt_ends_what_runs() -> None:
+    """A kernel first returns; then, as between operations and in hooks, KeyboardInterrupt."""
+    run(INTERRUPTED)

@@ -26,6 +26,9 @@ inline Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes
 // name in its message and lives as long as the program. (Defined with autograd.)
 void mark_as_several_views(const std::vector<Tensor>& views, const char* function);
 
+// `result`, a new tensor's only view, takes the tensor's place: for autograd it is no view. (Defined with autograd.)
+Tensor forget_base(Tensor result);
+
 // `shape` with its one -1 replaced so that it holds `numel` elements. Throws Error when that is impossible.
 DimVector infer_size(IntArrayRef shape, int64_t numel);
 

@@ -35,6 +35,11 @@ std::string joined(IntArrayRef values) {
   return text.str();
 }
 
+// With numbers of 32 bits no product of the geometry leaves int64.
+void check_32_bits(int64_t number) {
+  TORCH_CHECK(number <= std::numeric_limits<int32_t>::max(), "value cannot be converted to type int without overflow");
+}
+
 struct Window {
   DimVector stride;
   DimVector padding;
@@ -49,10 +54,7 @@ Window check_window(IntArrayRef stride, IntArrayRef padding, IntArrayRef dilatio
     TORCH_CHECK(window.stride[dim] > 0, "non-positive stride is not supported");
     TORCH_CHECK(window.padding[dim] >= 0, "negative padding is not supported");
     TORCH_CHECK(window.dilation[dim] > 0, "dilation should be greater than zero");
-    // With numbers of 32 bits no product of the geometry leaves int64.
-    for (const int64_t number : {window.stride[dim], window.padding[dim], window.dilation[dim]}) {
-      TORCH_CHECK(number <= std::numeric_limits<int32_t>::max(), "value cannot be converted to type int without overflow");
-    }
+    for (const int64_t number : {window.stride[dim], window.padding[dim], window.dilation[dim]}) check_32_bits(number);
   }
   return window;
 }
@@ -101,6 +103,9 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
   bool fits = true;
   for (int64_t dim = 0; dim < dims; ++dim) {
     const int64_t size = sizes[dim + 2];
+    check_32_bits(size);
+    check_32_bits(weights[dim + 2]);
+    TORCH_CHECK(size > 0, "Only zero batch or zero channel inputs are supported, but got input shape: ", sizes);
     const int64_t length = window.dilation[dim] * (weights[dim + 2] - 1) + 1;
     reach.push_back(length);
     padded.push_back(size + 2 * window.padding[dim]);
@@ -111,8 +116,8 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
                   IntArrayRef(extra), " stride: ", IntArrayRef(window.stride), " dilation: ",
                   IntArrayRef(window.dilation));
       shape.push_back((size - 1) * window.stride[dim] - 2 * window.padding[dim] + length + extra[dim]);
-      TORCH_CHECK(shape.back() >= 0 && size > 0, "Given input size per channel: ", joined(sizes.slice(2, dims)),
-                  ". Calculated output size per channel is negative: the padding leaves nothing");
+      TORCH_CHECK(shape.back() > 0, "Given input size per channel: ", joined(sizes.slice(2, dims)),
+                  ". Calculated output size in dimension ", dim, ": ", shape.back(), ". Output size is too small");
     } else {
       TORCH_CHECK(extra[dim] == 0, "output_padding is for transposed convolutions only");
       fits = fits && padded.back() >= length;

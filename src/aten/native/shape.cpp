@@ -15,7 +15,7 @@ Tensor view_as(const Tensor& self, const Tensor& other) { return self.view(other
 Tensor reshape(const Tensor& self, IntArrayRef shape) {
   const DimVector size = infer_size(shape, self.numel());
   if (compute_stride(self.sizes(), self.strides(), size)) return self.view(size);
-  return self.contiguous().view(size);
+  return forget_base(self.contiguous().view(size));
 }
 
 Tensor reshape_as(const Tensor& self, const Tensor& other) { return at::reshape(self, other.sizes()); }

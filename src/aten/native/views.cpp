@@ -113,6 +113,8 @@ Tensor view(const Tensor& self, IntArrayRef size) {
   return alias_with_sizes_and_strides(self, shape, *strides);
 }
 
+Tensor _unsafe_view(const Tensor& self, IntArrayRef size) { return native::view(self, size); }
+
 namespace {
 
 // As PyTorch's messages name a tensor's type.
@@ -134,7 +136,8 @@ Tensor expand(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
   for (int64_t i = result_dims - 1; i >= 0; --i) {
     const int64_t dim = i - (result_dims - dims);
     const int64_t own_size = dim >= 0 ? self.sizes()[dim] : 1;
-    int64_t stride = dim >= 0 ? self.strides()[dim] : i + 1 < result_dims ? sizes[i + 1] * strides[i + 1] : 1;
+    // New dimensions of size 1 lie as if the tensor were contiguous, those of a single number nowhere: as in PyTorch.
+    int64_t stride = dims == 0 ? 0 : dim >= 0 ? self.strides()[dim] : sizes[i + 1] * strides[i + 1];
     int64_t target = size[i];
     if (target == -1) {
       TORCH_CHECK(dim >= 0, "The expanded size of the tensor (", target,

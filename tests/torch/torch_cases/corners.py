@@ -172,12 +172,15 @@ OF_A_VECTOR = (
     "torch.nn.utils.clip_grad_norm_([x], 1.0)",
 )
 
-# PyTorch's own answers differ between its functions and loops here: which of equal elements topk gives; deviations and
-# products that leave float32 on the way; and the NaN and ties of cdist, which norm takes otherwise.
+# Where this torch answers otherwise, and why.
 UNSETTLED = {
+    # The squares leave float32: PyTorch adds them up in float64, this torch says that there is no deviation.
     *((text, "tiny") for text in OF_A_VECTOR if "std" in text),
+    # Which of equal elements topk gives is nowhere promised.
     *(("x.topk(2).values", name) for name in ("zeros", "all the same")),
-    ("x.prod()", "infinite"),
+    # PyTorch's cdist is a kernel of its own, which disagrees with its norm; here it is the norm of differences. A count
+    # of elements (p=0) has no gradient (zeros in PyTorch), NaN is the largest number (PyTorch may lose it) and has sign
+    # 0, and equally large differences share the gradient (PyTorch gives it to each).
     *((text, name) for text in OF_A_VECTOR if "cdist" in text and "p=0" in text for name in VECTORS),
     *((text, name) for text in OF_A_VECTOR if "cdist" in text and "p=" in text for name in ("NaN", "infinite")),
     *((text, name) for text in OF_A_VECTOR if "p=INF" in text for name in ("ties", "all the same", "tiny")),

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PROGRAMS = 150
-# PyTorch refuses a copy, calls a hook or gives a dimension of size 1 another stride here: not understood yet.
-UNSETTLED = {("views", 104), ("views", 109), ("gradients", 33), ("gradients", 81)}
+# PyTorch's as_strided makes tensors of negative sizes where another size is 0; this torch refuses them.
+UNSETTLED = {("views", 109)}
 STEPS = 12
 # Numbers that are near a limit of something; those of which PyTorch makes symbols are tested in test_limits.py.
 EDGES = (-1, 0, 1, 2, 3, 4, 5, 7, 2**31, 2**32, 2**33, 2**40)

@@ -142,13 +142,14 @@ Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, const OptionalIntVec
 
 namespace {
 
-// d prod / d x_i is the product of the others. Divides where nothing is zero; where one element is, only that
-// one has a gradient; where several are, none has. `rest` is the product of the elements that are not zero.
+// d prod / d x_i is the product of the others. Divides where nothing is zero; where one element is, only that one has a
+// gradient, unless 0 is multiplied with what is infinite or no number; where several are, none has. `rest` is the product
+// of the elements that are not zero.
 Tensor product_of_others(const Tensor& grad, const Tensor& is_zero, const Tensor& zeros, const Tensor& filled,
                          const Tensor& rest) {
   const Tensor none = grad * rest / filled;
-  const Tensor one = at::where(at::logical_and(is_zero, zeros == 1), grad * rest, 0);
-  return at::where(zeros == 0, none, one);
+  const Tensor one = at::where(is_zero, grad * rest, none * 0);
+  return at::where(zeros == 0, none, at::where(zeros == 1, one, 0));
 }
 
 }  // namespace

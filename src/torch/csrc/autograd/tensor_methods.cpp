@@ -100,6 +100,11 @@ void mark_as_several_views(const std::vector<Tensor>& views, const char* functio
   }
 }
 
+Tensor forget_base(Tensor result) {
+  if (AutogradMeta* meta = find_meta(result)) meta->view.reset();
+  return result;
+}
+
 Tensor& detach_(Tensor& self) {
   torch::autograd::detach_in_place(self);
   return self;

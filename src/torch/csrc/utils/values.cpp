@@ -108,7 +108,12 @@ bool value_fits(const Parameter& parameter, PyObject* value) {
   return false;
 }
 
-int64_t to_integer(PyObject* object) {
+namespace {
+
+constexpr const char* kTooLong = "Overflow when unpacking long long";
+
+// Nothing where the number does not fit.
+std::optional<int64_t> fitting_integer(PyObject* object) {
   if (is_tensor(object)) return unpack(object).item<int64_t>();
   long long value;  // NOLINT: the C API's type
   if (PyLong_Check(object)) {
@@ -120,9 +125,27 @@ int64_t to_integer(PyObject* object) {
   if (value == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw PythonError();
     PyErr_Clear();
-    raise(PyExc_RuntimeError, "Overflow when unpacking long: the number does not fit int64");
+    return std::nullopt;
   }
   return value;
+}
+
+// Item `index` of the list `what`.
+int64_t to_item(PyObject* object, const char* what, Py_ssize_t index) {
+  const std::optional<int64_t> value = fitting_integer(object);
+  if (!value) {
+    raise(PyExc_TypeError, std::string("argument '") + what + "' failed to unpack the object at pos " +
+                               std::to_string(index + 1) + " with error \"" + kTooLong + "\"");
+  }
+  return *value;
+}
+
+}  // namespace
+
+int64_t to_integer(PyObject* object) {
+  const std::optional<int64_t> value = fitting_integer(object);
+  if (!value) raise(PyExc_ValueError, kTooLong);
+  return *value;
 }
 
 double to_double(PyObject* object) {
@@ -136,7 +159,11 @@ double to_double(PyObject* object) {
 c10::Scalar to_scalar(PyObject* object) {
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
   if (PyBool_Check(object)) return object == Py_True;
-  if (PyLong_Check(object)) return to_integer(object);
+  if (PyLong_Check(object)) {
+    const std::optional<int64_t> value = fitting_integer(object);
+    if (!value) raise(PyExc_OverflowError, "int too big to convert");
+    return *value;
+  }
   if (is_tensor(object)) return unpack(object).item();
   if (is_numpy_bool(object)) return checked(PyObject_IsTrue(object)) == 1;
   if (PyIndex_Check(object)) return to_integer(object);
@@ -160,7 +187,7 @@ c10::DimVector to_integers(PyObject* object, const char* what) {
       raise(PyExc_TypeError, std::string(what) + " must be tuple of ints, but found element of type " +
                                  type_name(item) + " at pos " + std::to_string(index));
     }
-    result.push_back(to_integer(item));
+    result.push_back(to_item(item, what, index));
   }
   return result;
 }
@@ -213,7 +240,9 @@ std::optional<int64_t> Arguments::optional_integer(size_t index) const {
 c10::DimVector Arguments::integers(size_t index) const {
   c10::DimVector result;
   if (static_cast<int>(index) == varargs_index_) {
-    for (Py_ssize_t item = 0; item < varargs_count_; ++item) result.push_back(to_integer(varargs_[item]));
+    for (Py_ssize_t item = 0; item < varargs_count_; ++item) {
+      result.push_back(to_item(varargs_[item], overload_->parameters[index].name, item));
+    }
     return result;
   }
   PyObject* value = values_[index];

@@ -20,7 +20,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> relu(torch.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
-    return input.relu_() if inplace else input.relu()
+    return relu_(input) if inplace else _torch.relu(input)
 
 
 def relu_(input: Tensor) -> Tensor:
@@ -29,7 +29,7 @@ def relu_(input: Tensor) -> Tensor:
     >>> relu_(torch.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
-    return input.relu_()
+    return _C.TensorBase.relu_(input)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:

@@ -80,16 +80,18 @@ def max_pool3d(
     return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def _sizes(input: Tensor, output_size: OutputSizes, dimensions: int) -> list[int]:
-    """One size per dimension; None keeps the input's."""
-    if output_size is None or isinstance(output_size, int):
-        output_size = (output_size,) * dimensions
+def _sizes(input: Tensor, output_size: OutputSizes, dimensions: int) -> Any:
+    """`output_size`, where None keeps the input's size; without a None as it is, for the function to judge."""
+    wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,)
+    if all(each is not None for each in wanted) or not isinstance(input, _C.TensorBase):
+        return output_size
+    wanted = (None,) * dimensions if output_size is None else wanted
     kept = input.shape[-dimensions:]
-    if len(kept) != dimensions or len(output_size) != dimensions:
+    if len(kept) != dimensions or len(wanted) != dimensions:
         raise ValueError(
             f"expected {dimensions} output sizes for an input of as many, got {output_size}, {input.shape}"
         )
-    return [size if wanted is None else wanted for wanted, size in zip(output_size, kept, strict=True)]
+    return [size if each is None else each for each, size in zip(wanted, kept, strict=True)]
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Sizes, return_indices: bool = False) -> Any:

@@ -32,7 +32,9 @@ def embedding(
     refuse("embedding", max_norm=max_norm, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
     if norm_type != 2.0:
         raise NotImplementedError("embedding(norm_type=...) only matters with max_norm, which is not supported")
-    rows = weight.size(0)
-    if padding_idx is not None and not -rows <= padding_idx < rows:
-        raise AssertionError("Padding_idx must be within num_embeddings")
-    return _C._VariableFunctions.embedding(weight, input, -1 if padding_idx is None else padding_idx % rows)
+    if padding_idx is not None:
+        rows = weight.size(0)
+        if not -rows <= padding_idx < rows:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx %= rows
+    return _C._VariableFunctions.embedding(weight, input, -1 if padding_idx is None else padding_idx)
