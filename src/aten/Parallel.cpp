@@ -14,6 +14,20 @@ namespace at {
 namespace {
 std::atomic<int> chosen_threads{0};  // 0: what OpenMP was told by the environment
 
+// libgomp is not compiled with ThreadSanitizer, which therefore cannot see that a region's threads begin after what
+// comes before the region, and end before what comes after it: it is told.
+#ifdef __SANITIZE_THREAD__
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+void happens_before(void* event) { __tsan_release(event); }
+void happens_after(void* event) { __tsan_acquire(event); }
+#define AT_NOT_SANITIZED __attribute__((no_sanitize("thread")))
+#else
+void happens_before(void*) {}
+void happens_after(void*) {}
+#define AT_NOT_SANITIZED
+#endif
+
 #ifndef _WIN32
 // A forked child has only the thread that called fork. libgomp does not know: the first parallel region there would
 // wait forever for the other threads of the pool. So the forking thread gives its pool back first; parent and child
@@ -38,28 +52,46 @@ bool in_parallel_region() { return omp_in_parallel() != 0; }
 
 namespace detail {
 
+namespace {
+struct Region {
+  const int64_t begin, end;
+  void (*const body)(void*, int64_t, int64_t);
+  void* const context;
+  std::exception_ptr failure;
+  std::atomic_flag failed = ATOMIC_FLAG_INIT;
+};
+
+void run_share(Region& region, int64_t thread, int64_t threads) {
+  happens_after(&region);
+  const int64_t share = (region.end - region.begin + threads - 1) / threads;
+  const int64_t first = region.begin + thread * share;
+  if (first < region.end) {
+    try {
+      region.body(region.context, first, std::min(region.end, first + share));
+    } catch (...) {
+      if (!region.failed.test_and_set()) region.failure = std::current_exception();
+    }
+  }
+  happens_before(&region);
+}
+
+// Nothing but OpenMP's own variables are read here.
+AT_NOT_SANITIZED void run_in_threads(Region& region, int threads) {
+#pragma omp parallel num_threads(threads)
+  run_share(region, omp_get_thread_num(), omp_get_num_threads());  // the runtime may give fewer than asked for
+}
+}  // namespace
+
 void parallel_run(int64_t begin, int64_t end, int64_t grain_size, void (*body)(void*, int64_t, int64_t),
                   void* context) {
   const int64_t total = end - begin;
   const int64_t parts =
       std::min<int64_t>(get_num_threads(), (total + grain_size - 1) / std::max<int64_t>(grain_size, 1));
-  std::exception_ptr failure;
-  std::atomic_flag failed = ATOMIC_FLAG_INIT;
-#pragma omp parallel num_threads(static_cast<int>(parts))
-  {
-    // The runtime may give fewer threads than asked for.
-    const int64_t threads = omp_get_num_threads();
-    const int64_t share = (total + threads - 1) / threads;
-    const int64_t first = begin + omp_get_thread_num() * share;
-    if (first < end) {
-      try {
-        body(context, first, std::min(end, first + share));
-      } catch (...) {
-        if (!failed.test_and_set()) failure = std::current_exception();
-      }
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+  Region region{begin, end, body, context, nullptr};
+  happens_before(&region);
+  run_in_threads(region, static_cast<int>(parts));
+  happens_after(&region);
+  if (region.failure) std::rethrow_exception(region.failure);
 }
 
 }  // namespace detail

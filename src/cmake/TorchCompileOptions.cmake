@@ -40,6 +40,13 @@ else()
   endif()
 endif()
 
+# Every object of a build has them, C and tests too. What they find is reported, and the program goes on.
+set(TORCH_SANITIZE "" CACHE STRING "What -fsanitize takes: `address,undefined` or `thread`; empty: nothing")
+if(TORCH_SANITIZE)
+  add_compile_options(-fsanitize=${TORCH_SANITIZE} -fsanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TORCH_SANITIZE})
+endif()
+
 # -O2 as a release: -O3 is for the kernels that ask for it.
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 

@@ -70,15 +70,21 @@ def ensure_test_tools(workspace: Workspace) -> None:
     shutil.copyfile(lock, stamp)
 
 
+def make_environment(
+    workspace: Workspace, specs: Sequence[str], reporter: Reporter, *, name: str, channels: Sequence[str]
+) -> Path:
+    """An environment of its own for tests, solved from `channels` and the embedded one."""
+    embedded = embedded_channel({}, reporter, offline=False)
+    prefix = workspace.work / f"{name}-env"
+    install(solve(list(specs), (*channels, embedded.url)), prefix, reporter, into_existing=True)
+    return prefix
+
+
 def make_test_environment(
     workspace: Workspace, specs: Sequence[str], reporter: Reporter, *, name: str = "test"
 ) -> Path:
     """An environment of its own for tests, solved from the shipped channel and the embedded one."""
-    embedded = embedded_channel({}, reporter, offline=False)
-    prefix = workspace.work / f"{name}-env"
-    solution = solve(list(specs), (Channel(workspace.channel).url, embedded.url))
-    install(solution, prefix, reporter, into_existing=True)
-    return prefix
+    return make_environment(workspace, specs, reporter, name=name, channels=[Channel(workspace.channel).url])
 
 
 def run_ctest(workspace: Workspace, reporter: Reporter) -> PartResult:

@@ -7,9 +7,10 @@ parts, in their order:
   ctest        the C++ tests of src/test, built against the shipped libtorch
   torch        tests/torch, in an environment that is solved from the shipped channel
   integration  launcher, real builds, faults and interruptions
+  sanitizers   tests/torch and the C++ tests under AddressSanitizer, UBSan and ThreadSanitizer; only when asked for
 
-Without PART all of them run. PART/ROOM is one room of a part, such as unit/recipe or integration/faults; --list names
-them all. A part that needs the packages ships them first, which takes seconds when nothing changed.
+Without PART all but the last run. PART/ROOM is one room of a part, such as unit/recipe or integration/faults; --list
+names them all. A part that needs the packages ships them first, which takes seconds when nothing changed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import TestsFailedError
 from slipway.base.paths import Workspace
 from slipway.base.text import format_table, human_seconds
-from slipway.checkout.parts import TestRun, find_parts, select_rooms
+from slipway.checkout.parts import find_parts, select_rooms
+from slipway.checkout.run import TestRun
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Run the parts; returns the exit code."""
     parts = find_parts()
-    chosen = select_rooms(parts, arguments.parts)
+    chosen = select_rooms(parts, arguments.parts or (list(parts) if arguments.list else []))
     if arguments.list:
         for part, rooms in chosen.items():
             print("\n".join([part, *(f"{part}/{room}" for room in rooms)]))

@@ -33,6 +33,7 @@ def test_every_file_of_tests_is_in_a_room_of_its_part() -> None:
 def test_what_is_asked_for_in_the_order_of_the_parts() -> None:
     parts = find_parts()
     assert list(select_rooms(parts, [])) == ["lint", "unit", "ship", "ctest", "torch", "integration"]
+    assert select_rooms(parts, ["sanitizers"]) == {"sanitizers": ("address", "thread")}, "only where it is asked for"
     chosen = select_rooms(parts, ["torch", "unit/recipe", "unit/base", "lint/mypy"])
     assert list(chosen) == ["lint", "unit", "torch"]
     assert chosen["lint"] == ("mypy",)
@@ -54,4 +55,13 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     command.add_arguments(parser)
     assert command.execute(parser.parse_args(["--list"]), NullReporter()) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert {"lint/ruff", "unit", "unit/verify", "ship", "ctest", "torch/optim", "integration/faults"} <= set(lines)
+    assert {
+        "lint/ruff",
+        "unit",
+        "unit/verify",
+        "ship",
+        "ctest",
+        "torch/optim",
+        "integration/faults",
+        "sanitizers/thread",
+    } <= set(lines)

@@ -255,7 +255,6 @@ SAME_TYPE = (
     "nn.functional.relu_([1.0])",
     "nn.functional.embedding(torch.ones(2,dtype=torch.int64),None)",
     "nn.functional.embedding(None,torch.ones(2,3))",
-    "nn.functional.adaptive_avg_pool2d(None,1)",
     "nn.functional.adaptive_avg_pool2d(torch.ones(1,2,4,4),'a')",
     "nn.functional.adaptive_max_pool2d(torch.ones(1,2,4,4),(1,2,3))",
     "nn.functional.adaptive_max_pool3d(torch.ones(2,3),1)",
