@@ -10,6 +10,7 @@ writes the modules of this torch, for `golden/make_modules.py --check-ours FILE.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from op_sample import I, T
@@ -84,6 +85,65 @@ ROWS: tuple[Row, ...] = (
     ("nn.TripletMarginLoss(swap=True)", ((3, 4), (3, 4), (3, 4))),
     ("nn.Sequential(nn.Conv2d(4, 3, 3), nn.BatchNorm2d(3), nn.ReLU(True), nn.Flatten(), nn.Linear(48, 2))", (IMAGE,)),
     ("nn.Sequential(OrderedDict(first=nn.Linear(4, 4), second=nn.Tanh())).eval()", ((2, 4),)),
+    *((f"nn.{name}()", ((3, 4),)) for name in ("CELU", "Hardshrink", "Softshrink")),
+    ("nn.AlphaDropout().eval()", ((3, 4),)),
+    ("nn.RReLU().eval()", ((3, 4),)),
+    ("nn.FeatureAlphaDropout().eval()", (IMAGE,)),
+    ("nn.Threshold(0.5, 0.25)", ((3, 4),)),
+    ("nn.Softmax2d()", (IMAGE,)),
+    ("nn.Bilinear(4, 3, 2)", ((2, 4), (2, 3))),
+    ("nn.EmbeddingBag(5, 3, mode='sum', padding_idx=1)", (I((2, 4), 5),)),
+    ("nn.EmbeddingBag(5, 3, max_norm=1.0, mode='max')", (I((2, 4), 5),)),
+    ("nn.Embedding(5, 3, max_norm=1.0)", (I((4,), 5),)),
+    ("nn.LocalResponseNorm(3)", (IMAGE,)),
+    ("nn.CrossMapLRN2d(3)", (IMAGE,)),
+    ("nn.SyncBatchNorm(4).eval()", (IMAGE,)),
+    ("nn.ChannelShuffle(2)", (IMAGE,)),
+    ("nn.LPPool1d(2, 2)", (SIGNAL,)),
+    ("nn.LPPool2d(3, 2, ceil_mode=True)", (IMAGE,)),
+    ("nn.LPPool3d(2, 2)", (VOLUME,)),
+    ("nn.MaxUnpool1d(2)", (SIGNAL, I(SIGNAL, 16))),
+    ("nn.MaxUnpool2d(2)", (IMAGE, I(IMAGE, 144))),
+    ("nn.MaxUnpool3d(2)", (VOLUME, I(VOLUME, 512))),
+    ("nn.FractionalMaxPool2d(2, output_size=(3, 2), _random_samples=torch.full((2, 4, 2), 0.3))", (IMAGE,)),
+    ("nn.FractionalMaxPool3d(2, output_ratio=0.6, return_indices=True, _random_samples=torch.full((1, 4, 3), 0.7))",
+     (VOLUME,)),
+    ("nn.Upsample(scale_factor=2, mode='bilinear')", (IMAGE,)),
+    ("nn.UpsamplingNearest2d(scale_factor=1.5)", (IMAGE,)),
+    ("nn.UpsamplingBilinear2d(size=(9, 4))", (IMAGE,)),
+    ("nn.RNN(4, 3, 2, nonlinearity='relu')", ((5, 2, 4),)),
+    ("nn.LSTM(4, 3, 2, batch_first=True, bidirectional=True, proj_size=2, dropout=0.5).eval()", ((2, 5, 4),)),
+    ("nn.GRU(4, 3, bias=False)", ((5, 4),)),
+    ("nn.RNNCell(4, 3)", ((2, 4),)),
+    ("nn.LSTMCell(4, 3)", ((2, 4),)),
+    ("nn.GRUCell(4, 3)", ((2, 4),)),
+    ("nn.RNNBase('GRU', 4, 3)", ()),
+    ("nn.RNNCellBase(4, 3, True, 2)", ()),
+    ("nn.MultiheadAttention(4, 2, batch_first=True)", ((2, 5, 4), (2, 3, 4), (2, 3, 4))),
+    ("nn.MultiheadAttention(4, 2, kdim=3, vdim=2, add_bias_kv=True, add_zero_attn=True)",
+     ((5, 2, 4), (3, 2, 3), (3, 2, 2))),
+    ("nn.TransformerEncoderLayer(4, 2, 8, 0.0, activation='gelu', norm_first=True)", ((5, 2, 4),)),
+    ("nn.TransformerDecoderLayer(4, 2, 8, 0.0, batch_first=True)", ((2, 5, 4), (2, 3, 4))),
+    ("nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, 0.0, batch_first=True), 2, nn.LayerNorm(4))",
+     ((2, 5, 4),)),
+    ("nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8, 0.0), 2)", ((5, 2, 4), (3, 2, 4))),
+    ("nn.Transformer(4, 2, 1, 1, 8, 0.0)", ((5, 2, 4), (3, 2, 4))),
+    ("nn.AdaptiveLogSoftmaxWithLoss(8, 12, [4, 8], div_value=2.0)", ((3, 8), I((3,), 12))),
+    ("nn.PoissonNLLLoss(full=True)", ((3, 4), (3, 4))),
+    ("nn.GaussianNLLLoss(full=True)", ((3, 4), (3, 4), (3, 4))),
+    *((f"nn.{name}()", ((3, 4), (3, 4))) for name in ("HingeEmbeddingLoss", "SoftMarginLoss")),
+    ("nn.MultiLabelSoftMarginLoss(weight=torch.arange(4.0))", ((3, 4), (3, 4))),
+    ("nn.MultiLabelMarginLoss()", ((3, 4), I((3, 4), 4))),
+    ("nn.MultiMarginLoss(p=2, weight=torch.arange(4.0))", ((3, 4), I((3,), 4))),
+    ("nn.CosineEmbeddingLoss()", ((3, 4), (3, 4), I((3,), 2))),
+    ("nn.TripletMarginWithDistanceLoss(swap=True)", ((3, 4), (3, 4), (3, 4))),
+    ("nn.CTCLoss(zero_infinity=True)", ()),
+    ("nn.NLLLoss2d()", ((2, 4, 3, 3), I((2, 3, 3), 4))),
+    *((f"nn.LazyBatchNorm{dims}d()", ()) for dims in (1, 2, 3)),
+    *((f"nn.LazyInstanceNorm{dims}d()", ()) for dims in (1, 2, 3)),
+    *((f"nn.LazyConv{kind}{dims}d(2, 3)", ()) for kind in ("", "Transpose") for dims in (1, 2, 3)),
+    ("nn.LazyLinear(3)", ()),
+    ("nn.Container(first=nn.ReLU())", ()),
     ("nn.ModuleList([nn.Linear(2, 2), nn.ReLU()])", ()),
     ("nn.ModuleDict({'a': nn.Linear(2, 2)})", ()),
     ("nn.ParameterList([torch.ones(2), torch.zeros(1)])", ()),
@@ -93,10 +153,13 @@ ROWS: tuple[Row, ...] = (
 
 def make(torch: Any, expression: str) -> Any:
     """The module of a row, with weights of seed 0."""
+    import warnings
     from collections import OrderedDict
 
     torch.manual_seed(0)
-    return eval(expression, {"nn": torch.nn, "torch": torch, "OrderedDict": OrderedDict})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what PyTorch deprecates
+        return eval(expression, {"nn": torch.nn, "torch": torch, "OrderedDict": OrderedDict})
 
 
 def sample(shape: Any) -> T:
@@ -104,11 +167,18 @@ def sample(shape: Any) -> T:
 
 
 def attributes(module: Any) -> dict[str, str]:
-    """What an instance keeps, by name: the text of plain values, and the names in its dictionaries."""
+    """What an instance keeps, by name: the text of plain values, and the names in its dictionaries.
+
+    Of hooks, their number: their keys count all hooks of a process. Of objects, their classes: addresses differ.
+    """
     texts = {}
     for name, value in module.__dict__.items():
         inside = isinstance(value, dict) and name in ("_parameters", "_buffers", "_modules")
-        texts[name] = f"{type(value).__name__}: {', '.join(value)}" if inside else repr(value)
+        if "_hooks" in name and value:
+            texts[name] = f"{len(value)} hooks"
+        else:
+            text = f"{type(value).__name__}: {', '.join(value)}" if inside else repr(value)
+            texts[name] = re.sub(r" at 0x[0-9a-f]+", "", text)
     return texts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import warnings
 from typing import Any
 
 import pytest
@@ -25,6 +26,9 @@ def test_described(name: str) -> None:
     if inspect.isbuiltin(subject):
         return  # the examples of operators run with those of all others
     examples = doctest.DocTestParser().get_doctest(text, {"torch": torch, **FUNCTIONS}, name, None, 0)
-    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(examples)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(examples)
     assert result.failed == 0
     assert result.attempted > 0

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import Generator, Tensor
 
 _PLAIN_GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
@@ -71,8 +74,91 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Not available: it needs the inverse error function."""
-    raise NotImplementedError("trunc_normal_ is not supported: use normal_ followed by clamp_(a, b)")
+    """Normal with `mean` and `std`, but between `a` and `b`. Warns where `mean` is far outside of them."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
+            stacklevel=2,
+        )
+    low, high = (0.5 * (1 + math.erf((bound - mean) / std / math.sqrt(2.0))) for bound in (a, b))
+    with torch.no_grad():
+        # Uniform in the cumulated distribution, and back by its inverse.
+        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
+        tensor.copy_(_erfinv(tensor))
+        return tensor.mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
+
+
+def _erfinv(y: Tensor) -> Tensor:
+    """The inverse of the error function, to float64's accuracy: an approximation, and Newton's steps from there."""
+    y = y.to(torch.float64)
+    logarithm = torch.log1p(-y * y)
+    half = 2 / (math.pi * 0.147) + logarithm / 2
+    x = y.sign() * ((half * half - logarithm / 0.147).sqrt() - half).sqrt()
+    for _ in range(4):
+        x = x - (torch.erf(x) - y) * (math.sqrt(math.pi) / 2) * torch.exp(x * x)
+    return torch.where(y.abs() >= 1, y.sign() * math.inf, x)
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """The weight of a convolution (3 to 5 dimensions) that keeps its input, for as many channels as there are."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.size(0) % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    outputs = tensor.size(0) // groups
+    middle = [size // 2 for size in tensor.shape[2:]]
+    with torch.no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for channel in range(min(outputs, tensor.size(1))):
+                tensor[(group * outputs + channel, channel, *middle)] = 1
+    return tensor
+
+
+def _orthonormalise(columns: Tensor) -> Tensor:
+    """The orthonormal basis (rows, columns) of a matrix with at least as many rows, with positive projections.
+
+    It is the Q of the matrix's QR factorisation whose R has a positive diagonal: there is one.
+    """
+    wide = columns.to(torch.float64)
+    basis = torch.zeros_like(wide)
+    for number in range(wide.size(1)):
+        column = wide[:, number]
+        known = basis[:, :number]
+        for _ in range(2):  # once more, for what rounding has left
+            column = column - known @ (known.t() @ column)
+        basis[:, number] = column / column.norm()
+    return basis.to(columns.dtype)
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
+    """Orthonormal rows or columns, whichever are fewer, times `gain`; dimensions after the first count as one.
+
+    ValueError for less than two dimensions.
+    """
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.size(0)
+    columns = tensor.numel() // rows
+    with torch.no_grad():
+        flat = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
+        basis = _orthonormalise(flat.t() if rows < columns else flat)
+        return tensor.copy_((basis.t() if rows < columns else basis).reshape(tensor.shape)).mul_(gain)
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
+    """Normal with `std`, but a share `sparsity` of each column of a 2-d tensor is 0."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    with torch.no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(columns):
+            tensor[torch.randperm(rows)[:zeros], column] = 0
+    return tensor
 
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
@@ -93,8 +179,6 @@ def _fan(tensor: Tensor, mode: str) -> int:
 def _warn_if_empty(tensor: Tensor) -> bool:
     if 0 not in tensor.shape:
         return False
-    import warnings
-
     warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
     return True
 
@@ -138,3 +222,36 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
     """Normal with std gain * sqrt(2 / (fan_in + fan_out))."""
     std = gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return normal_(tensor, 0.0, std, generator)
+
+
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
+    """Inputs per output, or outputs per input: the name that libraries import."""
+    return _fan(tensor, mode)
+
+
+def _make_deprecate(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An older name, without the underscore, that warns."""
+    new, old = function.__name__, function.__name__[:-1]
+
+    def deprecated(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2
+        )
+        return function(*args, **kwargs)
+
+    deprecated.__name__ = deprecated.__qualname__ = old
+    deprecated.__doc__ = f"`{new}`, by an older name, with a warning."
+    return deprecated
+
+
+uniform = _make_deprecate(uniform_)
+normal = _make_deprecate(normal_)
+constant = _make_deprecate(constant_)
+eye = _make_deprecate(eye_)
+dirac = _make_deprecate(dirac_)
+xavier_uniform = _make_deprecate(xavier_uniform_)
+xavier_normal = _make_deprecate(xavier_normal_)
+kaiming_uniform = _make_deprecate(kaiming_uniform_)
+kaiming_normal = _make_deprecate(kaiming_normal_)
+orthogonal = _make_deprecate(orthogonal_)
+sparse = _make_deprecate(sparse_)

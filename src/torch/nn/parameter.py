@@ -47,3 +47,93 @@ class Buffer(Tensor):
 
     def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None:
         """Everything is done in `__new__`."""
+
+
+class UninitializedTensorMixin:
+    """A tensor without a shape, until `materialize` gives it one: what lazy modules hold before their first call."""
+
+    cls_to_become: Any
+    data: Any
+    device: Any
+    dtype: Any
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Makes this an ordinary tensor of a shape, with undefined elements."""
+        made = torch.empty(shape, device=device or self.device, dtype=dtype or self.dtype)
+        self.data = made
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> Any:
+        """RuntimeError: there is none yet."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
+            "to initialize the parameters before accessing their attributes."
+        )
+
+    def share_memory_(self) -> Any:
+        """RuntimeError: there is no memory yet."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad,)  # type: ignore[attr-defined]
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether a parameter or buffer still lacks its shape."""
+    return isinstance(param, UninitializedTensorMixin)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter without a shape, until `materialize` gives it one.
+
+    >>> parameter = torch.nn.UninitializedParameter()
+    >>> parameter.materialize((2, 3))
+    >>> parameter.shape
+    torch.Size([2, 3])
+    """
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> UninitializedParameter:
+        data = torch.empty(0, device=device, dtype=dtype)
+        return _C._make_subclass(cls, data, requires_grad)  # type: ignore[no-any-return]
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        """Everything is done in `__new__`."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer without a shape, until `materialize` gives it one.
+
+    >>> buffer = torch.nn.UninitializedBuffer()
+    >>> buffer.materialize((2,))
+    >>> buffer.shape
+    torch.Size([2])
+    """
+
+    cls_to_become = Tensor
+    persistent: bool
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> UninitializedBuffer:
+        data = torch.empty(0, device=device, dtype=dtype)
+        buffer: UninitializedBuffer = _C._make_subclass(cls, data, requires_grad)
+        buffer.persistent = persistent
+        return buffer
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Everything is done in `__new__`."""

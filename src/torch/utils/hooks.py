@@ -29,6 +29,16 @@ class RemovableHandle:
             else:
                 hooks.discard(self.id)
 
+    def __getstate__(self) -> tuple[Any, ...]:
+        """As PyTorch's: the dictionary, the number, and further dictionaries if there are any."""
+        first, *others = self._hooks
+        return (first, self.id, tuple(others)) if others else (first, self.id)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._hooks = [{} if state[0] is None else state[0], *(state[2] if len(state) > 2 else ())]
+        self.id = state[1]
+        RemovableHandle._next_id = max(RemovableHandle._next_id, self.id + 1)
+
     def __enter__(self) -> RemovableHandle:
         return self
 

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
-_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+from torch.nn import _reduction
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
-def get_reduction(name: str) -> int:
+def choose_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
+    """`reduction`, or the word for the two older options where one of them is given, with PyTorch's warning."""
+    if size_average is None and reduce is None:
+        return reduction
+    return _reduction.legacy_get_string(size_average, reduce)
+
+
+def get_reduction(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
     """The number by which the losses of libtorch know a reduction. ValueError for any other word."""
-    if name not in _REDUCTIONS:
-        raise ValueError(f"{name} is not a valid value for reduction")
-    return _REDUCTIONS[name]
+    return _reduction.get_enum(choose_reduction(reduction, size_average, reduce))
 
 
-def refuse_size_average(size_average: object, reduce: object) -> None:
-    """NotImplementedError for the two options that `reduction` replaced."""
-    if size_average is not None or reduce is not None:
-        raise NotImplementedError("size_average and reduce were replaced: use reduction='mean', 'sum' or 'none'")
-
-
-def refuse(name: str, **options: object) -> None:
-    """NotImplementedError for options that PyTorch has and this torch has not."""
-    for option, value in options.items():
-        if value is not None and value is not False:
-            raise NotImplementedError(f"{name}({option}={value!r}) is not supported: leave it out")
+def reduce_losses(losses: Tensor, reduction: int) -> Tensor:
+    """A loss per element, their mean or their sum, by the number of the reduction."""
+    return losses.mean() if reduction == 1 else losses.sum() if reduction == 2 else losses
 
 
 def choose_softmax_dimension(name: str, dim: int | None, dimensions: int) -> int:

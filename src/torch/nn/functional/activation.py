@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
-from torch import _C
+from torch import _C, float64
 from torch.nn.functional._options import choose_softmax_dimension
 
 if TYPE_CHECKING:
@@ -189,3 +190,148 @@ def log_softmax(
     tensor([-0.6931, -0.6931])
     """
     return input.log_softmax(choose_softmax_dimension("log_softmax", dim, input.dim()), dtype=dtype)
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """`input` above `threshold`, `value` elsewhere.
+
+    >>> threshold(torch.tensor([0.0, 1.0]), 0.5, -1.0)
+    tensor([-1.,  1.])
+    """
+    below = input <= threshold
+    return input.masked_fill_(below, value) if inplace else input.masked_fill(below, value)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`input` above 0, `alpha * (exp(input / alpha) - 1)` below. RuntimeError for an `alpha` of 0.
+
+    >>> celu(torch.tensor([-1.0, 1.0]))
+    tensor([-0.6321,  1.0000])
+    """
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return (_nn.elu_ if inplace else _nn.elu)(input, alpha, 1.0, 1.0 / alpha)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """`input` outside of [-lambd, lambd], 0 within.
+
+    >>> hardshrink(torch.tensor([-1.0, 0.3]))
+    tensor([-1.,  0.])
+    """
+    return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """`input` moved towards 0 by `lambd`; 0 within [-lambd, lambd]. RuntimeError for a negative `lambd`.
+
+    >>> softshrink(torch.tensor([-1.0, 0.3]))
+    tensor([-0.5000,  0.0000])
+    """
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    moved = input - input.detach().sign() * lambd
+    return moved.masked_fill((input >= -lambd) & (input <= lambd), 0)
+
+
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """`input` above 0, `a * input` below: a is drawn from [lower, upper) for each element in `training`, else their mean.
+
+    >>> rrelu(torch.tensor([-1.0, 1.0]), 0.2, 0.4)
+    tensor([-0.3000,  1.0000])
+    """
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    below = input.detach() <= 0  # only these draw a number, in their order
+    drawn = _torch.empty([int(below.sum())], dtype=float64).uniform_(lower, upper).to(input.device, input.dtype)
+    slopes = _torch.ones_like(input.detach())
+    slopes[below] = drawn
+    return input.mul_(slopes) if inplace else input * slopes
+
+
+def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
+    """`rrelu`, written into `input`, which is returned.
+
+    >>> rrelu_(torch.tensor([-1.0, 1.0]), 0.2, 0.4)
+    tensor([-0.3000,  1.0000])
+    """
+    return rrelu(input, lower, upper, training, inplace=True)
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """`threshold`, written into `input`, which is returned.
+
+    >>> threshold_(torch.tensor([0.0, 1.0]), 0.5, -1.0)
+    tensor([-1.,  1.])
+    """
+    return input.masked_fill_(input <= threshold, value)
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`celu`, written into `input`, which is returned.
+
+    >>> celu_(torch.tensor([-1.0, 1.0]))
+    tensor([-0.6321,  1.0000])
+    """
+    return celu(input, alpha, inplace=True)
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`elu`, written into `input`, which is returned.
+
+    >>> elu_(torch.tensor([-1.0, 1.0]))
+    tensor([-0.6321,  1.0000])
+    """
+    return elu(input, alpha, inplace=True)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """`selu`, written into `input`, which is returned.
+
+    >>> selu_(torch.tensor([-1.0, 1.0]))
+    tensor([-1.1113,  1.0507])
+    """
+    return selu(input, inplace=True)
+
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """`hardtanh`, written into `input`, which is returned.
+
+    >>> hardtanh_(torch.tensor([-2.0, 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
+    return hardtanh(input, min_val, max_val, inplace=True)
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """`leaky_relu`, written into `input`, which is returned.
+
+    >>> leaky_relu_(torch.tensor([-1.0, 1.0]), 0.5)
+    tensor([-0.5000,  1.0000])
+    """
+    return leaky_relu(input, negative_slope, inplace=True)
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """Random shares along `dim`: the softmax of logits with Gumbel noise, over a temperature `tau`.
+
+    `hard`: 1 for the largest share and 0 for all others, with the gradient of the shares. `eps` is not used.
+
+    >>> gumbel_softmax(torch.zeros(2, 3), hard=True).sum(-1)
+    tensor([1., 1.])
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    uniform = _torch.rand(logits.shape, dtype=float64, device=logits.device)
+    exponential = -(-uniform).log1p()
+    shares = ((logits - exponential.log().to(logits.dtype)) / tau).softmax(dim)
+    if not hard:
+        return shares
+    largest = shares.detach().max(dim, keepdim=True)[1]
+    return _torch.zeros_like(logits.detach()).scatter_(dim, largest, 1.0) - shares.detach() + shares

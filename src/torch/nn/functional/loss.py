@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING
 
 import torch
 from torch import _C
-from torch.nn.functional._options import get_reduction, refuse, refuse_size_average
+from torch.nn.functional._options import choose_reduction, get_reduction, reduce_losses
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import Tensor
 
 _nn, _torch = _C._nn, _C._VariableFunctions
@@ -28,6 +31,15 @@ def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return input, target
 
 
+def _reduce_weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    """Losses times weights of their shape; "mean" divides by the sum of the weights. ValueError for another shape."""
+    if weight.size() != losses.size():
+        raise ValueError("Weights and input must have the same size.")
+    losses = losses * weight
+    code = get_reduction(reduction)
+    return losses.sum() / weight.sum() if code == 1 else losses.sum() if code == 2 else losses
+
+
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -39,13 +51,15 @@ def mse_loss(
     """The squared differences of `input` and `target`, averaged, added up, or one by one.
 
     `reduction`: "mean", "sum" or "none". Both should have one shape: they are broadcast otherwise, with a warning.
+    `weight` multiplies losses of its shape; "mean" then divides by the sum of the weights.
 
     >>> mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 4.0]))
     tensor(2.5000)
     """
-    refuse_size_average(size_average, reduce)
-    refuse("mse_loss", weight=weight)
+    reduction = choose_reduction(reduction, size_average, reduce)
     input, target = _broadcast(input, target)
+    if weight is not None:
+        return _reduce_weighted((input - target) ** 2, weight, reduction)
     return _nn.mse_loss(input, target, get_reduction(reduction))
 
 
@@ -62,9 +76,10 @@ def l1_loss(
     >>> l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 4.0]))
     tensor(1.5000)
     """
-    refuse_size_average(size_average, reduce)
-    refuse("l1_loss", weight=weight)
+    reduction = choose_reduction(reduction, size_average, reduce)
     input, target = _broadcast(input, target)
+    if weight is not None:
+        return _reduce_weighted((input - target).abs(), weight, reduction)
     return _nn.l1_loss(input, target, get_reduction(reduction))
 
 
@@ -83,7 +98,7 @@ def smooth_l1_loss(
     >>> smooth_l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([0.5, 4.0]), reduction="none")
     tensor([0.1250, 1.5000])
     """
-    refuse_size_average(size_average, reduce)
+    reduction = choose_reduction(reduction, size_average, reduce)
     input, target = _broadcast(input, target)
     if beta == 0.0:
         return _nn.l1_loss(input, target, get_reduction(reduction))
@@ -107,7 +122,7 @@ def nll_loss(
     >>> nll_loss(torch.tensor([[-0.5, -1.0]]), torch.tensor([1]))
     tensor(1.)
     """
-    refuse_size_average(size_average, reduce)
+    reduction = choose_reduction(reduction, size_average, reduce)
     return _nn.nll_loss(input, target, weight, get_reduction(reduction), ignore_index)
 
 
@@ -129,7 +144,7 @@ def cross_entropy(
     >>> cross_entropy(torch.tensor([[0.0, 0.0]]), torch.tensor([1]))
     tensor(0.6931)
     """
-    refuse_size_average(size_average, reduce)
+    reduction = choose_reduction(reduction, size_average, reduce)
     return _nn.cross_entropy_loss(input, target, weight, get_reduction(reduction), ignore_index, label_smoothing)
 
 
@@ -148,7 +163,7 @@ def binary_cross_entropy(
     >>> binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.0]))
     tensor(0.6931)
     """
-    refuse_size_average(size_average, reduce)
+    reduction = choose_reduction(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
@@ -171,7 +186,7 @@ def binary_cross_entropy_with_logits(
     >>> binary_cross_entropy_with_logits(torch.tensor([0.0]), torch.tensor([1.0]))
     tensor(0.6931)
     """
-    refuse_size_average(size_average, reduce)
+    reduction = choose_reduction(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     return torch.binary_cross_entropy_with_logits(input, target, weight, pos_weight, get_reduction(reduction))
@@ -187,8 +202,9 @@ def huber_loss(
     >>> huber_loss(torch.tensor([1.0, 2.0]), torch.tensor([0.5, 4.0]), reduction="none")
     tensor([0.1250, 1.5000])
     """
-    refuse("huber_loss", weight=weight)
     input, target = _broadcast(input, target)
+    if weight is not None:
+        return _reduce_weighted(_nn.huber_loss(input, target, 0, delta), weight, reduction)
     return _nn.huber_loss(input, target, get_reduction(reduction), delta)
 
 
@@ -208,7 +224,7 @@ def kl_div(
     >>> kl_div(torch.tensor([[0.5, 0.5]]).log(), torch.tensor([[0.0, 1.0]]), reduction="batchmean")
     tensor(0.6931)
     """
-    refuse_size_average(size_average, reduce)
+    reduction = choose_reduction(reduction, size_average, reduce)
     if reduction == "mean":
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
@@ -236,7 +252,7 @@ def margin_ranking_loss(
     >>> margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
     tensor(2.)
     """
-    refuse_size_average(size_average, reduce)
+    reduction = choose_reduction(reduction, size_average, reduce)
     return _torch.margin_ranking_loss(input1, input2, target, margin, get_reduction(reduction))
 
 
@@ -261,7 +277,263 @@ def triplet_margin_loss(
     >>> triplet_margin_loss(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2), margin=2.0)
     tensor(0.5858)
     """
-    refuse_size_average(size_average, reduce)
+    reduction = choose_reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     return _torch.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, get_reduction(reduction))
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """`triplet_margin_loss` with any distance; `pairwise_distance` without one.
+
+    >>> triplet_margin_with_distance_loss(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2), margin=2.0)
+    tensor(0.5858)
+    """
+    code = get_reduction(reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    distance = _torch.pairwise_distance if distance_function is None else distance_function
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs"
+        )
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = torch.minimum(far, distance(positive, negative))
+    return reduce_losses((margin + near - far).clamp_min(0), code)
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The negative log likelihood of counts `target` under a Poisson distribution of rate exp(input), or `input`.
+
+    `log_input`: `input` is the rate's logarithm; `full`: with Stirling's term for targets above 1; `eps` keeps from
+    the logarithm of 0.
+
+    >>> poisson_nll_loss(torch.tensor([0.0]), torch.tensor([3.0]))
+    tensor(1.)
+    """
+    reduction = choose_reduction(reduction, size_average, reduce)
+    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        losses = losses + stirling.masked_fill(target <= 1, 0)
+    return reduce_losses(losses, get_reduction(reduction))
+
+
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """The negative log likelihood of `target` under normal distributions of mean `input` and variance `var`.
+
+    `var` has the shape of `input`, with a last dimension of 1 or without it, or is a number; it counts as at least
+    `eps`. `full`: with the constant. ValueError for a negative variance, or another shape.
+
+    >>> gaussian_nll_loss(torch.tensor([0.0]), torch.tensor([2.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
+    if isinstance(var, (int, float)):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * torch.ones_like(input)
+    elif bool((var < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    if var.size() != input.size():
+        if input.size()[:-1] == var.size():
+            var = var.unsqueeze(-1)
+        elif not (input.dim() == var.dim() and sum(a != b for a, b in zip(input.size(), var.size(), strict=True)) == 1
+                  and 1 in var.size()):  # fmt: skip
+            raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
+    var = var.clone()
+    with torch.no_grad():
+        var.clamp_(min=eps)
+    losses = 0.5 * (var.log() + (input - target) ** 2 / var)
+    if full:
+        losses = losses + 0.5 * math.log(2 * math.pi)
+    return reduce_losses(losses, get_reduction(reduction))
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Distances `input` where `target` is 1, `max(0, margin - input)` where it is -1.
+
+    >>> hinge_embedding_loss(torch.tensor([0.5, 0.25]), torch.tensor([1.0, -1.0]), reduction="none")
+    tensor([0.5000, 0.7500])
+    """
+    code = get_reduction(reduction, size_average, reduce)
+    zeros = torch.zeros_like(input)
+    far = torch.where(target != 1, (margin - input).clamp_min(0), zeros)
+    near = torch.where(target != -1, input, zeros)
+    return reduce_losses(far + near, code)
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """`1 - cos` of vectors (N, D) or (D) where `target` (N) or () is 1, `max(0, cos - margin)` where it is -1.
+
+    >>> cosine_embedding_loss(torch.ones(1, 2), torch.ones(1, 2), torch.tensor([-1.0]), margin=0.5)
+    tensor(0.5000)
+    """
+    code = get_reduction(reduction, size_average, reduce)
+    if target.dim() not in (0, 1):
+        raise RuntimeError(
+            "0D or 1D target tensor expected, multi-target not supported"
+        )
+    dims = (1, 1) if target.dim() == 0 else (2, 2)
+    if (input1.dim(), input2.dim()) != dims:
+        raise RuntimeError(
+            f"{target.dim()}D target tensor expects {dims[0]}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
+    epsilon = 1e-12
+    dots = (input1 * input2).sum(-1)
+    square1 = (input1 * input1).sum(-1) + epsilon
+    square2 = (input2 * input2).sum(-1) + epsilon
+    cosine = dots / (square1 * square2).sqrt()
+    zeros = torch.zeros_like(cosine)
+    near = torch.where(target == 1, 1 - cosine, zeros)
+    far = torch.where(target == -1, (cosine - margin).clamp_min(0), zeros)
+    return reduce_losses(near + far, code)
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """`log(1 + exp(-target * input))` for targets of 1 and -1.
+
+    >>> soft_margin_loss(torch.tensor([0.0]), torch.tensor([1.0]))
+    tensor(0.6931)
+    """
+    code = get_reduction(reduction, size_average, reduce)
+    return reduce_losses((-target * input).exp().log1p(), code)
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over the classes of `binary_cross_entropy_with_logits`: (N, C) or (C) -> one loss for each sample.
+
+    >>> multilabel_soft_margin_loss(torch.zeros(1, 2), torch.tensor([[0.0, 1.0]]))
+    tensor(0.6931)
+    """
+    code = get_reduction(reduction, size_average, reduce)
+    losses = -(target * _nn.log_sigmoid(input) + (1 - target) * _nn.log_sigmoid(-input))
+    if weight is not None:
+        losses = losses * weight
+    return reduce_losses(losses.mean(-1), code)
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """`sum(max(0, margin - x[target] + x[i]) ** p) / C` over the other classes i: (N, C) or (C) and classes (N) or ().
+
+    `p`: 1 or 2; `weight` (C): a factor for each class.
+
+    >>> multi_margin_loss(torch.tensor([[0.5, 0.25]]), torch.tensor([0]))
+    tensor(0.3750)
+    """
+    code = get_reduction(reduction, size_average, reduce)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    rows = input.reshape(-1, input.size(-1))
+    wanted = target.reshape(-1)
+    if input.dim() not in (1, 2) or wanted.numel() != rows.size(0):
+        raise RuntimeError(
+            f"inconsistent target size, expected {rows.size(0)} but got {list(target.shape)}"
+        )
+    if wanted.numel() and (int(wanted.min()) < 0 or int(wanted.max()) >= rows.size(1)):
+        raise RuntimeError("target out of range")
+    places = wanted.unsqueeze(1)
+    losses = (margin - rows.gather(1, places) + rows).clamp_min(0)
+    if p == 2:
+        losses = losses * losses
+    if weight is not None:
+        losses = losses * weight[wanted].unsqueeze(1)
+    losses = losses.scatter(1, places, 0.0).sum(1) / rows.size(1)
+    return reduce_losses(losses if target.dim() else losses.squeeze(0), code)
+
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """`sum(max(0, 1 - (x[target[j]] - x[i]))) / C` over targets j and other classes i: (N, C) or (C).
+
+    `target`, in the shape of `input`, holds classes up to the first -1.
+
+    >>> multilabel_margin_loss(torch.tensor([[0.5, 0.25]]), torch.tensor([[0, -1]]))
+    tensor(0.3750)
+    """
+    code = get_reduction(reduction, size_average, reduce)
+    if input.shape != target.shape:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    rows = input.reshape(-1, input.size(-1)) if input.dim() else input.reshape(1, 1)
+    classes = rows.size(1)
+    wanted = target.reshape(rows.shape)
+    counted = (wanted < 0).to(torch.int64).cumsum(1) == 0
+    places = wanted.masked_fill(~counted, 0)
+    named = torch.zeros_like(wanted).scatter_add(1, places, counted.to(wanted.dtype)) > 0
+    margins = (1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
+    margins = margins.masked_fill(~(counted.unsqueeze(2) & ~named.unsqueeze(1)), 0.0)
+    losses = margins.sum((1, 2)) / classes
+    return reduce_losses(losses if input.dim() > 1 else losses.squeeze(0), code)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torch import _C
-from torch.nn.functional._options import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,5 +120,31 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
     >>> normalize(torch.tensor([[3.0, 4.0]]))
     tensor([[0.6000, 0.8000]])
     """
-    refuse("normalize", out=out)
-    return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    denominator = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return input / denominator if out is None else _torch.div(input, denominator, out=out)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """`input` divided by `(k + alpha * mean of squares) ** beta`, over `size` channels around each one (dimension 1).
+
+    ValueError for less than three dimensions.
+
+    >>> local_response_norm(torch.ones(1, 1, 1), 1, alpha=1.0, beta=1.0)
+    tensor([[[0.5000]]])
+    """
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
+    if input.numel() == 0:
+        return input
+    squares = input * input
+    ends = (size // 2, (size - 1) // 2)
+    if input.dim() == 3:
+        padded = _C._nn.pad(squares.unsqueeze(1), (0, 0, *ends))
+        means = _C._nn.avg_pool2d(padded, (size, 1), stride=1).squeeze(1)
+    else:
+        volume = squares.reshape(input.size(0), 1, input.size(1), input.size(2), -1)
+        padded = _C._nn.pad(volume, (0, 0, 0, 0, *ends))
+        means = _C._nn.avg_pool3d(padded, (size, 1, 1), stride=1).squeeze(1).reshape(input.shape)
+    return input / (means * alpha + k) ** beta

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import _C
 
 if TYPE_CHECKING:
@@ -145,3 +147,251 @@ def adaptive_avg_pool3d(input: Tensor, output_size: OutputSizes) -> Tensor:
     tensor([[[[3.5000]]]])
     """
     return _nn.adaptive_avg_pool3d(input, _sizes(input, output_size, 3))
+
+
+def _lp_pool(
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None, ceil_mode: bool, dimensions: int
+) -> Tensor:
+    sizes = (kernel_size,) * dimensions if isinstance(kernel_size, int) else tuple(kernel_size)
+    pool: Any = (_torch.avg_pool1d, _nn.avg_pool2d, _nn.avg_pool3d)[dimensions - 1]
+    means = pool(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return (means.sign() * means.abs().relu()).mul(math.prod(sizes)).pow(1.0 / norm_type)
+
+
+def lp_pool1d(
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """The norm of order `norm_type` of each window of a signal: (N, C, L) -> (N, C, L').
+
+    >>> lp_pool1d(torch.tensor([[3.0, 4.0]]), 2, 2)
+    tensor([[5.]])
+    """
+    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 1)
+
+
+def lp_pool2d(
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """The norm of order `norm_type` of each window of an image: (N, C, H, W) -> (N, C, H', W').
+
+    >>> lp_pool2d(torch.tensor([[[3.0, 4.0]]]), 2, (1, 2))
+    tensor([[[5.]]])
+    """
+    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 2)
+
+
+def lp_pool3d(
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """The norm of order `norm_type` of each window of a volume: (N, C, D, H, W) -> (N, C, D', H', W').
+
+    >>> lp_pool3d(torch.tensor([[[[3.0, 4.0]]]]), 2, (1, 1, 2))
+    tensor([[[[5.]]]])
+    """
+    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 3)
+
+
+def _spread(size: Sizes, dimensions: int) -> list[int]:
+    return [size] * dimensions if isinstance(size, int) else list(size)
+
+
+def _unpool(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    padding: Sizes,
+    output_size: Sequence[int] | None,
+    dimensions: int,
+) -> Tensor:
+    kernels = _spread(kernel_size, dimensions)
+    strides = kernels if stride is None else _spread(stride, dimensions)
+    paddings = _spread(padding, dimensions)
+    if indices.dtype != torch.int64:
+        raise RuntimeError("elements in indices should be type int64 but got: " + str(indices.dtype))
+    if input.dim() not in (dimensions + 1, dimensions + 2):
+        raise RuntimeError(
+            f"Input to max_unpooling{dimensions}d should be a {dimensions + 1}d or {dimensions + 2}d Tensor, but got: "
+            f"{input.dim()}"
+        )
+    if input.shape != indices.shape:
+        raise RuntimeError(
+            "Expected shape of indices to be same as that of the input tensor "
+            f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
+        )
+    spatial = input.shape[-dimensions:]
+    natural = [
+        (size - 1) * step + kernel - 2 * pad
+        for size, step, kernel, pad in zip(spatial, strides, kernels, paddings, strict=True)
+    ]
+    sizes = natural
+    if output_size is not None:
+        sizes = list(output_size)
+        if len(sizes) == dimensions + 2:
+            sizes = sizes[2:]
+        if len(sizes) != dimensions:
+            raise ValueError(
+                f"output_size should be a sequence containing {dimensions} or {dimensions + 2} elements, "
+                f"but it has a length of '{len(output_size)}'"
+            )
+        for number, (size, middle, step) in enumerate(zip(sizes, natural, strides, strict=True)):
+            if not middle - step < size < middle + step:
+                raise ValueError(
+                    f"invalid output_size {list(output_size)} (dim {number} must be between {middle - step} and "
+                    f"{middle + step})"
+                )
+    total = math.prod(sizes)
+    outer = input.shape[: input.dim() - dimensions]
+    if indices.numel() and (int(indices.min()) < 0 or int(indices.max()) >= total):
+        wrong = indices[(indices < 0) | (indices >= total)]
+        volume = "x".join(str(size) for size in sizes)
+        raise RuntimeError(f"Found an invalid max index: {int(wrong[0])} (output volumes are of size {volume}")
+    flat = input.new_zeros((*outer, total))
+    return flat.scatter(-1, indices.flatten(-dimensions), input.flatten(-dimensions)).reshape(*outer, *sizes)
+
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """Undoes `max_pool1d`: values at the places of `indices`, 0 elsewhere. `output_size`: where several sizes fit.
+
+    >>> max_unpool1d(torch.tensor([[3.0, 2.0]]), torch.tensor([[1, 2]]), 2)
+    tensor([[0., 3., 2., 0.]])
+    """
+    return _unpool(input, indices, kernel_size, stride, padding, output_size, 1)
+
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """Undoes `max_pool2d`: values at the places of `indices`, 0 elsewhere. `output_size`: where several sizes fit.
+
+    >>> max_unpool2d(torch.tensor([[[4.0]]]), torch.tensor([[[2]]]), 2)
+    tensor([[[0., 0.],
+             [4., 0.]]])
+    """
+    return _unpool(input, indices, kernel_size, stride, padding, output_size, 2)
+
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """Undoes `max_pool3d`: values at the places of `indices`, 0 elsewhere. `output_size`: where several sizes fit.
+
+    >>> max_unpool3d(torch.tensor([[[[4.0]]]]), torch.tensor([[[[1]]]]), (1, 1, 2))
+    tensor([[[[0., 4.]]]])
+    """
+    return _unpool(input, indices, kernel_size, stride, padding, output_size, 3)
+
+
+def _starts(samples: Tensor, size: int, wanted: int, kernel: int) -> Tensor:
+    """Where `wanted` windows begin that share a dimension at random: samples (N, C) -> (N, C, wanted)."""
+    last = samples.new_full((*samples.shape, 1), size - kernel)
+    if wanted == 1:
+        return last.to(torch.int64)
+    alpha = (size - kernel) / (wanted - 1)
+    alpha = float(torch.tensor(alpha, dtype=samples.dtype))
+    numbers = torch.arange(wanted - 1, dtype=samples.dtype, device=samples.device)
+    sample = samples.unsqueeze(-1)
+    starts = ((numbers + sample) * alpha).to(torch.int64) - (sample * alpha).to(torch.int64)
+    return torch.cat((starts, last.to(torch.int64)), -1)
+
+
+def _fractional(
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None,
+    output_ratio: Any,
+    samples: Tensor | None,
+    dimensions: int,
+) -> tuple[Tensor, Tensor]:
+    name = f"fractional_max_pool{dimensions}d"
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+    if input.dim() not in (dimensions + 1, dimensions + 2):
+        raise RuntimeError(f"{name}(): Expected {dimensions + 1}D or {dimensions + 2}D tensor, but got: {list(input.shape)}")
+    spatial = input.shape[-dimensions:]
+    if output_size is None:
+        ratios = [output_ratio] * dimensions if isinstance(output_ratio, (int, float)) else list(output_ratio)
+        if len(ratios) > dimensions:
+            raise ValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
+        wanted = [int(size * ratio) for size, ratio in zip(spatial, ratios, strict=True)]
+    else:
+        wanted = _spread(output_size, dimensions)
+    kernels = _spread(kernel_size, dimensions)
+    batched = input.dim() == dimensions + 2
+    images = input if batched else input.unsqueeze(0)
+    batch, channels = images.shape[:2]
+    if samples is None:
+        samples = torch.rand(batch, channels, dimensions, dtype=input.dtype, device=input.device)
+    for size, new, kernel in zip(spatial, wanted, kernels, strict=True):
+        if new + kernel - 1 > size:
+            raise RuntimeError(f"{name}(): pool size {kernel} too large relative to input size {size}")
+    flat: Any = torch.zeros([1] * (2 + 2 * dimensions), dtype=torch.int64, device=input.device)
+    for number, (size, new, kernel) in enumerate(zip(spatial, wanted, kernels, strict=True)):
+        # Of an image, the first sample is that of the columns.
+        sample = samples[..., dimensions - 1 - number if dimensions == 2 else number]
+        inside = torch.arange(kernel, device=input.device)
+        places = _starts(sample, size, new, kernel).unsqueeze(-1) + inside
+        shape = [batch, channels, *[1] * (2 * dimensions)]
+        shape[2 + number], shape[2 + dimensions + number] = new, kernel
+        flat = flat * size + places.reshape(shape)
+    flat = flat.reshape(batch, channels, math.prod(wanted), math.prod(kernels))
+    values = images.reshape(batch, channels, -1)
+    windows = values.detach().gather(2, flat.flatten(2)).reshape(flat.shape)
+    best = flat.gather(3, windows.max(3, keepdim=True)[1]).squeeze(3)
+    shape = [batch, channels, *wanted] if batched else [channels, *wanted]
+    return values.gather(2, best).reshape(shape), best.reshape(shape)
+
+
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest values of windows at random, as many as wanted: (N, C, H, W) -> (N, C, *output_size).
+
+    `output_ratio` gives the size as a share of the input's. With `return_indices`: the values and where each one stood.
+
+    >>> fractional_max_pool2d(torch.arange(16.0).reshape(1, 4, 4), 2, output_size=2).shape
+    torch.Size([1, 2, 2])
+    """
+    result = _fractional(input, kernel_size, output_size, output_ratio, _random_samples, 2)
+    return result if return_indices else result[0]
+
+
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest values of windows at random, as many as wanted: (N, C, D, H, W) -> (N, C, *output_size).
+
+    `output_ratio` gives the size as a share of the input's. With `return_indices`: the values and where each one stood.
+
+    >>> fractional_max_pool3d(torch.arange(64.0).reshape(1, 4, 4, 4), 2, output_size=2).shape
+    torch.Size([1, 2, 2, 2])
+    """
+    result = _fractional(input, kernel_size, output_size, output_ratio, _random_samples, 3)
+    return result if return_indices else result[0]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
+import weakref
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +16,150 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+class _EveryModule:
+    """Hooks that are called for all modules, before each one's own."""
+
+    def __init__(self) -> None:
+        self.forward_pre: dict[int, Any] = {}
+        self.forward: dict[int, Any] = {}
+        self.forward_with_kwargs: dict[int, bool] = {}
+        self.forward_always: dict[int, bool] = {}
+        self.backward_pre: dict[int, Any] = {}
+        self.backward: dict[int, Any] = {}
+        self.is_full_backward: bool | None = None
+        self.registered: dict[str, dict[int, Any]] = {"parameter": {}, "buffer": {}, "module": {}}
+        self.any_call = False
+
+    def update(self) -> None:
+        """Notes whether a call has hooks to run."""
+        self.any_call = bool(self.forward_pre or self.forward or self.backward_pre or self.backward)
+
+
+EVERY_MODULE = _EveryModule()
+
+
+class _EveryHandle(RemovableHandle):
+    """Takes a hook of all modules away again."""
+
+    def remove(self) -> None:
+        """Takes the hook out; a second call does nothing."""
+        super().remove()
+        EVERY_MODULE.update()
+
+
+def _add_for_every_module(hooks: dict[int, Any], hook: Any, *sets: dict[int, bool]) -> RemovableHandle:
+    handle = _EveryHandle(hooks, extra=sets)
+    hooks[handle.id] = hook
+    for numbers in sets:
+        numbers[handle.id] = True
+    EVERY_MODULE.update()
+    return handle
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Calls `hook(module, args)` before the forward of every module; it may return other arguments."""
+    return _add_for_every_module(EVERY_MODULE.forward_pre, hook)
+
+
+def register_module_forward_hook(
+    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """Calls `hook(module, args, output)` after the forward of every module; it may return another output."""
+    sets = [EVERY_MODULE.forward_with_kwargs] if with_kwargs else []
+    sets += [EVERY_MODULE.forward_always] if always_call else []
+    return _add_for_every_module(EVERY_MODULE.forward, hook, *sets)
+
+
+def _choose_backward(full: bool) -> None:
+    if EVERY_MODULE.is_full_backward is not None and EVERY_MODULE.is_full_backward != full and EVERY_MODULE.backward:
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. "
+            "Please use only one of them."
+        )
+    EVERY_MODULE.is_full_backward = full
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """`register_module_full_backward_hook`, by the name of hooks that may get gradients of a part of a module."""
+    _choose_backward(False)
+    return _add_for_every_module(EVERY_MODULE.backward, hook)
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Calls `hook(module, grad_input, grad_output)` in the backward of every module; it may return another grad_input."""
+    _choose_backward(True)
+    return _add_for_every_module(EVERY_MODULE.backward, hook)
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Calls `hook(module, grad_output)` before the backward of every module; it may return another grad_output."""
+    return _add_for_every_module(EVERY_MODULE.backward_pre, hook)
+
+
+def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Calls `hook(module, name, parameter)` when a module gets a parameter; it may return another one."""
+    return _add_for_every_module(EVERY_MODULE.registered["parameter"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Calls `hook(module, name, buffer)` when a module gets a buffer; it may return another one."""
+    return _add_for_every_module(EVERY_MODULE.registered["buffer"], hook)
+
+
+def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Calls `hook(module, name, submodule)` when a module gets a submodule; it may return another one."""
+    return _add_for_every_module(EVERY_MODULE.registered["module"], hook)
+
+
+def run_registration_hooks(kind: str, module: Any, name: str, value: Any) -> Any:
+    """What the hooks of all modules make of a value that is about to be registered."""
+    for hook in EVERY_MODULE.registered[kind].values():
+        replaced = hook(module, name, value)
+        if replaced is not None:
+            value = replaced
+    return value
+
+
+class _WrappedHook:
+    """A hook of `load_state_dict`; with the module as its first argument if it wants that."""
+
+    def __init__(self, hook: Callable[..., Any], module: Any = None) -> None:
+        self.hook: Any = hook
+        functools.update_wrapper(self, hook)
+        self.with_module = module is not None
+        if module is not None:
+            self.module: Any = weakref.ref(module)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.with_module:
+            return self.hook(*args, **kwargs)
+        module = self.module()
+        if module is None:
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
+        return self.hook(module, *args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = {"hook": self.hook, "with_module": self.with_module}
+        if self.with_module:
+            state["module"] = self.module()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.hook, self.with_module = state["hook"], state["with_module"]
+        if self.with_module:
+            if state["module"] is None:
+                raise RuntimeError("You are trying to revive the hook of a dead Module!")
+            self.module = weakref.ref(state["module"])
+
+
+_WrappedHook.__module__ = "torch.nn.modules.module"  # where PyTorch's pickles find it
+
+
 class HooksMixin:
     """The part of `Module` that keeps and calls hooks."""
 
     _backward_hooks: dict[int, Any]
+    _backward_pre_hooks: dict[int, Any]
     _is_full_backward_hook: bool | None
     _forward_hooks: dict[int, Any]
     _forward_pre_hooks: dict[int, Any]
@@ -48,10 +191,13 @@ class HooksMixin:
             own[name] = OrderedDict()
 
     def _call_with_hooks(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        every = EVERY_MODULE
         result: Any = None
         called: set[int] = set()
+        forward_hooks = {**every.forward, **self._forward_hooks}
+        with_kwargs = {**every.forward_with_kwargs, **self._forward_hooks_with_kwargs}
         try:
-            for number, hook in list(self._forward_pre_hooks.items()):
+            for number, hook in [*every.forward_pre.items(), *self._forward_pre_hooks.items()]:
                 if number in self._forward_pre_hooks_with_kwargs:
                     answer = hook(self, args, kwargs)
                     if answer is not None:
@@ -65,24 +211,29 @@ class HooksMixin:
                     answer = hook(self, args)
                     if answer is not None:
                         args = answer if isinstance(answer, tuple) else (answer,)
-            backward = _BackwardHooks(self) if self._backward_hooks else None
-            if backward is not None:
+            backward = None
+            if self._backward_hooks or self._backward_pre_hooks or every.backward or every.backward_pre:
+                backward = _BackwardHooks(self)
                 args = backward.watch_inputs(args)
             result = self.forward(*args, **kwargs)
-            for number, hook in list(self._forward_hooks.items()):
+            for number, hook in forward_hooks.items():
                 called.add(number)
-                with_kwargs = number in self._forward_hooks_with_kwargs
-                answer = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
+                answer = hook(self, args, kwargs, result) if number in with_kwargs else hook(self, args, result)
                 if answer is not None:
                     result = answer
             return result if backward is None else backward.watch_outputs(result)
         except BaseException:
-            for number in [number for number in self._forward_hooks_always_called if number not in called]:
-                hook = self._forward_hooks[number]
-                if number in self._forward_hooks_with_kwargs:
-                    hook(self, args, kwargs, result)
-                else:
-                    hook(self, args, result)
+            for number in [*every.forward_always, *self._forward_hooks_always_called]:
+                if number not in called and number in forward_hooks:
+                    hook = forward_hooks[number]
+                    try:
+                        hook(self, args, kwargs, result) if number in with_kwargs else hook(self, args, result)
+                    except Exception as error:
+                        warnings.warn(
+                            f"module forward hook with ``always_call=True`` raised an exception that was silenced as "
+                            f"another error was raised in forward: {error}",
+                            stacklevel=2,
+                        )
             raise
 
     def _add_hook(
@@ -122,8 +273,37 @@ class HooksMixin:
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Calls `hook(module, grad_input, grad_output)` in backward; it may return another grad_input."""
+        if self._is_full_backward_hook is False:
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. "
+                "Please use only one of them."
+            )
         self._is_full_backward_hook = True
         return self._add_hook(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Calls `hook(module, grad_output)` before backward; it may return another grad_output."""
+        return self._add_hook(self._backward_pre_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """`register_full_backward_hook`, by the name of hooks that may get gradients of a part of a module."""
+        if self._is_full_backward_hook is True:
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. "
+                "Please use only one of them."
+            )
+        self._is_full_backward_hook = False
+        return self._add_hook(self._backward_hooks, hook)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """As `register_state_dict_post_hook`; the hook may return another state dict."""
+        return self._add_hook(self._state_dict_hooks, hook)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        """As `register_load_state_dict_pre_hook`; the hook gets no module unless `with_module`."""
+        return self._add_hook(self._load_state_dict_pre_hooks, _WrappedHook(hook, self if with_module else None))
 
     def register_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Calls `hook(module, state_dict, prefix, local_metadata)` after `state_dict()`."""
@@ -135,7 +315,7 @@ class HooksMixin:
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Calls `hook(module, state_dict, prefix, metadata, strict, missing, unexpected, errors)` before loading."""
-        return self._add_hook(self._load_state_dict_pre_hooks, hook)
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Calls `hook(module, incompatible_keys)` after loading."""
@@ -189,6 +369,7 @@ class _BackwardHooks:
 
             @staticmethod
             def backward(ctx: Any, *gradients: Any) -> Any:
+                gradients = hooks.run_before(gradients)
                 hooks.grad_output = gradients
                 if not hooks.watches_inputs:
                     hooks._run((None,) * len(gradients))
@@ -197,8 +378,16 @@ class _BackwardHooks:
         watched = _OutputGradients.apply(*tensors)
         return watched[0] if single else type(output)(watched) if type(output) in (tuple, list) else watched
 
+    def run_before(self, grad_output: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What the hooks before backward make of the output's gradient."""
+        for hook in [*EVERY_MODULE.backward_pre.values(), *self.module._backward_pre_hooks.values()]:
+            answer = hook(self.module, grad_output)
+            if answer is not None:
+                grad_output = answer if isinstance(answer, tuple) else (answer,)
+        return grad_output
+
     def _run(self, grad_input: tuple[Any, ...]) -> tuple[Any, ...]:
-        for hook in list(self.module._backward_hooks.values()):
+        for hook in [*EVERY_MODULE.backward.values(), *self.module._backward_hooks.values()]:
             answer = hook(self.module, grad_input, self.grad_output)
             if answer is not None:
                 replaced = answer if isinstance(answer, tuple) else (answer,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict, namedtuple
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +53,17 @@ class StateDictMixin:
             destination[prefix + _EXTRA_STATE] = self.get_extra_state()
 
     def state_dict(
-        self: Any, *, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+        self: Any, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
         """Path -> tensor, sharing memory with all parameters and persistent buffers; detached unless `keep_vars`."""
+        if args:
+            warnings.warn(
+                "Positional args are being deprecated, use kwargs instead. Refer to "
+                "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()  # type: ignore[attr-defined]
@@ -68,8 +77,12 @@ class StateDictMixin:
             if module is not None:
                 module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         for hook in self._state_dict_hooks.values():
-            hook(self, destination, prefix, metadata)
-        return destination
+            replaced = hook(self, destination, prefix, metadata)
+            if replaced is not None:
+                if getattr(hook, "_from_public_api", False):
+                    raise RuntimeError("state_dict post-hook must return None")
+                destination = replaced
+        return destination  # type: ignore[no-any-return]
 
     def _load_from_state_dict(
         self: Any,
@@ -83,7 +96,7 @@ class StateDictMixin:
     ) -> None:
         """Loads this module's own entries; what is wrong is appended to the three lists."""
         for hook in self._load_state_dict_pre_hooks.values():
-            hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         assign = local_metadata.get("assign_to_params_buffers", False)
         persistent = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
         for name, own in [*self._parameters.items(), *persistent.items()]:

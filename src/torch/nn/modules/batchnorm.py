@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn import functional, init
+from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.modules.module import Module
-from torch.nn.parameter import Parameter
+from torch.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter, is_lazy
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -159,4 +160,132 @@ class BatchNorm3d(_BatchNorm):
     torch.Size([2, 2, 1, 2, 2])
     """
 
+    allowed = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """`BatchNorm` of (N, C, *) over the batches of all processes; with one process, and in evaluation, over its own.
+
+    `convert_sync_batchnorm` puts it in the place of all BatchNorm layers of a network.
+
+    >>> torch.nn.SyncBatchNorm(3)
+    SyncBatchNorm(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+        """`module` with SyncBatchNorm in the place of all BatchNorm layers, which keep their weights and moments."""
+        result = module
+        if isinstance(module, _BatchNorm) and not isinstance(module, SyncBatchNorm):
+            result = cls(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+            )
+            if module.affine:
+                with torch.no_grad():
+                    result.weight, result.bias = module.weight, module.bias
+            result.running_mean, result.running_var = module.running_mean, module.running_var
+            result.num_batches_tracked = module.num_batches_tracked
+            result.training = module.training
+        for name, child in module.named_children():
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result
+
+
+class _LazyNormBase(LazyModuleMixin, _NormBase):
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        super().__init__(0, eps, momentum, False, False, **made, bias=bias)
+        self.affine, self.track_running_stats = affine, track_running_stats
+        if affine:
+            self.weight = UninitializedParameter(**made)
+            if bias:
+                self.bias = UninitializedParameter(**made)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(**made)
+            self.running_var = UninitializedBuffer(**made)
+            self.num_batches_tracked = torch.tensor(0, dtype=torch.int64, device=device)
+
+    def reset_parameters(self) -> None:
+        """Forgets the batches seen; scale 1, shift 0: once they have shapes."""
+        if not self.has_uninitialized_params() and self.num_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Tensor) -> None:
+        """Takes the channels of the input for `num_features`."""
+        if not self.has_uninitialized_params():
+            return
+        self.num_features = input.shape[1]
+        if self.affine:
+            for value in (self.weight, self.bias):
+                if is_lazy(value):
+                    value.materialize((self.num_features,))  # type: ignore[union-attr]
+        if self.track_running_stats:
+            self.running_mean.materialize((self.num_features,))  # type: ignore[union-attr]
+            self.running_var.materialize((self.num_features,))  # type: ignore[union-attr]
+        self.reset_parameters()
+
+
+class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
+    """A `BatchNorm1d` whose `num_features` are the channels of its first input.
+
+    >>> torch.nn.LazyBatchNorm1d()(torch.zeros(1, 3, 4)).shape
+    torch.Size([1, 3, 4])
+    """
+
+    cls_to_become = BatchNorm1d
+    allowed = (2, 3)
+
+
+class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
+    """A `BatchNorm2d` whose `num_features` are the channels of its first input.
+
+    >>> torch.nn.LazyBatchNorm2d()(torch.zeros(1, 3, 4, 4)).shape
+    torch.Size([1, 3, 4, 4])
+    """
+
+    cls_to_become = BatchNorm2d
+    allowed = (4,)
+
+
+class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
+    """A `BatchNorm3d` whose `num_features` are the channels of its first input.
+
+    >>> torch.nn.LazyBatchNorm3d()(torch.zeros(1, 3, 2, 4, 4)).shape
+    torch.Size([1, 3, 2, 4, 4])
+    """
+
+    cls_to_become = BatchNorm3d
     allowed = (5,)

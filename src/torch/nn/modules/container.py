@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import OrderedDict
 from itertools import chain, islice
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,25 @@ def _position(index: int, length: int) -> int:
     if not -length <= position < length:
         raise IndexError(f"index {position} is out of range")
     return position % length
+
+
+class Container(Module):
+    """Submodules by name: `Module` itself with a constructor, kept for old programs.
+
+    >>> torch.nn.Container(first=torch.nn.ReLU()).first
+    ReLU()
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
+        warnings.warn(
+            "nn.Container is deprecated. All of it's functionality is now implemented in nn.Module. Subclass that "
+            "instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class Sequential(Module):
@@ -76,6 +97,32 @@ class Sequential(Module):
         if not isinstance(other, Sequential):
             raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
         return Sequential(*self, *other)
+
+    def __iadd__(self, other: Sequential) -> Sequential:
+        if not isinstance(other, Sequential):
+            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+        return self.extend(list(other))
+
+    def __mul__(self, other: int) -> Sequential:
+        """Itself, `other` times over; every copy is the same modules."""
+        self._check_factor(other)
+        return Sequential(*(module for _ in range(other) for module in self))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Sequential:
+        self._check_factor(other)
+        modules = list(self)
+        for _ in range(other - 1):
+            self.extend(modules)
+        return self
+
+    @staticmethod
+    def _check_factor(other: int) -> None:
+        if not isinstance(other, int):
+            raise TypeError(f"unsupported operand type(s) for *: {Sequential} and {type(other)}")
+        if other <= 0:
+            raise ValueError(f"Non-positive multiplication factor {other} for {Sequential}")
 
     def append(self, module: Module) -> Sequential:
         self.add_module(str(len(self)), module)
@@ -334,6 +381,38 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self._keys else default
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        if key not in self._keys:
+            self[key] = default
+        return self[key]
+
+    def popitem(self) -> tuple[str, Any]:
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def copy(self) -> ParameterDict:
+        return ParameterDict(OrderedDict(self.items()))
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        return ParameterDict((key, default) for key in keys)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._keys))
+
+    def __or__(self, other: ParameterDict) -> ParameterDict:
+        copy = self.copy()
+        copy.update(other)
+        return copy
+
+    def __ror__(self, other: ParameterDict) -> ParameterDict:
+        copy = other.copy()
+        copy.update(self)
+        return copy
+
+    def __ior__(self, other: ParameterDict) -> ParameterDict:
+        self.update(other)
+        return self
 
     def update(self, parameters: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         pairs: Any = parameters.items() if hasattr(parameters, "items") else parameters

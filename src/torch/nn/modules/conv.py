@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn import functional, init
 from torch.nn.modules._tuples import per_dimension
+from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.modules.module import Module
-from torch.nn.parameter import Parameter
+from torch.nn.parameter import Parameter, UninitializedParameter, is_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -321,3 +322,113 @@ class ConvTranspose3d(_ConvTransposeNd):
     """
 
     dimensions = 3
+
+
+class _LazyConv(LazyModuleMixin, _ConvNd):
+    """What lazy convolutions share: no input channels until the first input."""
+
+    def __init__(self, out_channels: int, kernel_size: Sizes, *args: Any, **kwargs: Any) -> None:
+        position = 4 if self._transposes else 5
+        options = list(args)
+        bias = kwargs.pop("bias", True)
+        if len(options) > position:
+            bias, options[position] = options[position], False
+            super().__init__(0, 0, kernel_size, *options, **kwargs)  # type: ignore[arg-type]
+        else:
+            super().__init__(0, 0, kernel_size, *options, bias=False, **kwargs)  # type: ignore[call-arg,arg-type]
+        made: dict[str, Any] = {name: kwargs.get(name) for name in ("device", "dtype")}
+        self.weight = UninitializedParameter(**made)
+        self.out_channels = out_channels
+        if bias:
+            self.bias = UninitializedParameter(**made)
+
+    _transposes = False
+
+    def reset_parameters(self) -> None:
+        """Draws weight and bias anew, once they have shapes."""
+        if not self.has_uninitialized_params() and self.in_channels != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
+        """Takes the channels of the input for `in_channels`."""
+        if not self.has_uninitialized_params():
+            return
+        if input.dim() not in (self.dimensions + 1, self.dimensions + 2):
+            raise RuntimeError(
+                f"Expected {self.dimensions + 1}D (unbatched) or {self.dimensions + 2}D (batched) input to "
+                f"{type(self).__name__}, but got input of size: {input.shape}"
+            )
+        self.in_channels = input.shape[-self.dimensions - 1]
+        if self.in_channels % self.groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        ends = (self.in_channels, self.out_channels)
+        inner, outer = ends if self.transposed else ends[::-1]
+        if is_lazy(self.weight):
+            self.weight.materialize((inner, outer // self.groups, *self.kernel_size))  # type: ignore[attr-defined]
+        if is_lazy(self.bias):
+            self.bias.materialize((self.out_channels,))  # type: ignore[union-attr]
+        self.reset_parameters()
+
+
+class _LazyConvTranspose(_LazyConv):
+    _transposes = True
+
+
+class LazyConv1d(_LazyConv, Conv1d):
+    """A `Conv1d` whose `in_channels` are those of its first input; its other options are the same.
+
+    >>> torch.nn.LazyConv1d(2, 2)(torch.zeros(1, 3, 4)).shape
+    torch.Size([1, 2, 3])
+    """
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConv, Conv2d):
+    """A `Conv2d` whose `in_channels` are those of its first input; its other options are the same.
+
+    >>> torch.nn.LazyConv2d(2, 2)(torch.zeros(1, 3, 4, 4)).shape
+    torch.Size([1, 2, 3, 3])
+    """
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConv, Conv3d):
+    """A `Conv3d` whose `in_channels` are those of its first input; its other options are the same.
+
+    >>> torch.nn.LazyConv3d(2, 2)(torch.zeros(1, 3, 4, 4, 4)).shape
+    torch.Size([1, 2, 3, 3, 3])
+    """
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
+    """A `ConvTranspose1d` whose `in_channels` are those of its first input; its other options are the same.
+
+    >>> torch.nn.LazyConvTranspose1d(2, 2)(torch.zeros(1, 3, 4)).shape
+    torch.Size([1, 2, 5])
+    """
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
+    """A `ConvTranspose2d` whose `in_channels` are those of its first input; its other options are the same.
+
+    >>> torch.nn.LazyConvTranspose2d(2, 2)(torch.zeros(1, 3, 4, 4)).shape
+    torch.Size([1, 2, 5, 5])
+    """
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
+    """A `ConvTranspose3d` whose `in_channels` are those of its first input; its other options are the same.
+
+    >>> torch.nn.LazyConvTranspose3d(2, 2)(torch.zeros(1, 3, 4, 4, 4)).shape
+    torch.Size([1, 2, 5, 5, 5])
+    """
+
+    cls_to_become = ConvTranspose3d

@@ -77,3 +77,27 @@ class Dropout3d(_DropoutNd):
     def forward(self, input: Tensor) -> Tensor:
         """`input`, without some channels in training."""
         return functional.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_DropoutNd):
+    """In training, sets each element to SELU's lowest value with probability `p`, and keeps mean and variance.
+
+    >>> torch.nn.AlphaDropout().eval()(torch.ones(3))
+    tensor([1., 1., 1.])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, thinned in training."""
+        return functional.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_DropoutNd):
+    """`AlphaDropout` of whole channels (dimension 1).
+
+    >>> torch.nn.FeatureAlphaDropout().eval()(torch.ones(1, 2, 3)).sum()
+    tensor(6.)
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, without some channels in training."""
+        return functional.feature_alpha_dropout(input, self.p, self.training)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torch.nn import functional
-from torch.nn.modules.batchnorm import _NormBase
+from torch.nn.modules.batchnorm import _LazyNormBase, _NormBase
 
 if TYPE_CHECKING:
     import torch
@@ -86,4 +86,37 @@ class InstanceNorm3d(_InstanceNorm):
     torch.Size([1, 3, 2, 4, 4])
     """
 
+    dimensions = 3
+
+
+class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
+    """An `InstanceNorm1d` whose `num_features` are the channels of its first input.
+
+    >>> torch.nn.LazyInstanceNorm1d()(torch.zeros(1, 3, 4)).shape
+    torch.Size([1, 3, 4])
+    """
+
+    cls_to_become = InstanceNorm1d
+    dimensions = 1
+
+
+class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
+    """An `InstanceNorm2d` whose `num_features` are the channels of its first input.
+
+    >>> torch.nn.LazyInstanceNorm2d()(torch.zeros(1, 3, 4, 4)).shape
+    torch.Size([1, 3, 4, 4])
+    """
+
+    cls_to_become = InstanceNorm2d
+    dimensions = 2
+
+
+class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
+    """An `InstanceNorm3d` whose `num_features` are the channels of its first input.
+
+    >>> torch.nn.LazyInstanceNorm3d()(torch.zeros(1, 3, 2, 4, 4)).shape
+    torch.Size([1, 3, 2, 4, 4])
+    """
+
+    cls_to_become = InstanceNorm3d
     dimensions = 3

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch.nn import functional
-from torch.nn.functional._options import refuse_size_average
+from torch.nn.functional._options import choose_reduction
+from torch.nn.modules.distance import PairwiseDistance
 from torch.nn.modules.module import Module
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from torch import Tensor
 
 
 class _Loss(Module):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
-        refuse_size_average(size_average, reduce)
-        self.reduction = reduction
+        self.reduction = choose_reduction(reduction, size_average, reduce)
 
 
 class _WeightedLoss(_Loss):
@@ -287,4 +289,242 @@ class TripletMarginLoss(_Loss):
             eps=self.eps,
             swap=self.swap,
             reduction=self.reduction,
+        )
+
+
+class NLLLoss2d(NLLLoss):
+    """`NLLLoss`, by the name that it had for images.
+
+    >>> torch.nn.NLLLoss2d()(torch.full((1, 2, 1, 1), -0.5), torch.zeros(1, 1, 1, dtype=torch.int64))
+    tensor(0.5000)
+    """
+
+
+class PoissonNLLLoss(_Loss):
+    """The negative log likelihood of counts under a Poisson distribution of rate exp(x), or x without `log_input`.
+
+    `full`: with Stirling's term; `eps` keeps from the logarithm of 0. `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.PoissonNLLLoss()(torch.tensor([0.0]), torch.tensor([3.0]))
+    tensor(1.)
+    """
+
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        size_average: bool | None = None,
+        eps: float = 1e-8,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_input, self.full, self.eps = log_input, full, eps
+
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.poisson_nll_loss(
+            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+class GaussianNLLLoss(_Loss):
+    """The negative log likelihood of targets under normal distributions of given means and variances.
+
+    `full`: with the constant; variances count as at least `eps`. `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.GaussianNLLLoss()(torch.tensor([0.0]), torch.tensor([2.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+        super().__init__(None, None, reduction)
+        self.full, self.eps = full, eps
+
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
+
+
+class HingeEmbeddingLoss(_Loss):
+    """Distances where the target is 1, `max(0, margin - x)` where it is -1. `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.HingeEmbeddingLoss()(torch.tensor([0.5]), torch.tensor([-1.0]))
+    tensor(0.5000)
+    """
+
+    def __init__(
+        self,
+        margin: float = 1.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
+
+
+class MultiLabelMarginLoss(_Loss):
+    """`sum(max(0, 1 - (x[target[j]] - x[i]))) / C` over targets j and other classes i: (N, C) or (C).
+
+    Targets hold classes up to the first -1. `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.MultiLabelMarginLoss()(torch.tensor([[0.5, 0.25]]), torch.tensor([[0, -1]]))
+    tensor(0.3750)
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+class SoftMarginLoss(_Loss):
+    """`log(1 + exp(-target * x))` for targets of 1 and -1. `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.SoftMarginLoss()(torch.tensor([0.0]), torch.tensor([1.0]))
+    tensor(0.6931)
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    """The mean over the classes of `BCEWithLogitsLoss`: (N, C). `weight` (C): a factor for each class.
+
+    `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[0.0, 1.0]]))
+    tensor(0.6931)
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class CosineEmbeddingLoss(_Loss):
+    """`1 - cos` of two vectors where the target is 1, `max(0, cos - margin)` where it is -1: (N, D), (N, D), (N).
+
+    `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.CosineEmbeddingLoss(0.5)(torch.ones(1, 2), torch.ones(1, 2), torch.tensor([-1.0]))
+    tensor(0.5000)
+    """
+
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
+
+
+class MultiMarginLoss(_WeightedLoss):
+    """`sum(max(0, margin - x[target] + x[i]) ** p) / C` over the other classes i: (N, C) and classes (N).
+
+    `p`: 1 or 2; `weight` (C): a factor for each class. `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.MultiMarginLoss()(torch.tensor([[0.5, 0.25]]), torch.tensor([0]))
+    tensor(0.3750)
+    """
+
+    def __init__(
+        self,
+        p: int = 1,
+        margin: float = 1.0,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        if p not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if weight is not None and weight.dim() != 1:
+            raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
+        self.p, self.margin = p, margin
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.multi_margin_loss(
+            input, target, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction
+        )
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """`TripletMarginLoss` with any `distance_function` of two tensors; `PairwiseDistance` without one.
+
+    >>> loss = torch.nn.TripletMarginWithDistanceLoss(distance_function=torch.nn.CosineSimilarity())
+    >>> loss(torch.ones(1, 2), torch.ones(1, 2), torch.ones(1, 2))
+    tensor(1.)
+    """
+
+    def __init__(
+        self,
+        *,
+        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(reduction=reduction)
+        if margin <= 0:
+            raise ValueError(
+                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
+            )
+        self.distance_function: Any = PairwiseDistance() if distance_function is None else distance_function
+        self.margin, self.swap = margin, swap
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.triplet_margin_with_distance_loss(
+            anchor,
+            positive,
+            negative,
+            distance_function=self.distance_function,
+            margin=self.margin,
+            swap=self.swap,
+            reduction=self.reduction,
+        )
+
+
+class CTCLoss(_Loss):
+    """Connectionist temporal classification: the negative log likelihood of targets over all alignments with time.
+
+    Log-probabilities are (time, batch, classes); targets (batch, longest) or joined (sum of lengths), without `blank`;
+    then come the lengths of both. "mean" divides each loss by its target's length first. `zero_infinity`: losses of
+    targets that time does not suffice for are 0.
+
+    >>> probabilities = torch.full((2, 1, 2), 0.5).log()
+    >>> torch.nn.CTCLoss()(probabilities, torch.tensor([[1]]), [2], [1])
+    tensor(0.2877)
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction=reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
+
+    def forward(
+        self,
+        log_probs: Tensor,
+        targets: Tensor,
+        input_lengths: Tensor | Sequence[int],
+        target_lengths: Tensor | Sequence[int],
+    ) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )

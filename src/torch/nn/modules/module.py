@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor
-from torch.nn.modules._hooks import HooksMixin
-from torch.nn.modules._state import StateDictMixin
-from torch.nn.parameter import Buffer, Parameter
+from torch.nn.modules._hooks import (
+    EVERY_MODULE,
+    HooksMixin,
+    _WrappedHook,
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+    run_registration_hooks,
+)
+from torch.nn.modules._state import IncompatibleKeys, StateDictMixin
+from torch.nn.parameter import Buffer, Parameter, is_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+__all__ = [
+    "Module",
+    "register_module_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]
+
+_IncompatibleKeys = IncompatibleKeys  # the name that libraries import
+T_destination = TypeVar("T_destination", bound="dict[str, Any]")
 _MISSING_INIT = "cannot assign {} before Module.__init__() call"
 
 
@@ -41,9 +68,13 @@ class Module(HooksMixin, StateDictMixin):
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _non_persistent_buffers_set: set[str]
+    dump_patches = False
+    call_super_init = False
+    T_destination = T_destination
+    _compiled_call_impl: Callable[..., Any] | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if args or kwargs:
+        if (args or kwargs) and not self.call_super_init:
             raise TypeError(
                 f"{type(self).__name__}.__init__() passes arguments on to Module.__init__(), which takes none"
             )
@@ -55,6 +86,8 @@ class Module(HooksMixin, StateDictMixin):
         own["_non_persistent_buffers_set"] = set()
         self._start_hooks()
         own["_modules"] = {}
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     # ------------------------------------------------------------------ calling
 
@@ -64,9 +97,14 @@ class Module(HooksMixin, StateDictMixin):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         own = self.__dict__
-        if not (own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"]):
-            return self.forward(*args, **kwargs)
-        return self._call_with_hooks(args, kwargs)
+        if own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"] or own["_backward_pre_hooks"]:
+            return self._call_with_hooks(args, kwargs)
+        if EVERY_MODULE.any_call:
+            return self._call_with_hooks(args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    # Names by which libraries call a module past their own __call__.
+    _call_impl = _wrapped_call_impl = __call__
 
     # ------------------------------------------------------------------ attributes
 
@@ -82,7 +120,7 @@ class Module(HooksMixin, StateDictMixin):
             if "_modules" not in own:
                 raise AttributeError(_MISSING_INIT.format("module"))
             self._forget(name, keep="_modules")
-            own["_modules"][name] = value
+            own["_modules"][name] = run_registration_hooks("module", self, name, value)
         elif isinstance(value, Buffer):
             if "_buffers" not in own:
                 raise AttributeError(_MISSING_INIT.format("buffer"))
@@ -167,7 +205,7 @@ class Module(HooksMixin, StateDictMixin):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
                 f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = run_registration_hooks("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Adds a tensor that is no parameter but moves with the module; `persistent`: part of the state_dict."""
@@ -178,7 +216,7 @@ class Module(HooksMixin, StateDictMixin):
             raise TypeError(
                 f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = run_registration_hooks("buffer", self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -189,9 +227,11 @@ class Module(HooksMixin, StateDictMixin):
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{_type_name(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
-        self._modules[name] = module
+        self._modules[name] = run_registration_hooks("module", self, name, module)
 
-    register_module = add_module
+    def register_module(self, name: str, module: Module | None) -> None:
+        """`add_module`."""
+        self.add_module(name, module)
 
     def _get(self, target: str, what: str) -> Any:
         owner_path, _, name = target.rpartition(".")
@@ -214,6 +254,20 @@ class Module(HooksMixin, StateDictMixin):
                 raise AttributeError(f"`{name}` is not an nn.Module")
             module = found
         return module
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Puts `module` at a dotted path; `strict`: in the place of one. AttributeError where nothing leads there."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        path, _, name = target.rpartition(".")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        owner = self.get_submodule(path)
+        if strict and not hasattr(owner, name):
+            raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
+        if hasattr(owner, name) and not isinstance(getattr(owner, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(owner, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter with this dotted path."""
@@ -242,9 +296,9 @@ class Module(HooksMixin, StateDictMixin):
                 path = f"{prefix}.{name}" if prefix else name
                 yield from module.named_modules(memo, path, remove_duplicate)
 
-    def modules(self) -> Iterator[Module]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """This module and all below it."""
-        for _, module in self.named_modules():
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
@@ -312,6 +366,9 @@ class Module(HooksMixin, StateDictMixin):
                 module._apply(fn)
         for parameter in self._parameters.values():
             if parameter is not None:
+                if is_lazy(parameter):
+                    parameter.data = fn(parameter.data)
+                    continue
                 with torch.no_grad():
                     gradient = parameter.grad
                     parameter.data = fn(parameter.data)
@@ -344,9 +401,21 @@ class Module(HooksMixin, StateDictMixin):
         """Moves to the CPU, in place."""
         return self._apply(lambda tensor: tensor.cpu())
 
-    def type(self, dst_type: torch.dtype) -> Any:
+    def ipu(self, device: Any = None) -> Any:
+        """Moves to such a device, which this build has not: RuntimeError."""
+        return self.to(torch.device("ipu", device))
+
+    def xpu(self, device: Any = None) -> Any:
+        """Moves to such a device, which this build has not: RuntimeError."""
+        return self.to(torch.device("xpu", device))
+
+    def mtia(self, device: Any = None) -> Any:
+        """Moves to such a device, which this build has not: RuntimeError."""
+        return self.to(torch.device("mtia", device))
+
+    def type(self, dst_type: torch.dtype | str) -> Any:
         """Converts parameters and buffers to a dtype."""
-        return self._apply(lambda tensor: tensor.to(dst_type))
+        return self._apply(lambda tensor: tensor.type(dst_type))
 
     def _floating(self, dtype: torch.dtype) -> Any:
         return self._apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
@@ -400,9 +469,22 @@ class Module(HooksMixin, StateDictMixin):
         """Moves all parameters and buffers to shared memory."""
         return self._apply(lambda tensor: tensor.share_memory_())
 
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+        """Moves parameters and buffers to a device without their elements, which are undefined there."""
+        return self._apply(lambda tensor: torch.empty_like(tensor, device=device), recurse=recurse)
+
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Checks the options of `torch.compile`; the module runs eagerly before and after."""
         torch.compile(self.forward, *args, **kwargs)
+
+    def _replicate_for_data_parallel(self) -> Any:
+        """A copy for another device: other dictionaries, the same parameters."""
+        replica = self.__new__(type(self))
+        replica.__dict__ = self.__dict__.copy()
+        replica._parameters = {}
+        replica._buffers = replica._buffers.copy()
+        replica._modules = replica._modules.copy()
+        return replica
 
     # ------------------------------------------------------------------ printing
 

@@ -15,6 +15,45 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+class LocalResponseNorm(Module):
+    """Divides by `(k + alpha * mean of squares) ** beta`, over `size` channels around each one: (N, C, *).
+
+    >>> torch.nn.LocalResponseNorm(1, alpha=1.0, beta=1.0)(torch.ones(1, 1, 1))
+    tensor([[[0.5000]]])
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
+        return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(LocalResponseNorm):
+    """`LocalResponseNorm` of images (N, C, H, W), as networks ported from Torch 7 know it.
+
+    >>> torch.nn.CrossMapLRN2d(1, alpha=1.0, beta=1.0)(torch.ones(1, 1, 1, 1))
+    tensor([[[[0.5000]]]])
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__(size, alpha, beta, k)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """What the class says, of these tensors."""
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        # Torch 7 counted the larger half of an even window on the other side, and so does PyTorch here.
+        flipped = functional.local_response_norm(input.flip(1), self.size, self.alpha, self.beta, self.k)
+        return flipped.flip(1) if self.size % 2 == 0 else super().forward(input)
+
+
 class LayerNorm(Module):
     """Normalises the last dimensions to mean 0 and variance 1, then scales and shifts each element.
 

@@ -267,3 +267,175 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     def forward(self, input: Tensor) -> Any:
         """The maxima, and with `return_indices` their places."""
         return functional.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+class _MaxUnpoolNd(Module):
+    dimensions: int
+
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
+        super().__init__()
+        self.kernel_size = per_dimension(kernel_size, self.dimensions)
+        self.stride = per_dimension(kernel_size if stride is None else stride, self.dimensions)
+        self.padding = per_dimension(padding, self.dimensions)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """Values at their places."""
+        unpool = (functional.max_unpool1d, functional.max_unpool2d, functional.max_unpool3d)[self.dimensions - 1]
+        return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self) -> str:
+        """The options of windows."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class _LPPoolNd(Module):
+    def __init__(
+        self, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
+    ) -> None:
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def extra_repr(self) -> str:
+        """The options of windows."""
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class _FractionalMaxPoolNd(Module):
+    dimensions: int
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        output_size: Sizes | None = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        count = self.dimensions
+        self.kernel_size = per_dimension(kernel_size, count)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = None if output_size is None else per_dimension(output_size, count)
+        self.output_ratio: Any = None
+        if output_ratio is not None:
+            single = isinstance(output_ratio, (int, float))
+            self.output_ratio = (output_ratio,) * count if single else tuple(output_ratio)
+        if output_size is None and output_ratio is None:
+            raise ValueError(
+                f"FractionalMaxPool{count}d requires specifying either an output size, or a pooling ratio"
+            )
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, and with `return_indices` their places."""
+        pool = functional.fractional_max_pool2d if self.dimensions == 2 else functional.fractional_max_pool3d
+        options = (self.kernel_size, self.output_size, self.output_ratio, self.return_indices)
+        return pool(input, *options, _random_samples=self._random_samples)
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Undoes `MaxPool1d`: (N, C, L) and indices -> values at their places, 0 elsewhere.
+
+    The call takes `output_size` where several sizes fit. ValueError for one that does not.
+
+    >>> pool, unpool = torch.nn.MaxPool1d(2, return_indices=True), torch.nn.MaxUnpool1d(2)
+    >>> unpool(*pool(torch.zeros(1, 1, 4))).shape
+    torch.Size([1, 1, 4])
+    """
+
+    dimensions = 1
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Undoes `MaxPool2d`: (N, C, H, W) and indices -> values at their places, 0 elsewhere.
+
+    The call takes `output_size` where several sizes fit. ValueError for one that does not.
+
+    >>> pool, unpool = torch.nn.MaxPool2d(2, return_indices=True), torch.nn.MaxUnpool2d(2)
+    >>> unpool(*pool(torch.zeros(1, 1, 4, 4))).shape
+    torch.Size([1, 1, 4, 4])
+    """
+
+    dimensions = 2
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Undoes `MaxPool3d`: (N, C, D, H, W) and indices -> values at their places, 0 elsewhere.
+
+    The call takes `output_size` where several sizes fit. ValueError for one that does not.
+
+    >>> pool, unpool = torch.nn.MaxPool3d(2, return_indices=True), torch.nn.MaxUnpool3d(2)
+    >>> unpool(*pool(torch.zeros(1, 1, 4, 4, 4))).shape
+    torch.Size([1, 1, 4, 4, 4])
+    """
+
+    dimensions = 3
+
+
+class LPPool1d(_LPPoolNd):
+    """The norm of order `norm_type` of each window: (N, C, L) -> (N, C, L'). Sizes are those of `MaxPool1d`.
+
+    >>> torch.nn.LPPool1d(2, 2)(torch.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The norms."""
+        return functional.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool2d(_LPPoolNd):
+    """The norm of order `norm_type` of each window: (N, C, H, W) -> (N, C, H', W'). Sizes are those of `MaxPool2d`.
+
+    >>> torch.nn.LPPool2d(2, (1, 2))(torch.tensor([[[3.0, 4.0]]]))
+    tensor([[[5.]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The norms."""
+        return functional.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool3d(_LPPoolNd):
+    """The norm of order `norm_type` of each window: (N, C, D, H, W) -> (N, C, D', H', W'). Sizes are those of `MaxPool3d`.
+
+    >>> torch.nn.LPPool3d(2, (1, 1, 2))(torch.tensor([[[[3.0, 4.0]]]]))
+    tensor([[[[5.]]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The norms."""
+        return functional.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """The largest values of windows at random, as many as wanted: (N, C, H, W) -> (N, C, *output_size).
+
+    `output_ratio`, between 0 and 1, gives the size as a share of the input's. `return_indices`: also where each value
+    stood. ValueError for both sizes, or neither.
+
+    >>> torch.nn.FractionalMaxPool2d(2, output_size=2)(torch.zeros(1, 1, 5, 5)).shape
+    torch.Size([1, 1, 2, 2])
+    """
+
+    dimensions = 2
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """The largest values of windows at random, as many as wanted: (N, C, D, H, W) -> (N, C, *output_size).
+
+    `output_ratio`, between 0 and 1, gives the size as a share of the input's. `return_indices`: also where each value
+    stood. ValueError for both sizes, or neither.
+
+    >>> torch.nn.FractionalMaxPool3d(2, output_size=2)(torch.zeros(1, 1, 5, 5, 5)).shape
+    torch.Size([1, 1, 2, 2, 2])
+    """
+
+    dimensions = 3
