@@ -77,26 +77,35 @@ def trunc_normal_(
     """Normal with `mean` and `std`, but between `a` and `b`. Warns where `mean` is far outside of them."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect.",
             stacklevel=2,
         )
-    low, high = (0.5 * (1 + math.erf((bound - mean) / std / math.sqrt(2.0))) for bound in (a, b))
+    below, above = (0.5 * (1 + math.erf((bound - mean) / std / math.sqrt(2.0))) for bound in (a, b))
     with torch.no_grad():
-        # Uniform in the cumulated distribution, and back by its inverse.
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.copy_(_erfinv(tensor))
-        return tensor.mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
+        if above - below > 0.3:  # most normal numbers are inside: the others are drawn anew
+            low, high = (tensor.new_tensor(bound).item() for bound in (a, b))
+            tensor.normal_(mean, std, generator=generator)
+            outside = (tensor < low) | (tensor > high)
+            while bool(outside.any()):
+                again = torch.empty_like(tensor).normal_(mean, std, generator=generator)
+                tensor.copy_(torch.where(outside, again, tensor))
+                outside = (tensor < low) | (tensor > high)
+            return tensor
+        # Uniform numbers, each kept with a probability of the density there over the highest one.
+        highest = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+        tensor.uniform_(a, b, generator=generator)
+        pending = _refused(tensor, mean, std, highest, generator)
+        while bool(pending.any()):
+            again = torch.empty_like(tensor).uniform_(a, b, generator=generator)
+            tensor.copy_(torch.where(pending, again, tensor))
+            pending = pending & _refused(again, mean, std, highest, generator)
+        return tensor
 
 
-def _erfinv(y: Tensor) -> Tensor:
-    """The inverse of the error function, to float64's accuracy: an approximation, and Newton's steps from there."""
-    y = y.to(torch.float64)
-    logarithm = torch.log1p(-y * y)
-    half = 2 / (math.pi * 0.147) + logarithm / 2
-    x = y.sign() * ((half * half - logarithm / 0.147).sqrt() - half).sqrt()
-    for _ in range(4):
-        x = x - (torch.erf(x) - y) * (math.sqrt(math.pi) / 2) * torch.exp(x * x)
-    return torch.where(y.abs() >= 1, y.sign() * math.inf, x)
+def _refused(values: Tensor, mean: float, std: float, highest: float, generator: Generator | None) -> Tensor:
+    logarithms = ((values - mean) / std).pow(2).mul(-0.5).sub(highest)
+    return torch.empty_like(values).uniform_(generator=generator).log() > logarithms
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -234,9 +243,7 @@ def _make_deprecate(function: Callable[..., Any]) -> Callable[..., Any]:
     new, old = function.__name__, function.__name__[:-1]
 
     def deprecated(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(
-            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2
-        )
+        warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2)
         return function(*args, **kwargs)
 
     deprecated.__name__ = deprecated.__qualname__ = old

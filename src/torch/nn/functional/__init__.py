@@ -43,6 +43,18 @@ from torch.nn.functional.activation import (
     threshold,
     threshold_,
 )
+from torch.nn.functional.attention import (
+    multi_head_attention_forward,
+)
+from torch.nn.functional.bilinear import (
+    bilinear,
+    conv_tbc,
+    linear_cross_entropy,
+    pdist,
+)
+from torch.nn.functional.ctc import (
+    ctc_loss,
+)
 from torch.nn.functional.dropout import (
     alpha_dropout,
     dropout,
@@ -109,12 +121,6 @@ from torch.nn.functional.sparse import (
     embedding,
     embedding_bag,
 )
-from torch.nn.functional.attention import (
-    multi_head_attention_forward,
-)
-from torch.nn.functional.ctc import (
-    ctc_loss,
-)
 from torch.nn.functional.upsampling import (
     interpolate,
     upsample,
@@ -126,12 +132,6 @@ from torch.nn.functional.vision import (
     channel_shuffle,
     grid_sample,
     native_channel_shuffle,
-)
-from torch.nn.functional.bilinear import (
-    bilinear,
-    conv_tbc,
-    linear_cross_entropy,
-    pdist,
 )
 
 adaptive_avg_pool1d = _C._VariableFunctions.adaptive_avg_pool1d

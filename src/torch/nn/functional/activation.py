@@ -237,7 +237,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """`input` above 0, `a * input` below: a is drawn from [lower, upper) for each element in `training`, else their mean.
+    """`input` above 0, `a * input` below: in `training` a is drawn from [lower, upper) each time, else their mean.
 
     >>> rrelu(torch.tensor([-1.0, 1.0]), 0.2, 0.4)
     tensor([-0.3000,  1.0000])
@@ -316,9 +316,7 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     return leaky_relu(input, negative_slope, inplace=True)
 
 
-def gumbel_softmax(
-    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
-) -> Tensor:
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """Random shares along `dim`: the softmax of logits with Gumbel noise, over a temperature `tau`.
 
     `hard`: 1 for the largest share and 0 for all others, with the gradient of the shares. `eps` is not used.

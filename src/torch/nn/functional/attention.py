@@ -56,9 +56,7 @@ def _check_shapes(
     """Whether there is a batch. AssertionError for dimensions that do not go together."""
     dims = query.dim()
     if dims not in (2, 3):
-        raise AssertionError(
-            f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor"
-        )
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor")
     kind = "batched (3-D)" if dims == 3 else "unbatched (2-D)"
     if key.dim() != dims or value.dim() != dims:
         raise AssertionError(
@@ -200,11 +198,15 @@ def multi_head_attention_forward(
         k, v = torch.cat((k, bias_k.repeat(1, batch, 1))), torch.cat((v, bias_v.repeat(1, batch, 1)))
         added += 1
     q = q.reshape(length, rows, head_dim).transpose(0, 1)
-    k = k.reshape(-1, rows, head_dim).transpose(0, 1) if static_k is None else _static(
-        "static_k", static_k, rows, head_dim
+    k = (
+        k.reshape(-1, rows, head_dim).transpose(0, 1)
+        if static_k is None
+        else _static("static_k", static_k, rows, head_dim)
     )
-    v = v.reshape(-1, rows, head_dim).transpose(0, 1) if static_v is None else _static(
-        "static_v", static_v, rows, head_dim
+    v = (
+        v.reshape(-1, rows, head_dim).transpose(0, 1)
+        if static_v is None
+        else _static("static_v", static_v, rows, head_dim)
     )
     if add_zero_attn:
         zero = q.new_zeros((rows, 1, head_dim))

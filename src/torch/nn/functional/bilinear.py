@@ -20,9 +20,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     tensor([[4.]])
     """
     if input1.dim() != input2.dim():
-        raise RuntimeError(
-            f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}"
-        )
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
     for dimension in range(input1.dim() - 1):
         if input1.size(dimension) != input2.size(dimension):
             raise RuntimeError(

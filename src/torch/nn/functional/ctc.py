@@ -136,8 +136,7 @@ def ctc_loss(
         raise RuntimeError(f'"ctc_loss_cpu" not implemented for {str(log_probs.dtype)!r}')
     device = log_probs.device
     lengths, wanted = (
-        torch.as_tensor(each, dtype=torch.int64, device=device).reshape(-1)
-        for each in (input_lengths, target_lengths)
+        torch.as_tensor(each, dtype=torch.int64, device=device).reshape(-1) for each in (input_lengths, target_lengths)
     )
     for name, each in (("input_lengths", lengths), ("target_lengths", wanted)):
         if each.numel() != batch:

@@ -204,7 +204,8 @@ def huber_loss(
     """
     input, target = _broadcast(input, target)
     if weight is not None:
-        return _reduce_weighted(_nn.huber_loss(input, target, 0, delta), weight, reduction)
+        losses = _reduce_weighted(_nn.huber_loss(input, target, 0, delta), weight, "none")
+        return reduce_losses(losses, get_reduction(reduction))  # "mean" divides by their number, as in PyTorch
     return _nn.huber_loss(input, target, get_reduction(reduction), delta)
 
 
@@ -414,9 +415,7 @@ def cosine_embedding_loss(
     """
     code = get_reduction(reduction, size_average, reduce)
     if target.dim() not in (0, 1):
-        raise RuntimeError(
-            "0D or 1D target tensor expected, multi-target not supported"
-        )
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     dims = (1, 1) if target.dim() == 0 else (2, 2)
     if (input1.dim(), input2.dim()) != dims:
         raise RuntimeError(
@@ -495,9 +494,7 @@ def multi_margin_loss(
     rows = input.reshape(-1, input.size(-1))
     wanted = target.reshape(-1)
     if input.dim() not in (1, 2) or wanted.numel() != rows.size(0):
-        raise RuntimeError(
-            f"inconsistent target size, expected {rows.size(0)} but got {list(target.shape)}"
-        )
+        raise RuntimeError(f"inconsistent target size, expected {rows.size(0)} but got {list(target.shape)}")
     if wanted.numel() and (int(wanted.min()) < 0 or int(wanted.max()) >= rows.size(1)):
         raise RuntimeError("target out of range")
     places = wanted.unsqueeze(1)

@@ -124,9 +124,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
     return input / denominator if out is None else _torch.div(input, denominator, out=out)
 
 
-def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Tensor:
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """`input` divided by `(k + alpha * mean of squares) ** beta`, over `size` channels around each one (dimension 1).
 
     ValueError for less than three dimensions.

@@ -324,7 +324,9 @@ def _fractional(
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     if input.dim() not in (dimensions + 1, dimensions + 2):
-        raise RuntimeError(f"{name}(): Expected {dimensions + 1}D or {dimensions + 2}D tensor, but got: {list(input.shape)}")
+        raise RuntimeError(
+            f"{name}(): Expected {dimensions + 1}D or {dimensions + 2}D tensor, but got: {list(input.shape)}"
+        )
     spatial = input.shape[-dimensions:]
     if output_size is None:
         ratios = [output_ratio] * dimensions if isinstance(output_ratio, (int, float)) else list(output_ratio)

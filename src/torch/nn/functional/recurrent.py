@@ -97,9 +97,7 @@ def _run_packed(
         for gates in reversed(steps):
             joining = gates.size(0)
             if joining > size:
-                state = tuple(
-                    torch.cat((part, start[size:joining])) for part, start in zip(state, first, strict=True)
-                )
+                state = tuple(torch.cat((part, start[size:joining])) for part, start in zip(state, first, strict=True))
                 size = joining
             state = cell(gates, state, weights)
             outputs.append(state[0])

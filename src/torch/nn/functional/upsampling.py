@@ -154,7 +154,8 @@ def _output_sizes(
             )
         for one in sizes:
             if isinstance(one, float):
-                raise TypeError(f"expected size to be one of int or Tuple[int] but got size with types {[type(x) for x in sizes]}")
+                kinds = [type(each) for each in sizes]
+                raise TypeError(f"expected size to be one of int or Tuple[int] but got size with types {kinds}")
         return [int(one) for one in sizes], None
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
@@ -181,8 +182,8 @@ def interpolate(
 
     mode: "nearest", "nearest-exact", "linear" (signals), "bilinear" and "bicubic" (images), "trilinear" (volumes), or
     "area". align_corners: whether the first and last elements keep their places. recompute_scale_factor: compute with
-    the factor between the sizes rather than `scale_factor`. antialias: smooth what gets smaller ("bilinear", "bicubic").
-    ValueError for options that do not go together, NotImplementedError for other dimensions.
+    the factor between the sizes rather than `scale_factor`. antialias: smooth what gets smaller ("bilinear",
+    "bicubic"). ValueError for options that do not go together, NotImplementedError for other dimensions.
 
     >>> interpolate(torch.tensor([[[1.0, 3.0]]]), scale_factor=2, mode="linear", align_corners=False)
     tensor([[[1.0000, 1.5000, 2.5000, 3.0000]]])
@@ -190,7 +191,8 @@ def interpolate(
     if mode in (*_NEAREST, "area"):
         if align_corners is not None:
             raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+                "align_corners option can only be set with the interpolating modes: "
+                "linear | bilinear | bicubic | trilinear"
             )
     elif align_corners is None:
         align_corners = False
@@ -258,7 +260,9 @@ def upsample_nearest(
     >>> upsample_nearest(torch.tensor([[[1.0, 3.0]]]), scale_factor=2)
     tensor([[[1., 1., 3., 3.]]])
     """
-    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warnings.warn(
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+    )
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
@@ -270,5 +274,7 @@ def upsample_bilinear(
     >>> upsample_bilinear(torch.tensor([[[[1.0, 3.0]]]]), size=(1, 3))
     tensor([[[[1., 2., 3.]]]])
     """
-    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warnings.warn(
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+    )
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.functional.upsampling import cubic_weights
@@ -97,11 +97,24 @@ def _gather(input: Tensor, places: list[Tensor]) -> Tensor:
         inside = within if inside is None else inside & within
         number = torch.where(within, place, torch.zeros_like(place)).to(torch.int64)
         flat = number if flat is None else flat * size + number
-    assert flat is not None and inside is not None
+    assert flat is not None
+    assert inside is not None
     batch, channels = input.shape[:2]
     index = flat.reshape(batch, 1, -1).expand(-1, channels, -1)
     found = input.reshape(batch, channels, -1).gather(2, index)
     return found * inside.reshape(batch, 1, -1).to(input.dtype)
+
+
+class _WithoutSlope(torch.autograd.Function):
+    """Ones in the shape of the input, whose gradient is 0."""
+
+    @staticmethod
+    def forward(ctx: Any, input: Tensor) -> Tensor:
+        return torch.ones_like(input)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        return torch.zeros_like(gradients[0])
 
 
 def grid_sample(
@@ -123,8 +136,7 @@ def grid_sample(
     """
     if mode not in GRID_SAMPLE_INTERPOLATION_MODES:
         raise ValueError(
-            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', "
-            f"but got: '{mode}'"
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
         )
     if padding_mode not in GRID_SAMPLE_PADDING_MODES:
         raise ValueError(
@@ -160,11 +172,11 @@ def grid_sample(
     if mode == "bicubic":
         result = _sample_cubic(input, raw, padding_mode, align_corners)
     else:
-        places = [
-            _pad_places(place, size, padding_mode, align_corners) for place, size in zip(raw, sizes, strict=True)
-        ]
+        places = [_pad_places(place, size, padding_mode, align_corners) for place, size in zip(raw, sizes, strict=True)]
         if mode == "nearest":
-            result = _gather(input, [place.detach().round() for place in places])
+            # The grid takes part, with a gradient of 0.
+            still: Tensor = _WithoutSlope.apply(places[0])
+            result = _gather(input, [place.detach().round() for place in places]) * still.reshape(input.size(0), 1, -1)
         else:
             result = _sample_linear(input, places)
     return result.reshape(*input.shape[:2], *grid.shape[1:-1])

@@ -86,7 +86,7 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Calls `hook(module, grad_input, grad_output)` in the backward of every module; it may return another grad_input."""
+    """Calls `hook(module, grad_input, grad_output)` in backward, for every module; it may return another grad_input."""
     _choose_backward(True)
     return _add_for_every_module(EVERY_MODULE.backward, hook)
 

@@ -25,8 +25,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """The log-probabilities of targets among `n_classes`, sorted by frequency, in clusters that `cutoffs` part.
 
     The first cluster is scored with all features, each further one with `div_value` times fewer. The call takes
-    (N, in_features) or (in_features) and targets (N) or (), and gives (output, loss): the log-probability of each target
-    and the mean of their negatives. ValueError for cutoffs that do not grow, or are not below n_classes - 1.
+    (N, in_features) or (in_features) and targets (N) or (), and gives (output, loss): the log-probability of each
+    target and the mean of their negatives. ValueError for cutoffs that do not grow, or are not below n_classes - 1.
 
     >>> module = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[5, 10])
     >>> module(torch.zeros(3, 16), torch.tensor([0, 7, 19])).output.shape
@@ -88,10 +88,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             if input_.size(0) != target_.size(0):
                 raise RuntimeError("Input and target should have the same size in the batch dimension.")
             if input_.dim() != 2:
-                raise RuntimeError("1D target tensor expects 2D input tensors, but found inputs with size", input_.size())
+                raise RuntimeError(f"1D target tensor expects 2D input tensors, but found {input_.size()}")
         elif dims == 0:
             if input_.dim() != 1:
-                raise RuntimeError("0D target tensor expects 1D input tensors, but found inputs with size", input_.size())
+                raise RuntimeError(f"0D target tensor expects 1D input tensors, but found {input_.size()}")
         else:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         input = input_ if dims else input_.unsqueeze(0)

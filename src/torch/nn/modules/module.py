@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.modules._hooks import (
     EVERY_MODULE,
     HooksMixin,
-    _WrappedHook,
+    _WrappedHook,  # noqa: F401 - where PyTorch's pickles find it
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,

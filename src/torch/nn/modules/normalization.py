@@ -49,9 +49,13 @@ class CrossMapLRN2d(LocalResponseNorm):
         """What the class says, of these tensors."""
         if input.dim() != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
-        # Torch 7 counted the larger half of an even window on the other side, and so does PyTorch here.
-        flipped = functional.local_response_norm(input.flip(1), self.size, self.alpha, self.beta, self.k)
-        return flipped.flip(1) if self.size % 2 == 0 else super().forward(input)
+        channels, reach = input.size(1), int((self.size - 1) / 2 + 1)
+        numbers = torch.arange(channels, device=input.device)
+        from_, to = numbers.unsqueeze(0), numbers.unsqueeze(1)
+        # A window that moves on adds a channel and drops one; the first channel is never dropped, as in PyTorch.
+        members = (from_ < to + reach) & ~((from_ >= 1) & (from_ <= to - reach))
+        sums = (members.to(input.dtype) @ (input * input).flatten(2)).reshape(input.shape)
+        return input * (sums * (self.alpha / self.size) + self.k) ** -self.beta
 
 
 class LayerNorm(Module):

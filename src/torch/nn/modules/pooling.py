@@ -325,9 +325,7 @@ class _FractionalMaxPoolNd(Module):
             single = isinstance(output_ratio, (int, float))
             self.output_ratio = (output_ratio,) * count if single else tuple(output_ratio)
         if output_size is None and output_ratio is None:
-            raise ValueError(
-                f"FractionalMaxPool{count}d requires specifying either an output size, or a pooling ratio"
-            )
+            raise ValueError(f"FractionalMaxPool{count}d requires specifying either an output size, or a pooling ratio")
         if output_size is not None and output_ratio is not None:
             raise ValueError("only one of output_size and output_ratio may be specified")
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):

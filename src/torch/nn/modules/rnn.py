@@ -226,9 +226,7 @@ class RNNBase(Module):
             raise NotImplementedError('Module [RNNBase] is missing the required "forward" function')
         if isinstance(input, PackedSequence):
             data, batch_sizes, order, back = input
-            hx = (
-                self._first_states(data, int(batch_sizes[0])) if hx is None else self.permute_hidden(hx, order)
-            )
+            hx = self._first_states(data, int(batch_sizes[0])) if hx is None else self.permute_hidden(hx, order)
             self.check_forward_args(data, hx, batch_sizes)
             output, last = self._run(data, hx, batch_sizes)
             return PackedSequence(output, batch_sizes, order, back), self.permute_hidden(last, back)
@@ -367,7 +365,8 @@ class LSTM(RNNBase):
         if any(part.dim() != (3 if batched else 2) for part in hx):
             kind, dims = ("batched 3-D", 3) if batched else ("unbatched 2-D", 2)
             raise RuntimeError(
-                f"For {kind} input, hx and cx should also be {dims}-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
+                f"For {kind} input, hx and cx should also be {dims}-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) "
+                "tensors"
             )
 
 
@@ -439,9 +438,7 @@ class RNNCellBase(Module):
 
     def _step(self, mode: str, input: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         if input.size(1) != self.input_size:
-            raise RuntimeError(
-                f"input has inconsistent input_size: got {input.size(1)} expected {self.input_size}"
-            )
+            raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {self.input_size}")
         for number, part in enumerate(state):
             if part.size(0) != input.size(0):
                 raise RuntimeError(
@@ -503,9 +500,9 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM: (batch, input_size) and (h, c), each (batch, hidden_size), zeros without, -> the next (h, c).
+    """One step of an LSTM: (batch, input_size) and (h, c), each (batch, hidden_size), -> the next (h, c).
 
-    All may lack the batch.
+    Without (h, c): zeros. All may lack the batch.
 
     >>> h, c = torch.nn.LSTMCell(3, 5)(torch.zeros(4, 3))
     >>> h.shape, c.shape

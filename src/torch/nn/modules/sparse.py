@@ -195,9 +195,7 @@ class EmbeddingBag(Module):
         bag.weight.requires_grad = not freeze
         return bag
 
-    def forward(
-        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """What the class says, of these tensors."""
         return functional.embedding_bag(
             input,

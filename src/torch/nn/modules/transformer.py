@@ -156,7 +156,7 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerDecoderLayer(Module):
-    """Self-attention, attention to a memory, and a feed-forward network. Options are those of `TransformerEncoderLayer`.
+    """Self-attention, attention to a memory, and a feed-forward network; options as in `TransformerEncoderLayer`.
 
     >>> layer = torch.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
     >>> layer(torch.zeros(5, 3, 8), torch.zeros(7, 3, 8)).shape
@@ -303,9 +303,7 @@ class TransformerEncoder(Module):
         if layer.norm_first:
             return "encoder_layer.norm_first was True"
         if not attention.batch_first:
-            return (
-                "encoder_layer.self_attn.batch_first was not True(use batch_first for better inference performance)"
-            )
+            return "encoder_layer.self_attn.batch_first was not True(use batch_first for better inference performance)"
         if attention.in_proj_bias is None:
             return "encoder_layer.self_attn was passed bias=False"
         if not layer.activation_relu_or_gelu:
@@ -462,9 +460,7 @@ class Transformer(Module):
             raise RuntimeError("the batch number of src and tgt must be equal")
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
             raise RuntimeError("the feature number of src and tgt must be equal to d_model")
-        memory = self.encoder(
-            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
-        )
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
         result: Tensor = self.decoder(
             tgt,
             memory,

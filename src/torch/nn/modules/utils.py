@@ -40,8 +40,7 @@ def _list_with_default(out_size: list[Any], defaults: list[int]) -> list[int]:
     if len(defaults) <= len(out_size):
         raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
     return [
-        default if size is None else size
-        for size, default in zip(out_size, defaults[-len(out_size) :], strict=False)
+        default if size is None else size for size, default in zip(out_size, defaults[-len(out_size) :], strict=False)
     ]
 
 

@@ -46,7 +46,7 @@ def fuse_conv_bn_weights(
     bn_b: Tensor | None,
     transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:
-    """The weight and bias of `fuse_conv_bn_eval`. `transpose`: the channels of results are dimension 1 of the weight."""
+    """The weight and bias of `fuse_conv_bn_eval`. `transpose`: results' channels are dimension 1 of the weight."""
     bias = torch.zeros_like(bn_rm) if conv_b is None else conv_b
     scale = (torch.ones_like(bn_rm) if bn_w is None else bn_w) * torch.rsqrt(bn_rv + bn_eps)
     shift = torch.zeros_like(bn_rm) if bn_b is None else bn_b

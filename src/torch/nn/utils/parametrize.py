@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import collections
 import copy
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 from torch.nn.modules.container import ModuleDict, ModuleList
-from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from torch.nn.modules.module import Module
 
 __all__ = [
     "ParametrizationList",
@@ -78,13 +79,12 @@ class ParametrizationList(ModuleList):
             new: Any = original
             for module in reversed(self):
                 if hasattr(module, "right_inverse"):
-                    try:
+                    with suppress(NotImplementedError):
                         new = module.right_inverse(new)
-                    except NotImplementedError:
-                        pass
         if not isinstance(new, Tensor) and not isinstance(new, collections.abc.Sequence):
             raise ValueError(
-                f"'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got {type(new).__name__}"
+                "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
+                f"Got {type(new).__name__}"
             )
         self.is_tensor = isinstance(new, Tensor)
         self.ntensors = 1 if self.is_tensor else len(new)
@@ -166,7 +166,7 @@ def _inject_new_class(module: Module) -> None:
     """Gives a module a class of its own, to which properties can be added."""
     kind = type(module)
 
-    def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:  # noqa: N807
+    def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         if id(self) in memo:
             return memo[id(self)]
         replica = self.__new__(type(self))
@@ -174,7 +174,7 @@ def _inject_new_class(module: Module) -> None:
         replica.__dict__ = copy.deepcopy(self.__dict__, memo)
         return replica
 
-    def __getstate__(self: Any) -> Any:  # noqa: N807
+    def __getstate__(self: Any) -> Any:
         raise RuntimeError(
             "Serialization of parametrized modules is only supported through state_dict(). See:\n"
             "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
@@ -317,7 +317,7 @@ def type_before_parametrizations(module: Module) -> type:
 def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
-    """`to_module` with the parametrizations of `from_module`, and what they compute from; all or those of one tensor."""
+    """`to_module` with the parametrizations of `from_module`, all or one tensor's, and what they compute from."""
     if not is_parametrized(from_module):
         return to_module
     lists: Any = from_module.parametrizations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -23,7 +24,7 @@ __all__ = [
 ]
 
 
-class PackedSequence_(NamedTuple):  # noqa: N801, the name that PyTorch's pickles know
+class PackedSequence_(NamedTuple):
     """The four tensors of a `PackedSequence`."""
 
     data: Tensor
@@ -190,12 +191,14 @@ def _pack(input: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={input.size(1)})"
         )
     if lengths[-1] <= 0:
-        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
-    if any(later > earlier for earlier, later in zip(lengths, lengths[1:], strict=False)):
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
+    if any(later > earlier for earlier, later in pairwise(lengths)):
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do "
-            "not need ONNX exportability."
+            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do"
+            " not need ONNX exportability."
         )
     if lengths[0] > input.size(0):
         raise RuntimeError(f"start (0) + length ({lengths[0]}) exceeds dimension size ({input.size(0)}).")
@@ -258,7 +261,7 @@ def pad_sequence(
     """
     if not isinstance(sequences, torch.Tensor) and not hasattr(sequences, "__iter__"):
         raise RuntimeError(
-            "pad_sequence: Expected iterable for input sequences, but got arg of type: " f"{type(sequences)}"
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")

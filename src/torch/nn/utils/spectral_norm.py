@@ -15,7 +15,7 @@ __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
 
 class SpectralNorm:
-    """The hook that computes `weight` of `weight_orig` and two vectors, `weight_u` and `weight_v`, before every call."""
+    """The hook that computes `weight` of `weight_orig` and two vectors, `weight_u`, `weight_v`, before every call."""
 
     _version = 1
 
@@ -23,7 +23,7 @@ class SpectralNorm:
         self.name, self.dim, self.eps = name, dim, eps
         if n_power_iterations <= 0:
             raise ValueError(
-                "Expected n_power_iterations to be positive, but got n_power_iterations={}".format(n_power_iterations)
+                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
             )
         self.n_power_iterations = n_power_iterations
 

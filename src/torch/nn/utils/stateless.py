@@ -29,7 +29,7 @@ def _untie(module: Module, values: dict[str, Tensor]) -> dict[str, Tensor]:
         if len({id(values[name]) for name in given}) > 1:
             raise ValueError(f"functional_call got multiple values for keys {sorted(given)}, which are tied.")
         if given:
-            result.update({name: values[given[0]] for name in names})
+            result.update(dict.fromkeys(names, values[given[0]]))
     return result
 
 
@@ -88,7 +88,7 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """What `module` answers with these parameters and buffers in the place of its own; by an older path, with a warning.
+    """What `module` answers with these parameters and buffers for its own; by an older path, with a warning.
 
     `tie_weights`: tensors that the module has under two names are replaced together. `strict`: all must be given.
     """
@@ -98,6 +98,4 @@ def functional_call(
         FutureWarning,
         stacklevel=2,
     )
-    return _functional_call(
-        module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
-    )
+    return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
