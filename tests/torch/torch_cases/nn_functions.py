@@ -15,7 +15,11 @@ SIZES = ("size=(3, 11)", "scale_factor=1.7", "scale_factor=0.6", "scale_factor=(
 
 RESIZED = (
     *(f"F.interpolate(line, size=7, mode='{mode}')" for mode in ("nearest", "nearest-exact", "linear", "area")),
-    *(f"F.interpolate(image, {size}, mode='{mode}')" for size in SIZES for mode in ("nearest", "nearest-exact", "area")),
+    *(
+        f"F.interpolate(image, {size}, mode='{mode}')"
+        for size in SIZES
+        for mode in ("nearest", "nearest-exact", "area")
+    ),
     *(
         f"F.interpolate(image, {size}, mode='{mode}', align_corners={corners})"
         for size in SIZES

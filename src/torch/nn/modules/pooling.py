@@ -402,7 +402,7 @@ class LPPool2d(_LPPoolNd):
 
 
 class LPPool3d(_LPPoolNd):
-    """The norm of order `norm_type` of each window: (N, C, D, H, W) -> (N, C, D', H', W'). Sizes are those of `MaxPool3d`.
+    """The norm of order `norm_type` of each window: (N, C, D, H, W) -> (N, C, D', H', W'). Sizes as in `MaxPool3d`.
 
     >>> torch.nn.LPPool3d(2, (1, 1, 2))(torch.tensor([[[[3.0, 4.0]]]]))
     tensor([[[[5.]]]])
