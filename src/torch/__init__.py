@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         backends as backends,
         compiler as compiler,
         cuda as cuda,
+        distributions as distributions,
         functional as functional,
         futures as futures,
         jit as jit,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from torch_cases import (
     corners,
     creation,
+    distributions,
     element_types,
     errors,
     indexing,
@@ -28,6 +29,7 @@ TABLES: dict[str, dict[str, Case]] = {
     "gradients": operators.GRADIENTS,
     "corners": corners.CASES,
     "creation": creation.CASES,
+    "distributions": distributions.CASES,
     "element_types": element_types.CASES,
     "indexing": indexing.CASES,
     "nn_functions": nn_functions.CASES,
