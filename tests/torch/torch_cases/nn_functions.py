@@ -6,6 +6,7 @@ sequences q (5, 3, 4).
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from torch_golden import Case
@@ -197,7 +198,22 @@ MODULES = (
     "nn.Sequential(nn.LazyConv1d(3, 2, dtype=torch.float64), nn.LazyBatchNorm1d(dtype=torch.float64))(line)",
     "nn.CrossMapLRN2d(3)(image.detach())",
 )
-EXPRESSIONS = (*RESIZED, *SAMPLED, *LOSSES, *OTHERS, *MODULES)
+LAYER = "nn.Linear(4, 3).double()"
+PRUNED = (
+    f"prune.random_unstructured({LAYER}, 'weight', 0.4)(x)",
+    f"prune.l1_unstructured(prune.random_unstructured({LAYER}, 'weight', 3), 'weight', 4).weight",
+    f"prune.random_structured({LAYER}, 'weight', 2, 1).weight",
+    f"prune.ln_structured(prune.ln_structured({LAYER}, 'weight', 1, 2, 0), 'weight', 0.5, 1, 1).weight",
+    f"prune.remove(prune.custom_from_mask({LAYER}, 'bias', torch.tensor([1, 0, 1])), 'bias')(x)",
+    f"prune.remove({LAYER}, 'bias')",
+    f"prune.l1_unstructured({LAYER}, 'weight', 40)",
+    f"prune.l1_unstructured({LAYER}, 'weight', 1.5)",
+    f"prune.l1_unstructured({LAYER}, 'weight', '1')",
+    f"prune.random_structured({LAYER}, 'bias', 1, 0)",
+    f"[(m := {LAYER}), prune.global_unstructured([(m, 'weight'), (m, 'bias')], prune.L1Unstructured, amount=5), m.bias,"
+    " m.weight][2:]",
+)
+EXPRESSIONS = (*RESIZED, *SAMPLED, *LOSSES, *OTHERS, *MODULES, *PRUNED)
 
 
 def _of(text: str) -> Case:
@@ -229,6 +245,7 @@ def _of(text: str) -> Case:
             named[name] = named[name].detach().requires_grad_()
         nn = torch.nn
         places = {"F": nn.functional, "rnn": nn.utils.rnn, "init": nn.init, "utils": nn.utils, "nn": nn, "torch": torch}
+        places["prune"] = importlib.import_module("torch.nn.utils.prune")
         result = eval(text, {**places, **named})
         tensors = _tensors(torch, result)
         total = sum(
