@@ -144,6 +144,7 @@ ROWS: tuple[Row, ...] = (
     ("nn.CosineEmbeddingLoss()", ((3, 4), (3, 4), I((3,), 2))),
     ("nn.TripletMarginWithDistanceLoss(swap=True)", ((3, 4), (3, 4), (3, 4))),
     ("nn.CTCLoss(zero_infinity=True)", ()),
+    ("nn.LinearCrossEntropyLoss(4, 3, out_features=(2,), bias=True)", ((3, 4), I((3, 2), 3))),
     ("nn.NLLLoss2d()", ((2, 4, 3, 3), I((2, 3, 3), 4))),
     *((f"nn.LazyBatchNorm{dims}d()", ()) for dims in (1, 2, 3)),
     *((f"nn.LazyInstanceNorm{dims}d()", ()) for dims in (1, 2, 3)),

@@ -313,3 +313,78 @@ def test_parameter() -> None:
     assert type(parameter.detach()) is torch.Tensor
     with pytest.raises(TypeError, match="must be a Tensor"):
         nn.Parameter([1.0])  # type: ignore[arg-type]
+
+
+def test_hooks_of_every_module_and_before_backward() -> None:
+    calls: list[str] = []
+    handles = [
+        nn.modules.module.register_module_forward_pre_hook(lambda module, args: calls.append("pre")),
+        nn.modules.module.register_module_forward_hook(lambda module, args, output: output * 2),
+        nn.modules.module.register_module_full_backward_hook(lambda module, before, after: calls.append("backward")),
+    ]
+    x = torch.ones(2, requires_grad=True)
+    layer = nn.Identity()
+    layer.register_full_backward_pre_hook(lambda module, gradients: (gradients[0] * 3,))
+    layer(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [6.0, 6.0]
+    assert calls == ["pre", "backward"]
+    for handle in handles:
+        handle.remove()
+    assert nn.ReLU()(torch.ones(1)).item() == 1.0
+    assert calls == ["pre", "backward"]
+
+
+def test_registration_hooks() -> None:
+    seen: list[str] = []
+    kinds = ("parameter", "buffer", "module")
+    register = [getattr(nn.modules.module, f"register_module_{kind}_registration_hook") for kind in kinds]
+    handles = [each(lambda module, name, value: seen.append(name)) for each in register]
+    nn.Sequential(nn.BatchNorm1d(1))
+    for handle in handles:
+        handle.remove()
+    assert seen == ["weight", "bias", "running_mean", "running_var", "num_batches_tracked", "0"]
+
+
+def test_a_parametrized_layer() -> None:
+    class Symmetric(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.triu() + x.triu(1).t()
+
+        def right_inverse(self, x: torch.Tensor) -> torch.Tensor:
+            return x.triu()
+
+    parametrize = nn.utils.parametrize
+    layer = nn.Linear(3, 3)
+    parametrize.register_parametrization(layer, "weight", Symmetric())
+    assert torch.equal(layer.weight, layer.weight.t())
+    assert list(layer.state_dict()) == ["bias", "parametrizations.weight.original"]
+    assert parametrize.type_before_parametrizations(layer) is nn.Linear
+    layer.weight = torch.full((3, 3), 2.0)
+    assert layer.parametrizations.weight.original.tolist() == [[2, 2, 2], [0, 2, 2], [0, 0, 2]]
+    with parametrize.cached():
+        assert layer.weight is layer.weight
+    parametrize.remove_parametrizations(layer, "weight")
+    assert type(layer) is nn.Linear
+    assert layer.weight.tolist() == [[2.0] * 3] * 3
+    with pytest.raises(ValueError, match="may not change the shape"):
+        parametrize.register_parametrization(layer, "weight", nn.Flatten(0))
+
+
+def test_lazy_modules_load_what_has_shapes() -> None:
+    state = nn.Linear(3, 2).state_dict()
+    layer = nn.LazyLinear(2)
+    assert repr(layer.weight) == "<UninitializedParameter>"
+    with pytest.raises(RuntimeError, match="Can't access the shape of an uninitialized"):
+        _ = layer.weight.shape
+    layer.load_state_dict(state)
+    assert torch.equal(layer.weight, state["weight"])
+    assert layer(torch.zeros(1, 3)).shape == (1, 2)
+    assert type(layer) is nn.Linear
+
+
+def test_set_submodule_and_to_empty() -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.ReLU()))
+    net.set_submodule("1.0", nn.Tanh())
+    assert type(net[1][0]) is nn.Tanh
+    assert net.to_empty(device="cpu")[0].weight.shape == (2, 2)
