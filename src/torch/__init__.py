@@ -69,14 +69,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torch import (
         __config__ as __config__,
+        accelerator as accelerator,
+        amp as amp,
         autograd as autograd,
         backends as backends,
         compiler as compiler,
         cuda as cuda,
+        distributed as distributed,
         distributions as distributions,
         functional as functional,
         futures as futures,
+        hub as hub,
         jit as jit,
+        mps as mps,
         multiprocessing as multiprocessing,
         nn as nn,
         optim as optim,
@@ -86,10 +91,20 @@ if TYPE_CHECKING:
         storage as storage,
         testing as testing,
         utils as utils,
+        xpu as xpu,
     )
     from torch._C._dtypes import *  # noqa: F403
     from torch._C._VariableFunctions import *  # noqa: F403
     from torch._compile import compile as compile
+    from torch._switches import (
+        are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+        get_deterministic_debug_mode as get_deterministic_debug_mode,
+        get_float32_matmul_precision as get_float32_matmul_precision,
+        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+        set_deterministic_debug_mode as set_deterministic_debug_mode,
+        set_float32_matmul_precision as set_float32_matmul_precision,
+        use_deterministic_algorithms as use_deterministic_algorithms,
+    )
     from torch._tensor_str import (
         set_printoptions as set_printoptions,
     )
@@ -97,6 +112,7 @@ if TYPE_CHECKING:
         finfo as finfo,
         iinfo as iinfo,
     )
+    from torch.amp import autocast as autocast
     from torch.functional import (
         atleast_1d as atleast_1d,
         atleast_2d as atleast_2d,

@@ -41,6 +41,19 @@ LAZY_ATTRIBUTES = {
     ),
     "set_printoptions": "torch._tensor_str",
     "compile": "torch._compile",
+    "autocast": "torch.amp",
+    **dict.fromkeys(
+        [
+            "are_deterministic_algorithms_enabled",
+            "get_deterministic_debug_mode",
+            "get_float32_matmul_precision",
+            "is_deterministic_algorithms_warn_only_enabled",
+            "set_deterministic_debug_mode",
+            "set_float32_matmul_precision",
+            "use_deterministic_algorithms",
+        ],
+        "torch._switches",
+    ),
     "TypedStorage": "torch.storage",
     **dict.fromkeys(
         [f"{value._type_name}Storage" for value in vars(_C._dtypes).values() if isinstance(value, _C.dtype)],
@@ -50,9 +63,7 @@ LAZY_ATTRIBUTES = {
 
 # What PyTorch has and this torch has not. The text says what to do.
 NOT_HERE = {
-    "hub": "download the files yourself and use torch.load",
     "onnx": "export from another framework that reads the state_dict",
-    "distributed": "run one process",
     "fft": "use numpy.fft on tensor.numpy()",
     "linalg": "use numpy.linalg on tensor.numpy()",
     "sparse": "use dense tensors",

@@ -14,10 +14,17 @@ if TYPE_CHECKING:
     from torch.autograd import functional as functional
     from torch.autograd.function import Function as Function
     from torch.autograd.gradcheck import gradcheck as gradcheck, gradgradcheck as gradgradcheck
+    from torch.autograd.variable import Variable as Variable
 
 __all__ = ["Function", "backward", "enable_grad", "grad", "gradcheck", "inference_mode", "no_grad", "set_grad_enabled"]
 
-_LAZY = {"Function": "function", "gradcheck": "gradcheck", "gradgradcheck": "gradcheck", "GradcheckError": "gradcheck"}
+_LAZY = {
+    "Variable": "variable",
+    "Function": "function",
+    "gradcheck": "gradcheck",
+    "gradgradcheck": "gradcheck",
+    "GradcheckError": "gradcheck",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -27,8 +34,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"torch.autograd.{_LAZY[name]}"), name)
         globals()[name] = value
         return value
-    if name == "function":
-        return import_module("torch.autograd.function")
+    if name in ("function", "variable"):
+        return import_module(f"torch.autograd.{name}")
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
 
 

@@ -189,3 +189,11 @@ def get_rng_state(device: Device = None) -> Tensor:
 def set_rng_state(new_state: Tensor, device: Device = None) -> None:
     """Continues a device's random numbers from what `get_rng_state` gave."""
     _generator(device).set_state(new_state)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":
+        from importlib import import_module
+
+        return import_module("torch.cuda.amp")
+    raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")

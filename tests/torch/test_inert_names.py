@@ -1,0 +1,129 @@
+"""Names that PyTorch has for other machines: here they answer as PyTorch does on one CPU, or say what is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import torch
+from torch.utils.checkpoint import checkpoint, checkpoint_sequential
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NO_CUDA = pytest.mark.skipif(torch.cuda.is_available(), reason="a machine without CUDA")
+
+
+@NO_CUDA
+def test_autocast_and_scaler_for_cuda_do_nothing_without_it() -> None:
+    with pytest.warns(UserWarning, match="not available"), torch.autocast("cuda"):
+        assert torch.ones(2).sum().dtype is torch.float32
+    with pytest.warns(UserWarning, match="not available"):
+        scaler = torch.amp.GradScaler()
+    assert not scaler.is_enabled()
+    assert scaler.scale(3) == 3
+    assert scaler.state_dict() == {}
+    with torch.cuda.amp.autocast(enabled=False):
+        pass
+
+
+def test_autocast_on_the_cpu() -> None:
+    with torch.autocast("cpu", enabled=False):
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype is torch.float32
+    with pytest.raises(NotImplementedError, match="enabled=False"), torch.autocast("cpu", dtype=torch.bfloat16):
+        pass
+    with pytest.raises(ValueError, match="device_type"):
+        torch.autocast(3)  # type: ignore[arg-type]
+
+
+def test_scaler_leaves_out_steps_that_are_not_finite() -> None:
+    x = torch.ones(2, requires_grad=True)
+    optimizer = torch.optim.SGD([x], lr=1.0)
+    scaler = torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=1)
+    scaler.scale((x * 0.5).sum()).backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+    scaler.step(optimizer)
+    scaler.update()
+    assert x.tolist() == [0.5, 0.5]
+    assert scaler.get_scale() == 16.0
+    x.grad.fill_(float("inf"))
+    scaler.step(optimizer)
+    scaler.update()
+    assert x.tolist() == [0.5, 0.5]
+    assert scaler.get_scale() == 8.0
+    other = torch.amp.GradScaler("cpu")
+    other.load_state_dict(scaler.state_dict())
+    assert other.get_scale() == 8.0
+
+
+def test_no_other_devices_and_processes() -> None:
+    assert not torch.distributed.is_available()
+    assert not torch.distributed.is_initialized()
+    with pytest.raises(RuntimeError, match="one process"):
+        torch.distributed.init_process_group("gloo")
+    assert not torch.backends.mps.is_available()
+    assert not torch.mps.is_available()
+    assert not torch.xpu.is_available()
+    assert torch.accelerator.is_available() is torch.cuda.is_available()
+    with torch.backends.cudnn.flags(benchmark=True):
+        assert torch.backends.cudnn.benchmark
+    assert not torch.backends.cudnn.benchmark
+    assert torch.backends.cuda.matmul.allow_tf32 is False
+
+
+def test_switches_are_kept() -> None:
+    torch.set_float32_matmul_precision("high")
+    assert torch.get_float32_matmul_precision() == "high"
+    torch.set_float32_matmul_precision("highest")
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    assert torch.get_deterministic_debug_mode() == 1
+    torch.use_deterministic_algorithms(False)
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoints_have_the_same_gradients(use_reentrant: bool) -> None:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(0.5), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    x = torch.ones(4, 3, requires_grad=True)
+    answers = []
+    for run in (
+        model,
+        lambda value: checkpoint(model, value, use_reentrant=use_reentrant),
+        lambda value: checkpoint_sequential(model, 2, value, use_reentrant=use_reentrant),
+    ):
+        torch.manual_seed(1)
+        model.zero_grad()
+        x.grad = None
+        run(x).sum().backward()
+        answers.append([x.grad, *(parameter.grad for parameter in model.parameters())])
+    for answer in answers[1:]:
+        assert all(torch.equal(one, other) for one, other in zip(answers[0], answer, strict=True))
+
+
+def test_checkpoint_without_gradients_of_its_arguments() -> None:
+    weight = torch.ones(2, requires_grad=True)
+    checkpoint(
+        lambda value, scale: (weight * value * scale).sum(), torch.ones(2), scale=3, use_reentrant=False
+    ).backward()
+    assert weight.grad.tolist() == [3.0, 3.0]
+
+
+def test_hub_of_local_folders(tmp_path: Path) -> None:
+    (tmp_path / "hubconf.py").write_text('def twice(x):\n    """Twice x."""\n    return 2 * x\n')
+    folder = str(tmp_path)
+    assert torch.hub.load(folder, "twice", 4, source="local") == 8
+    assert torch.hub.list(folder, source="local") == ["twice"]
+    assert torch.hub.help(folder, "twice", source="local") == "Twice x."
+    with pytest.raises(NotImplementedError, match="clone"):
+        torch.hub.load("somebody/something", "twice")
+    torch.save({"a": torch.ones(1)}, tmp_path / "a.pt")
+    loaded: Any = torch.utils.model_zoo.load_url("https://example.org/a.pt", model_dir=folder)
+    assert loaded["a"].item() == 1
+
+
+def test_variables_are_tensors() -> None:
+    x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
+    assert x.requires_grad
+    assert isinstance(x, torch.autograd.Variable)
