@@ -107,12 +107,6 @@ def test_what_is_missing_says_what_to_do() -> None:
         _ = torch.nonsense
     with pytest.raises(NotImplementedError, match="pin_memory"):
         torch.utils.data.DataLoader([1], pin_memory=True)
-    with pytest.raises(NotImplementedError, match="max_norm"):
-        torch.nn.Embedding(2, 2, max_norm=1.0)
-    with pytest.raises(NotImplementedError, match="reduction="):
-        torch.nn.MSELoss(size_average=False)
-    with pytest.raises(NotImplementedError, match="foreach"):
-        torch.nn.utils.clip_grad_norm_([torch.ones(1)], 1.0, foreach=True)
     with pytest.raises(NotImplementedError, match="is_grads_batched"):
         torch.autograd.grad([], [], is_grads_batched=True)
 
