@@ -85,7 +85,12 @@ void resize_output(const Tensor& tensor, IntArrayRef sizes) {
                   "Trying to resize storage that is not resizable: its memory came from "
                   "elsewhere (NumPy or a file). Give an output of the right shape, ",
                   sizes);
-      // In place, so that other tensors on this storage stay with it.
+      // In place and with what it holds, so that other tensors on this storage stay with it.
+      const DimVector kept{static_cast<int64_t>(storage->nbytes())};
+      Tensor source(c10::make_intrusive<TensorImpl>(impl->storage(), kByte, impl->device()));
+      Tensor copy(c10::make_intrusive<TensorImpl>(larger, kByte, impl->device()));
+      for (const Tensor& bytes : {source, copy}) bytes.impl()->set_sizes_contiguous(kept);
+      copy_into(copy, source);
       storage->set_data(larger.impl()->take_data(), needed);
     } else {
       impl->set_storage(std::move(larger));

@@ -24,6 +24,12 @@ TensorIterator::TensorIterator(const TensorIteratorConfig& config)
   compute_strides();
   const DimVector order = order_dimensions();
   make_outputs(order);
+  // Only now: a result that was resized may have moved the storage that others lie in, too.
+  for (int i = 0; i < count_; ++i) {
+    Operand& operand = operands_[i];
+    const Tensor& tensor = operand.temporary.defined() ? operand.temporary : operand.source();
+    if (!operand.is_inline) operand.data = static_cast<char*>(tensor.data_ptr());
+  }
   permute(order);
   coalesce();
   has_work_ = is_reduction_ ? operands_[0].source().numel() != 0 : numel_ != 0;
@@ -231,7 +237,6 @@ void TensorIterator::compute_strides() {
     for (size_t dim = 0; dim < sizes.size(); ++dim) {
       operand.strides[offset + dim] = sizes[dim] == 1 ? 0 : source.strides()[dim] * bytes;
     }
-    operand.data = static_cast<char*>(source.data_ptr());
   }
 }
 
@@ -292,7 +297,6 @@ void TensorIterator::make_outputs(const DimVector& order) {
       needs_finish_ = true;
     }
     const Tensor& written = operand.temporary.defined() ? operand.temporary : out;
-    operand.data = static_cast<char*>(written.data_ptr());
     const int64_t bytes = static_cast<int64_t>(written.element_size());
     for (size_t dim = 0; dim < shape_.size(); ++dim) {
       operand.strides[dim] = written.sizes()[dim] == 1 ? 0 : written.strides()[dim] * bytes;

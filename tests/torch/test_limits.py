@@ -139,6 +139,16 @@ def test_a_refused_change_changes_nothing() -> None:
         assert x.tolist() == [0, 1, 2, 3]
 
 
+def test_a_result_that_grows_takes_its_inputs_along() -> None:
+    for count in (6, 2**20):
+        x, y = torch.arange(2.0 * count).split(count)
+        out = torch.empty(0).set_(x.untyped_storage(), 2 * count, (0,), (1,))
+        torch.add(x, y, out=out)
+        assert out.shape == (count,)
+        assert torch.equal(out, torch.arange(0.0, 2.0 * count, 2.0) + count)
+        assert torch.equal(x, torch.arange(float(count)))
+
+
 QUICK = {
     "a leaf's hook that gives the leaf": """
         x = torch.ones(2, requires_grad=True)
