@@ -127,3 +127,25 @@ def test_variables_are_tensors() -> None:
     x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
     assert x.requires_grad
     assert isinstance(x, torch.autograd.Variable)
+
+
+def test_datasets_in_chains_and_stacks_and_for_processes() -> None:
+    data = torch.utils.data
+
+    class Stream(data.IterableDataset[int]):
+        def __iter__(self) -> Any:
+            return iter([1, 2])
+
+    assert list(data.ChainDataset([Stream(), Stream()])) == [1, 2, 1, 2]
+    assert data.StackDataset([1, 2], [3, 4])[1] == (2, 4)
+    assert data.StackDataset(a=[1, 2], b=[3, 4])[0] == {"a": 1, "b": 3}
+    with pytest.raises(ValueError, match="mismatch"):
+        data.StackDataset([1], [1, 2])
+    parts = [list(data.DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in range(2)]
+    assert parts == [[0, 2, 4], [1, 3, 0]]
+    shuffled = data.DistributedSampler(range(10), 3, 1, seed=2)  # PyTorch's order
+    first = list(shuffled)
+    shuffled.set_epoch(1)
+    assert (first, list(shuffled)) == ([7, 6, 4, 8], [0, 8, 9, 6])
+    with pytest.raises(RuntimeError, match="num_replicas"):
+        data.DistributedSampler(range(5))

@@ -73,6 +73,44 @@ class ConcatDataset(Dataset[Item]):
         return item
 
 
+class ChainDataset(IterableDataset[Item]):
+    """Streams one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        super().__init__()
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Item]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)  # type: ignore[arg-type]
+
+
+class StackDataset(Dataset[Any]):
+    """Datasets of equal length side by side: items are tuples, or dicts if the datasets have names."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            raise ValueError("StackDataset takes datasets either by position or by name, and at least one")
+        self.datasets: Any = kwargs or args
+        lengths = {len(dataset) for dataset in (kwargs.values() if kwargs else args)}
+        if len(lengths) != 1:
+            raise ValueError("Size mismatch between datasets")
+        self._length = lengths.pop()
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
+
+
 class Subset(Dataset[Item]):
     """The items of a dataset at `indices`."""
 
