@@ -24,6 +24,7 @@ from slipway.base.paths import Workspace
 from slipway.channel.package_writer import PackageRecord, write_package
 from slipway.commands._options import add_request_arguments, request_of
 from slipway.engines import load_engine
+from slipway.engines.build_folder import VARIABLE
 from slipway.model import RenderedOutput, Requirements, RunExports
 from slipway.pipeline.context import RunContext
 from slipway.request import Configurations
@@ -43,8 +44,9 @@ MakeOutput = Callable[..., RenderedOutput]
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the user's cache out of tests, and tests out of the user's cache."""
+    """Keep the user's cache out of tests, and tests out of the user's cache; nobody else builds in their folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path_factory.getbasetemp() / "build"))
 
 
 @pytest.fixture

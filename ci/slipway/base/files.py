@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import DiskFullError
+from slipway.base.json_file import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,10 +89,7 @@ class RememberedHashes:
     def __init__(self, memory: Path) -> None:
         self._memory = memory
         self._changed = False
-        try:
-            known = json.loads(memory.read_bytes())
-        except (OSError, ValueError, RecursionError):
-            known = None
+        known = read_json(memory)
         self._known: dict[str, object] = known if isinstance(known, dict) else {}
 
     def hash_file(self, path: Path) -> str:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 import time
-import typing
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, is_dataclass
-from enum import Enum
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TextIO, get_args
 
-from slipway.base import events
 from slipway.base.events import Event, RunEnded, RunStarted, Stage, StageEnded, StageStarted
+from slipway.base.json_file import parse_json
+from slipway.base.schema import convert
 from slipway.base.secrets import redact_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -28,7 +27,10 @@ if TYPE_CHECKING:
 KEPT_RUNS = 20
 """How many journals stay in dist/logs/runs."""
 
-_KINDS: dict[str, Callable[..., Event]] = {kind.__name__: kind for kind in get_args(Event)}
+_LAST_TIME = 1 << 40
+"""Seconds since 1970 of which calendars know the day."""
+
+_KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in get_args(Event)}
 
 
 @dataclass(frozen=True)
@@ -99,10 +101,7 @@ def read_journal(path: Path) -> list[Entry]:
     """The events of one journal in the order written; lines that are no event are left out."""
     entries = []
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            given = json.loads(line)
-        except ValueError:
-            continue  # cut off by a kill
+        given = parse_json(line)  # None where a kill cut it off
         entry = _entry(given) if isinstance(given, dict) else None
         if entry is not None:
             entries.append(entry)
@@ -111,29 +110,11 @@ def read_journal(path: Path) -> list[Entry]:
 
 def _entry(given: Mapping[str, Any]) -> Entry | None:
     kind = _KINDS.get(str(given.get("event")))
-    if kind is None or not isinstance(given.get("time"), (int, float)):
+    when = convert(given.get("time"), float)
+    if kind is None or when is None or not 0 <= when < _LAST_TIME:
         return None
-    values = {key: value for key, value in given.items() if key not in ("time", "event")}
-    try:
-        event = _construct(kind, values)
-    except (TypeError, ValueError):
-        return None  # written by another version, with other fields or keys
-    return Entry(float(given["time"]), event)
-
-
-def _construct(kind: Callable[..., Any], values: Mapping[str, Any]) -> Any:
-    """An event, or a part of one, from JSON: keys become the members of their enums, lists become tuples."""
-    types = typing.get_type_hints(kind, vars(events))
-
-    def value_of(name: str, value: Any) -> Any:
-        wanted = types.get(name)
-        if is_dataclass(wanted) and isinstance(value, dict):
-            return _construct(typing.cast("Callable[..., Any]", wanted), value)
-        if isinstance(wanted, type) and issubclass(wanted, Enum):
-            return wanted(value)
-        return tuple(value) if isinstance(value, list) else value
-
-    return kind(**{name: value_of(name, value) for name, value in values.items()})
+    event = convert({key: value for key, value in given.items() if key not in ("time", "event")}, kind)
+    return None if event is None else Entry(when, event)  # written by another version, with other fields or keys
 
 
 class JournalingReporter:

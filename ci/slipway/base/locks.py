@@ -52,4 +52,5 @@ def hold_lock(path: Path, *, patience: float = 0, on_wait: Callable[[], None] | 
 
 def read_lock_owner(path: Path) -> str:
     """The number of the process that holds the lock of the file `path`, as text; empty where it is not known."""
-    return path.read_text(encoding="ascii").strip()
+    owner = path.read_text(encoding="ascii", errors="replace").strip()
+    return owner if owner.isdecimal() else ""

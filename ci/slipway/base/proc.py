@@ -25,7 +25,7 @@ from slipway.base.errors import BuildError, HostError, SlipwayError
 from slipway.base.secrets import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 TAIL_LINES = 40
 """How much of a failed program's output an error shows."""
@@ -112,11 +112,14 @@ def capture(
     to: IO[bytes] | None = None,
 ) -> Answer:
     """Run a program to its end, see `start`; output and errors come apart, and the output goes `to` a file if given."""
-    process = start(command, env=env, what=what, cwd=cwd, output=to or subprocess.PIPE, errors=subprocess.PIPE)
+    process = None
     try:
+        with _interrupts_held():
+            process = start(command, env=env, what=what, cwd=cwd, output=to or subprocess.PIPE, errors=subprocess.PIPE)
         output, errors = process.communicate()
     except BaseException:
-        _stop(process)
+        if process is not None:
+            _stop(process)
         raise
     return Answer(process.returncode, output or b"", errors)
 
@@ -202,24 +205,25 @@ def run(
     with (log or Path(os.devnull)).open("w", encoding="utf-8", errors="replace") as stream:
         stream.write(redact(f"$ {shlex.join(words)}\n"))
         stream.flush()
-        process = start(words, env=env, what=what, cwd=cwd)
-        assert process.stdout is not None
-        lines = io.TextIOWrapper(process.stdout, encoding="utf-8", errors="replace")
+        process = None
         try:
-            if on_start is not None:
-                on_start(process.pid)
-            for raw in lines:
-                text = redact(raw.rstrip("\n"))
-                stream.write(f"{text}\n")
-                tail.append(text)
-                if on_line is not None:
-                    on_line(text)
+            with _interrupts_held():
+                process = start(words, env=env, what=what, cwd=cwd)
+            assert process.stdout is not None
+            with io.TextIOWrapper(process.stdout, encoding="utf-8", errors="replace") as lines:
+                if on_start is not None:
+                    on_start(process.pid)
+                for raw in lines:
+                    text = redact(raw.rstrip("\n"))
+                    stream.write(f"{text}\n")
+                    tail.append(text)
+                    if on_line is not None:
+                        on_line(text)
             returncode = process.wait()
         except BaseException:
-            _stop(process)
+            if process is not None:
+                _stop(process)
             raise
-        finally:
-            lines.close()
     seconds = time.monotonic() - started
     if check and returncode != 0:
         ended = f"exit status {returncode}" if returncode > 0 else f"signal {-returncode}"
@@ -232,18 +236,41 @@ def run(
     return Completed(returncode, tuple(tail), seconds)
 
 
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C and its like wait until the block ends: a program that starts is nobody's before it is known.
+
+    On a busy machine the program may run for long before `subprocess.Popen` returns; an interrupt in between would
+    leave it running. Signals reach the main thread only, so in others there is nothing to hold.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    usual = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    ours = {number: handler for number, handler in usual.items() if callable(handler)}
+    try:
+        for number in ours:
+            signal.signal(number, lambda number, _frame: held.append(number))
+        yield
+    finally:
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+        for number in held:
+            ours[number](number, None)
+
+
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the program's whole group: politely, then for good."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            break
-        try:
+    """End the program's whole group: politely, then for good, also where somebody is too impatient to wait."""
+    try:
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(process.pid, signal.SIGTERM)
             process.wait(GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            continue
-    # A child that ignored SIGTERM may outlive its parent: nothing of the group survives.
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    finally:
+        # A child that ignored SIGTERM may outlive its parent: nothing of the group survives.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()

@@ -1,4 +1,6 @@
-"""YAML files of our own as frozen dataclasses, read strictly: a mistake is an error that names file, line and key.
+"""Files of our own as frozen dataclasses, read strictly: in YAML a mistake is an error that names file, line and key.
+
+`convert` does the same with plain values that slipway wrote itself, see `slipway.base.json_file`.
 
 A field's annotation says what its value must be: text, numbers, true or false, a `Literal`, an enum, a tuple, a
 mapping, another dataclass, a class with a method ``parse(text)``, or any of them ``| None``. A key too many, one
@@ -17,19 +19,18 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import re
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 import yaml
 
 from slipway.base.errors import SlipwayError, UsageError
-
-if typing.TYPE_CHECKING:
-    from pathlib import Path
 
 _T = TypeVar("_T")
 _KEY = "yaml key"
@@ -81,6 +82,14 @@ def read_document(path: Path, *, error: type[SlipwayError] = UsageError, hint: s
     document = YamlDocument(path, value, node, error, hint)
     document.refuse_twice(node, ())
     return document
+
+
+def convert(value: Any, kind: type[_T]) -> _T | None:
+    """A plain value as a `kind`; None where it is none."""
+    try:
+        return YamlDocument(Path(), value, None, UsageError, None).convert(kind)
+    except UsageError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -166,6 +175,8 @@ class YamlDocument:
         return line
 
     def _convert(self, value: Any, kind: Any, key: Key) -> Any:
+        if kind is Any:
+            return value
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin in (typing.Union, types.UnionType):
             some = next(argument for argument in arguments if argument is not type(None))
@@ -185,7 +196,7 @@ class YamlDocument:
             return value
         if isinstance(kind, type) and issubclass(kind, enum.Enum) and value in [member.value for member in kind]:
             return kind(value)
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63:
             return float(value)
         if isinstance(kind, type) and isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
             return value
@@ -204,7 +215,7 @@ class YamlDocument:
             optional = found.default is not dataclasses.MISSING or found.default_factory is not dataclasses.MISSING
             if name not in value and not optional:
                 raise self.error(f"the key `{show_key((*key, name))}` is missing", key)
-        hints = typing.get_type_hints(kind)
+        hints = _type_hints(kind)
         given = {
             fields[name].name: self._convert(item, hints[fields[name].name], (*key, name))
             for name, item in value.items()
@@ -217,6 +228,9 @@ class YamlDocument:
         except InvalidValueError as problem:
             inner = (*key, problem.key) if problem.key else key
             raise self.error(f"`{show_key(inner)}`: {problem}", inner) from None
+
+
+_type_hints = functools.cache(typing.get_type_hints)
 
 
 def show_key(key: Key) -> str:

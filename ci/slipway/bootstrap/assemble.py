@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import zipfile
+from collections.abc import Mapping  # noqa: TC003 - what the cache keeps is converted to these types
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base import errors
 from slipway.base.files import hash_file, move_folder, says_disk_full
+from slipway.base.json_file import read_json
 from slipway.base.proc import own_program
+from slipway.base.schema import convert
 from slipway.bootstrap.description import PLACEHOLDER, FinishingStep, PackageDescription, RunPath, SourceDescription
 from slipway.bootstrap.mapping import Glob, Template
 from slipway.bootstrap.sources import SourceEntry, Tree, entry_points, open_deb, place, wheel_entries
@@ -23,7 +26,7 @@ from slipway.channel.package import unpack_files
 from slipway.channel.package_writer import TIMESTAMP, PackageRecord, to_json, write_package
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from slipway.base.proc import Processes
     from slipway.bootstrap.cache import Cache
@@ -56,6 +59,18 @@ class AssembledPackage:
     version: str
     build: str
     subdir: str
+    size: int
+    sha256: str
+    md5: str
+    sources: tuple[str, ...]
+    index: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What the cache keeps beside a package."""
+
+    file: str
     size: int
     sha256: str
     md5: str
@@ -112,25 +127,26 @@ def package_key(
 def load_assembled(cache: Cache, key: str) -> AssembledPackage | None:
     """The finished package for `key`, if the cache has it whole."""
     folder = cache.packages / key
-    try:
-        facts = json.loads((folder / "record.json").read_text(encoding="utf-8"))
-        path = folder / facts["file"]
-        if path.stat().st_size != facts["size"] or hash_file(path) != facts["sha256"]:
-            return None
-    except (FileNotFoundError, ValueError, KeyError, TypeError):  # cut off, or damaged since: it is made again
+    facts = convert(read_json(folder / "record.json"), _Record)
+    if facts is None:
         return None
-    index = facts["index"]
+    path = folder / facts.file
+    if not path.is_file() or path.stat().st_size != facts.size or hash_file(path) != facts.sha256:
+        return None  # cut off, or damaged since: it is made again
+    names = (facts.index.get(name) for name in ("name", "version", "build", "subdir"))
+    if not all(isinstance(name, str) for name in names):
+        return None
     return AssembledPackage(
         path=path,
-        name=index["name"],
-        version=index["version"],
-        build=index["build"],
-        subdir=index["subdir"],
-        size=facts["size"],
-        sha256=facts["sha256"],
-        md5=facts["md5"],
-        sources=tuple(facts["sources"]),
-        index=index,
+        name=facts.index["name"],
+        version=facts.index["version"],
+        build=facts.index["build"],
+        subdir=facts.index["subdir"],
+        size=facts.size,
+        sha256=facts.sha256,
+        md5=facts.md5,
+        sources=facts.sources,
+        index=facts.index,
     )
 
 
@@ -168,15 +184,15 @@ def assemble(
         result.mkdir()
         path = result / record.file_name
         write_package(tree.root, record, path, placeholder=PLACEHOLDER, info=info, level=_LEVEL)
-        facts = {
-            "file": record.file_name,
-            "size": path.stat().st_size,
-            "sha256": hash_file(path),
-            "md5": hash_file(path, "md5"),
-            "sources": [source.label for source in sources],
-            "index": record.index(),
-        }
-        (result / "record.json").write_bytes(to_json(facts))
+        facts = _Record(
+            file=record.file_name,
+            size=path.stat().st_size,
+            sha256=hash_file(path),
+            md5=hash_file(path, "md5"),
+            sources=tuple(source.label for source in sources),
+            index=record.index(),
+        )
+        (result / "record.json").write_bytes(to_json(asdict(facts)))
         shutil.rmtree(cache.packages / key, ignore_errors=True)
         move_folder(result, cache.packages / key)
     finished = load_assembled(cache, key)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from slipway.base import errors
 from slipway.base.files import write_file
+from slipway.base.json_file import read_json
+from slipway.base.schema import convert
 from slipway.bootstrap import wheels as wheels_module
 from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.debs import Apt, OfferedDeb, debian_sources, machine_codename
@@ -31,6 +33,14 @@ class Host:
 
     os_release: Path = Path("/etc/os-release")
     etc_apt: Path = Path("/etc/apt")
+
+
+@dataclass(frozen=True)
+class _Remembered:
+    """What an index offered in the stead of locked revisions, as it is kept."""
+
+    suite: str
+    debs: tuple[OfferedDeb, ...]
 
 
 class DebianArchive:
@@ -82,8 +92,8 @@ class DebianArchive:
         """What the index offers today, whatever the lock says."""
         found = self._apt().offers(sorted(names))
         stored = {**self._read_remembered(), **found}
-        debs = [asdict(deb) for deb in stored.values()]
-        write_file(self._memory, json.dumps({"suite": self._lock.suite, "debs": debs}))
+        remembered = _Remembered(self._lock.suite, tuple(stored.values()))
+        write_file(self._memory, json.dumps(asdict(remembered)))
         return found
 
     def fetch(self, debs: Sequence[OfferedDeb]) -> None:
@@ -92,13 +102,10 @@ class DebianArchive:
             wheels_module.store_download(path, deb.sha256, self._cache.downloads)
 
     def _read_remembered(self) -> dict[str, OfferedDeb]:
-        try:
-            stored = json.loads(self._memory.read_bytes())
-            if stored["suite"] != self._lock.suite:
-                return {}
-            return {item["name"]: OfferedDeb(**item) for item in stored["debs"]}
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # none, or damaged: the index is asked
+        stored = convert(read_json(self._memory), _Remembered)
+        if stored is None or stored.suite != self._lock.suite:
             return {}
+        return {deb.name: deb for deb in stored.debs}
 
     def _apt(self) -> Apt:
         if self._connected is None:

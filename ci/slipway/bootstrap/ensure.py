@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from slipway.base import errors, log
 from slipway.base.events import Stage, StageKey
 from slipway.base.files import RememberedHashes, link_or_copy, move_folder, write_file
+from slipway.base.json_file import read_json
 from slipway.base.paths import cache_folder
 from slipway.base.proc import Processes
+from slipway.base.schema import convert
 from slipway.bootstrap.assemble import (
     AssembledPackage,
     ResolvedSource,
@@ -33,7 +35,7 @@ from slipway.bootstrap.interpreter import Interpreter, find_interpreter
 from slipway.bootstrap.inventory import EmbeddedInventory, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
 from slipway.channel.package_writer import to_json
-from slipway.channel.repodata import SUBDIRS, set_behind, write_repodata
+from slipway.channel.repodata import SUBDIRS, read_records, set_behind, write_repodata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,6 +70,14 @@ class EmbeddedChannel:
     def url(self) -> str:
         """What solvers take as a channel."""
         return self.path.as_uri()
+
+
+@dataclass(frozen=True)
+class _Pointer:
+    """Which channel a request came to, as the cache keeps it."""
+
+    digest: str
+    packages: tuple[ChannelPackage, ...]
 
 
 @dataclass(frozen=True)
@@ -154,35 +164,28 @@ def _stamp(request: ChannelRequest, inventory: EmbeddedInventory, pythons: Mappi
 
 
 def _load_channel(cache: Cache, stamp: str) -> EmbeddedChannel | None:
-    pointer = cache.channels / f"{stamp}.json"
-    if not pointer.exists():
+    known = convert(read_json(cache.channels / f"{stamp}.json"), _Pointer)
+    if known is None:  # there is none, or a machine stopped while it was written
         return None
-    try:
-        facts = json.loads(pointer.read_text(encoding="utf-8"))
-        path = cache.channels / facts["digest"]
-        packages = tuple(ChannelPackage(**{**item, "sources": tuple(item["sources"])}) for item in facts["packages"])
-    except (ValueError, KeyError, TypeError):  # a machine that stopped while it was written; it is made again
-        return None
+    path, packages = cache.channels / known.digest, known.packages
     if not _intact(path, packages, cache):
         return None
-    return EmbeddedChannel(path, packages, facts["digest"])
+    return EmbeddedChannel(path, packages, known.digest)
 
 
 def _intact(channel: Path, packages: Sequence[ChannelPackage], cache: Cache) -> bool:
     """Whether the index and every package lie there as they were made: a cache may come from elsewhere."""
     try:
-        indexes = [json.loads((channel / subdir / "repodata.json").read_bytes()) for subdir in SUBDIRS]
-        count = sum(len(index["packages.conda"]) for index in indexes)
-    except (OSError, ValueError, KeyError, TypeError):
+        indexes = {subdir: read_records(channel / subdir) for subdir in SUBDIRS}
+    except errors.ChannelError:
         return False
-    if count != len(packages):
+    if sum(map(len, indexes.values())) != len(packages):
         return False
     hashes = RememberedHashes(cache.channels / f"{channel.name}.hashes")
     for package in packages:
         name = f"{package.name}-{package.version}-{package.build}.conda"
         file = channel / package.subdir / name
-        indexed = indexes[SUBDIRS.index(package.subdir)]["packages.conda"].get(name)
-        if not isinstance(indexed, dict) or indexed.get("sha256") != package.sha256:
+        if indexes.get(package.subdir, {}).get(name, {}).get("sha256") != package.sha256:
             return False
         if not file.is_file() or hashes.hash_file(file) != package.sha256:
             return False
@@ -404,6 +407,5 @@ def _publish(
             if preferred_python is not None:
                 set_behind(scratch / "channel", _other_pythons(packages, preferred_python))
             move_folder(scratch / "channel", path)
-    pointer = cache.channels / f"{stamp}.json"
-    write_file(pointer, to_json({"digest": digest, "packages": [asdict(package) for package in listed]}))
+    write_file(cache.channels / f"{stamp}.json", to_json(asdict(_Pointer(digest, listed))))
     return EmbeddedChannel(path, listed, digest)

@@ -23,7 +23,7 @@ from slipway.base.paths import cache_folder
 from slipway.channel.limited_access import limited_access
 from slipway.channel.package import rattler_panics
 from slipway.channel.prefix import Prefix, installed_paths
-from slipway.channel.repodata import SUBDIRS, find_index_problem
+from slipway.channel.repodata import SUBDIRS, check_repodata
 from slipway.channel.specs import strict_spec
 from slipway.channel.taken import SolvedPackage, linked_cache, take_packages
 
@@ -68,12 +68,7 @@ def solve(
     wanted = ", ".join(f"`{spec}`" for spec in specs)
     for folder in filter(None, map(local_folder, channels)):
         for subdir in (folder / name for name in SUBDIRS if (folder / name).is_dir()):
-            if problem := find_index_problem(subdir):
-                raise ChannelError(
-                    f"the channel's index is damaged: {problem}",
-                    where=str(subdir),
-                    hint="`slipway ship`, `publish` or `bootstrap`, whichever made the channel, writes it again",
-                )
+            check_repodata(subdir)
     try:
         with limited_access(channels) as access:
             records = asyncio.run(

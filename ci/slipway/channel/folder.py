@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import json
 import os
 import re
 import shutil
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from slipway.base.errors import ChannelError
 from slipway.base.files import hash_file, link_or_copy
 from slipway.channel.package import PACKAGE_SUFFIX, is_whole, package_name
-from slipway.channel.repodata import SUBDIRS, find_index_problem, write_index
+from slipway.channel.repodata import SUBDIRS, check_repodata, read_records, write_index
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -48,7 +47,12 @@ class Channel:
     @property
     def is_indexed(self) -> bool:
         """Whether it is there, and its index can be read in both of its forms."""
-        return all(find_index_problem(self.folder / name) is None for name in SUBDIRS)
+        try:
+            for name in SUBDIRS:
+                check_repodata(self.folder / name)
+        except ChannelError:
+            return False
+        return True
 
     def path_of(self, subdir: str, key: str) -> Path:
         """Where the package ``name-version-build`` lies, if it is there."""
@@ -60,9 +64,13 @@ class Channel:
         return [path for path in found if name is None or package_name(path) == name]
 
     def records(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """What its index, which must be readable, says: each package's file, and its record (name, sha256, ...)."""
+        """What its index says: each package's file, and its record (name, sha256, ...).
+
+        Raises:
+            ChannelError: the index is damaged.
+        """
         for path in sorted(self.folder.glob("*/repodata.json")):
-            for name, record in json.loads(path.read_bytes()).get("packages.conda", {}).items():
+            for name, record in read_records(path.parent).items():
                 yield path.parent / name, record
 
     def publish(self, packages: Iterable[tuple[str, Path]] = (), *, without: Collection[Path] = ()) -> None:
@@ -97,14 +105,12 @@ class Channel:
     def find_damage(self, path: Path) -> str | None:
         """Why its package at `path` must not be used: the bytes are not what the index says; None if it may be."""
         try:
-            records = json.loads((path.parent / "repodata.json").read_bytes())["packages.conda"]
-            record = records.get(path.name)
-            promised = None if record is None else record["sha256"]
-        except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-            return f"the channel's index cannot be read ({type(error).__name__})"
+            record = read_records(path.parent).get(path.name)
+        except ChannelError as error:
+            return error.message
         if record is None:
             return "the channel's index does not know the package"
-        return None if hash_file(path) == promised else "its bytes are not what the channel's index says"
+        return None if hash_file(path) == record.get("sha256") else "its bytes are not what the channel's index says"
 
     def repair(self) -> list[Path]:
         """Write a lost or damaged index again.

@@ -11,6 +11,7 @@ import zstandard
 from rattler import index
 
 from slipway.base.errors import ChannelError
+from slipway.base.json_file import read_json
 from slipway.base.platform import LINUX_64
 from slipway.channel.package import PACKAGE_SUFFIX, is_whole
 from slipway.channel.package_writer import to_json
@@ -76,19 +77,44 @@ def set_behind(folder: Path, sha256: Collection[str]) -> None:
         path.write_bytes(to_json(content))
 
 
-def find_index_problem(subdir: Path) -> str | None:
-    """What is wrong with the index in a channel's `subdir`; None if nothing is."""
+def read_records(subdir: Path) -> dict[str, dict[str, Any]]:
+    """What the index in a channel's `subdir` says of each package, by file name, whatever the package's format.
+
+    Raises:
+        ChannelError: there is no index, or it is damaged.
+    """
+    document = read_json(subdir / "repodata.json")
+    records: dict[str, dict[str, Any]] = {}
+    for key in ("packages", "packages.conda"):
+        kind = document.get(key, {}) if isinstance(document, dict) else None
+        if not isinstance(kind, dict) or not all(isinstance(one, dict) for one in kind.values()):
+            raise _damaged(subdir, "repodata.json is no index of packages")
+        records |= kind
+    return records
+
+
+def check_repodata(subdir: Path) -> None:
+    """See to it that there is an index in a channel's `subdir` that can be read, in both of its forms.
+
+    Raises:
+        ChannelError: it is not so.
+    """
+    read_records(subdir)
+    packed = subdir / "repodata.json.zst"
     try:
-        text = (subdir / "repodata.json").read_bytes()
-        document = json.loads(text)
-        packed = subdir / "repodata.json.zst"
-        if packed.exists() and zstandard.ZstdDecompressor().decompressobj().decompress(packed.read_bytes()) != text:
-            return "repodata.json.zst says something else than repodata.json"
+        content = zstandard.ZstdDecompressor().decompressobj().decompress(packed.read_bytes())
     except FileNotFoundError:
-        return "there is no repodata.json"
-    except (OSError, ValueError, RecursionError, zstandard.ZstdError) as error:
-        return str(error)
-    kinds = [document.get(key, {}) for key in ("packages", "packages.conda")] if isinstance(document, dict) else [None]
-    if not all(isinstance(kind, dict) and all(isinstance(one, dict) for one in kind.values()) for kind in kinds):
-        return "repodata.json is no index of packages"
-    return None
+        return
+    except (OSError, zstandard.ZstdError) as error:
+        raise _damaged(subdir, str(error)) from error
+    if content != (subdir / "repodata.json").read_bytes():
+        raise _damaged(subdir, "repodata.json.zst says something else than repodata.json")
+
+
+def _damaged(subdir: Path, problem: str) -> ChannelError:
+    there = (subdir / "repodata.json").exists()
+    return ChannelError(
+        f"the channel's index is damaged: {problem}" if there else "the channel has no index",
+        where=str(subdir),
+        hint="`slipway ship`, `publish` or `bootstrap`, whichever made the channel, writes it again",
+    )

@@ -7,7 +7,7 @@ make of it, in compiler caches' keys. One place for all makes builds from two ch
 from __future__ import annotations
 
 import contextlib
-import itertools
+import math
 import os
 import re
 import shutil
@@ -21,7 +21,7 @@ from slipway.base.files import is_disk_full
 from slipway.base.locks import hold_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 VARIABLE = "SLIPWAY_BUILD_FOLDER"
 DEFAULT = Path("/tmp/slipway-build")
@@ -81,24 +81,21 @@ def check_writable(folder: Path, variable: str) -> None:
 
 
 @contextlib.contextmanager
-def build_place(name: str, environ: Mapping[str, str]) -> Iterator[Path]:
-    """An empty folder to build in: the same one for every build of `name`, unless one is under way there.
+def build_place(name: str, environ: Mapping[str, str], on_wait: Callable[[], None] | None = None) -> Iterator[Path]:
+    """An empty folder to build in: the same one for every build of `name`; while another is under way, it waits.
 
-    Variants, versions and build numbers of one output share it, so that they share what compilers cached. After an
-    error what is there stays, for a look, until the next build of the same name.
+    In another folder the same package would have other bytes, and find nothing in the compiler cache. Variants,
+    versions and build numbers of one output share it, too. After an error what is there stays, for a look, until the
+    next build of the same name.
+
+    Args:
+        on_wait: called once, before the waiting begins.
     """
     root = build_root(environ)
-    for number in itertools.count(1):
-        place = name if number == 1 else f"{name}-{number}"
-        with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(hold_lock(root / f".{place}.lock"))
-            except BlockingIOError:
-                continue  # another slipway builds there
-            folder = root / place
-            if folder.exists():
-                shutil.rmtree(folder)
-            folder.mkdir()
-            yield folder
+    with hold_lock(root / f".{name}.lock", patience=math.inf, on_wait=on_wait):
+        folder = root / name
+        if folder.exists():
             shutil.rmtree(folder)
-            return
+        folder.mkdir()
+        yield folder
+        shutil.rmtree(folder)

@@ -15,6 +15,7 @@ import shutil
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,8 @@ class RattlerEngine:
         taken = self._stage(output, context, reporter)
         check_writable(Path(context.environ.get("TMPDIR") or "/tmp"), "TMPDIR")
         check_writable(cache_folder(context.environ), "XDG_CACHE_HOME")
-        with build_place(output.name, context.environ) as folder, limited_access(context.channels) as access:
+        waiting = partial(reporter.line, f"waiting for another slipway that builds `{output.name}` in the same folder")
+        with build_place(output.name, context.environ, waiting) as folder, limited_access(context.channels) as access:
             package = self._build_in(folder, output, context, reporter, taken, access)
             target = context.workspace.work / "built" / output.subdir / package.name
             copy_file(package, target)
@@ -327,15 +329,11 @@ def _environment(context: BuildContext, folder: Path) -> dict[str, str]:
 
 
 def _make_cache(context: BuildContext, folder: Path) -> Path:
-    """A cache for rattler-build: packages that were checked just now, no others, and the indexes of channels here.
+    """A cache for rattler-build, of this build alone: packages that were checked just now, and no others.
 
-    What else a build takes is unpacked for it alone. Channels elsewhere have another local address in each run, so
-    their indexes are not worth keeping.
+    What else a build takes is unpacked for it: above all the package that it makes and tests, of whose name there may
+    be others, from earlier builds and from builds beside this one.
     """
     (folder / "pkgs").mkdir(parents=True)
     fill_linked_cache(take_packages(context.packages, context.environ), folder / "pkgs")
-    if not _any_remote(context.channels):
-        indexes = cache_folder(context.environ) / "rattler" / "repodata"
-        indexes.mkdir(parents=True, exist_ok=True)
-        (folder / "repodata").symlink_to(indexes)
     return folder

@@ -6,11 +6,13 @@ import dataclasses
 import json
 import posixpath
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from slipway.base.events import Phase
+from slipway.base.events import Phase  # noqa: TC001 - a record is converted to these types
 from slipway.base.files import write_file
-from slipway.observe.memory import Sample
+from slipway.base.json_file import read_json
+from slipway.base.schema import convert
+from slipway.observe.memory import Sample  # noqa: TC001 - a record is converted to these types
 from slipway.observe.modules import Module, read_modules
 from slipway.observe.ninja import critical_path, parse_build, parse_log
 
@@ -152,24 +154,10 @@ def write_record(path: Path, record: BuildRecord) -> None:
 
 def read_record(path: Path) -> BuildRecord | None:
     """The record in that file; None when it is of another format, or no record at all."""
-    try:
-        given: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if given.pop("format") != FORMAT:
-            return None
-        return BuildRecord(
-            key=given["key"],
-            name=given["name"],
-            jobs=given["jobs"],
-            phases=tuple(TimedPhase(**entry | {"phase": Phase(entry["phase"])}) for entry in given["phases"]),
-            steps=tuple(TimedStep(**entry) for entry in given["steps"]),
-            samples=tuple(Sample(**entry) for entry in given["samples"]),
-            modules=tuple(
-                Module(**entry | {"links": tuple(entry["links"]), "waits": tuple(entry["waits"])})
-                for entry in given["modules"]
-            ),
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    given = read_json(path)
+    if not isinstance(given, dict) or given.pop("format", None) != FORMAT:
         return None
+    return convert(given, BuildRecord)
 
 
 def read_records(logs: Path) -> list[BuildRecord]:

@@ -110,7 +110,11 @@ def _build_context(planned: PlannedOutput, context: RunContext) -> BuildContext:
         environ=context.environ,
         jobs=_fitting_jobs(planned.output, context),
         journal=context.journal,
-        packages=(*planned.solved, *_solve_test(planned.output, context)),
+        packages=tuple(
+            package
+            for package in (*planned.solved, *_solve_test(planned.output, context))
+            if package.name != planned.output.name  # an older one, that something else asks for: it is not tested
+        ),
     )
 
 

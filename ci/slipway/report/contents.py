@@ -6,16 +6,18 @@ A package is read once; what was found stays in a JSON file beside the logs, und
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping  # noqa: TC003 - what was kept is converted to these types
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slipway.base.files import write_file
+from slipway.base.json_file import read_json
+from slipway.base.schema import convert
 from slipway.channel.archive import Kind, read_members
 from slipway.verify.elf import BrokenElfError, read_elf
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 FORMAT = 1
@@ -93,11 +95,7 @@ def contents_of(path: Path, sha256: str, logs: Path) -> PackageContents:
 
 
 def _read_cached(path: Path, sha256: str) -> PackageContents | None:
-    try:
-        given: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if given["format"] != FORMAT or given["sha256"] != sha256:
-            return None
-        files = tuple(FileSize(**entry) for entry in given["files"])
-        return PackageContents(given["name"], sha256, given["packed"], files)
-    except (OSError, ValueError, KeyError, TypeError):
+    given = read_json(path)
+    if not isinstance(given, dict) or given.pop("format", None) != FORMAT or given.get("sha256") != sha256:
         return None
+    return convert(given, PackageContents)

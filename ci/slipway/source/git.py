@@ -24,6 +24,7 @@ from packaging.version import InvalidVersion, Version
 
 from slipway.base.errors import DiskFullError, HostError, IntegrityError, NetworkError, RecipeError
 from slipway.base.files import says_disk_full
+from slipway.base.json_file import read_json
 from slipway.base.locks import hold_lock
 from slipway.base.proc import Answer, capture
 from slipway.source.tree import SourceTree
@@ -113,11 +114,8 @@ def _fetch(git: _Git, revision: str | None, depth: int | None, *, offline: bool)
 
 def is_kept(commit: str, cache: Path) -> bool:
     """Whether the cache has the commit's files, undamaged."""
-    try:
-        known = json.loads((_kept(commit, cache) / KNOWN).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return bool(known == _tree(_kept(commit, cache)).digest)
+    known = read_json(_kept(commit, cache) / KNOWN)
+    return known is not None and bool(known == _tree(_kept(commit, cache)).digest)
 
 
 def copy_kept(commit: str, cache: Path, folder: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import ChannelError, IntegrityError
+from slipway.channel.repodata import read_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,17 +22,7 @@ def read_index(folder: Path) -> Mapping[str, Mapping[str, Any]] | None:
     Raises:
         ChannelError: it is damaged.
     """
-    path = folder / "repodata.json"
-    try:
-        document = json.loads(path.read_bytes())
-        records = {**document.get("packages", {}), **document.get("packages.conda", {})}
-        if not all(isinstance(record, dict) for record in records.values()):
-            raise ValueError("a record is no object")
-    except FileNotFoundError:
-        return None
-    except (ValueError, AttributeError, TypeError, RecursionError) as error:
-        raise ChannelError(f"the channel's index is damaged: {error}", where=str(path), hint=_CURE) from error
-    return records
+    return read_records(folder) if (folder / "repodata.json").exists() else None
 
 
 def check_index(path: Path, facts: PackageFacts, index: Mapping[str, Mapping[str, Any]]) -> None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from slipway.base.events import JobEnded, JobListed, JobStarted, JobState
 from slipway.base.files import write_file
 from slipway.base.journal import Journal
+from slipway.base.json_file import read_json
 from slipway.base.proc import GRACE_SECONDS
 from slipway.base.text import human_seconds
 
@@ -106,10 +107,9 @@ class JobSeconds:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.seconds: dict[str, float] = {}
-        with contextlib.suppress(FileNotFoundError, ValueError, TypeError, AttributeError):
-            content = json.loads(path.read_text(encoding="utf-8"))
-            self.seconds = {str(name): float(value) for name, value in content.items()}
+        known = read_json(path)
+        items = known.items() if isinstance(known, dict) else ()
+        self.seconds = {name: float(value) for name, value in items if isinstance(value, int | float)}
 
     def note(self, job: Job, seconds: float) -> None:
         """Keep it, in one step."""

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,9 +66,66 @@ def test_interrupt_ends_the_whole_family(tmp_path: Path, monkeypatch: pytest.Mon
         proc.run(["sh", "-c", script], env=ENVIRONMENT, what="sleeping")
     thread.join()
     assert time.monotonic() - started < 20
-    child = Path(f"/proc/{int(pid_file.read_text(encoding='ascii'))}/stat")
-    for _ in range(100):  # the kernel takes its time to kill
-        if not child.exists() or child.read_text(encoding="ascii").split()[2] == "Z":
-            return
+    assert is_gone(int(pid_file.read_text(encoding="ascii"))), "the child survived"
+
+
+def is_gone(process: int) -> bool:
+    """Whether a process is gone, or a zombie, within five seconds: the kernel takes its time to kill."""
+    for _ in range(100):
+        try:
+            if Path(f"/proc/{process}/stat").read_text(encoding="ascii").split()[2] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
         time.sleep(0.05)
-    pytest.fail("the child survived")
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("way", ["run", "capture"])
+def test_an_interrupt_while_a_program_starts_ends_it(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals, way: str
+) -> None:
+    """On a busy machine the program runs before `Popen` returns to whoever would end it."""
+    started = []
+    real = proc.start
+
+    def start_slowly(*words: Any, **options: Any) -> Any:
+        process = real(*words, **options)
+        started.append(process.pid)
+        os.kill(os.getpid(), number)
+        time.sleep(0.01)  # the signal's handler would run here
+        return process
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {one: signal.signal(one, interrupt) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    monkeypatch.setattr(proc, "start", start_slowly)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            getattr(proc, way)(["sleep", "60"], env=ENVIRONMENT, what="sleeping")
+        assert {signal.getsignal(one) for one in before} == {interrupt}
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    assert is_gone(started[0])
+
+
+def test_a_second_interrupt_ends_what_ignores_the_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    script = f"trap '' TERM; sleep 60 & echo $! > {ready}.new; mv {ready}.new {ready}; wait; sleep 60"
+
+    def interrupt_twice() -> None:
+        while not ready.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt_twice)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        proc.run(["sh", "-c", script], env=ENVIRONMENT, what="sleeping")
+    thread.join()
+    assert is_gone(int(ready.read_text(encoding="ascii")))

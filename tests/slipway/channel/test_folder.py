@@ -112,7 +112,7 @@ def test_package_that_is_not_what_the_index_says(package: Path, workspace: Works
     package.write_bytes(content)
     assert channel.find_damage(package) == "its bytes are not what the channel's index says"
     (channel.folder / "linux-64/repodata.json").write_text("{", encoding="utf-8")
-    assert "cannot be read" in str(channel.find_damage(package))
+    assert "the channel's index is damaged" in str(channel.find_damage(package))
 
 
 def test_packages_by_name_and_what_is_taken_out(tmp_path: Path, package: Path) -> None:

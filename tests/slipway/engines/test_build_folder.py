@@ -1,16 +1,14 @@
-"""Where things are built: one folder for every build of a name, another for each that runs at the same time."""
+"""Where things are built: one folder for every build of a name, one after the other."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from pathlib import Path
 
 import pytest
 
 from slipway.base.errors import HostError
 from slipway.engines.build_folder import VARIABLE, build_place, build_root
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -28,11 +26,27 @@ def test_one_after_the_other_get_the_same_empty_folder(environ: dict[str, str]) 
         assert list(second.iterdir()) == []
 
 
-def test_at_the_same_time_each_gets_its_own(environ: dict[str, str]) -> None:
-    with build_place("libtoy", environ) as first, build_place("libtoy", environ) as second:
-        assert (first.name, second.name) == ("libtoy", "libtoy-2")
-        with build_place("libtoy-2", environ) as other:  # an output that is really called so
-            assert other.name == "libtoy-2-2"
+def test_at_the_same_time_one_waits_for_the_other_and_gets_the_same(environ: dict[str, str]) -> None:
+    """The bytes of a package depend on where it was built: never on who else built meanwhile."""
+    told, places, waits = list[str](), list[Path](), threading.Event()
+
+    def build_second() -> None:
+        def tell() -> None:
+            told.append("waiting")
+            waits.set()
+
+        with build_place("libtoy", environ, tell) as second:
+            places.append(second)
+
+    thread = threading.Thread(target=build_second)
+    with build_place("libtoy", environ) as first:
+        thread.start()
+        assert waits.wait(20)
+        with build_place("libtoy-2", environ) as other:
+            assert other.name == "libtoy-2"
+        assert not places
+    thread.join(20)
+    assert (places, told) == ([first], ["waiting"])
 
 
 def test_what_failed_stays_until_the_next(environ: dict[str, str]) -> None:
