@@ -37,7 +37,8 @@ COMMAND_ORDER = (
 """How the help lists them: the way one meets them. Commands that are not named here follow, by name."""
 
 DENIED = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG}
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EIO, errno.ELOOP}
+    | {errno.ENAMETOOLONG}
 )
 """What the file system says to what is asked of a file, where the user can do something about it and slipway cannot."""
 

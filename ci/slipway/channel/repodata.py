@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 from rattler import index
 
-from slipway.base.errors import ChannelError
+from slipway.base.errors import ChannelError, DiskFullError
+from slipway.base.files import says_disk_full
 from slipway.base.json_file import read_json
 from slipway.base.platform import LINUX_64
 from slipway.channel.package import PACKAGE_SUFFIX, is_whole
@@ -45,10 +46,17 @@ def write_index(folder: Path) -> None:
 
     Raises:
         ChannelError: a package cannot be read.
+        DiskFullError: there is no room.
     """
     try:
         asyncio.run(index.index_fs(folder, write_zst=True, write_shards=False, force=True))
     except Exception as error:  # py-rattler raises bare Exceptions here
+        if says_disk_full(str(error)):
+            raise DiskFullError(
+                "the disk is full, so the channel's index could not be written",
+                where=str(folder),
+                hint="make room and run the same command again: the channel is as it was",
+            ) from error
         for path in sorted(folder.glob(f"*/*{PACKAGE_SUFFIX}")):
             if not is_whole(path):
                 raise ChannelError(

@@ -25,6 +25,7 @@ from slipway.base.checkout import PACKAGE_ROOT
 from slipway.base.errors import BuildError, DiskFullError, NetworkError, SolveError
 from slipway.base.events import Phase, Stage, StageKey
 from slipway.base.files import copy_file
+from slipway.base.json_file import read_json
 from slipway.base.links import read_links
 from slipway.base.paths import cache_folder
 from slipway.base.platform import this_platform
@@ -63,6 +64,12 @@ FULL_DISK_SIGNS = (
     "No usable temporary directory found",
 )
 """How shells, compilers, Python and rattler-build say that nothing more can be written."""
+
+COULD_NOT_WRITE = "Could not open or create, or write to file"
+"""What rattler-build says of a temporary file, whatever the reason."""
+
+LITTLE_ROOM = 64 << 20
+"""Bytes: a disk with less was full a moment ago, when a program could not write."""
 
 NINJA_COUNT = re.compile(r"^\[(\d+)/(\d+)\]\s+(.*)$")
 
@@ -175,11 +182,12 @@ class RattlerEngine:
             if cache.error is not None:
                 raise cache.error
             _report_compiler_cache(cache, output, context, reporter)
-        answer = json.loads(answer_path.read_text(encoding="utf-8")) if answer_path.exists() else {}
+        answer = read_json(answer_path) or {}  # none, or cut off: on a full disk
         if "package" in answer:
             return Path(answer["package"])
         tail = "\n".join(completed.tail)
-        if progress.disk_is_full:
+        places = (job.parent, Path(context.environ.get("TMPDIR") or "/tmp"))
+        if progress.disk_is_full or (progress.could_not_write and any(map(_is_almost_full, places))):
             raise DiskFullError(
                 f"the disk is full, so `{output.key}` could not be built",
                 where=str(log),
@@ -214,6 +222,7 @@ class _Progress:
     def __init__(self, output: RenderedOutput, stack: ExitStack, reporter: Reporter, observer: BuildObserver) -> None:
         self.phase = Phase.PREPARE
         self.disk_is_full = False
+        self.could_not_write = False
         self.observer = observer
         self.listeners: list[Callable[[str], None]] = []
         self.task: Task = stack.enter_context(reporter.task(output.name))
@@ -228,6 +237,7 @@ class _Progress:
                 self.task.update(text=self.phase)
         if any(sign in line for sign in FULL_DISK_SIGNS):
             self.disk_is_full = True  # compilers say so long before the build ends
+        self.could_not_write = self.could_not_write or COULD_NOT_WRITE in line
         self.observer.line(line, self.phase)
         for listener in self.listeners:
             listener(line)
@@ -239,6 +249,10 @@ class _Progress:
 
 def _target(output: RenderedOutput) -> Platform:
     return target_of(output.variant, this_platform())
+
+
+def _is_almost_full(folder: Path) -> bool:
+    return shutil.disk_usage(folder).free < LITTLE_ROOM
 
 
 def _any_remote(channels: Sequence[str]) -> bool:
