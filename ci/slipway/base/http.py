@@ -37,6 +37,7 @@ class HttpLimits:
         least_speed: bytes per second that it gives at least.
         index_bytes: how large the index of a channel may be.
         file_bytes: how large any other file may be whose size nobody promises.
+        git_seconds: how long git may fetch at a time.
     """
 
     silent_seconds: int = 60
@@ -44,6 +45,7 @@ class HttpLimits:
     least_speed: int = 1000
     index_bytes: int = 2 << 30
     file_bytes: int = 32 << 30
+    git_seconds: int = 6 * 3600
 
 
 def _variable(name: str) -> str:

@@ -110,13 +110,18 @@ def capture(
     what: str,
     cwd: Path | None = None,
     to: IO[bytes] | None = None,
+    seconds: float | None = None,
 ) -> Answer:
-    """Run a program to its end, see `start`; output and errors come apart, and the output goes `to` a file if given."""
+    """Run a program to its end, see `start`; output and errors come apart, and the output goes `to` a file if given.
+
+    Raises:
+        subprocess.TimeoutExpired: it took longer than `seconds`, and was ended.
+    """
     process = None
     try:
         with _interrupts_held():
             process = start(command, env=env, what=what, cwd=cwd, output=to or subprocess.PIPE, errors=subprocess.PIPE)
-        output, errors = process.communicate()
+        output, errors = process.communicate(timeout=seconds)
     except BaseException:
         if process is not None:
             _stop(process)

@@ -81,8 +81,9 @@ def number_of(build: Mapping[str, Any], where: str) -> int:
         RecipeError: it is no whole number, or negative.
     """
     written = str(build.get("number") or 0)
-    if not written.isdigit():
-        raise RecipeError(f"build number `{written}` is not a whole number from 0", where=where, hint="such as `0`")
+    if not re.fullmatch("[0-9]{1,18}", written):
+        shown = written if len(written) <= 40 else f"{written[:40]}..."
+        raise RecipeError(f"build number `{shown}` is not a whole number from 0", where=where, hint="such as `0`")
     return int(written)
 
 
@@ -154,7 +155,7 @@ def _check_name(name: str, where: str) -> None:
 
 def _version(value: Any, where: str) -> str:
     version = str(value if value is not None else "")
-    if not re.fullmatch(r"[A-Za-z0-9_.+!]*", version):
+    if not re.fullmatch(r"([A-Za-z0-9_.+!]*[A-Za-z0-9][A-Za-z0-9_.+!]*)?", version):
         raise RecipeError(
             f"`{version}` cannot be a version", where=where, hint="use letters, digits, `.`, `_`, `+` and `!`, no `-`"
         )

@@ -13,6 +13,8 @@ import math
 import os
 import re
 import shutil
+import signal
+import subprocess
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from packaging.version import InvalidVersion, Version
 
 from slipway.base.errors import DiskFullError, HostError, IntegrityError, NetworkError, RecipeError
 from slipway.base.files import says_disk_full
+from slipway.base.http import ServerLimitError, read_limits
 from slipway.base.json_file import read_json
 from slipway.base.locks import hold_lock
 from slipway.base.proc import Answer, capture
@@ -39,6 +42,9 @@ REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECT
 SETTINGS = ("core.hooksPath=/dev/null", "core.autocrlf=false", "core.eol=lf", "core.symlinks=true", "gc.auto=0",
             "advice.detachedHead=false")  # fmt: skip
 """The user's own configuration counts (credentials, proxies, other addresses), but not for the files' bytes."""
+
+LIMITED = 'ulimit -f "$0" && exec "$@"'
+"""For sh: becomes the program in ``$@``, which writes no file of more than so many blocks of 512 bytes."""
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 HEAD = "refs/slipway/HEAD"
@@ -273,10 +279,29 @@ class _Git:
                 hint="install git: slipway fetches a recipe's git sources with the host's, before the build",
             )  # fmt: skip
         kept = {key: value for key, value in self.environ.items() if not key.startswith(REDIRECTIONS)}
-        settings = [*SETTINGS, *(["protocol.file.allow=always"] if local else [])]
+        limits = read_limits(self.environ)
+        speed = (f"http.lowSpeedLimit={limits.least_speed}", f"http.lowSpeedTime={limits.speed_seconds}")
+        settings = [*SETTINGS, *(["protocol.file.allow=always"] if local else []), *speed]
+        blocks = "unlimited" if _local(self.url) else str(limits.file_bytes // 512 + 1)
+        command = [program, *(word for setting in settings for word in ("-c", setting)), *words]
+        try:
+            answer = self._capture(["/bin/sh", "-c", LIMITED, blocks, *command], kept, limits.git_seconds)
+        except subprocess.TimeoutExpired:
+            what = f"git has fetched for {limits.git_seconds} seconds"
+            raise ServerLimitError(what, self.url, "git_seconds") from None
+        said = answer.errors.decode(errors="replace")
+        if answer.status != 0 and "Operation too slow" in said:
+            raise ServerLimitError("a git server is too slow", self.url, "least_speed")
+        if answer.status != 0 and (answer.status == -signal.SIGXFSZ or f"signal {signal.SIGXFSZ:d}" in said):
+            what = f"a git repository has more than the {limits.file_bytes} bytes that are allowed"
+            raise ServerLimitError(what, self.url, "file_bytes")
+        return answer
+
+    def _capture(self, command: Sequence[str], kept: dict[str, str], seconds: int) -> Answer:
         return capture(
-            [program, *(word for setting in settings for word in ("-c", setting)), *words],
+            command,
             env=kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_CEILING_DIRECTORIES": str(self.folder.parent)},
             what="fetching a source",
             cwd=self.folder,
+            seconds=seconds,
         )

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import os
 import shutil
+import socket
 import subprocess
+import threading
+import time
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +23,9 @@ from slipway.model import RenderedOutput, Source
 from slipway.pipeline.manifest import Manifest, differences, make_manifest
 from slipway.source import pin_sources, pinned, put
 from slipway.source.git import variables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def git(folder: Path, *words: str) -> str:
@@ -226,3 +236,76 @@ def test_links_of_a_repository_stay_links(repository: Path, recipe: Path, tmp_pa
     git(repository, "commit", "--quiet", "--message", "a link")
     put(pinned(Source(git_url="../upstream"), recipe, offline=False), tmp_path / "out", where="meta.yaml")
     assert str((tmp_path / "out/link").readlink()) == "a.txt"
+
+
+@contextmanager
+def listening(answer: bytes = b"", pause: float = 0.2) -> Iterator[int]:
+    """A server's port; it takes connections and says `answer` byte by byte, with pauses, or nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        taken = []
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = server.accept()
+                    taken.append(connection)
+                    for byte in answer:
+                        connection.sendall(bytes([byte]))
+                        time.sleep(pause)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield server.getsockname()[1]
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            for connection in taken:
+                connection.close()
+            thread.join(10)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "answer", "limits", "named"),
+    [
+        ("http", b"", {"SPEED_SECONDS": "1"}, "LEAST_SPEED"),
+        ("http", b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 50, {"SPEED_SECONDS": "1"}, "LEAST_SPEED"),
+        ("git", b"", {"GIT_SECONDS": "1"}, "GIT_SECONDS"),
+        ("git", b"ff00" + b"x" * 300, {"GIT_SECONDS": "1"}, "GIT_SECONDS"),
+    ],
+)
+def test_servers_that_are_silent_or_slow(
+    recipe: Path, scheme: str, answer: bytes, limits: dict[str, str], named: str
+) -> None:
+    environ = {**os.environ, **{f"SLIPWAY_HTTP_{name}": value for name, value in limits.items()}}
+    started = time.monotonic()
+    with listening(answer) as port, pytest.raises(NetworkError) as caught:
+        pinned(Source(git_url=f"{scheme}://127.0.0.1:{port}/x.git"), recipe, offline=False, environ=environ)
+    assert f"SLIPWAY_HTTP_{named}" in str(caught.value.hint)
+    assert time.monotonic() - started < 30
+
+
+def test_a_repository_without_end(repository: Path, recipe: Path) -> None:
+    (repository / "large").write_bytes(os.urandom(300_000))
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message=large")
+    git(repository, "repack", "-qad")
+    git(repository, "update-server-info")
+    handler = functools.partial(QuietHandler, directory=repository)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        source = Source(git_url=f"http://127.0.0.1:{server.server_port}/.git")
+        environ = {**os.environ, "SLIPWAY_HTTP_FILE_BYTES": "100000"}
+        with pytest.raises(NetworkError) as caught:
+            pinned(source, recipe, offline=False, environ=environ)
+        assert "SLIPWAY_HTTP_FILE_BYTES" in str(caught.value.hint)
+        # Under another address, as this server knows nothing of going on where it was left.
+        found = pinned(replace(source, git_url=f"{source.git_url}/"), recipe, offline=False)
+        server.shutdown()
+    assert found.git_commit == git(repository, "rev-parse", "HEAD")
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serves files and says nothing."""
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
