@@ -43,10 +43,17 @@ class VariantOption:
 
 @dataclass(frozen=True)
 class RecipeSettings:
-    """``slipway.yaml``: what each output does not read (`source.leaves_out`), and short names of variant keys."""
+    """``slipway.yaml``, all of it optional.
+
+    Attributes:
+        leaves_out: what each output does not read, see `source.leaves_out`.
+        options: short names of variant keys.
+        network: names of the outputs whose scripts and tests use the network.
+    """
 
     leaves_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: Mapping[str, VariantOption] = field(default_factory=dict)
+    network: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from slipway.base.checkout import default_folder, find_checkout
 from slipway.base.errors import VariantError
 from slipway.bootstrap.pins import EMBEDDED, embedded_pins
-from slipway.recipe import load_config, load_options, load_recipe, render_matrix, surrounding_configs
+from slipway.recipe import load_config, load_recipe, load_recipe_settings, render_matrix, surrounding_configs
 from slipway.recipe.choose import describe_asked, variant_of
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Request:
     @functools.cached_property
     def options(self) -> Mapping[str, VariantOption]:
         """The short names of variant keys that the recipe declares, by name."""
-        return load_options(self.recipe)
+        return load_recipe_settings(self.recipe).options
 
     @property
     def preferred(self) -> Variant:

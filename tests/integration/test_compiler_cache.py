@@ -227,7 +227,8 @@ def test_a_store_that_is_full_or_only_read_costs_nothing_but_time(builder: Build
 
 def _pause(builder: Builder) -> tuple[Path, Path]:
     """Let the build wait before its first compile; returns the file that says so, and the one that it waits for."""
-    waits, goes = builder.folder / "waits", builder.folder / "goes"
+    place = builder.builds / "libcached"
+    waits, goes = place / "waits", place / "goes"
     script = builder.folder / "recipe/build.sh"
     pause = f"touch {waits}; until [ -e {goes} ]; do sleep 0.05; done\n"
     script.write_text(pause + script.read_text(encoding="utf-8"), encoding="utf-8")
@@ -243,7 +244,9 @@ def _await(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_the_server_goes_with_slipway_however_that_dies(builder: Builder, number: signal.Signals) -> None:
-    waits, goes = _pause(builder)
+    script = builder.folder / "recipe/build.sh"
+    whole = script.read_text(encoding="utf-8")
+    waits, _ = _pause(builder)
     words = [CHECKOUT / "slipway", "ship", builder.folder / "recipe", "--dist", builder.dist]
     with subprocess.Popen(
         words, env={**os.environ, **builder.environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -252,8 +255,20 @@ def test_the_server_goes_with_slipway_however_that_dies(builder: Builder, number
         assert len(builder.servers()) == 1
         process.send_signal(number)
     _await(lambda: not builder.servers(), 10)
-    goes.touch()
+    script.write_text(whole, encoding="utf-8")
     assert builder.counts() == (0, 3, 0), "the next run succeeds"
+
+
+def test_a_script_sees_nothing_of_the_server(builder: Builder, redis: tuple[str, subprocess.Popen[bytes]]) -> None:
+    """What opens the store is in the server's environment."""
+    answer = builder.slipway("ship", builder.folder / "recipe", "--dist", builder.dist, "--isolation", "required")
+    if "cannot be isolated" in answer.stderr:
+        pytest.skip(answer.stderr.splitlines()[0])
+    builder.store = {"SCCACHE_REDIS_ENDPOINT": redis[0], "SCCACHE_REDIS_PASSWORD": PASSWORD}
+    script = builder.folder / "recipe/build.sh"
+    look = "if cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep SCCACHE_REDIS; then exit 1; fi\n"
+    script.write_text(script.read_text(encoding="utf-8") + look, encoding="utf-8")
+    assert builder.counts() == (0, 3, 0)
 
 
 def test_a_build_that_fails_stops_its_server(builder: Builder) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ sys.exit(main(sys.argv[3:]))
 
 STEPS = (
     "slipway.pipeline.plan:make_manifest",
-    "slipway.engines.rattler:RattlerEngine._build_in",
+    "slipway.engines.rattler:_Build.run",
     "slipway.engines.rattler:_v1_source",
     "slipway.base.proc:run",
     "slipway.pipeline.run:finish_package",
@@ -278,18 +279,26 @@ def test_nothing_of_a_build_outlives_slipway(slipway: Slipway, recipe: Path, tmp
     """Compilers that go on would write where the next run builds."""
     script = recipe / "build.sh"
     whole = script.read_text(encoding="utf-8")
-    told = tmp_path / "told"
-    script.write_text(f"sleep 300 & echo $! $$ > {told}; wait\n", encoding="utf-8")
+    seconds = f"300.{os.getpid()}"
+    script.write_text(f"sleep {seconds} & bash -c 'wait' {seconds}; wait\n", encoding="utf-8")
     command = [str(CHECKOUT / "slipway"), "ship", str(recipe), "--dist", str(tmp_path / "dist")]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        wait_until(lambda: told.exists() and told.read_text(encoding="utf-8").strip() != "")
+        wait_until(lambda: find_processes(seconds) != [])
         process.send_signal(number)
         assert process.wait(20) == (-number if number == signal.SIGKILL else 130)
-    children = [int(word) for word in told.read_text(encoding="utf-8").split()]
-    wait_until(lambda: not any(Path(f"/proc/{child}/exe").exists() for child in children))
+    wait_until(lambda: find_processes(seconds) == [])
     script.write_text(whole, encoding="utf-8")
     answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
     assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def find_processes(word: str) -> list[int]:
+    """The processes that have `word` in their command lines."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found += [int(path.parent.name)] if word.encode() in path.read_bytes() else []
+    return found
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:

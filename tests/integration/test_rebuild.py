@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from slipway.channel.package import unpack_package
+
 from .conftest import RECIPES
 
 if TYPE_CHECKING:
@@ -190,3 +192,61 @@ def test_sources_come_from_git_when_the_checkout_moved_on(slipway: Slipway, tmp_
         subprocess.run([*git, "commit", "-qm", content], check=True)
     answer = slipway(*words)
     assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def test_what_was_built_with_secrets_is_built_again_with_the_same(slipway: Slipway, tmp_path: Path) -> None:
+    """One of any name, one that is short, one that the recipe's text repeats; the package holds none of them."""
+    values = {"ODDLY_NAMED": "PLANTED-value-1", "DB_PASSWORD": "pw-9", "API_TOKEN": "PLANTED-token-2"}
+    script = 'mkdir -p $PREFIX/share; echo "$ODDLY_NAMED" "$DB_PASSWORD" | sha256sum > $PREFIX/share/sum\n'
+    script += "test $API_TOKEN = PLANTED-token-2\n"
+    needs = "build:\n  script_env:\n    - ODDLY_NAMED\n    - DB_PASSWORD\n    - API_TOKEN\n"
+    recipe = write_recipe(tmp_path / "recipe", "keeps", script, needs=needs)
+    cache = {"XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")}
+    answer = slipway("ship", recipe, "--dist", tmp_path / "dist", env=values)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    (package,) = (tmp_path / "dist/channel").glob("*/keeps-*.conda")
+    said = answer.stdout + answer.stderr
+    said += "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "dist/logs").rglob("*") if path.is_file())
+    with unpack_package(package) as folder:
+        said += "".join(path.read_text("utf-8", "replace") for path in folder.rglob("*") if path.is_file())
+    assert [value for value in values.values() if value in said] == []
+
+    def rebuild(changes: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        return slipway("rebuild", package, "--recipe", recipe, "--dist", tmp_path / "two", env=cache | values | changes)
+
+    again = rebuild({})
+    assert again.returncode == 0, again.stdout + again.stderr
+    for name in values:
+        other = rebuild({name: "PLANTED-other"})
+        assert other.returncode == 6, other.stdout + other.stderr
+        assert f"another value of ${name}" in other.stderr
+        assert not any(value in other.stdout + other.stderr for value in (*values.values(), "PLANTED-other"))
+
+
+@pytest.mark.parametrize("which", ["needed by the recipe", "own"])
+def test_flipped_byte_in_a_package_that_was_built_with(slipway: Slipway, tmp_path: Path, which: str) -> None:
+    """Of another recipe, and of the same one: neither is put into an environment."""
+    dist = tmp_path / "dist"
+    words = write_recipe(tmp_path / "words", "words", "mkdir -p $PREFIX/share; cp a.txt $PREFIX/share/words\n")
+    assert slipway("ship", words, "--dist", dist).returncode == 0
+    script = "mkdir -p $PREFIX/share; cp $PREFIX/share/words $PREFIX/share/quotes\n"
+    needs = "requirements:\n  host:\n    - words\n"
+    recipe = write_recipe(tmp_path / "quotes", "quotes", script, needs=needs)
+    if which == "own":
+        both = "package:\n  name: both\n  version: 1\nsource:\n  path: a.txt\nabout:\n  license: MIT\noutputs:\n"
+        both += "  - name: base\n    script: base.sh\n  - name: quotes\n    script: quotes.sh\n"
+        both += "    requirements:\n      host:\n        - base\n"
+        (recipe / "meta.yaml").write_text(both, encoding="utf-8")
+        (recipe / "build.sh").rename(recipe / "quotes.sh")
+        (recipe / "base.sh").write_text("mkdir -p $PREFIX/share; cp a.txt $PREFIX/share/words\n", encoding="utf-8")
+    answer = slipway("ship", recipe, "--dist", dist)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    again = slipway("rebuild", "quotes", "--recipe", recipe, "--dist", dist)
+    assert again.returncode == 0, again.stdout + again.stderr
+    (used,) = dist.glob("channel/*/base-*.conda" if which == "own" else "channel/*/words-*.conda")
+    content = bytearray(used.read_bytes())
+    content[len(content) // 2] ^= 1
+    used.write_bytes(content)
+    again = slipway("rebuild", "quotes", "--recipe", recipe, "--dist", dist)
+    assert again.returncode == 7, again.stdout + again.stderr
+    assert "base" in again.stderr if which == "own" else "words" in again.stderr

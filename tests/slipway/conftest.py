@@ -65,6 +65,7 @@ def parse() -> Callable[..., Request]:
 @pytest.fixture(autouse=True)
 def _no_secrets_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "_known", set())
+    monkeypatch.setattr(secrets, "_patterns", {})
 
 
 @pytest.fixture
@@ -211,6 +212,7 @@ class Kit:
                 target.symlink_to(content)
             else:
                 target.write_bytes(content.encode() if isinstance(content, str) else content)
+                target.chmod((modes or {}).get(path, 0o644))
         record = PackageRecord(
             name=name,
             version=version,

@@ -184,6 +184,7 @@ def run(
     what: str,
     cwd: Path | None = None,
     log: Path | None = None,
+    append: bool = False,
     on_line: Callable[[str], None] | None = None,
     on_start: Callable[[int], None] | None = None,
     error: type[SlipwayError] = BuildError,
@@ -193,7 +194,7 @@ def run(
 
     Args:
         what: what the program does, for the error message: ``building libtorch``.
-        log: file that receives the command and all its output, without secrets; overwritten.
+        log: file that receives the command and all its output, without secrets; overwritten, unless it is to `append`.
         on_line: called with each line, without its end.
         on_start: called once with the number of the process, which is that of its session too.
         error: type to raise on a non-zero exit status, when `check` is true.
@@ -207,7 +208,7 @@ def run(
     started = time.monotonic()
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)
-    with (log or Path(os.devnull)).open("w", encoding="utf-8", errors="replace") as stream:
+    with (log or Path(os.devnull)).open("a" if append else "w", encoding="utf-8", errors="replace") as stream:
         stream.write(redact(f"$ {shlex.join(words)}\n"))
         stream.flush()
         process = None

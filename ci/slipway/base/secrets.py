@@ -19,7 +19,10 @@ HIDDEN = "***"
 """What stands where a secret was."""
 
 LEAST_LENGTH = 8
-"""A shorter value is too much like other words to be looked for in texts; it is hidden where it is known to stand."""
+"""A shorter value is too much like parts of other words to be looked for in texts. It is hidden beside its name."""
+
+LEAST_WORD = 4
+"""Where the name says that it is a secret, a value from here on is hidden as a word of its own, too."""
 
 _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>`|\\^{}]+")
 _USER = re.compile(r"(?<=://)([^/?#@:]*)(:[^/?#]*)?@")
@@ -31,6 +34,7 @@ _PUBLIC_PARAMETER = re.compile(
 )
 
 _known: set[str] = set()
+_patterns: dict[tuple[str, str], re.Pattern[str]] = {}
 
 
 def names_a_secret(variable: str) -> bool:
@@ -38,11 +42,24 @@ def names_a_secret(variable: str) -> bool:
     return _SECRET.search(variable) is not None
 
 
-def remember_secret(value: str) -> None:
-    """From now on `redact` hides `value` wherever it stands, if it is long enough to be told from other words."""
+def remember_secret(value: str, name: str = "") -> None:
+    """From now on `redact` hides `value` wherever it stands, if it is long enough to be told from other words.
+
+    Args:
+        name: the variable that holds it: beside that it is hidden however short it is (``PIN=12``, ``"PIN": "12"``).
+    """
     if value:
         _known.update({value, quote(value, safe=""), value.strip()} - {""})
         _known.update(line.strip() for line in value.splitlines() if len(line.strip()) >= LEAST_LENGTH)
+    short = value.strip()
+    if name and short and len(short) < LEAST_LENGTH:
+        _patterns[name, short] = _short_pattern(name, short)
+
+
+def _short_pattern(name: str, value: str) -> re.Pattern[str]:
+    beside = rf"(?<!\w){re.escape(name)}[\"']?\s*[=:]\s*\\?[\"']?"
+    anywhere = r"|(?<!\w)" if names_a_secret(name) and len(value) >= LEAST_WORD else ""
+    return re.compile(rf"(?P<before>{beside}{anywhere}){re.escape(value)}(?!\w)")
 
 
 def remember_url(url: str) -> None:
@@ -72,6 +89,9 @@ def redact(text: str, *, parameters: bool = True) -> str:
     """
     for value in sorted((value for value in _known if len(value) >= LEAST_LENGTH and value in text), key=len)[::-1]:
         text = text.replace(value, HIDDEN)
+    for (_, value), pattern in _patterns.items():
+        if value in text:
+            text = pattern.sub(rf"\g<before>{HIDDEN}", text)
     return _URL.sub(lambda found: _redacted_url(found[0], parameters), text) if "://" in text else text
 
 

@@ -1,8 +1,9 @@
 """Packages that are taken from channels: fetched, checked, judged and unpacked, before anything is linked from them.
 
-    archives/SHA256/FILE      packages of channels elsewhere, as they came
-    unpacked/SHA256/FOLDER    each package's files
-    judged/SHA256.json        what an archive holds, and which file on disk that was read from
+    archives/SHA256/FILE        packages of channels elsewhere, as they came
+    unpacked/SHA256/files       each package's files, which environments of users have links to
+    for-builds/SHA256/files     the same once more: what a script writes into these, no environment of a user's has
+    judged/SHA256.json          what an archive holds, and which file on disk that was read from
 
 The chain of trust begins at the index, which promises the sha256 of an archive. What the archive holds is read from it
 once and then remembered for as long as the file on disk stays the one that was read: its inode, size, and times of
@@ -73,8 +74,17 @@ class TakenPackage:
         return f"{index['name']}-{index['version']}-{index['build']}"
 
 
-def take_packages(packages: Sequence[SolvedPackage], environ: Mapping[str, str] = os.environ) -> list[TakenPackage]:
+ENVIRONMENTS, BUILDS = "unpacked", "for-builds"
+"""The folders of unpacked files."""
+
+
+def take_packages(
+    packages: Sequence[SolvedPackage], environ: Mapping[str, str] = os.environ, *, shelf: str = ENVIRONMENTS
+) -> list[TakenPackage]:
     """Fetch, check, judge and unpack `packages`, as far as that is not done.
+
+    Args:
+        shelf: `ENVIRONMENTS` or `BUILDS`: who is going to link them.
 
     Raises:
         IntegrityError: one has other bytes than its channel's index promises, or is made to do harm.
@@ -82,7 +92,7 @@ def take_packages(packages: Sequence[SolvedPackage], environ: Mapping[str, str] 
         ChannelError: a local channel lacks one.
         DiskFullError: there is no room to unpack one.
     """
-    store = _Store(cache_folder(environ))
+    store = _Store(cache_folder(environ), shelf)
     full = disk_errors("the disk is full, so packages could not be unpacked", where=store.root,
                        hint="make room and run the same command again")  # fmt: skip
     with full, hold_lock(store.root / "taken.lock", patience=1800), ThreadPoolExecutor(os.cpu_count()) as executor:
@@ -110,6 +120,23 @@ def fill_linked_cache(packages: Sequence[TakenPackage], folder: Path) -> None:
         (folder / f"{package.entry}.lock").write_bytes((1).to_bytes(8, "big") + bytes.fromhex(package.sha256))
 
 
+def fill_cache_with_links(packages: Sequence[TakenPackage], folder: Path) -> None:
+    """As `fill_linked_cache`, by a link to each file: rattler links them further where it sees no other folder.
+
+    On another file system than the cache's, the packages' folders are linked, and rattler copies what is in them.
+    """
+    fill_linked_cache(packages, folder)
+    for package in packages:
+        entry, partial = folder / package.entry, folder / f".{package.entry}"
+        try:
+            shutil.copytree(package.folder, partial, symlinks=True, copy_function=os.link)
+        except OSError:  # copytree has one of its own for what went wrong
+            shutil.rmtree(partial, ignore_errors=True)
+            continue
+        entry.unlink()
+        partial.rename(entry)
+
+
 def archive_of(url: str) -> Path | None:
     """The file of a package of a local channel; None for what is not of this machine."""
     return Path(unquote(urlsplit(url).path)) if url.startswith("file://") else None
@@ -118,8 +145,10 @@ def archive_of(url: str) -> Path | None:
 class _Store:
     """The folders below `root`."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, shelf: str) -> None:
         self.root = root
+        self._shelf = shelf
+        self._other = ENVIRONMENTS if shelf == BUILDS else BUILDS
 
     def take(self, package: SolvedPackage) -> TakenPackage:
         """One package."""
@@ -137,14 +166,30 @@ class _Store:
         sha256, judged = self._remembered(archive, package.sha256)
         if sha256 is None:
             sha256 = self._check(archive, package)
-        folder = self.root / "unpacked" / sha256 / "files"
-        if judged is not None and _is_whole(folder, judged):
+        folder = self.root / self._shelf / sha256 / "files"
+        if judged is not None and (_is_whole(folder, judged) or self._copy(sha256, folder, judged)):
             return TakenPackage(sha256, archive, folder, judged)
         before = identify_file(archive)
         judged = self._unpack(archive, package, folder)
         facts = {"judgement": JUDGEMENT, "archive": before, "sha256": sha256, **asdict(judged)}
         write_file(self._memory(sha256), json.dumps(facts))
         return TakenPackage(sha256, archive, folder, judged)
+
+    def _copy(self, sha256: str, folder: Path, judged: JudgedPackage) -> bool:
+        """Take the files from the other shelf, which is faster than to unpack them; whether they are whole there."""
+        source = self.root / self._other / sha256 / "files"
+        if not source.is_dir():
+            return False
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as scratch:
+            copied = Path(scratch) / "files"
+            with suppress(shutil.Error):
+                shutil.copytree(source, copied, symlinks=True, copy_function=shutil.copy)
+                if _is_whole(copied, judged):
+                    shutil.rmtree(folder, ignore_errors=True)
+                    copied.rename(folder)
+                    return True
+        return False
 
     def _memory(self, sha256: str) -> Path:
         return self.root / "judged" / f"{sha256}.json"

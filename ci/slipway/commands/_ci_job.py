@@ -30,7 +30,14 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     engine = load_engine(arguments.engine)
     job = find_job(local_jobs(request), arguments.identifier)
     artifact = run_job(
-        request, job, arguments.handed.resolve(), engine, reporter, jobs=arguments.jobs, rebuild=arguments.rebuild
+        request,
+        job,
+        arguments.handed.resolve(),
+        engine,
+        reporter,
+        jobs=arguments.jobs,
+        isolation=arguments.isolation,
+        rebuild=arguments.rebuild,
     )
     took = "up to date" if artifact.reused else human_seconds(artifact.seconds)
     reporter.line(f"{job.file}  {human_size(artifact.size)}  {took}")

@@ -51,7 +51,14 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         run = LocalRun(
             jobs=jobs,
             folder=workspace.dist,
-            words=[*words_of(arguments), "--engine", arguments.engine, *(["--rebuild"] if arguments.rebuild else [])],
+            words=[
+                *words_of(arguments),
+                "--engine",
+                arguments.engine,
+                "--isolation",
+                arguments.isolation,
+                *(["--rebuild"] if arguments.rebuild else []),
+            ],
             machine=Machine(memory, usable_cpus(), arguments.jobs),
             settings=use_measured_memory(load_settings(), workspace.dist, usable_cpus()),
             reporter=reporter,

@@ -14,9 +14,10 @@ from slipway.base.paths import Workspace
 from slipway.base.platform import LINUX_64, find_platform, this_platform, usable_cpus
 from slipway.bootstrap.pins import EMBEDDED
 from slipway.commands._configurations import add_configuration_arguments, variants_of
+from slipway.engines.engine import Isolation
 from slipway.model import RECIPE_SETTINGS
 from slipway.pipeline.bundle import open_bundle
-from slipway.recipe import load_options
+from slipway.recipe import load_recipe_settings
 from slipway.recipe.choose import WITHOUT
 from slipway.recipe.loader import META_NAME, find_meta
 from slipway.request import DEFAULT_RECIPE, Request
@@ -63,7 +64,7 @@ def add_variant_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_variant_keys(variants: argparse._ArgumentGroup, recipe: Path) -> None:
     variants.add_argument("--variant", action="append", default=[], metavar="KEY=VALUE",
                           help="only variants with this value of a variant key (repeatable)")  # fmt: skip
-    options = load_options(recipe)
+    options = load_recipe_settings(recipe).options
     variants.set_defaults(short_names=options)
     for name, option in options.items():
         described = option.help or f"the same as --variant {option.key}={option.takes}"
@@ -124,6 +125,19 @@ def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
     """With what to build, and when."""
     parser.add_argument("--engine", default="rattler", metavar="NAME", help="rattler (default) or conda-build")
     parser.add_argument("--rebuild", action="store_true", help="build even what did not change")
+    add_isolation_argument(parser)
+
+
+def add_isolation_argument(parser: argparse.ArgumentParser) -> None:
+    """Whether scripts of recipes are kept apart from the machine."""
+    parser.add_argument(
+        "--isolation",
+        type=Isolation,
+        choices=list(Isolation),
+        default=Isolation.AUTO,
+        help="of scripts, from home, credentials, other processes and the network: auto (default: where this machine "
+        "lets bubblewrap), required, or off",
+    )
 
 
 def request_of(arguments: argparse.Namespace) -> Request:

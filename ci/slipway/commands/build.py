@@ -50,6 +50,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             environ=dict(os.environ),
             reporter=reporter,
             jobs=arguments.jobs,
+            isolation=arguments.isolation,
             rebuild=arguments.rebuild,
             journal=journal,
         )

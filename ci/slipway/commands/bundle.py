@@ -57,7 +57,9 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         with reporter.step(f"bundle {arguments.to}"):
             plan = write_bundle(arguments.to, request, rendered, context)
     for planned in plan.outputs:
-        reporter.line(f"{planned.output.key}: {len(planned.solved)} packages to build it")
+        assert planned.manifest is not None  # nothing is handed on here
+        count = sum(map(len, planned.manifest.environments.values()))
+        reporter.line(f"{planned.output.key}: {count} packages to build it")
     reporter.line(
         f"{arguments.to}: {human_size(arguments.to.stat().st_size)}, read back, sha256 {hash_file(arguments.to)}"
     )

@@ -27,7 +27,7 @@ from slipway.base.paths import Workspace
 from slipway.base.platform import usable_cpus
 from slipway.base.text import human_seconds
 from slipway.channel.folder import Channel
-from slipway.commands._options import add_bundle_argument, opened_bundle
+from slipway.commands._options import add_bundle_argument, add_isolation_argument, opened_bundle
 from slipway.engines.build_folder import VARIABLE
 from slipway.pipeline.reproduce import RebuildOptions, rebuild
 
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
     parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="compilers to run at once")
+    add_isolation_argument(parser)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="put the packages that were built there")
     parser.add_argument("--json", action="store_true", help="print what differs as JSON")
 
@@ -66,6 +67,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
                     offline=arguments.offline or bundle is not None,
                     environ=dict(os.environ),
                     jobs=arguments.jobs,
+                    isolation=arguments.isolation,
                     keep=arguments.keep,
                 )
                 result = rebuild(package, options, reporter)

@@ -4,6 +4,9 @@ conda-build gets a recipe of just one output in one variant (`slipway.engines.co
 and must come to the same package name, which is checked. Nothing else of slipway differs: the digest goes into the
 package, the package is judged, and it is published like any other.
 
+conda makes the environments itself, from a cache of packages of its own that is empty at first: what it fetches it
+checks, and channels of this machine are checked before. Its scripts are not isolated.
+
 slipway's tests exercise the command line that it makes, not conda-build itself: that takes a conda installation.
 """
 
@@ -15,10 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import proc
-from slipway.base.errors import BuildError, HostError
+from slipway.base.errors import BuildError, HostError, IntegrityError
+from slipway.channel.environments import local_folder
+from slipway.channel.folder import Channel
 from slipway.engines.conda_build_recipe import write_recipe
+from slipway.engines.engine import Isolation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from slipway.base.log import Reporter
     from slipway.engines.engine import BuildContext
     from slipway.model import RenderedOutput
@@ -29,6 +37,9 @@ class CondaBuildEngine:
 
     name = "conda-build"
 
+    def __init__(self) -> None:
+        self._told = False
+
     def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
         """See `slipway.engines.engine.Engine.build`."""
         conda = shutil.which("conda", path=context.environ.get("PATH"))
@@ -37,6 +48,8 @@ class CondaBuildEngine:
                 "`conda` is not on PATH",
                 hint="install conda and conda-build, or use `--engine rattler`, which needs neither",
             )
+        self._tell_isolation(context.isolation, reporter)
+        check_packages(context.channels)
         target = context.workspace.work / "conda-build" / output.key
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
@@ -46,7 +59,8 @@ class CondaBuildEngine:
             with reporter.task(output.name) as task:
                 proc.run(
                     command_line(conda, recipe, context, target),
-                    env=dict(context.environ) | {"CPU_COUNT": str(context.jobs)},
+                    env=dict(context.environ)
+                    | {"CPU_COUNT": str(context.jobs), "CONDA_PKGS_DIRS": str(Path(folder) / "packages")},
                     what=f"conda build of `{output.name}`",
                     log=log,
                     on_line=lambda line: task.update(text=line[:100]),
@@ -60,6 +74,27 @@ class CondaBuildEngine:
                 hint="the two engines disagree about this recipe: please report it with the recipe",
             )
         return package
+
+    def _tell_isolation(self, isolation: Isolation, reporter: Reporter) -> None:
+        if isolation is Isolation.REQUIRED:
+            raise HostError("conda-build's scripts cannot be isolated", hint="use `--engine rattler`")
+        if isolation is Isolation.AUTO and not self._told:
+            reporter.line("scripts are NOT isolated: conda-build runs them as you, with your files and the network")
+        self._told = True
+
+
+def check_packages(channels: Iterable[str]) -> None:
+    """Hold every package of the channels of this machine against its channel's index: conda does not.
+
+    Raises:
+        IntegrityError: one has other bytes.
+    """
+    for folder in filter(None, map(local_folder, channels)):
+        for path, _ in Channel(folder).records():
+            damage = Channel(folder).find_damage(path) if path.exists() else None
+            if damage is not None:
+                raise IntegrityError(f"a package must not be used: {damage}", where=str(path),
+                                     hint="`slipway ship` builds a damaged package of its channel again")  # fmt: skip
 
 
 def command_line(conda: str, recipe: Path, context: BuildContext, target: Path) -> list[str | Path]:

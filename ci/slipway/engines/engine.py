@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from slipway.base.journal import Journal
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from slipway.base.log import Reporter
     from slipway.base.paths import Workspace
-    from slipway.channel.taken import SolvedPackage
     from slipway.model import RenderedOutput
 
 FORMAT_VERSION = 4
@@ -21,6 +21,14 @@ FORMAT_VERSION = 4
 
 CLOCK_SECONDS = 1_704_067_200
 """The time of every build, seen by scripts as SOURCE_DATE_EPOCH: a clock that stands still gives the same bytes."""
+
+
+class Isolation(StrEnum):
+    """Whether scripts are isolated: where that can be had, always or else not at all, or never."""
+
+    AUTO = "auto"
+    REQUIRED = "required"
+    OFF = "off"
 
 
 @dataclass(frozen=True)
@@ -36,8 +44,7 @@ class BuildContext:
         staging: digest of everything that goes into the output's staging; without it that is built anew.
         journal: what is told of the build as it goes.
         test: whether the package's own tests run.
-        packages: those of the environments that are known beforehand; an engine gives its builds no others that it
-            unpacked earlier.
+        isolation: whether scripts run in a sandbox.
         compile_all: compile every file, even where the compiler cache's store has it; for comparing builds.
     """
 
@@ -49,7 +56,7 @@ class BuildContext:
     staging: str | None = None
     journal: Journal = field(default_factory=Journal)
     test: bool = True
-    packages: tuple[SolvedPackage, ...] = ()
+    isolation: Isolation = Isolation.AUTO
     compile_all: bool = False
 
 

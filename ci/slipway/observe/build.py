@@ -54,8 +54,7 @@ class BuildObserver:
     _since: float = 0.0
 
     def started(self, process: int) -> None:
-        """The engine's process runs, in a session of its own number."""
-        self._enter(Phase.PREPARE)
+        """A process of the engine's runs, in a session of its own number."""
         self.sampler.start(process)
 
     def line(self, text: str, phase: Phase) -> None:

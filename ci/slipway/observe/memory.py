@@ -103,10 +103,11 @@ class MemorySampler:
         self._sessions: set[int] = set()
 
     def start(self, session: int) -> None:
-        """Begin with the processes of `session`."""
+        """Begin, if that is to be done, with the processes of `session`."""
         self.watch(session)
-        self._thread = threading.Thread(target=self._run, daemon=True, name="memory-sampler")
-        self._thread.start()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, daemon=True, name="memory-sampler")
+            self._thread.start()
 
     def watch(self, session: int) -> None:
         """Sample the processes of `session`, too."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from slipway.base.journal import Journal
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
+from slipway.engines.engine import Isolation
 from slipway.pipeline.plan import PlanInputs, find_packages
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class RunContext:
     Attributes:
         channels: where build, host and test environments come from, beside this run's own packages.
         jobs: how many compilers may run at once.
+        isolation: whether scripts run in a sandbox.
         rebuild: build even what did not change.
         only: keys of the outputs to build, the others being taken from the channel as they are; None builds all.
         journal: what the run does is written down there.
@@ -38,6 +40,7 @@ class RunContext:
     environ: Mapping[str, str]
     reporter: Reporter
     jobs: int
+    isolation: Isolation = Isolation.AUTO
     rebuild: bool = False
     only: frozenset[str] | None = None
     journal: Journal = field(default_factory=Journal)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError
 from slipway.base.keyed_hash import hash_with_key
-from slipway.base.secrets import redact_values
+from slipway.base.secrets import redact, redact_values
 from slipway.engines.engine import FORMAT_VERSION
 from slipway.model import RECIPE_SETTINGS, Source
 from slipway.recipe.overlay import APPEND, CLOBBER
@@ -138,7 +138,7 @@ def make_manifest(
             for name, packages in environments.items()
         },
         needed=dict(needed),
-        variant=dict(output.variant),
+        variant={key: redact(value, parameters=False) for key, value in output.variant.items()},
     )
 
 

@@ -71,7 +71,6 @@ class PlannedOutput:
     Attributes:
         digest: of what its package is made from, or will be.
         manifest: that itself; None for an output that is handed on.
-        solved: the packages of the environments that it is built in.
         changes: what is different from the package that there is.
         package: the one that is taken as it lies; None where it is built.
         damaged: packages of it whose bytes are not those that their channel promises.
@@ -81,7 +80,6 @@ class PlannedOutput:
     reason: Reason
     digest: str
     manifest: Manifest | None = None
-    solved: tuple[SolvedPackage, ...] = ()
     changes: tuple[str, ...] = ()
     package: Path | None = None
     damaged: tuple[Path, ...] = ()
@@ -140,13 +138,10 @@ def plan_output(
         },
         needed={before.output.key: before.digest for before in earlier if before.output.name in required},
     )
-    solved = tuple(package for packages in solutions.values() for package in packages)
-    return _compare(output, manifest, solved, inputs)
+    return _compare(output, manifest, inputs)
 
 
-def _compare(
-    output: RenderedOutput, manifest: Manifest, solved: tuple[SolvedPackage, ...], inputs: PlanInputs
-) -> PlannedOutput:
+def _compare(output: RenderedOutput, manifest: Manifest, inputs: PlanInputs) -> PlannedOutput:
     """Whether there is a package of `output` that was made from just that, and if not, what is different."""
     changes: tuple[str, ...] | None = None
     damaged: list[Path] = []
@@ -157,11 +152,11 @@ def _compare(
         elif found.digest != manifest.digest:
             changes = changes or _find_changes(found, manifest)
         elif inputs.rebuild:
-            return PlannedOutput(output, Reason.REBUILT, manifest.digest, manifest, solved, damaged=tuple(damaged))
+            return PlannedOutput(output, Reason.REBUILT, manifest.digest, manifest, damaged=tuple(damaged))
         else:
-            return PlannedOutput(output, Reason.UP_TO_DATE, manifest.digest, manifest, solved, package=found.path)
+            return PlannedOutput(output, Reason.UP_TO_DATE, manifest.digest, manifest, package=found.path)
     reason = Reason.NEW if changes is None else Reason.CHANGED
-    return PlannedOutput(output, reason, manifest.digest, manifest, solved, changes or (), damaged=tuple(damaged))
+    return PlannedOutput(output, reason, manifest.digest, manifest, changes=changes or (), damaged=tuple(damaged))
 
 
 def _find_changes(found: FoundPackage, manifest: Manifest) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import IntegrityError, SolveError
-from slipway.base.files import link_or_copy
+from slipway.base.files import hash_file, link_or_copy
 from slipway.base.keyed_hash import MARK, hash_with_key
 from slipway.base.paths import cache_folder
 from slipway.base.proc import capture
@@ -26,7 +26,7 @@ from slipway.channel.folder import Channel
 from slipway.channel.package import read_info, read_package_digest, unpack_package
 from slipway.channel.repodata import set_behind
 from slipway.engines import load_engine
-from slipway.engines.engine import FORMAT_VERSION, BuildContext
+from slipway.engines.engine import FORMAT_VERSION, BuildContext, Isolation
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.pipeline.comparison import Difference, compare_trees
 from slipway.pipeline.manifest import MANIFEST_FILE, RENDERED_FILES, Manifest
@@ -53,6 +53,7 @@ class RebuildOptions:
     offline: bool
     environ: Mapping[str, str]
     jobs: int
+    isolation: Isolation
     keep: Path | None
 
 
@@ -96,6 +97,7 @@ def rebuild(package: Path, options: RebuildOptions, reporter: Reporter) -> Rebui
             environ=options.environ,
             jobs=options.jobs,
             test=False,
+            isolation=options.isolation,
             compile_all=True,
         )
         try:
@@ -178,7 +180,7 @@ def _restore_variables(known: Mapping[str, str], environ: Mapping[str, str]) -> 
                     f"the package was built with another value of ${name}, which it does not hold",
                     hint=f"set {name} as it was then, for the user and on the machine that built the package",
                 )
-            remember_secret(restored[name])
+            remember_secret(restored[name], name)
     return {"script_env": restored, "secret_env": [name for name in known if restored[name] != known[name]]}
 
 
@@ -291,9 +293,11 @@ def _find_set_behind(manifest: Manifest) -> set[str]:
 
 
 def _take_from_folder(folder: Path, wanted: dict[str, str]) -> Iterator[tuple[str, Path]]:
-    """The packages with these hashes; they are taken out of `wanted`."""
+    """The packages whose bytes have these hashes; they are taken out of `wanted`."""
     for path, record in Channel(folder).records():
-        if wanted.pop(str(record.get("sha256")), None) is not None:
+        sha256 = str(record.get("sha256"))
+        if sha256 in wanted and path.is_file() and hash_file(path) == sha256:
+            del wanted[sha256]
             yield path.parent.name, path
 
 
@@ -315,9 +319,13 @@ def _take_from_elsewhere(
 
 def _find_needed_packages(manifest: Manifest, channel: Channel) -> Iterator[tuple[str, Path]]:
     """The recipe's other packages that this one needs, as they were, and what those need to be installed."""
+    indexed = channel.is_indexed  # a bundle's packages are not: they were checked when it was opened
     for key, digest in manifest.needed.items():
-        candidates = channel.packages()
-        found = [path for path in candidates if path.stem == key and read_package_digest(path) == digest]
+        found = [
+            path
+            for path in channel.packages()
+            if path.stem == key and not (indexed and channel.find_damage(path)) and read_package_digest(path) == digest
+        ]
         if not found:
             raise SolveError(
                 f"`{key}`, which it was built with, is not in the channel as it was then", where=str(channel.folder)

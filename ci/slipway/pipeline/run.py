@@ -11,11 +11,9 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import SolveError
 from slipway.base.events import Decided, Packaged, Reason, Stage, StageKey
 from slipway.base.memory import available_memory
 from slipway.base.text import human_seconds, human_size
-from slipway.channel.environments import solve
 from slipway.channel.folder import Channel
 from slipway.engines.engine import BuildContext
 from slipway.model import Artifact, RenderedOutput
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from slipway.channel.taken import SolvedPackage
     from slipway.pipeline.context import RunContext
 
 
@@ -110,25 +107,8 @@ def _build_context(planned: PlannedOutput, context: RunContext) -> BuildContext:
         environ=context.environ,
         jobs=_fitting_jobs(planned.output, context),
         journal=context.journal,
-        packages=tuple(
-            package
-            for package in (*planned.solved, *_solve_test(planned.output, context))
-            if package.name != planned.output.name  # an older one, that something else asks for: it is not tested
-        ),
+        isolation=context.isolation,
     )
-
-
-def _solve_test(output: RenderedOutput, context: RunContext) -> tuple[SolvedPackage, ...]:
-    """What the solver picks around the package of `output` where it is tested, as far as that can be told before.
-
-    It is not where packages of this run conflict with it: then the engine, which solves again, says so.
-    """
-    own = {path.name.rsplit("-", 2)[0] for path in context.session.packages()}
-    specs = [spec for spec in output.requirements.run if spec.split()[0] not in own | {output.name}]
-    try:
-        return solve(specs, context.build_channels).packages if specs else ()
-    except SolveError:
-        return ()
 
 
 def _fitting_jobs(output: RenderedOutput, context: RunContext) -> int:

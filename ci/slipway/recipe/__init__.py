@@ -28,8 +28,9 @@ from slipway.base.errors import RecipeError
 from slipway.base.secrets import names_a_secret, remember_secret
 from slipway.recipe.choose import RecipeMatrix
 from slipway.recipe.config import VariantConfigText, given, parse
+from slipway.recipe.finish import without_secrets
 from slipway.recipe.limits import RenderLimits, call_limited
-from slipway.recipe.loader import load_config, load_options, load_recipe, surrounding_configs
+from slipway.recipe.loader import load_config, load_recipe, load_recipe_settings, surrounding_configs
 from slipway.recipe.render import Renderer
 from slipway.recipe.stages import Recipe, Versions
 
@@ -45,8 +46,8 @@ __all__ = [
     "RenderLimits",
     "VariantConfigText",
     "load_config",
-    "load_options",
     "load_recipe",
+    "load_recipe_settings",
     "render",
     "render_matrix",
     "surrounding_configs",
@@ -125,7 +126,11 @@ def render_matrix(
     for output in matrix.outputs:
         for one in (output, *([output.staging] if output.staging is not None else [])):
             for name in one.secret_env:
-                remember_secret(one.script_env[name])
+                remember_secret(one.script_env[name], name)
+    for key, values in matrix.configured.items():
+        if names_a_secret(key):
+            for value in values:
+                remember_secret(value, key)
     return matrix
 
 
@@ -144,4 +149,5 @@ def _render(
     if variants:
         parsed.append(given(variants))
     renderer = Renderer(recipe, parsed, platform=platform, environ=environ, versions=versions, limits=limits)
-    return RecipeMatrix(renderer.render(), renderer.space.values(), renderer.space.zip_groups)
+    outputs = tuple(without_secrets(output) for output in renderer.render())
+    return RecipeMatrix(outputs, renderer.space.values(), renderer.space.zip_groups)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import RecipeError
-from slipway.base.secrets import names_a_secret
+from slipway.base.secrets import names_a_secret, redact
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.recipe import fields, hashes, outputs, pins
 from slipway.recipe.file_names import check_file_names
@@ -302,3 +302,22 @@ def _listing(candidate: Candidate) -> dict[str, Any]:
         "subdir": candidate.subdir,
         "version": output.version,
     }
+
+
+def without_secrets(output: RenderedOutput) -> RenderedOutput:
+    """`output` without the variant keys that hold secrets by their names and that it does not use.
+
+    Raises:
+        RecipeError: it uses one, or one whose value is an address with a password or a token in it.
+    """
+    for key, value in output.hash_input.items():
+        if names_a_secret(key) or redact(value, parameters=False) != value:
+            raise RecipeError(
+                f"`{output.name}` uses the variant key `{key}`, which holds a secret, and packages tell their variants",
+                hint=f"give it to the script by `script_env`, as an environment variable, and take `{key}` out",
+            )
+    return replace(
+        output,
+        variant={key: value for key, value in output.variant.items() if not names_a_secret(key)},
+        staging=without_secrets(output.staging) if output.staging is not None else None,
+    )

@@ -12,10 +12,8 @@ from slipway.recipe.config import VariantConfigText
 from slipway.recipe.stages import Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
-
-    from slipway.model import VariantOption
 
 META_NAME = "meta.yaml"
 CONFIG_NAME = "conda_build_config.yaml"
@@ -68,14 +66,14 @@ def surrounding_configs(folders: Iterable[Path]) -> tuple[VariantConfigText, ...
     return tuple(load_config(path) for path in found if path.is_file())
 
 
-def load_options(directory: Path) -> Mapping[str, VariantOption]:
-    """The short names of variant keys that a recipe declares, by name; none where it has no ``slipway.yaml``.
+def load_recipe_settings(directory: Path) -> RecipeSettings:
+    """What a recipe says to slipway alone; nothing where it has no ``slipway.yaml``.
 
     Raises:
         RecipeError: the file is not as it should be.
     """
     path = directory / RECIPE_SETTINGS
-    return read_yaml(path, RecipeSettings, error=RecipeError).options if path.is_file() else {}
+    return read_yaml(path, RecipeSettings, error=RecipeError) if path.is_file() else RecipeSettings()
 
 
 def _read(path: Path) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from slipway.base.log import Reporter
-    from slipway.engines.engine import Engine
+    from slipway.engines.engine import Engine, Isolation
     from slipway.model import Artifact
     from slipway.request import Request
 
@@ -60,13 +60,22 @@ def job_variant(job: Job) -> dict[str, str]:
 
 
 def run_job(
-    request: Request, job: Job, handed: Path, engine: Engine, reporter: Reporter, *, jobs: int, rebuild: bool
+    request: Request,
+    job: Job,
+    handed: Path,
+    engine: Engine,
+    reporter: Reporter,
+    *,
+    jobs: int,
+    isolation: Isolation,
+    rebuild: bool,
 ) -> Artifact:
     """Do one job.
 
     Args:
         handed: folder of handed packages; the job's own is put there.
         jobs: compilers that may run at once.
+        isolation: whether scripts run in a sandbox.
         rebuild: build even if nothing changed.
 
     Raises:
@@ -87,6 +96,7 @@ def run_job(
             environ=dict(os.environ),
             reporter=reporter,
             jobs=jobs,
+            isolation=isolation,
             rebuild=rebuild,
             only=frozenset([job.output.key]),
             journal=journal,

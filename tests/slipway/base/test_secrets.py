@@ -66,6 +66,23 @@ def test_values_are_hidden_once_remembered() -> None:
     assert redact_values({"a": [SECRET, 1, (f"x{SECRET}",)]}) == {"a": ["***", 1, ("x***",)]}
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "text", "shown"),
+    [
+        ("PIN", "12", "export PIN=12; [12/120] steps", "export PIN=***; [12/120] steps"),
+        ("PIN", "12", '{"PIN": "12", "pin": 12}', '{"PIN": "***", "pin": 12}'),
+        ("PIN", "12", "PIN: '12' MY_PIN=12 PIN=123", "PIN: '***' MY_PIN=12 PIN=123"),
+        ("MODE", "fast", "MODE=fast is fast", "MODE=*** is fast"),
+        ("DB_PASSWORD", "s3kr", "it is s3kr, not s3krets", "it is ***, not s3krets"),
+        ("DB_PASSWORD", "abc", "abc DB_PASSWORD=abc", "abc DB_PASSWORD=***"),
+        ("A_TOKEN", "a.*b", "axxb a.*b", "axxb ***"),
+    ],
+)
+def test_short_values_are_hidden_beside_their_names(name: str, value: str, text: str, shown: str) -> None:
+    remember_secret(value, name)
+    assert redact(text) == shown
+
+
 def test_texts_of_others_keep_harmless_parameters() -> None:
     text = "https://host/?page=2&api_token=PLANTED#x=1"
     assert redact(text, parameters=False) == "https://host/?page=2&api_token=***#x=1"

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.base.errors import HostError, UsageError
+from slipway.base.errors import HostError, IntegrityError, UsageError
 from slipway.base.log import NullReporter
 from slipway.base.platform import LINUX_64
+from slipway.channel.folder import Channel
 from slipway.engines import load_engine
-from slipway.engines.engine import BuildContext
+from slipway.engines.engine import BuildContext, Isolation
 from slipway.recipe import load_recipe, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from conftest import Kit
     from slipway.base.paths import Workspace
     from slipway.model import RenderedOutput
 
@@ -72,6 +74,25 @@ def test_conda_build_gets_one_output_in_one_variant(fake_conda: BuildContext) ->
 def test_without_conda_it_says_so(make_output: Callable[..., RenderedOutput], context: BuildContext) -> None:
     with pytest.raises(HostError, match="`conda` is not on PATH"):
         load_engine("conda-build").build(make_output(), context, NullReporter())
+
+
+def test_packages_of_this_machine_are_checked_before_conda_takes_them(
+    make_output: Callable[..., RenderedOutput], fake_conda: BuildContext, kit: Kit, tmp_path: Path
+) -> None:
+    channel = Channel(tmp_path / "tools")
+    channel.publish([("linux-64", kit.package({"share/tool.txt": "good"}, name="tool"))])
+    (package,) = channel.packages()
+    content = bytearray(package.read_bytes())
+    content[len(content) // 2] ^= 1
+    package.write_bytes(content)
+    with pytest.raises(IntegrityError, match="not what the channel's index says"):
+        load_engine("conda-build").build(make_output(), replace(fake_conda, channels=(channel.url,)), NullReporter())
+
+
+def test_isolation_is_not_promised(make_output: Callable[..., RenderedOutput], fake_conda: BuildContext) -> None:
+    required = replace(fake_conda, isolation=Isolation.REQUIRED)
+    with pytest.raises(HostError, match="cannot be isolated"):
+        load_engine("conda-build").build(make_output(), required, NullReporter())
 
 
 def test_unknown_engine() -> None:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.channel.package import unpack_package
 from slipway.engines.build_folder import build_root
+from slipway.engines.engine import Isolation
 from slipway.model import OutputTest, RenderedOutput, Requirements, Source
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.run import run
@@ -44,9 +45,8 @@ MakeContext = Callable[..., RunContext]
 
 
 def test_script_sees_condas_variables_and_nothing_of_the_host(
-    make_output: MakeOutput, make_context: MakeContext, tmp_path: Path
+    make_output: MakeOutput, make_context: MakeContext
 ) -> None:
-    dump = tmp_path / "environment.txt"
     leaks = {
         "CUDA_PATH": "/opt/cuda",
         "LD_LIBRARY_PATH": "/opt/lib",
@@ -56,12 +56,13 @@ def test_script_sees_condas_variables_and_nothing_of_the_host(
         "PATH": "/opt/bin:" + os.environ["PATH"],
     }
     output = make_output(
-        script=f"env > {dump}\nmkdir $PREFIX/x; touch $PREFIX/x/y\n",
+        script="env > $RECIPE_DIR/../environment.txt\nexit 1\n",  # what failed stays for a look
         variant={"target_platform": "linux-64", "blas_impl": "mkl"},
     )
     context = make_context(environ={**os.environ, **leaks, "CONDA_OVERRIDE_CUDA": "13.0"})
-    run([output], context)
-    lines = dump.read_text(encoding="utf-8").splitlines()
+    with pytest.raises(BuildError):
+        run([output], context)
+    lines = (build_root(os.environ) / "libtoy/environment.txt").read_text(encoding="utf-8").splitlines()
     seen = dict(line.split("=", 1) for line in lines if "=" in line)
     for key, value in leaks.items():
         assert value not in seen.get(key, ""), f"{key} of the host reached the build"
@@ -229,39 +230,47 @@ def test_ninjas_count_is_shown_live(make_output: MakeOutput, make_context: MakeC
     assert phases.index(Phase.SCRIPT) < phases.index(Phase.PACK)
 
 
-def wait_for_end(process: int) -> bool:
-    """Whether `process` is gone (or a zombie) within five seconds: the kernel takes its time to kill."""
+def find_process(*words: str) -> int | None:
+    """The number of the process with these words for a command line."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if path.read_bytes().split(b"\0")[:-1] == [word.encode() for word in words]:
+                return int(path.parent.name)
+    return None
+
+
+def wait_for_end(*words: str) -> bool:
+    """Whether no process has these words for a command line within five seconds: the kernel takes its time to kill."""
     for _ in range(100):
-        try:
-            if Path(f"/proc/{process}/stat").read_text(encoding="ascii").split()[2] == "Z":
-                return True
-        except (FileNotFoundError, ProcessLookupError):
+        if find_process(*words) is None:
             return True
         time.sleep(0.05)
     return False
 
 
+@pytest.mark.parametrize("isolation", [Isolation.AUTO, Isolation.OFF])
 def test_interrupt_stops_everything_and_the_next_run_goes_on(
-    make_output: MakeOutput, make_context: MakeContext, tmp_path: Path
+    make_output: MakeOutput, make_context: MakeContext, isolation: Isolation
 ) -> None:
     first = make_output("first", script="mkdir $PREFIX/x; echo 1 > $PREFIX/x/first\n")
-    pid_file = tmp_path / "pid"
-    wait_once = f"if [ ! -e {pid_file} ]; then sleep 100 & echo $! > {pid_file}; wait; fi\n"
-    slow = wait_once + "mkdir $PREFIX/x; touch $PREFIX/x/second\n"
-    second = make_output("second", script=slow)
+    script = "mkdir $PREFIX/x; touch $PREFIX/x/second\n"
+    child = ("sleep", f"100.{os.getpid()}")
+    second = make_output("second", script=f"{' '.join(child)} & wait\n{script}")
+    context = make_context(isolation=isolation)
 
     def interrupt() -> None:
-        while not pid_file.exists() or not pid_file.read_text(encoding="ascii").strip():
+        while find_process(*child) is None:
             time.sleep(0.02)
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        run([first, second], make_context())
+        run([first, second], context)
     thread.join()
-    assert wait_for_end(int(pid_file.read_text(encoding="ascii"))), "the build's child survived"
-    assert [artifact.reused for artifact in run([first, second], make_context())] == [True, False]
+    assert wait_for_end(*child), "the build's child survived"
+    (second.recipe_dir / "build.sh").write_text(script, encoding="utf-8")
+    assert [artifact.reused for artifact in run([first, second], context)] == [True, False]
 
 
 def test_two_checkouts_at_two_times_make_the_same_bytes(
@@ -394,23 +403,31 @@ def test_secrets_reach_nothing_that_stays(make_output: MakeOutput, make_context:
         run([changed], context)
 
 
-@pytest.mark.parametrize("section", ["build", "host"])
-@pytest.mark.parametrize("damage", ["append", "flip", "restored"])
+@pytest.mark.parametrize(
+    ("section", "damage"),
+    [("build", "append"), ("build", "restored"), ("host", "flip"), ("run", "append"), ("test", "flip")],
+)
 def test_damaged_package_reaches_no_build(
     make_output: MakeOutput, make_context: MakeContext, kit: Kit, tmp_path: Path, section: str, damage: str
 ) -> None:
     """Among what an earlier build unpacked: what a script left there, a disk, or a cache that was restored."""
     channel = Channel(tmp_path / "tools")
     channel.publish([("linux-64", kit.package({"share/tool.txt": "good"}, name="tool"))])
+    script = "mkdir -p $PREFIX/x; cat $BUILD_PREFIX/share/tool.txt $PREFIX/share/tool.txt > $PREFIX/x/seen || :"
+    check = OutputTest(
+        commands=('test "$(cat $PREFIX/share/tool.txt)" = good',), requires=("tool",) if section == "test" else ()
+    )
     output = make_output(
-        requirements=Requirements(**{section: ("tool",)}),
-        script="mkdir -p $PREFIX/x; cat $BUILD_PREFIX/share/tool.txt $PREFIX/share/tool.txt > $PREFIX/x/seen || :",
+        script=script,
+        requirements=Requirements(**{section: ("tool",)} if section != "test" else {}),
+        test=check if section in ("run", "test") else OutputTest(),
     )
     context = make_context(channels=(channel.url,), environ={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")})
     for _ in range(2):
         (artifact,) = run([output], replace(context, rebuild=True))
-        assert read_contents(artifact.path)["x/seen"] == b"good"
-        (unpacked,) = (tmp_path / "cache/slipway/unpacked").glob("*/files/share/tool.txt")
+        if section in ("build", "host"):
+            assert read_contents(artifact.path)["x/seen"] == b"good"
+        (unpacked,) = (tmp_path / "cache/slipway/for-builds").glob("*/files/share/tool.txt")
         times = unpacked.stat()
         if damage == "restored":
             unpacked.unlink()
@@ -418,8 +435,9 @@ def test_damaged_package_reaches_no_build(
         os.utime(unpacked, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
+@pytest.mark.parametrize("section", ["build", "host", "run", "test"])
 def test_flipped_byte_in_a_channel_ends_the_build(
-    make_output: MakeOutput, make_context: MakeContext, kit: Kit, tmp_path: Path
+    make_output: MakeOutput, make_context: MakeContext, kit: Kit, tmp_path: Path, section: str
 ) -> None:
     channel = Channel(tmp_path / "tools")
     channel.publish([("linux-64", kit.package({"share/tool.txt": "good"}, name="tool"))])
@@ -427,9 +445,37 @@ def test_flipped_byte_in_a_channel_ends_the_build(
     content = bytearray(package.read_bytes())
     content[len(content) // 2] ^= 1
     package.write_bytes(content)
-    output = make_output(requirements=Requirements(host=("tool",)), script="mkdir $PREFIX/x; touch $PREFIX/x/y")
+    output = make_output(
+        script="mkdir $PREFIX/x; touch $PREFIX/x/y",
+        requirements=Requirements(**{section: ("tool",)} if section != "test" else {}),
+        test=OutputTest(commands=("true",), requires=("tool",) if section == "test" else ()),
+    )
     with pytest.raises(IntegrityError, match="not the one that was indexed"):
         run([output], make_context(channels=(channel.url,)))
+
+
+def test_flipped_byte_in_a_package_of_the_same_run(
+    make_output: MakeOutput, make_context: MakeContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the build of one output and that of the next, which is built with it."""
+    first = make_output("first", script="mkdir $PREFIX/x; echo 1 > $PREFIX/x/first\n")
+    needs = Requirements(host=("first 1.0 h0123456_0",))
+    second = make_output("second", script="mkdir -p $PREFIX/x; touch $PREFIX/x/second\n", requirements=needs)
+    context = make_context()
+    publish = Channel.publish
+
+    def spoil(channel: Channel, *words: Any, **more: Any) -> None:
+        publish(channel, *words, **more)
+        if channel == context.session:
+            for path in channel.packages():
+                content = bytearray(path.read_bytes())
+                content[len(content) // 2] ^= 1
+                path.unlink()  # other channels have the same file
+                path.write_bytes(content)
+
+    monkeypatch.setattr(Channel, "publish", spoil)
+    with pytest.raises(IntegrityError, match="not the one that was indexed"):
+        run([first, second], context)
 
 
 def test_channels_behind_http_are_reached_through_the_limits(

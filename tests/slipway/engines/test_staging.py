@@ -85,9 +85,8 @@ about:
 def outputs(tmp_path: Path) -> Callable[..., dict[str, RenderedOutput]]:
     """The outputs of the recipe above, or of another one in the same folder, by name."""
     folder = tmp_path / "recipe"
-    runs = tmp_path / "runs"
     files = {
-        "build.sh": f'echo "$PKG_NAME" >> {runs}\ncp start made\nmkdir -p "$PREFIX/share/toy"\n'
+        "build.sh": 'echo "the top level as $PKG_NAME"\ncp start made\nmkdir -p "$PREFIX/share/toy"\n'
         'echo "$PREFIX" > "$PREFIX/share/toy/where"; ln -s where "$PREFIX/share/toy/link"\n'
         'cp made "$PREFIX/share/first"; cp made "$PREFIX/share/second"\n',
         "install.sh": 'test -f "$PREFIX/share/first"\ncp made "$PREFIX/share/$PKG_NAME"\n',
@@ -138,7 +137,8 @@ def test_each_output_packs_its_part(
     made = read_contents(packages["toy-script"])["share/toy-script"]
     assert made == b"started\n", "the output's script goes on in the top level's folder"
     # Once for all outputs that list files, and in the folder of each whose script goes on there.
-    assert (tmp_path / "runs").read_text(encoding="utf-8").split() == ["toy-split"] * 4
+    lines = [line for log in (tmp_path / "dist/logs").glob("*.log") for line in log.read_text("utf-8").splitlines()]
+    assert [line for line in lines if line.startswith("the top level as")] == ["the top level as toy-split"] * 4
     assert packed["toy"]["share/toy/where"]["file_mode"] == "text", "the prefix in it is replaced when it is installed"
     assert packed["toy"]["share/toy/link"]["path_type"] == "softlink"
     assert not (tmp_path / "dist/work/staged").exists()

@@ -99,7 +99,6 @@ def test_later_outputs_need_the_digests_of_earlier_ones(outputs: list[RenderedOu
     assert library.manifest.needed == {}
     assert program.manifest.needed == {"libtoy-1.0-h0123456_0": library.digest}
     assert set(program.manifest.environments["host"]) == {"zlib"}, "the solver is not asked for the recipe's own"
-    assert {package.name for package in program.solved} == {"cmake", "zlib"}
 
 
 def test_what_was_made_from_the_same_is_taken(

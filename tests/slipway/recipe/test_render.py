@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from slipway.base.errors import RecipeError
 from slipway.base.platform import PLATFORMS
+from slipway.base.secrets import redact
+from slipway.pipeline.manifest import make_manifest
 from slipway.recipe import VariantConfigText
 
 if TYPE_CHECKING:
@@ -454,3 +458,32 @@ def test_they_are_the_top_levels_alone(rendered: Rendering) -> None:
     assert found["other"].test.commands == ()
     assert found["other"].test.script == "run_test.py"
     assert found["other"].build == {"post-link": "other.sh"}
+
+
+SECRETS = """\
+api_token:
+  - PLANTED-1
+address:
+  - https://me:PLANTED-2@host.example/x
+mode:
+  - fast
+"""
+
+
+def test_secrets_among_variants_are_nobodys_who_does_not_use_them(rendered: Rendering) -> None:
+    (output,) = rendered(f"{HEAD}requirements:\n  host:\n    - mode\n", SECRETS).values()
+    assert "api_token" not in output.variant
+    manifest = make_manifest(replace(output, recipe_dir=Path(__file__).parent / "errors"), engine="", environments={},
+                             needed={})  # fmt: skip
+    assert b"PLANTED" not in manifest.to_json()
+    assert redact("PLANTED-1") == "***"
+
+
+@pytest.mark.parametrize("use", ["api_token", "address"])
+@pytest.mark.parametrize("where", ["template", "script"])
+def test_a_variant_that_is_a_secret_makes_no_package(rendered: Rendering, use: str, where: str) -> None:
+    text = f"{HEAD}build:\n  string: x{{{{ {use} | length }}}}\n" if where == "template" else HEAD
+    files = {"build.sh": f"echo ${use}\n"}
+    with pytest.raises(RecipeError, match=f"uses the variant key `{use}`, which holds a secret") as caught:
+        rendered(text, SECRETS, files=files if where == "script" else {})
+    assert "PLANTED" not in str(caught.value)

@@ -1,7 +1,7 @@
 """The compiler cache of one build: a server of its own for sccache, started when the build asks and gone with it.
 
-The build's script finds sccache in its build environment; the engine starts the server, outside of the build's
-isolation, because only the server needs to know the store and what opens it. They meet in a folder: the script writes
+The build's script finds sccache in its build environment; the engine starts the server, in a sandbox beside the
+build's, because only the server needs to know the store and what opens it. They meet in a folder: the script writes
 there where sccache is and says so in its log; the engine answers with the server's socket.
 
 The server's end is bound to slipway's: it hangs on a pipe whose other end closes with slipway, however that dies.
@@ -20,7 +20,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +28,13 @@ from slipway.base.errors import HostError
 from slipway.base.events import Compiled
 from slipway.base.files import write_file
 from slipway.base.proc import GRACE_SECONDS, start
-from slipway.engines.compiler_cache.store import Store, unusable
+from slipway.engines.compiler_cache.store import CREDENTIAL_FOLDERS, FILE_VARIABLES, Store, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from slipway.base.platform import Platform
+    from slipway.engines.isolation import Sandbox
     from slipway.model import RenderedOutput
 
 PROGRAM = "sccache"
@@ -112,6 +113,7 @@ class CompilerCache:
     """sccache for one build; `place` is the build's folder.
 
     Attributes:
+        sandbox: the build's; the server, which runs the compilers, gets one like it, and what it needs for the store.
         on_start: called with the number of the server's session.
         error: why the build got no server; the build then failed because of it.
     """
@@ -119,6 +121,7 @@ class CompilerCache:
     place: Path
     store: Store
     platform: Platform
+    sandbox: Sandbox | None = None
     on_start: Callable[[int], None] = lambda session: None
     error: HostError | None = None
     _process: subprocess.Popen[bytes] | None = None
@@ -130,6 +133,7 @@ class CompilerCache:
         folder = self.place / FOLDER
         folder.mkdir(mode=0o700)
         self._errors = folder / "errors.log"
+        self._errors.touch()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -174,21 +178,21 @@ class CompilerCache:
         write_file(answer, text)
 
     def _start(self, build: Path) -> Path:
-        """Start the server and return its socket's path once it listens."""
-        address = self.place / FOLDER / "socket"
-        if len(os.fsencode(address)) > LONGEST_SOCKET:
-            self._scratch = Path(tempfile.mkdtemp(prefix="slipway-sccache-", dir="/tmp"))
-            address = self._scratch / "socket"
+        """Start the server and return its socket's path, as the build sees it, once it listens."""
+        address, seen = self._choose_address()
         environment = dict(self.store.server) | {
             "PATH": "/usr/bin:/bin",
             "SCCACHE_START_SERVER": "1",
             "SCCACHE_NO_DAEMON": "1",
             "SCCACHE_IDLE_TIMEOUT": "0",  # it lives exactly as long as the build
-            "SCCACHE_SERVER_UDS": str(address),
+            "SCCACHE_SERVER_UDS": str(seen),
         }
+        command: list[str | Path] = ["sh", "-c", KILL_WITH_PARENT, "sh", build / "bin" / PROGRAM]
+        if self.sandbox is not None:
+            command = list(self._sandbox_for_store(self.sandbox).command(command))
         with self._errors.open("wb") as errors:
             self._process = start(
-                ["sh", "-c", KILL_WITH_PARENT, "sh", build / "bin" / PROGRAM],
+                command,
                 env=environment,
                 what="the compiler cache",
                 cwd=Path("/"),
@@ -201,11 +205,37 @@ class CompilerCache:
             if self._process.poll() is not None:
                 message = self._errors.read_text(encoding="utf-8", errors="replace").strip()
                 raise unusable(self.store, "cannot be used", message or f"status {self._process.returncode}")
-            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as stream:
-                stream.connect(str(address))
-                return address
+            with contextlib.suppress(OSError):
+                _connect(address)
+                return seen
             time.sleep(0.02)
         raise unusable(self.store, f"did not answer within {STARTUP_SECONDS:.0f} seconds")
+
+    def _choose_address(self) -> tuple[Path, Path]:
+        """Where the server listens, and what the build calls that."""
+        address = self.place / FOLDER / "socket"
+        if len(os.fsencode(address)) <= LONGEST_SOCKET:
+            return address, address
+        if self.sandbox is not None:
+            return self.sandbox.outside(Path("/tmp/sccache-socket")), Path("/tmp/sccache-socket")
+        self._scratch = Path(tempfile.mkdtemp(prefix="slipway-sccache-", dir="/tmp"))
+        return self._scratch / "socket", self._scratch / "socket"
+
+    def _sandbox_for_store(self, sandbox: Sandbox) -> Sandbox:
+        """As the build's, with the store: a folder for writing, or else the network and what opens it."""
+        named = [self.store.server[name] for name in FILE_VARIABLES if name in self.store.server]
+        if self.store.is_remote and "HOME" in self.store.server:
+            named += [f"{self.store.server['HOME']}/{name}" for name in CREDENTIAL_FOLDERS]
+        readable = [path for path in map(Path, named) if path != Path("/dev/null") and path.exists()]
+        folder = [self.store.folder] if self.store.folder is not None else []
+        for path in folder:
+            path.mkdir(parents=True, exist_ok=True)
+        return replace(
+            sandbox,
+            writable=(*sandbox.writable, *folder),
+            readable=(*sandbox.readable, *readable),
+            network=sandbox.network or self.store.is_remote,
+        )
 
     @property
     def _spare(self) -> Path:
@@ -226,6 +256,16 @@ class CompilerCache:
             return read_statistics(text, output, self.store.place)
         except (OSError, ValueError):
             return None
+
+
+def _connect(address: Path) -> None:
+    """Find out whether anybody listens there, however long the path is; raises OSError if not."""
+    folder = os.open(address.parent, os.O_PATH)
+    try:
+        with socket.socket(socket.AF_UNIX) as stream:
+            stream.connect(f"/proc/self/fd/{folder}/{address.name}")
+    finally:
+        os.close(folder)
 
 
 def wants_cache(output: RenderedOutput) -> bool:

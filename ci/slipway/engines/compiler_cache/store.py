@@ -66,6 +66,15 @@ CREDENTIALS = re.compile(
 )
 """What sccache's server may need beside its own variables to reach and open a store."""
 
+FILE_VARIABLES = (
+    "SCCACHE_CONF", "SCCACHE_GCS_KEY_PATH", "GOOGLE_APPLICATION_CREDENTIALS", "AWS_SHARED_CREDENTIALS_FILE",
+    "AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR",
+)  # fmt: skip
+"""Of those, what names a file that opens a store."""
+
+CREDENTIAL_FOLDERS = (".aws", ".config/gcloud")
+"""Below the home: where clouds' own programs keep what opens a store."""
+
 SIZE = re.compile(r"\d+[KMGT]?")
 DEFAULT_SIZE = "10G"
 CONNECT_SECONDS = 5.0
@@ -86,6 +95,12 @@ class Store:
     folder: Path | None
     server: Mapping[str, str]
     clients: Mapping[str, str]
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is, or may be, reached over a network."""
+        chosen = any(name in self.server for kind, names in CHOOSERS.items() if kind != "disk" for name in names)
+        return chosen or self.folder is None
 
     def redact(self, text: str) -> str:
         """`text` without what opens the store."""
