@@ -13,11 +13,7 @@ namespace {
 constexpr int64_t kSummarizeAbove = 1000;  // elements
 constexpr int64_t kEdgeItems = 3;          // shown at both ends of a summarised dimension
 
-std::string element_text(const char* data, ScalarType dtype) {
-  const Scalar value = detail::load_scalar(data, dtype);
-  if (value.is_boolean()) return value.toBool() ? "True" : "False";
-  if (!value.is_floating_point()) return std::to_string(value.toLong());
-  const double number = value.toDouble();
+std::string floating_text(double number) {
   if (std::isnan(number)) return "nan";
   if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
   char text[32];
@@ -30,6 +26,19 @@ std::string element_text(const char* data, ScalarType dtype) {
     std::snprintf(text, sizeof text, "%.4f", number);
   }
   return text;
+}
+
+std::string element_text(const char* data, ScalarType dtype) {
+  const Scalar value = detail::load_scalar(data, dtype);
+  if (value.is_boolean()) return value.toBool() ? "True" : "False";
+  if (value.is_large_unsigned()) return std::to_string(value.to<uint64_t>());
+  if (value.is_integral(/*include_bool=*/false)) return std::to_string(value.toLong());
+  if (value.is_complex()) {
+    const auto number = value.to<c10::complex<double>>();
+    const std::string imag = floating_text(number.imag());
+    return floating_text(number.real()) + (imag[0] == '-' ? "" : "+") + imag + "j";
+  }
+  return floating_text(value.toDouble());
 }
 
 void print_dimension(std::ostream& stream, const Tensor& tensor, int64_t dim, const char* data, bool summarize) {

@@ -81,6 +81,7 @@ class TORCH_API Tensor {
   bool is_cuda() const { return device().is_cuda(); }
   bool is_meta() const { return device().is_meta(); }
   bool is_floating_point() const { return c10::is_floating_type(dtype()); }
+  bool is_complex() const { return c10::is_complex_type(dtype()); }
   bool is_wrapped_number() const { return impl_->is_wrapped_number(); }
   TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
 

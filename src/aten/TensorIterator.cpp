@@ -53,14 +53,16 @@ bool TensorIterator::try_fast_path(const TensorIteratorConfig& config) {
   }
   if (model == nullptr) return false;
   const ScalarType dtype = model->dtype();
-  if (c10::is_reduced_floating_type(dtype)) return false;
-  if (config.integers_to_float_ && !c10::is_floating_type(dtype)) return false;
+  const ScalarType computing = c10::computing_type(dtype);
+  if (computing != dtype && !model->device().is_cpu()) return false;
+  if (config.integers_to_float_ && !c10::is_floating_or_complex_type(dtype)) return false;
   for (int i = 1; i < count_; ++i) {
     const TensorImpl* input = operands_[i].input->impl();
     if (!input->is_wrapped_number()) continue;
     // A number of a higher kind (x + 2.5 with integers) raises the dtype; it has no value on Meta.
     const bool keeps_dtype =
-        c10::is_floating_type(dtype) || input->dtype() == kBool || (input->dtype() == kLong && dtype != kBool);
+        (c10::is_floating_type(dtype) && !c10::is_complex_type(input->dtype())) || c10::is_complex_type(dtype) ||
+        input->dtype() == kBool || (input->dtype() == kLong && dtype != kBool);
     if (!keeps_dtype || !input->device().is_cpu()) return false;
   }
   const ScalarType out_dtype = config.sources_[0].dtype.value_or(dtype);
@@ -76,20 +78,21 @@ bool TensorIterator::try_fast_path(const TensorIteratorConfig& config) {
     out = detail::empty(model->sizes(), out_dtype, model->device());
   }
   device_ = model->device();
-  common_dtype_ = dtype;
+  common_dtype_ = computing;
+  promoted_ = dtype;
   numel_ = model->numel();
   has_work_ = numel_ != 0;
   if (numel_ != 1) shape_.push_back(numel_);
   for (int i = 0; i < count_; ++i) {
     Operand& operand = operands_[i];
     const TensorImpl* impl = operand.source().impl();
-    operand.dtype = i == 0 ? out_dtype : dtype;
+    operand.dtype = i == 0 ? c10::computing_type(out_dtype) : computing;
     operand.data = static_cast<char*>(impl->data());
     const bool number = i > 0 && impl->is_wrapped_number();
     if (number) {
-      operand.is_cpu_scalar = true;
-      operand.is_inline = true;
-      detail::store_scalar(inline_scalars_[i].bytes, dtype, detail::load_scalar(impl->data(), impl->dtype()));
+      set_number(i, config);
+    } else if (C10_UNLIKELY(impl->dtype() != operand.dtype)) {
+      convert_rows_of(operand, impl->dtype());
     }
     if (numel_ != 1) operand.strides.push_back(number ? 0 : static_cast<int64_t>(impl->element_size()));
   }
@@ -133,7 +136,7 @@ void TensorIterator::compute_dtypes(const TensorIteratorConfig& config) {
     }
     common_dtype_ = state.result();
   }
-  if (config.integers_to_float_ && !c10::is_floating_type(common_dtype_)) common_dtype_ = c10::get_default_dtype();
+  if (config.integers_to_float_ && !c10::is_floating_or_complex_type(common_dtype_)) common_dtype_ = c10::get_default_dtype();
   promoted_ = common_dtype_;
   common_dtype_ = c10::computing_type(promoted_);
   for (int i = 0; i < count_; ++i) {
@@ -199,6 +202,24 @@ void TensorIterator::check_overlap() const {
   }
 }
 
+void TensorIterator::convert_rows_of(Operand& operand, ScalarType memory_dtype) {
+  operand.memory_dtype = memory_dtype;
+  converts_rows_ = true;
+}
+
+// A 0-dim operand in host memory: no tensor is worth its allocation.
+void TensorIterator::set_number(int index, const TensorIteratorConfig& config) {
+  Operand& operand = operands_[index];
+  Scalar number = detail::load_scalar(operand.input->data_ptr(), operand.input->dtype());
+  if (config.round_numbers_ && promoted_ != operand.dtype) {
+    detail::store_scalar(inline_scalars_[index].bytes, promoted_, number);
+    number = detail::load_scalar(inline_scalars_[index].bytes, promoted_);
+  }
+  detail::store_scalar(inline_scalars_[index].bytes, operand.dtype, number);
+  operand.is_inline = true;
+  operand.is_cpu_scalar = true;
+}
+
 void TensorIterator::cast_inputs(const TensorIteratorConfig& config) {
   for (int i = outputs_; i < count_; ++i) {
     Operand& operand = operands_[i];
@@ -209,15 +230,9 @@ void TensorIterator::cast_inputs(const TensorIteratorConfig& config) {
       continue;
     }
     if (in_memory) {
-      // A number: no tensor is worth its allocation.
-      Scalar number = detail::load_scalar(given.data_ptr(), given.dtype());
-      if (config.round_numbers_ && promoted_ != operand.dtype) {
-        detail::store_scalar(inline_scalars_[i].bytes, promoted_, number);
-        number = detail::load_scalar(inline_scalars_[i].bytes, promoted_);
-      }
-      detail::store_scalar(inline_scalars_[i].bytes, operand.dtype, number);
-      operand.is_inline = true;
-      operand.is_cpu_scalar = true;
+      set_number(i, config);
+    } else if (can_convert_rows()) {
+      convert_rows_of(operand, given.dtype());
     } else {
       operand.temporary = detail::to_dtype(given, operand.dtype);
     }
@@ -290,7 +305,9 @@ void TensorIterator::make_outputs(const DimVector& order) {
     } else if (operand.resize) {
       detail::resize_output(out, shape_);
     }
-    if (out.dtype() != operand.dtype) {
+    if (out.dtype() != operand.dtype && can_convert_rows()) {
+      convert_rows_of(operand, out.dtype());
+    } else if (out.dtype() != operand.dtype) {
       operand.temporary = out.is_non_overlapping_and_dense()
                               ? detail::empty_strided(out.sizes(), out.strides(), operand.dtype, device_)
                               : detail::empty(out.sizes(), operand.dtype, device_);

@@ -120,7 +120,8 @@ class TORCH_API TensorIterator {
   Device device() const { return device_; }
   DeviceType device_type() const { return device_.type(); }
   // The dtype that inputs (but fixed ones) and outputs (but those declared with their own) have inside the kernel: of
-  // operands in float16 or bfloat16, float.
+  // operands in float16 or bfloat16, float. On the CPU element-wise operands are brought to it row by row, inside the
+  // loops below: data() and strides() tell of memory, which a kernel without loops asks only of reductions.
   ScalarType common_dtype() const { return common_dtype_; }
   ScalarType dtype(int operand = 0) const { return operands_[operand].dtype; }
   int64_t element_size(int operand) const { return static_cast<int64_t>(c10::element_size(dtype(operand))); }
@@ -184,6 +185,7 @@ class TORCH_API TensorIterator {
     Tensor temporary;               // stands for it in the kernel, when defined
     Tensor target;                  // what finish() writes the temporary into; undefined: the caller's
     ScalarType dtype = ScalarType::Undefined;      // in the kernel
+    ScalarType memory_dtype = ScalarType::Undefined;  // in memory, where it is another one: rows are converted
     ScalarType new_dtype = ScalarType::Undefined;  // of an output that is allocated
     bool fixed = false;
     bool is_inline = false;
@@ -192,9 +194,8 @@ class TORCH_API TensorIterator {
     bool resize = false;    // the output is given, with another shape
     const Tensor& source() const { return output ? *output : *input; }
   };
-  union InlineScalar {
-    char bytes[8];
-    int64_t aligned;
+  struct alignas(16) InlineScalar {
+    char bytes[16];
   };
 
   template <typename Body>
@@ -217,12 +218,17 @@ class TORCH_API TensorIterator {
   DimVector order_dimensions() const;
   void make_outputs(const DimVector& order);
   void cast_inputs(const TensorIteratorConfig& config);
+  void set_number(int index, const TensorIteratorConfig& config);
+  void convert_rows_of(Operand& operand, ScalarType memory_dtype);
   void permute(const DimVector& order);
   void coalesce();
+  // Whether rows can be converted on their way, instead of whole tensors before and after.
+  bool can_convert_rows() const { return device_.is_cpu() && !is_reduction_ && outputs_ < count_; }
   void finish();
   Scalar read_scalar(int operand) const;
   void run_loop(Loop loop, void* context, int64_t grain_size) const;
   void serial_loop(Loop loop, void* context, int64_t begin, int64_t end) const;
+  void walk(Loop loop, void* context, int64_t begin, int64_t end) const;
   // Cuts the largest dimension in two: this iterator keeps the second half, the first is returned.
   TensorIterator split_off_half();
 
@@ -238,6 +244,7 @@ class TORCH_API TensorIterator {
   bool is_reduction_ = false;
   bool has_work_ = false;
   bool needs_finish_ = false;
+  bool converts_rows_ = false;
 };
 
 namespace detail {

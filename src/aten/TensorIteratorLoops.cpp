@@ -3,8 +3,11 @@
 #include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/TensorIterator.h>
+#include <aten/native/cpu/Conversion.h>
 
+#include <array>
 #include <limits>
+#include <optional>
 
 namespace at {
 
@@ -25,6 +28,10 @@ void store_scalar(void* data, ScalarType dtype, const Scalar& value) {
       *destination = static_cast<scalar_t>(value.to<float>());
     } else if constexpr (std::is_floating_point_v<scalar_t> || std::is_same_v<scalar_t, bool>) {
       *destination = value.to<scalar_t>();
+    } else if constexpr (c10::is_complex_v<scalar_t>) {
+      *destination = value.to<scalar_t>();
+    } else if (value.is_large_unsigned()) {
+      *destination = static_cast<scalar_t>(value.to<uint64_t>());
     } else {
       // As a tensor of that value would be converted: integers wrap.
       *destination = static_cast<scalar_t>(value.toLong());
@@ -63,7 +70,64 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) cons
   parallel_for(0, numel_, grain_size, [&](int64_t first, int64_t last) { serial_loop(loop, context, first, last); });
 }
 
+namespace {
+
+constexpr int64_t kConvertedRow = 512;  // elements at a time: they stay in the first cache
+
+// Stands between a walk and a kernel's loop: gives it parts of rows in its own dtypes, and writes its results back.
+struct RowConverter {
+  struct Side {
+    std::optional<native::cpu::Conversion> convert;  // of an input into the kernel's dtype, of an output out of it
+    int64_t size = 0;                                // of an element in the kernel
+  };
+  TensorIterator::Loop loop;
+  void* context;
+  int count;
+  int outputs;
+  std::array<Side, TensorIterator::kMaxOperands> sides;
+
+  static void run(void* self, char** data, const int64_t* strides, int64_t count) {
+    static_cast<const RowConverter*>(self)->run(data, strides, count);
+  }
+  void run(char** data, const int64_t* strides, int64_t row) const {
+    alignas(64) char buffers[TensorIterator::kMaxOperands][kConvertedRow * sizeof(c10::complex<double>)];
+    char* given[TensorIterator::kMaxOperands];
+    int64_t steps[TensorIterator::kMaxOperands];
+    for (int64_t done = 0; done < row; done += kConvertedRow) {
+      const int64_t part = std::min(kConvertedRow, row - done);
+      for (int i = 0; i < count; ++i) {
+        char* const memory = data[i] + done * strides[i];
+        const Side& side = sides[i];
+        given[i] = side.convert ? buffers[i] : memory;
+        steps[i] = side.convert && (strides[i] != 0 || i < outputs) ? side.size : strides[i];
+        if (!side.convert || i < outputs) continue;
+        (*side.convert)(buffers[i], side.size, memory, strides[i], strides[i] == 0 ? 1 : part);
+      }
+      loop(context, given, steps, part);
+      for (int i = 0; i < outputs; ++i) {
+        if (sides[i].convert) (*sides[i].convert)(data[i] + done * strides[i], strides[i], buffers[i], sides[i].size, part);
+      }
+    }
+  }
+};
+
+}  // namespace
+
 void TensorIterator::serial_loop(Loop loop, void* context, int64_t begin, int64_t end) const {
+  if (C10_LIKELY(!converts_rows_)) return walk(loop, context, begin, end);
+  RowConverter converter{loop, context, count_, outputs_, {}};
+  for (int i = 0; i < count_; ++i) {
+    const Operand& operand = operands_[i];
+    if (operand.memory_dtype == ScalarType::Undefined) continue;
+    const bool reads = i >= outputs_;
+    converter.sides[i].convert.emplace(reads ? operand.dtype : operand.memory_dtype,
+                                       reads ? operand.memory_dtype : operand.dtype);
+    converter.sides[i].size = element_size(i);
+  }
+  walk(&RowConverter::run, &converter, begin, end);
+}
+
+void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) const {
   if (begin >= end) return;
   const int count = count_;
   const int dims = ndim();

@@ -6,12 +6,21 @@ namespace at {
 
 namespace {
 
-// Tensors with dimensions decide; 0-dim tensors, then written numbers, only raise the kind (bool < integer < float).
+// Tensors with dimensions decide; 0-dim tensors, then written numbers, only raise the kind (bool < integer < float <
+// complex).
 ScalarType combine(ScalarType higher, ScalarType lower) {
   if (higher == ScalarType::Undefined) return lower;
-  if (lower == ScalarType::Undefined || c10::is_floating_type(higher)) return higher;
-  if (higher == kBool || c10::is_floating_type(lower)) return c10::promote_types(higher, lower);
+  if (lower == ScalarType::Undefined || c10::is_complex_type(higher)) return higher;
+  // A complex number keeps the precision of the tensors it meets.
+  if (c10::is_floating_type(higher)) return c10::is_complex_type(lower) ? c10::complex_type(higher) : higher;
+  if (higher == kBool || c10::is_floating_or_complex_type(lower)) return c10::promote_types(higher, lower);
   return higher;
+}
+
+// A Python float or complex number is as precise as the default dtype asks for.
+ScalarType number_type(ScalarType dtype) {
+  if (c10::is_complex_type(dtype)) return c10::complex_type(c10::get_default_dtype());
+  return c10::is_floating_type(dtype) ? c10::get_default_dtype() : dtype;
 }
 
 }  // namespace
@@ -21,8 +30,7 @@ namespace detail {
 void PromotionState::add(const Tensor& tensor) {
   ScalarType dtype = tensor.dtype();
   if (tensor.is_wrapped_number()) {
-    // A Python float is as precise as the default dtype asks for.
-    if (c10::is_floating_type(dtype)) dtype = c10::get_default_dtype();
+    dtype = number_type(dtype);
     wrapped = c10::promote_types(wrapped, dtype);
   } else if (tensor.dim() == 0) {
     zero_dim = c10::promote_types(zero_dim, dtype);
@@ -44,8 +52,7 @@ ScalarType result_type(TensorList tensors) {
 ScalarType result_type(const Tensor& tensor, const Scalar& number) {
   detail::PromotionState state;
   state.add(tensor);
-  const ScalarType dtype = number.is_floating_point() ? c10::get_default_dtype() : number.type();
-  state.wrapped = c10::promote_types(state.wrapped, dtype);
+  state.wrapped = c10::promote_types(state.wrapped, number_type(number.type()));
   return state.result();
 }
 

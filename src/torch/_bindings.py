@@ -12,6 +12,9 @@ from importlib import import_module
 
 from torch import _C
 
+# The types that torch.FloatTensor and its like are of.
+LEGACY_NAMES = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
+
 LAZY_ATTRIBUTES = {
     **dict.fromkeys(["load", "save"], "torch.serialization"),
     **dict.fromkeys(["finfo", "iinfo"], "torch._type_info"),
@@ -54,7 +57,9 @@ LAZY_ATTRIBUTES = {
         ],
         "torch._switches",
     ),
-    "TypedStorage": "torch.storage",
+    **dict.fromkeys(["Storage", "TypedStorage"], "torch.storage"),
+    "set_default_tensor_type": "torch._legacy",
+    **dict.fromkeys([f"{name}Tensor" for name in LEGACY_NAMES], "torch._legacy"),
     **dict.fromkeys(
         [f"{value._type_name}Storage" for value in vars(_C._dtypes).values() if isinstance(value, _C.dtype)],
         "torch.storage",
@@ -69,8 +74,7 @@ NOT_HERE = {
     "sparse": "use dense tensors",
     "vmap": "write the batch dimension out",
     "func": "use torch.autograd",
-    **dict.fromkeys(["uint16", "uint32", "uint64"], "use torch.int32 or torch.int64"),
-    **dict.fromkeys(["complex32", "complex64", "complex128"], "keep real and imaginary parts in two tensors"),
+    **dict.fromkeys(["complex32", "chalf"], "use torch.complex64"),
 }
 
 # What a function in front of it calls, and nobody else: torch.unique(dim=...).

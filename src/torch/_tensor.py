@@ -31,6 +31,9 @@ class Tensor(_C.TensorBase):
 
     # ------------------------------------------------------------------ as a sequence, as an array
 
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
     def __iter__(self) -> Iterator[Tensor]:
         if self.dim() == 0:
             raise TypeError("iteration over a 0-d tensor")
@@ -97,11 +100,20 @@ class Tensor(_C.TensorBase):
 
     # ------------------------------------------------------------------ memory, copies, pickles
 
-    def storage(self) -> TypedStorage:
-        """The memory under this tensor with its dtype."""
+    def new(self, *arguments: Any, device: Any = None) -> Tensor:
+        """A tensor of this one's dtype and device: of these sizes (not set), or of a sequence's values."""
+        made: Tensor = _C._legacy_tensor(self.dtype, *arguments, device=self.device if device is None else device)
+        return made
+
+    def storage_type(self) -> type[TypedStorage]:
+        """The class of `storage()`."""
         from torch.storage import typed_storage_class
 
-        return typed_storage_class(self.dtype)(wrap_storage=self.untyped_storage())
+        return typed_storage_class(self.dtype)
+
+    def storage(self) -> TypedStorage:
+        """The memory under this tensor with its dtype."""
+        return self.storage_type()(wrap_storage=self.untyped_storage())
 
     def is_shared(self) -> bool:
         """Whether other processes can map this memory. CUDA memory always counts as shared."""

@@ -122,14 +122,27 @@ class _Formatter:
         return text.rjust(self.width)
 
 
-def _vector_text(values: list[Any], indent: int, formatter: _Formatter) -> str:
+class _ComplexFormatter:
+    """Real and imaginary parts, each as a tensor of them is written."""
+
+    def __init__(self, values: list[complex]) -> None:
+        self.real = _Formatter([value.real for value in values], True)
+        self.imag = _Formatter([value.imag for value in values], True)
+        self.width = self.real.width + self.imag.width + 1
+
+    def text(self, value: complex) -> str:
+        imag = self.imag.text(value.imag).lstrip() + "j"
+        return self.real.text(value.real) + ("" if imag[0] in "+-" else "+") + imag
+
+
+def _vector_text(values: list[Any], indent: int, formatter: _Formatter | _ComplexFormatter) -> str:
     per_line = max(1, (PRINT_OPTS.linewidth - indent) // (formatter.width + 2))
     words = [" ..." if value is _GAP else formatter.text(value) for value in values]
     lines = [", ".join(words[start : start + per_line]) for start in range(0, len(words), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-def _nested_text(values: Any, dimensions: int, indent: int, formatter: _Formatter) -> str:
+def _nested_text(values: Any, dimensions: int, indent: int, formatter: _Formatter | _ComplexFormatter) -> str:
     if dimensions == 0:
         return formatter.text(values)
     if dimensions == 1:
@@ -140,7 +153,9 @@ def _nested_text(values: Any, dimensions: int, indent: int, formatter: _Formatte
 
 def _contents_text(tensor: Tensor, indent: int) -> str:
     values = _values(tensor, summarize=tensor.numel() > PRINT_OPTS.threshold)
-    return _nested_text(values, tensor.dim(), indent, _Formatter(list(_flat(values)), tensor.is_floating_point()))
+    flat = list(_flat(values))
+    formatter = _ComplexFormatter(flat) if tensor.is_complex() else _Formatter(flat, tensor.is_floating_point())
+    return _nested_text(values, tensor.dim(), indent, formatter)
 
 
 def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
@@ -172,6 +187,7 @@ def tensor_text(tensor: Tensor) -> str:
     prefix = "tensor("
     suffixes = []
     default = torch.get_default_dtype()
+    implied = (default, default.to_complex(), torch.int64, torch.bool)
     values = tensor.detach()
     if tensor.is_cuda or tensor.is_meta:
         suffixes.append(f"device='{tensor.device}'")
@@ -186,7 +202,7 @@ def tensor_text(tensor: Tensor) -> str:
         show_dtype = tensor.dtype != default
     else:
         contents = ""
-        show_dtype = tensor.dtype not in (default, torch.int64, torch.bool)
+        show_dtype = tensor.dtype not in implied
     if show_dtype:
         suffixes.append(f"dtype={tensor.dtype}")
     if not contents:

@@ -16,6 +16,7 @@ class finfo:
     def __init__(self, dtype: torch.dtype | None = None) -> None:
         dtype = torch.get_default_dtype() if dtype is None else dtype
         _check_dtype("finfo", dtype)
+        dtype = dtype.to_real()
         if not dtype.is_floating_point:
             raise TypeError(
                 f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{_name(dtype)}'"
@@ -41,7 +42,7 @@ class iinfo:
 
     def __init__(self, dtype: torch.dtype) -> None:
         _check_dtype("iinfo", dtype)
-        if dtype.is_floating_point or dtype is torch.bool:
+        if dtype.is_floating_point or dtype.is_complex or dtype is torch.bool:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{_name(dtype)}'")
         self.dtype = _name(dtype)
         self.bits = dtype.itemsize * 8

@@ -7,52 +7,161 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from torch import UntypedStorage
 
 
 class TypedStorage:
-    """Memory with a dtype: `dtype`, `device`, `nbytes()`, `size()` (elements), `untyped()`, `tolist()`."""
+    """Memory with a dtype: a list of numbers that tensors share.
+
+    `TypedStorage(5, dtype=torch.int32)` has five elements (not set), `TypedStorage([1, 2, 3])` these;
+    `wrap_storage=` takes memory that is there. `torch.FloatStorage` and its like know their dtype.
+    """
 
     dtype: torch.dtype
 
-    def __init__(self, *, wrap_storage: UntypedStorage, dtype: torch.dtype | None = None) -> None:
+    def __init__(
+        self,
+        data: int | Sequence[Any] | None = None,
+        *,
+        wrap_storage: UntypedStorage | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
         if dtype is not None:
             self.dtype = dtype
-        self._storage = wrap_storage
+        elif not hasattr(type(self), "dtype"):
+            self.dtype = torch.get_default_dtype()
+        if wrap_storage is None:
+            made = torch._C._legacy_tensor(self.dtype, *(() if data is None else (data,)), device=device)
+            wrap_storage = made.untyped_storage()
+        elif data is not None:
+            raise RuntimeError("TypedStorage: got both data and 'wrap_storage'")
+        self._untyped_storage = wrap_storage
 
     @property
     def device(self) -> torch.device:
-        return self._storage.device
+        return self._untyped_storage.device
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.device.type == "cuda"
 
     def untyped(self) -> UntypedStorage:
-        return self._storage
+        return self._untyped_storage
 
     def nbytes(self) -> int:
-        return self._storage.nbytes()
+        return self._untyped_storage.nbytes()
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
 
     def data_ptr(self) -> int:
-        return self._storage.data_ptr()
+        return self._untyped_storage.data_ptr()
 
     def size(self) -> int:
-        return self._storage.nbytes() // self.dtype.itemsize
+        return self._untyped_storage.nbytes() // self.dtype.itemsize
 
     def __len__(self) -> int:
         return self.size()
 
+    def is_shared(self) -> bool:
+        return self._as_tensor().is_shared()
+
+    def is_pinned(self) -> bool:
+        return False
+
     def _as_tensor(self) -> torch.Tensor:
         tensor = torch.empty(0, dtype=self.dtype, device=self.device)
-        return tensor.set_(self._storage, 0, (self.size(),), (1,))
+        return tensor.set_(self._untyped_storage, 0, (self.size(),), (1,))
 
     def tolist(self) -> list[Any]:
         values: list[Any] = self._as_tensor().tolist()
         return values
 
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
     def __getitem__(self, index: Any) -> Any:
-        return self._as_tensor()[index].item() if isinstance(index, int) else self._as_tensor()[index].tolist()
+        if isinstance(index, slice):
+            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        return self._as_tensor()[index].item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._as_tensor()[index] = value
+
+    def fill_(self, value: Any) -> TypedStorage:
+        """Sets every element; returns itself."""
+        self._as_tensor().fill_(value)
+        return self
+
+    def copy_(self, source: TypedStorage, non_blocking: bool = False) -> TypedStorage:
+        """Copies another storage's elements, converted; returns itself."""
+        self._as_tensor().copy_(source._as_tensor(), non_blocking)
+        return self
+
+    def resize_(self, size: int) -> TypedStorage:
+        """Gives it so many elements, the first ones kept; returns itself."""
+        self._untyped_storage.resize_(size * self.dtype.itemsize)
+        return self
+
+    def clone(self) -> TypedStorage:
+        return TypedStorage(wrap_storage=self._untyped_storage.clone(), dtype=self.dtype)
+
+    def cpu(self) -> TypedStorage:
+        return TypedStorage(wrap_storage=self._untyped_storage.cpu(), dtype=self.dtype)
+
+    def to_dtype(self, dtype: torch.dtype) -> TypedStorage:
+        """The elements converted, in memory of their own."""
+        return self._as_tensor().to(dtype, copy=True).storage()
+
+    def type(self, dtype: Any = None) -> Any:
+        """Its class's name, "torch.FloatStorage"; or the elements converted to those of a class, or of its name."""
+        if dtype is None:
+            return f"torch.{_CLASS_OF[self.dtype].__name__}"
+        wanted = {**{kind.dtype: kind for kind in STORAGE_CLASSES}, **{f"torch.{kind.__name__}": kind for kind in STORAGE_CLASSES}}
+        return self.to_dtype(wanted.get(dtype, dtype).dtype)
+
+    def float(self) -> TypedStorage:
+        return self.to_dtype(torch.float32)
+
+    def double(self) -> TypedStorage:
+        return self.to_dtype(torch.float64)
+
+    def half(self) -> TypedStorage:
+        return self.to_dtype(torch.float16)
+
+    def bfloat16(self) -> TypedStorage:
+        return self.to_dtype(torch.bfloat16)
+
+    def long(self) -> TypedStorage:
+        return self.to_dtype(torch.int64)
+
+    def int(self) -> TypedStorage:
+        return self.to_dtype(torch.int32)
+
+    def short(self) -> TypedStorage:
+        return self.to_dtype(torch.int16)
+
+    def char(self) -> TypedStorage:
+        return self.to_dtype(torch.int8)
+
+    def byte(self) -> TypedStorage:
+        return self.to_dtype(torch.uint8)
+
+    def bool(self) -> TypedStorage:
+        return self.to_dtype(torch.bool)
+
+    def complex_float(self) -> TypedStorage:
+        return self.to_dtype(torch.complex64)
+
+    def complex_double(self) -> TypedStorage:
+        return self.to_dtype(torch.complex128)
 
     def __repr__(self) -> str:
         values = "".join(f" {value}\n" for value in self.tolist())
-        return f"{values}[{type(self).__name__}(dtype={self.dtype}, device={self.device}) of size {self.size()}]"
+        return f"{values}[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {self.size()}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Plain pickle: the bytes of a small torch.save file, as PyTorch does it."""
@@ -63,10 +172,19 @@ class TypedStorage:
         return _load_from_bytes, (buffer.getvalue(),)
 
 
+class _LegacyStorage(type):
+    """The type of `torch.FloatStorage`: any storage of its dtype is its instance."""
+
+    dtype: torch.dtype
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype == cls.dtype
+
+
 def _make_storage_class(dtype: torch.dtype) -> type[TypedStorage]:
     """`torch.FloatStorage`, as files name it, for torch.float32."""
     facts = {"dtype": dtype, "__module__": "torch", "__doc__": f"A `TypedStorage` of {dtype} elements."}
-    return type(f"{dtype._type_name}Storage", (TypedStorage,), facts)
+    return _LegacyStorage(f"{dtype._type_name}Storage", (TypedStorage,), facts)
 
 
 _CLASS_OF = {
@@ -74,6 +192,7 @@ _CLASS_OF = {
 }
 STORAGE_CLASSES: tuple[type[TypedStorage], ...] = tuple(_CLASS_OF.values())
 globals().update({storage_class.__name__: storage_class for storage_class in STORAGE_CLASSES})
+Storage = _CLASS_OF[torch.float32]
 
 
 def typed_storage_class(dtype: torch.dtype) -> type[TypedStorage]:

@@ -48,7 +48,7 @@ class _Writer:
 
     def encode(self, torch: Any, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            value = value.detach()
+            value = value.detach().resolve_conj().resolve_neg()  # of what PyTorch only marked
             dtype = str(value.dtype)
             array = _array(torch, value)
             offset = len(self.blob)
@@ -60,6 +60,8 @@ class _Writer:
             return [self.encode(torch, item) for item in value]
         if isinstance(value, float):
             return {"float": repr(value)}
+        if isinstance(value, complex):
+            return {"complex": [repr(value.real), repr(value.imag)]}
         if value is None or isinstance(value, (bool, int, str)):
             return value
         return {"text": repr(value)}
@@ -119,6 +121,10 @@ class Table:
             same = actual == value or (math.isnan(actual) and math.isnan(value))
             close = math.isclose(actual, value, rel_tol=case.rtol, abs_tol=case.atol)
             assert same or close, f"{path}: expected {value}, got {actual}"
+        elif isinstance(expected, dict) and "complex" in expected:
+            number = complex(*map(float, expected["complex"]))
+            assert isinstance(actual, complex), f"{path}: expected {number}, got {actual!r}"
+            assert abs(actual - number) <= case.atol + case.rtol * abs(number), f"{path}: expected {number}, got {actual}"
         elif isinstance(expected, dict):
             assert repr(actual) == expected["text"], path
         elif isinstance(expected, list):
@@ -134,7 +140,7 @@ class Table:
         assert (str(actual.dtype), list(actual.shape)) == (dtype, shape), path
         found = _array(torch, actual.detach())
         wanted = self.array(expected)
-        if found.dtype.kind == "f":
+        if found.dtype.kind in "fc":
             np.testing.assert_allclose(found, wanted, rtol=case.rtol, atol=case.atol, equal_nan=True, err_msg=path)
         else:
             np.testing.assert_array_equal(found, wanted, err_msg=path)

@@ -191,14 +191,18 @@ Tensor square(const Tensor& self) { return at::pow(self, Scalar(2)); }
 Tensor isnan(const Tensor& self) { return at::ne(self, self); }
 
 Tensor isinf(const Tensor& self) {
+  if (self.is_complex()) return at::logical_or(at::isinf(at::real(self)), at::isinf(at::imag(self)));
   if (!self.is_floating_point()) return at::zeros_like(self, TensorOptions(kBool));
   return at::eq(at::abs(self), Scalar(kInfinity));
 }
 
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
+  if (self.is_complex()) {
+    return at::view_as_complex(at::nan_to_num(at::view_as_real(self), nan, posinf, neginf).contiguous());
+  }
   if (!self.is_floating_point()) return at::clone(self);
-  const double largest = dispatch_stored_types(self.dtype(), "nan_to_num", [](auto type) -> double {
+  const double largest = dispatch_real_types(self.dtype(), "nan_to_num", [](auto type) -> double {
     return std::numeric_limits<typename decltype(type)::type>::max();
   });
   Tensor result = at::masked_fill(self, at::isnan(self), Scalar(nan.value_or(0)));
@@ -212,6 +216,7 @@ Tensor& nan_to_num_(Tensor& self, std::optional<double> nan, std::optional<doubl
 }
 
 Tensor isfinite(const Tensor& self) {
+  if (self.is_complex()) return at::logical_and(at::isfinite(at::real(self)), at::isfinite(at::imag(self)));
   if (!self.is_floating_point()) return at::ones_like(self, TensorOptions(kBool));
   return at::lt(at::abs(self), Scalar(kInfinity));  // false for NaN too
 }
@@ -231,13 +236,13 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   TORCH_CHECK(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
   // Equal values are close, among them infinities of one sign.
   Tensor close = at::eq(self, other);
-  if (equal_nan && self.is_floating_point()) {
+  if (equal_nan && c10::is_floating_or_complex_type(self.dtype())) {
     close = at::logical_or(close, at::logical_and(at::isnan(self), at::isnan(other)));
   }
   if (rtol == 0 && atol == 0) return close;
   Tensor left = self;
   Tensor right = other;
-  if (!self.is_floating_point()) {  // integers are compared as floating-point numbers, so that nothing wraps
+  if (!c10::is_floating_or_complex_type(self.dtype())) {  // integers are compared as floating-point numbers, so that nothing wraps
                                     // around
     left = self.to(kDouble, false);
     right = other.to(kDouble, false);

@@ -14,13 +14,15 @@ namespace {
 void check_alpha(const TensorIterator& iter, const Scalar& alpha) {
   const ScalarType dtype = iter.common_dtype();
   TORCH_CHECK(!alpha.is_boolean() || dtype == kBool, "Boolean alpha only supported for Boolean results.");
-  TORCH_CHECK(c10::is_floating_type(dtype) || !alpha.is_floating_point(),
+  TORCH_CHECK(c10::is_floating_or_complex_type(dtype) || alpha.is_integral(/*include_bool=*/true),
               "For integral input tensors, argument alpha must not be a floating point number.");
+  TORCH_CHECK(c10::is_complex_type(dtype) || !alpha.is_complex(),
+              "For non-complex input tensors, argument alpha must not be a complex number.");
 }
 
 // Here and not in the kernel: empty and meta tensors are refused, too.
 void check_bits(const TensorIterator& iter, const char* name) {
-  if (c10::is_floating_type(iter.common_dtype())) detail::throw_dtype_not_implemented(name, iter.common_dtype());
+  if (c10::is_floating_or_complex_type(iter.common_dtype())) detail::throw_dtype_not_implemented(name, iter.common_dtype());
 }
 
 }  // namespace
@@ -78,7 +80,7 @@ void pow_scalar(const Tensor& self, const Scalar& exponent, Tensor& out) {
   const ScalarType dtype = result_type(self, exponent);
   TORCH_CHECK_NOT_IMPLEMENTED(dtype != kBool || exponent.equal(0) || exponent.equal(1),
                               "\"pow\" not implemented for 'Bool'");
-  TORCH_CHECK(c10::is_floating_type(dtype) || exponent.toLong() >= 0,
+  TORCH_CHECK(c10::is_floating_or_complex_type(dtype) || exponent.toLong() >= 0,
               "Integers to negative integer powers are not allowed.");
   TensorIterator(TensorIteratorConfig().output(out).input(self).compute_in(dtype)).run(pow_scalar_kernels, exponent);
 }
@@ -88,10 +90,12 @@ Tensor pow_base_scalar(const Scalar& self, const Tensor& exponent) {
 }
 
 void maximum(const Tensor& self, const Tensor& other, Tensor& out) {
+  TORCH_CHECK(!self.is_complex() && !other.is_complex(), "maximum not implemented for complex tensors.");
   TensorIterator::binary_op(out, self, other).run(maximum_kernels);
 }
 
 void minimum(const Tensor& self, const Tensor& other, Tensor& out) {
+  TORCH_CHECK(!self.is_complex() && !other.is_complex(), "minimum not implemented for complex tensors.");
   TensorIterator::binary_op(out, self, other).run(minimum_kernels);
 }
 

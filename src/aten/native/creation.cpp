@@ -13,7 +13,10 @@ namespace at::native {
 
 namespace {
 
-ScalarType dtype_of(const Scalar& value) { return value.is_floating_point() ? c10::get_default_dtype() : value.type(); }
+ScalarType dtype_of(const Scalar& value) {
+  if (value.is_complex()) return c10::complex_type(c10::get_default_dtype());
+  return value.is_floating_point() ? c10::get_default_dtype() : value.type();
+}
 
 TensorOptions options_like(const Tensor& self, const TensorOptions& options) {
   return options.dtype(options.dtype_opt.value_or(self.dtype())).device(options.device_opt.value_or(self.device()));

@@ -95,7 +95,7 @@ bool is_nonzero(const Tensor& self) {
   TORCH_CHECK(self.numel() != 0, "Boolean value of Tensor with no values is ambiguous");
   TORCH_CHECK(self.numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");
   const Scalar value = at::item(self);
-  return value.is_floating_point() ? value.toDouble() != 0 : value.toLong() != 0;
+  return value.toBool();
 }
 
 }  // namespace at::native

@@ -27,6 +27,7 @@ void lerp(const Tensor& self, const Tensor& end, const Scalar& weight, Tensor& o
 }
 
 void clamp(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max, Tensor& out) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "clamp is not supported for complex types");
   TORCH_CHECK(min || max, "torch.clamp: At least one of 'min' or 'max' must not be None");
   ScalarType dtype = self.dtype();
   if (min) dtype = c10::promote_types(dtype, result_type(self, *min));
@@ -39,6 +40,7 @@ void clamp(const Tensor& self, const std::optional<Scalar>& min, const std::opti
 }
 
 void clamp_tensor(const Tensor& self, const Tensor& min, const Tensor& max, Tensor& out) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "clamp is not supported for complex types");
   TORCH_CHECK(min.defined() || max.defined(), "torch.clamp: At least one of 'min' or 'max' must not be None");
   if (!max.defined()) return native::maximum(self, min, out);
   Tensor raised;

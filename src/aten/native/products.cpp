@@ -11,7 +11,7 @@
 
 namespace at::native {
 
-Tensor vdot(const Tensor& self, const Tensor& other) { return at::dot(self, other); }
+Tensor vdot(const Tensor& self, const Tensor& other) { return at::dot(at::conj(self), other); }
 
 Tensor inner(const Tensor& self, const Tensor& other) {
   if (self.dim() == 0 || other.dim() == 0) return at::mul(self, other);

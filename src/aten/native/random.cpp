@@ -54,7 +54,7 @@ void check_bounds(const Tensor& self, int64_t from, int64_t last) {
 std::pair<int64_t, int64_t> representable_range(ScalarType dtype, int64_t from, int64_t to) {
   const int digits = c10::type_facts(dtype).digits;
   const auto rounded = [&](int64_t value) {
-    return dispatch_stored_types(dtype, "random_", [&](auto type) {
+    return dispatch_ordered_types(dtype, "random_", [&](auto type) {
       return static_cast<int64_t>(static_cast<double>(static_cast<typename decltype(type)::type>(value)));
     });
   };
@@ -89,6 +89,11 @@ TensorOptions like(const Tensor& self, const TensorOptions& options) {
 }  // namespace
 
 Tensor& uniform_(Tensor& self, double from, double to, const Generator& generator) {
+  if (self.is_complex()) {
+    Tensor parts = at::view_as_real(at::detach(self));
+    native::uniform_(parts, from, to, generator);
+    return self;
+  }
   check_floating(self, "check_uniform_bounds");
   TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
               " > to=", to);
@@ -104,6 +109,12 @@ Tensor& uniform_(Tensor& self, double from, double to, const Generator& generato
 
 Tensor& normal_(Tensor& self, double mean, double std, const Generator& generator) {
   TORCH_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
+  if (self.is_complex()) {  // the parts share the variance
+    TORCH_CHECK_NOT_IMPLEMENTED(mean == 0, "normal_: a complex tensor has mean 0, not ", mean);
+    Tensor parts = at::view_as_real(at::detach(self));
+    native::normal_(parts, 0, std / std::sqrt(2.0), generator);
+    return self;
+  }
   check_floating(self, "normal_kernel_cpu");
   assert_no_internal_overlap(self);
   if (self.numel() > 0)

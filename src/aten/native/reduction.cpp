@@ -34,7 +34,7 @@ ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
 
 ScalarType mean_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
   const ScalarType result = dtype.value_or(self.dtype());
-  TORCH_CHECK(c10::is_floating_type(result), "mean(): could not infer output dtype. ",
+  TORCH_CHECK(c10::is_floating_or_complex_type(result), "mean(): could not infer output dtype. ",
               dtype ? "Optional" : "Input",
               " dtype must be either a floating point or complex dtype. Got: ", result);
   return result;
@@ -123,7 +123,7 @@ Tensor prod_dim(const Tensor& self, int64_t dim, bool keepdim, std::optional<Sca
 
 Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction,
            bool keepdim) {
-  TORCH_CHECK(self.is_floating_point(), "std and var only support floating point and complex dtypes");
+  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()), "std and var only support floating point and complex dtypes");
   const IntArrayRef dims = value_or_empty(dim);
   const DimMask mask = dim_mask(dims, self.dim());
   DimVector reduced;
@@ -134,7 +134,8 @@ Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::option
     count *= self.sizes()[i];
   }
   const Tensor centered = at::sub(self, at::mean(self, IntArrayRef(reduced), /*keepdim=*/true));
-  const Tensor squares = at::sum(at::mul(centered, centered), IntArrayRef(reduced), keepdim);
+  const Tensor square = self.is_complex() ? at::real(at::mul(centered, at::conj(centered))) : at::mul(centered, centered);
+  const Tensor squares = at::sum(square, IntArrayRef(reduced), keepdim);
   // No degrees of freedom left: 0 / 0 is NaN and x / 0 infinite, as PyTorch answers.
   return at::div(
       squares, Scalar(std::max(0.0, static_cast<double>(count) - correction.value_or(Scalar(1)).toDouble())));
@@ -252,7 +253,7 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> di
 
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<IntArrayRef> dim,
                                     const std::optional<Scalar>& correction, bool keepdim) {
-  TORCH_CHECK(self.is_floating_point(), "var_mean only support floating point and complex dtypes");
+  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()), "var_mean only support floating point and complex dtypes");
   const Tensor variance = at::var(self, dim, correction, keepdim);
   return {variance, at::mean(self, dim, keepdim)};
 }
@@ -268,7 +269,7 @@ std::tuple<Tensor, Tensor> var_mean_dim(const Tensor& self, std::optional<IntArr
 
 std::tuple<Tensor, Tensor> std_mean(const Tensor& self, std::optional<IntArrayRef> dim,
                                     const std::optional<Scalar>& correction, bool keepdim) {
-  TORCH_CHECK(self.is_floating_point(), "std_mean only support floating point and complex dtypes");
+  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()), "std_mean only support floating point and complex dtypes");
   return {at::std(self, dim, correction, keepdim), at::mean(self, dim, keepdim)};
 }
 
@@ -293,13 +294,14 @@ Tensor norm_dim_dtype(const Tensor& self, const std::optional<Scalar>& p, IntArr
 Tensor norm(const Tensor& self, const Scalar& p) { return at::norm(self, std::optional<Scalar>(p), {}, false); }
 
 Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
-  TORCH_CHECK(self.is_floating_point(),
+  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
               "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", self.dtype());
   const double exponent = p.value_or(Scalar(2)).toDouble();
-  if (exponent == 2) return at::sqrt(at::sum(at::mul(self, self), dim, keepdim));
+  if (exponent == 2 && !self.is_complex()) return at::sqrt(at::sum(at::mul(self, self), dim, keepdim));
   const Tensor magnitude = at::abs(self);
+  if (exponent == 2) return at::sqrt(at::sum(at::mul(magnitude, magnitude), dim, keepdim));
   if (exponent == 1) return at::sum(magnitude, dim, keepdim);
-  if (exponent == 0) return at::sum(at::ne(self, Scalar(0)), dim, keepdim, self.dtype());
+  if (exponent == 0) return at::sum(at::ne(self, Scalar(0)), dim, keepdim, magnitude.dtype());
   TORCH_CHECK(self.numel() > 0 || (!std::isinf(exponent) && exponent > 0),
               "linalg.vector_norm cannot compute the ", exponent,
               " norm on an empty tensor because the operation does not have an identity");

@@ -12,6 +12,7 @@
 namespace at::native {
 
 std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) {
+  TORCH_CHECK(!self.is_complex(), " Sort does not support complex dtypes on CPU");
   dim = wrap_dim(dim, self.dim());
   Tensor values = at::detail::empty(self.sizes(), self.dtype(), self.device());
   Tensor indices = at::detail::empty(self.sizes(), kLong, self.device());

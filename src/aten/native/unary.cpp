@@ -29,6 +29,7 @@ AT_DEFINE_UNARY_FLOAT(sigmoid)
 // Integers are already whole: the kernel copies them.
 #define AT_DEFINE_ROUNDING(name)                                                  \
   void name(const Tensor& self, Tensor& out) {                                    \
+    TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), #name " is not supported for complex inputs"); \
     if (self.dtype() == kBool) detail::throw_dtype_not_implemented(#name, kBool); \
     TensorIterator::unary_op(out, self).run(name##_kernels);                      \
   }
@@ -38,10 +39,14 @@ AT_DEFINE_ROUNDING(round)
 AT_DEFINE_ROUNDING(trunc)
 #undef AT_DEFINE_ROUNDING
 
-void sign(const Tensor& self, Tensor& out) { TensorIterator::unary_op(out, self).run(sign_kernels); }
+void sign(const Tensor& self, Tensor& out) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "Unlike NumPy, torch.sign is not intended to support complex numbers. "
+                                                  "Please use torch.sgn instead.");
+  TensorIterator::unary_op(out, self).run(sign_kernels);
+}
 
 void bitwise_not(const Tensor& self, Tensor& out) {
-  if (self.is_floating_point()) detail::throw_dtype_not_implemented("bitwise_not", self.dtype());
+  if (c10::is_floating_or_complex_type(self.dtype())) detail::throw_dtype_not_implemented("bitwise_not", self.dtype());
   TensorIterator::unary_op(out, self).run(bitwise_not_kernels);
 }
 
@@ -55,11 +60,15 @@ void neg(const Tensor& self, Tensor& out) {
 
 void abs(const Tensor& self, Tensor& out) {
   if (self.dtype() == kBool) detail::throw_dtype_not_implemented("abs", kBool);
-  TensorIterator::unary_op(out, self).run(abs_kernels);
+  if (!self.is_complex()) return TensorIterator::unary_op(out, self).run(abs_kernels);
+  TORCH_CHECK(!out.is_same(self), "In-place abs is not supported for complex tensors.");
+  const ScalarType dtype = c10::real_type(self.dtype());
+  TensorIterator(TensorIteratorConfig().output(out, dtype).input(self)).run(abs_kernels);
 }
 
 void relu(const Tensor& self, Tensor& out) {
   TORCH_CHECK(self.dtype() != kBool, "Boolean inputs not supported for relu");
+  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "clamp is not supported for complex types");
   TensorIterator::unary_op(out, self).run(relu_kernels);
 }
 

@@ -56,7 +56,7 @@ Groups group_elements(const Tensor& sorted, const Tensor& order) {
   const Tensor local = at::detach(sorted).to(Device(kCPU));
   Groups groups{order.to(Device(kCPU)), {}};
   groups.starts.reserve(static_cast<size_t>(local.numel()));
-  dispatch_stored_types(local.dtype(), "unique", [&](auto type) {
+  dispatch_ordered_types(local.dtype(), "unique", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* values = local.data_ptr<scalar_t>();
     for (int64_t i = 0; i < local.numel(); ++i) {
@@ -73,7 +73,7 @@ Groups group_rows(const Tensor& matrix) {
   const int64_t columns = local.sizes()[1];
   Groups groups{at::arange(rows, TensorOptions(kLong)), {}};
   int64_t* order = groups.order.data_ptr<int64_t>();
-  dispatch_stored_types(matrix.dtype(), "unique_dim", [&](auto type) {
+  dispatch_ordered_types(matrix.dtype(), "unique_dim", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* values = local.data_ptr<scalar_t>();
     std::stable_sort(order, order + rows, [&](int64_t a, int64_t b) {

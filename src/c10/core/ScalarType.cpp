@@ -17,6 +17,7 @@ constexpr TypeFacts facts_of(TypeKind kind, ScalarType type, const char* enumera
           kind,
           limits::is_signed,
           is_reduced_floating_v<T>,
+          is_barebones_type(type),
           static_cast<int8_t>(sizeof(T)),
           static_cast<int8_t>(limits::digits),
           static_cast<int16_t>(limits::max_exponent),
@@ -34,14 +35,17 @@ constexpr TypeFacts facts_of(TypeKind kind, ScalarType type, const char* enumera
 #define C10_INTEGRAL(cpp_type, enumerator, number, ...) C10_FACTS(Integral, cpp_type, enumerator, __VA_ARGS__)
 #define C10_FLOATING(cpp_type, enumerator, number, ...) C10_FACTS(Floating, cpp_type, enumerator, __VA_ARGS__)
 #define C10_BOOL(cpp_type, enumerator, number, ...) C10_FACTS(Bool, cpp_type, enumerator, __VA_ARGS__)
+#define C10_COMPLEX(cpp_type, enumerator, number, ...) C10_FACTS(Complex, cpp_type, enumerator, __VA_ARGS__)
 constexpr TypeFacts rows[] = {C10_FORALL_INTEGRAL_TYPES(C10_INTEGRAL) C10_FORALL_FLOATING_TYPES(C10_FLOATING)
-                                  C10_FORALL_BOOL_TYPE(C10_BOOL)};
+                                  C10_FORALL_BOOL_TYPE(C10_BOOL) C10_FORALL_COMPLEX_TYPES(C10_COMPLEX)
+                                      C10_FORALL_BAREBONES_TYPES(C10_INTEGRAL)};
+#undef C10_COMPLEX
 #undef C10_BOOL
 #undef C10_FLOATING
 #undef C10_INTEGRAL
 #undef C10_FACTS
 
-constexpr TypeFacts undefined = {ScalarType::Undefined, TypeKind::Undefined, false, false, 0, 0, 0, "Undefined",
+constexpr TypeFacts undefined = {ScalarType::Undefined, TypeKind::Undefined, false, false, false, 0, 0, 0, "Undefined",
                                  "undefined", "", "", "undefined", "undefined"};
 
 constexpr const TypeFacts& find(ScalarType type) {
@@ -55,7 +59,7 @@ constexpr const TypeFacts& find(ScalarType type) {
 constexpr ScalarType next_larger(TypeKind kind, int size) {
   const TypeFacts* best = nullptr;
   for (const TypeFacts& row : rows) {
-    if (row.kind != kind || !row.is_signed || row.is_reduced) continue;
+    if (row.kind != kind || !row.is_signed || row.is_reduced || row.is_barebones) continue;
     if (best == nullptr) {
       best = &row;
     } else if (best->size <= size ? row.size > best->size : row.size > size && row.size < best->size) {
@@ -70,6 +74,14 @@ constexpr ScalarType join(ScalarType left, ScalarType right) {
   const TypeFacts& b = find(right);
   if (left == right || a.kind == TypeKind::Undefined) return right;
   if (b.kind == TypeKind::Undefined) return left;
+  if (a.is_barebones || b.is_barebones) {
+    if (a.kind == TypeKind::Floating) return left;
+    return b.kind == TypeKind::Floating ? right : ScalarType::Undefined;
+  }
+  if (a.kind == TypeKind::Complex || b.kind == TypeKind::Complex) {
+    const bool wide = real_type(left) == kDouble || real_type(right) == kDouble;
+    return wide ? ScalarType::ComplexDouble : ScalarType::ComplexFloat;
+  }
   if (a.kind != b.kind) return a.kind < b.kind ? right : left;
   if (a.size == b.size) return next_larger(a.kind, a.size);  // two of a size: neither holds the other
   const TypeFacts& larger = a.size > b.size ? a : b;
@@ -105,11 +117,15 @@ TypeTable all_scalar_types() { return {std::begin(rows), std::end(rows)}; }
 const TypeFacts& type_facts(ScalarType type) { return *facts_by_number[static_cast<size_t>(type)]; }
 
 ScalarType promote_types(ScalarType left, ScalarType right) {
-  return lattice[static_cast<size_t>(left)][static_cast<size_t>(right)];
+  const ScalarType result = lattice[static_cast<size_t>(left)][static_cast<size_t>(right)];
+  TORCH_CHECK(result != ScalarType::Undefined || left == ScalarType::Undefined,
+              "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", left, " and ", right);
+  return result;
 }
 
 bool can_cast(ScalarType from, ScalarType to) {
-  if (is_floating_type(from) && !is_floating_type(to)) return false;
+  if (is_complex_type(from) && !is_complex_type(to)) return false;
+  if (is_floating_type(from) && !is_floating_or_complex_type(to)) return false;
   return from == kBool || to != kBool;
 }
 

@@ -4,6 +4,7 @@
 
 #include <c10/util/Exception.h>
 #include <c10/util/Half.h>
+#include <c10/util/complex.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,17 +32,27 @@ namespace c10 {
 #define C10_FORALL_REDUCED_FLOATING_TYPES(row)                    \
   row(c10::Half, Half, 5, "float16", "half", "e", "c10::Half")  \
   row(c10::BFloat16, BFloat16, 15, "bfloat16", "", "", "c10::BFloat16")
+// Pairs of the computing ones. NumPy's buffer format is two letters.
+#define C10_FORALL_COMPLEX_TYPES(row)                                                               \
+  row(c10::complex<float>, ComplexFloat, 9, "complex64", "cfloat", "Zf", "c10::complex<float>")    \
+  row(c10::complex<double>, ComplexDouble, 10, "complex128", "cdouble", "Zd", "c10::complex<double>")
+// Kept and converted, with hardly any arithmetic, and promoted to floating types only: as PyTorch has them.
+#define C10_FORALL_BAREBONES_TYPES(row)                                       \
+  row(uint16_t, UInt16, 27, "uint16", "", "H", "short unsigned int")          \
+  row(uint32_t, UInt32, 28, "uint32", "", "I", "unsigned int")                \
+  row(uint64_t, UInt64, 29, "uint64", "", "L", "long unsigned int")
 #define C10_FORALL_BOOL_TYPE(row) row(bool, Bool, 11, "bool", "", "?", "bool")
 
 #define C10_FORALL_FLOATING_TYPES(row) C10_FORALL_COMPUTING_FLOATING_TYPES(row) C10_FORALL_REDUCED_FLOATING_TYPES(row)
 #define C10_FORALL_SCALAR_TYPES(row) \
-  C10_FORALL_INTEGRAL_TYPES(row) C10_FORALL_FLOATING_TYPES(row) C10_FORALL_BOOL_TYPE(row)
+  C10_FORALL_INTEGRAL_TYPES(row) C10_FORALL_FLOATING_TYPES(row) C10_FORALL_BOOL_TYPE(row) \
+  C10_FORALL_COMPLEX_TYPES(row) C10_FORALL_BAREBONES_TYPES(row)
 
 enum class ScalarType : int8_t {
 #define C10_ENUMERATOR(cpp_type, name, number, ...) name = number,
   C10_FORALL_SCALAR_TYPES(C10_ENUMERATOR)
 #undef C10_ENUMERATOR
-  Undefined = 18,
+  Undefined = 30,
 };
 // One more than the largest number, for arrays that a type indexes.
 constexpr int kScalarTypes = static_cast<int>(ScalarType::Undefined) + 1;
@@ -75,7 +86,7 @@ template <typename T>
 inline constexpr bool is_floating_v = std::is_floating_point_v<T> || is_reduced_floating_v<T>;
 
 // In the order of promotion.
-enum class TypeKind : int8_t { Bool, Integral, Floating, Undefined };
+enum class TypeKind : int8_t { Bool, Integral, Floating, Complex, Undefined };
 
 // What a row says, and what C++ knows of its type.
 struct TypeFacts {
@@ -83,6 +94,7 @@ struct TypeFacts {
   TypeKind kind;
   bool is_signed;
   bool is_reduced;
+  bool is_barebones;
   int8_t size;           // bytes
   int8_t digits;         // numeric_limits<T>: bits of the fraction and the one before it; of an integer, without the sign
   int16_t max_exponent;  // floating types are below 2 to this
@@ -119,19 +131,40 @@ inline size_t element_size(ScalarType type) {
 #define C10_OR_IS(cpp_type, name, ...) || type == ScalarType::name
 constexpr bool is_floating_type(ScalarType type) { return false C10_FORALL_FLOATING_TYPES(C10_OR_IS); }
 constexpr bool is_reduced_floating_type(ScalarType type) { return false C10_FORALL_REDUCED_FLOATING_TYPES(C10_OR_IS); }
+constexpr bool is_complex_type(ScalarType type) { return false C10_FORALL_COMPLEX_TYPES(C10_OR_IS); }
+constexpr bool is_barebones_type(ScalarType type) { return false C10_FORALL_BAREBONES_TYPES(C10_OR_IS); }
 constexpr bool is_integral_type(ScalarType type, bool include_bool) {
-  return (include_bool && type == kBool) C10_FORALL_INTEGRAL_TYPES(C10_OR_IS);
+  return (include_bool && type == kBool) || is_barebones_type(type) C10_FORALL_INTEGRAL_TYPES(C10_OR_IS);
 }
+// Types that have gradients, and that floating-point functions are computed in.
+constexpr bool is_floating_or_complex_type(ScalarType type) { return is_floating_type(type) || is_complex_type(type); }
 #undef C10_OR_IS
 inline bool is_signed_type(ScalarType type) { return type_facts(type).is_signed; }
 // The type that kernels compute in: float for the reduced ones, itself for the others.
 constexpr ScalarType computing_type(ScalarType type) { return is_reduced_floating_type(type) ? kFloat : type; }
 
+// The type of a complex type's parts, and the complex type of such parts (float16 and bfloat16: complex64); others are
+// their own.
+constexpr ScalarType real_type(ScalarType type) {
+  return type == ScalarType::ComplexFloat ? kFloat : type == ScalarType::ComplexDouble ? kDouble : type;
+}
+constexpr ScalarType complex_type(ScalarType type) {
+  if (type == kDouble) return ScalarType::ComplexDouble;
+  return is_floating_type(type) ? ScalarType::ComplexFloat : type;
+}
+// The signed type of the same bits, for what does not depend on the sign (products, equality); others are their own.
+constexpr ScalarType same_bits_type(ScalarType type) {
+  if (type == ScalarType::UInt16) return kShort;
+  if (type == ScalarType::UInt32) return kInt;
+  return type == ScalarType::UInt64 ? kLong : type;
+}
+
 // As in messages and type names: "Float"; as torch.dtype prints: "float32".
 inline const char* to_string(ScalarType type) { return type_facts(type).enumerator; }
 inline const char* dtype_name(ScalarType type) { return type_facts(type).name; }
 // The smallest type that both convert to; PyTorch's lattice: by kind first, then by size, and where neither of two holds
-// the other (uint8 and int8, float16 and bfloat16) the next larger one. Undefined gives way to everything.
+// the other (uint8 and int8, float16 and bfloat16) the next larger one. Undefined gives way to everything. Throws Error
+// for uint16, uint32 and uint64 with anything but themselves and floating types.
 C10_API ScalarType promote_types(ScalarType left, ScalarType right);
 // Whether a result of type `from` may be written into a tensor of type `to` (no float into int, nothing into bool but bool).
 C10_API bool can_cast(ScalarType from, ScalarType to);

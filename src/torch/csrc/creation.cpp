@@ -153,7 +153,7 @@ TORCH_FUNCTION(frombuffer, frombuffer_parameters, 1, frombuffer_call)
 Parameter input_parameters[] = {{"input", Kind::Tensor}};
 PyObject* numel_call(Arguments& arguments) { return PyLong_FromLongLong(arguments.tensor(0).numel()); }
 PyObject* is_floating_point_call(Arguments& arguments) { return new_bool(arguments.tensor(0).is_floating_point()); }
-PyObject* is_complex_call(Arguments&) { return new_bool(false); }
+PyObject* is_complex_call(Arguments& arguments) { return new_bool(arguments.tensor(0).is_complex()); }
 PyObject* is_signed_call(Arguments& arguments) { return new_bool(c10::is_signed_type(arguments.tensor(0).dtype())); }
 TORCH_FUNCTION(numel, input_parameters, 1, numel_call)
 TORCH_FUNCTION(is_floating_point, input_parameters, 1, is_floating_point_call)
@@ -203,7 +203,7 @@ PyMethodDef creation_functions[] = {
                                   "A one-dimensional tensor that shares the memory of an object with a buffer."),
     by_table<numel_callable>(TORCH_SIGNATURE("numel($module, input)") "How many elements there are."),
     by_table<is_floating_point_callable>(TORCH_SIGNATURE("is_floating_point($module, input)") "Whether input's dtype holds fractions."),
-    by_table<is_complex_callable>(TORCH_SIGNATURE("is_complex($module, input)") "False: there are no complex dtypes yet."),
+    by_table<is_complex_callable>(TORCH_SIGNATURE("is_complex($module, input)") "Whether input's dtype holds complex numbers."),
     by_table<is_signed_callable>(TORCH_SIGNATURE("is_signed($module, input)") "Whether input's dtype holds negative numbers."),
     by_table<promote_types_callable>(TORCH_SIGNATURE("promote_types($module, type1, type2)")
                                      "The smallest dtype that both convert to."),

@@ -26,7 +26,14 @@ PyObject* dtype_itemsize(PyObject* self, void*) { return PyLong_FromLong(facts_o
 PyObject* dtype_is_floating_point(PyObject* self, void*) {
   return new_bool(facts_of(self).kind == c10::TypeKind::Floating);
 }
-PyObject* dtype_is_complex(PyObject*, void*) { return new_bool(false); }
+PyObject* dtype_is_complex(PyObject* self, void*) {
+  return new_bool(facts_of(self).kind == c10::TypeKind::Complex);
+}
+PyObject* convert_dtype(PyObject* self, c10::ScalarType (*convert)(c10::ScalarType)) {
+  return guarded([&] { return new_dtype(convert(facts_of(self).type)); });
+}
+PyObject* dtype_to_real(PyObject* self, PyObject*) { return convert_dtype(self, c10::real_type); }
+PyObject* dtype_to_complex(PyObject* self, PyObject*) { return convert_dtype(self, c10::complex_type); }
 PyObject* dtype_is_signed(PyObject* self, void*) { return new_bool(facts_of(self).is_signed); }
 PyObject* dtype_type_name(PyObject* self, void*) { return new_string(facts_of(self).enumerator); }
 PyObject* dtype_digits(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).digits); }
@@ -34,13 +41,16 @@ PyObject* dtype_max_exponent(PyObject* self, void*) { return PyLong_FromLong(fac
 
 PyMethodDef dtype_methods[] = {
     {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
+    {"to_real", dtype_to_real, METH_NOARGS, TORCH_SIGNATURE("to_real($self)") "The dtype of its parts, if it is complex."},
+    {"to_complex", dtype_to_complex, METH_NOARGS,
+     TORCH_SIGNATURE("to_complex($self)") "The complex dtype with such parts, if it is floating."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef dtype_properties[] = {
     {"__module__", dtype_module, nullptr, nullptr, nullptr},
     {"itemsize", dtype_itemsize, nullptr, "Bytes of one element.", nullptr},
     {"is_floating_point", dtype_is_floating_point, nullptr, "Whether it holds fractions.", nullptr},
-    {"is_complex", dtype_is_complex, nullptr, "False: there are no complex types yet.", nullptr},
+    {"is_complex", dtype_is_complex, nullptr, "Whether it holds complex numbers.", nullptr},
     {"is_signed", dtype_is_signed, nullptr, "Whether it holds negative numbers.", nullptr},
     {"_type_name", dtype_type_name, nullptr, "'Float': as storages and tensor types are named.", nullptr},
     {"_digits", dtype_digits, nullptr, "Bits of the fraction and one more; of an integer, without the sign.", nullptr},
@@ -116,7 +126,8 @@ PyObject* new_layout(c10::Layout) {
 
 bool is_dtype_like(PyObject* object) {
   return Py_TYPE(object) == &DtypeType || object == reinterpret_cast<PyObject*>(&PyFloat_Type) ||
-         object == reinterpret_cast<PyObject*>(&PyLong_Type) || object == reinterpret_cast<PyObject*>(&PyBool_Type);
+         object == reinterpret_cast<PyObject*>(&PyLong_Type) || object == reinterpret_cast<PyObject*>(&PyBool_Type) ||
+         object == reinterpret_cast<PyObject*>(&PyComplex_Type);
 }
 
 c10::ScalarType to_dtype(PyObject* object) {
@@ -124,6 +135,7 @@ c10::ScalarType to_dtype(PyObject* object) {
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return c10::kDouble;
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return c10::kLong;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return c10::kBool;
+  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) return c10::kComplexDouble;
   raise(PyExc_TypeError, "dtype must be torch.dtype, not " + type_name(object));
 }
 

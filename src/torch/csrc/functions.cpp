@@ -3,6 +3,7 @@
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/argument_parser.h>
+#include <torch/csrc/utils/tensor_new.h>
 
 #include <aten/Context.h>
 #include <aten/Parallel.h>
@@ -75,6 +76,8 @@ PyObject* cpu_capability(PyObject*, PyObject*) { return new_string(at::cpu_capab
 PyMethodDef global_functions[] = {
     {"_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set that kernels use on this machine."},
     {"get_default_dtype", get_default_dtype, METH_NOARGS, "The dtype of new floating-point tensors."},
+    {"_legacy_tensor", as_method(legacy_tensor_of), METH_VARARGS | METH_KEYWORDS,
+     "_legacy_tensor(dtype, *sizes or data, device=None): what torch.FloatTensor(...) makes."},
     {"_set_default_dtype", set_default_dtype, METH_O, "Sets the dtype of new floating-point tensors."},
     {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Whether operations are recorded on this thread."},
     {"_set_grad_enabled", set_grad_enabled, METH_O, "Sets whether operations are recorded on this thread."},

@@ -3,8 +3,12 @@
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/argument_parser.h>
+#include <torch/csrc/utils/tensor_new.h>
 
+#include <aten/ATen.h>
 #include <c10/core/Backend.h>
+
+#include <algorithm>
 
 #include <new>
 #include <string>
@@ -16,11 +20,15 @@ namespace {
 PyObject* storage_new(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     static const char* names[] = {"nbytes", "device", nullptr};
-    Py_ssize_t bytes = 0;
+    PyObject* size = nullptr;
     PyObject* place = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|nO:UntypedStorage", const_cast<char**>(names), &bytes, &place)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|OO:UntypedStorage", const_cast<char**>(names), &size, &place)) {
       return nullptr;
     }
+    if (size && PyList_Check(size)) {
+      return new_storage(tensor_from_data(size, at::kByte, place == Py_None ? std::nullopt : std::optional(to_device(place))).storage());
+    }
+    const Py_ssize_t bytes = size ? static_cast<Py_ssize_t>(to_integer(size)) : 0;
     TORCH_CHECK_VALUE(bytes >= 0, "UntypedStorage: nbytes must not be negative, not ", bytes);
     const c10::Device device = place == Py_None ? c10::Device(c10::kCPU) : to_device(place);
     const c10::DeviceGuard guard(device);
@@ -55,7 +63,88 @@ PyObject* get_device(PyObject* self, void*) {
 }
 Py_ssize_t length(PyObject* self) { return static_cast<Py_ssize_t>(unpack_storage(self).nbytes()); }
 
+// The bytes as a tensor of uint8 that shares them.
+at::Tensor bytes_of(PyObject* self) {
+  const c10::Storage& storage = unpack_storage(self);
+  auto impl = c10::make_intrusive<at::TensorImpl>(storage, c10::kByte, storage.device());
+  impl->set_sizes_contiguous({static_cast<int64_t>(storage.nbytes())});
+  return at::Tensor(std::move(impl));
+}
+
+PyObject* itself(PyObject* self) {
+  Py_INCREF(self);
+  return self;
+}
+
+PyObject* to_list(PyObject* self, PyObject*) {
+  return guarded([&] { return tensor_to_list(bytes_of(self)); });
+}
+PyObject* fill(PyObject* self, PyObject* value) {
+  return guarded([&] {
+    bytes_of(self).fill_(to_scalar(value));
+    return itself(self);
+  });
+}
+PyObject* clone(PyObject* self, PyObject*) {
+  return guarded([&] { return new_storage(bytes_of(self).clone().storage()); });
+}
+PyObject* to_cpu(PyObject* self, PyObject*) {
+  return guarded([&] {
+    return unpack_storage(self).device().is_cpu() ? itself(self) : new_storage(bytes_of(self).cpu().storage());
+  });
+}
+PyObject* copy_from(PyObject* self, PyObject* source) {
+  return guarded([&] {
+    if (Py_TYPE(source) != &StorageType) raise(PyExc_TypeError, "copy_() takes an UntypedStorage, not " + type_name(source));
+    bytes_of(self).copy_(bytes_of(source));
+    return itself(self);
+  });
+}
+PyObject* resize(PyObject* self, PyObject* value) {
+  return guarded([&] {
+    const int64_t wanted = to_integer(value);
+    TORCH_CHECK_VALUE(wanted >= 0, "resize_: the size must not be negative, not ", wanted);
+    c10::StorageImpl* impl = unpack_storage(self).impl();
+    TORCH_CHECK(impl->allocator() != nullptr, "Trying to resize storage that is not resizable");
+    const auto bytes = static_cast<size_t>(wanted);
+    const at::Tensor old = bytes_of(self).slice(0, 0, static_cast<int64_t>(std::min(bytes, impl->nbytes()))).clone();
+    const c10::DeviceGuard guard(impl->device());
+    impl->set_data(impl->allocator()->allocate(bytes), bytes);
+    bytes_of(self).slice(0, 0, old.numel()).copy_(old);
+    return itself(self);
+  });
+}
+PyObject* one(PyObject*, PyObject*) { return PyLong_FromLong(1); }
+
+PyObject* get_item(PyObject* self, Py_ssize_t index) {
+  return guarded([&]() -> PyObject* {
+    if (index < 0 || index >= static_cast<Py_ssize_t>(unpack_storage(self).nbytes())) {
+      raise(PyExc_IndexError, "index " + std::to_string(index) + " out of range for storage of size " +
+                                  std::to_string(unpack_storage(self).nbytes()));
+    }
+    return from_scalar(bytes_of(self).select(0, index).item());
+  });
+}
+int set_item(PyObject* self, Py_ssize_t index, PyObject* value) {
+  return guarded([&]() -> int {
+    if (!value || index < 0 || index >= static_cast<Py_ssize_t>(unpack_storage(self).nbytes())) {
+      raise(PyExc_IndexError, "index " + std::to_string(index) + " out of range for storage of size " +
+                                  std::to_string(unpack_storage(self).nbytes()));
+    }
+    bytes_of(self).select(0, index).fill_(to_scalar(value));
+    return 0;
+  });
+}
+
 PyMethodDef methods[] = {
+    {"tolist", to_list, METH_NOARGS, TORCH_SIGNATURE("tolist($self)") "The bytes as numbers."},
+    {"fill_", fill, METH_O, TORCH_SIGNATURE("fill_($self, value)") "Sets every byte; returns itself."},
+    {"clone", clone, METH_NOARGS, TORCH_SIGNATURE("clone($self)") "A copy."},
+    {"cpu", to_cpu, METH_NOARGS, TORCH_SIGNATURE("cpu($self)") "Itself on the CPU, else a copy there."},
+    {"copy_", copy_from, METH_O, TORCH_SIGNATURE("copy_($self, source)") "Copies another storage's bytes; returns itself."},
+    {"resize_", resize, METH_O,
+     TORCH_SIGNATURE("resize_($self, size)") "Gives it so many bytes, the first ones kept; returns itself."},
+    {"element_size", one, METH_NOARGS, TORCH_SIGNATURE("element_size($self)") "1: elements are bytes."},
     {"nbytes", nbytes, METH_NOARGS, TORCH_SIGNATURE("nbytes($self)") "How many bytes there are."},
     {"size", nbytes, METH_NOARGS, TORCH_SIGNATURE("size($self)") "The same as nbytes()."},
     {"data_ptr", data_ptr, METH_NOARGS, TORCH_SIGNATURE("data_ptr($self)") "The address of the first byte."},
@@ -71,6 +160,8 @@ PyTypeObject make_type() {
   static PyBufferProcs buffers = {storage_buffer, nullptr};
   static PySequenceMethods sequence = {};
   sequence.sq_length = length;
+  sequence.sq_item = get_item;
+  sequence.sq_ass_item = set_item;
   PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
   type.tp_name = "torch._C.UntypedStorage";
   type.tp_basicsize = sizeof(StorageObject);

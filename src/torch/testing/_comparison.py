@@ -18,6 +18,8 @@ _TOLERANCES = {
     torch.bfloat16: (1.6e-2, 1e-5),
     torch.float32: (1.3e-6, 1e-5),
     torch.float64: (1e-7, 1e-7),
+    torch.complex64: (1.3e-6, 1e-5),
+    torch.complex128: (1e-7, 1e-7),
 }
 
 
@@ -64,7 +66,7 @@ class _Comparison:
                 self.fail(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", path)
             for number, (one, other) in enumerate(zip(actual, expected, strict=True)):
                 self.compare(one, other, f"{path}[{number}]")
-        elif isinstance(actual, (bool, int, float)) and isinstance(expected, (bool, int, float)):
+        elif isinstance(actual, (bool, int, float, complex)) and isinstance(expected, (bool, int, float, complex)):
             self.compare_numbers(actual, expected, path)
         elif actual is None and expected is None:
             return
@@ -75,13 +77,15 @@ class _Comparison:
 
     # ------------------------------------------------------------------ numbers
 
-    def compare_numbers(self, actual: float, expected: float, path: str) -> None:
+    def compare_numbers(self, actual: complex, expected: complex, path: str) -> None:
         kind = bool if isinstance(actual, bool) and isinstance(expected, bool) else int
         if isinstance(actual, float) or isinstance(expected, float):
             kind = float  # type: ignore[assignment]
+        if isinstance(actual, complex) or isinstance(expected, complex):
+            kind = complex  # type: ignore[assignment]
         if self.check_dtype and type(actual) is not type(expected):
             self.fail(f"The values for attribute 'dtype' do not match: {type(actual)} != {type(expected)}.", path)
-        relative, absolute = self.tolerance(torch.float64 if kind is float else torch.int64, torch.int64)
+        relative, absolute = self.tolerance(torch.int64 if kind in (bool, int) else torch.float64, torch.int64)
         if actual == expected or (self.equal_nan and actual != actual and expected != expected):
             return
         difference = abs(actual - expected)
@@ -133,8 +137,10 @@ class _Comparison:
 
     def description(self, one: Tensor, other: Tensor, close: Tensor, relative: float, absolute: float) -> str:
         wide = torch.float64 if one.is_floating_point() else torch.int64
+        if one.is_complex():
+            wide = torch.complex128
         difference = (one.to(wide) - other.to(wide)).abs().reshape(-1)
-        quotient = (difference.double() / other.double().abs().reshape(-1)).masked_fill(difference == 0, 0.0)
+        quotient = (difference.double() / other.to(wide).abs().double().reshape(-1)).masked_fill(difference == 0, 0.0)
         matches = close.reshape(-1)
         exact = relative == absolute == 0
         word = "equal" if exact else "close"

@@ -33,6 +33,10 @@ def make_tensor(
     drawn = [*size[:-1], size[-1] * 2] if noncontiguous and size else size
     if dtype == torch.bool:
         result = torch.randint(0, 2, drawn, device=device).to(torch.bool)
+    elif dtype.is_complex:
+        part = dtype.to_real()
+        parts = [make_tensor(drawn, dtype=part, device=device, low=low, high=high) for _ in range(2)]
+        result = torch.complex(*parts)
     elif dtype.is_floating_point:
         lowest, highest = _bounds(_FLOAT_RANGE, low, high)
         result = torch.empty(drawn, device=device, dtype=torch.float64).uniform_(lowest, highest).to(dtype)
@@ -42,7 +46,7 @@ def make_tensor(
     if noncontiguous and size:
         result = result[..., ::2]
     if exclude_zero:
-        result[result == 0] = 1 if not dtype.is_floating_point else torch.finfo(dtype).tiny
+        result[result == 0] = 1 if not (dtype.is_floating_point or dtype.is_complex) else torch.finfo(dtype).tiny
     return result.requires_grad_(requires_grad)
 
 

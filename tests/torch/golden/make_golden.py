@@ -19,12 +19,13 @@ sys.path.insert(0, str(HERE.parent))
 
 import torch_golden  # noqa: E402
 from torch_cases import TABLES  # noqa: E402
+from torch_cases.complex_types import COMPLEX, UNSIGNED  # noqa: E402
 from torch_cases.creation import NAMES  # noqa: E402
 
 import torch  # noqa: E402
 
 EXCHANGE = HERE / "exchange.pt"
-COMPLEX = HERE / "complex.pt"  # a dtype that this torch has not
+COMPLEX_HALF = HERE / "complex_half.pt"  # a dtype that this torch has not
 
 
 def exchange_object() -> dict[str, Any]:
@@ -33,7 +34,7 @@ def exchange_object() -> dict[str, Any]:
     model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
     base = torch.arange(12.0).reshape(3, 4)
     return {
-        "dtypes": {name: torch.tensor([0, 1, 2]).to(getattr(torch, name)) for name in NAMES},
+        "dtypes": {name: torch.tensor([0, 1, 2]).to(getattr(torch, name)) for name in (*NAMES, *COMPLEX, *UNSIGNED)},
         "base": base,
         "row": base[1],
         "transposed": base.t(),
@@ -91,8 +92,8 @@ def main() -> None:
         print(f"{name}: {torch_golden.write_table(torch, name, TABLES[name])} bytes")
     if not options.tables:
         torch.save(exchange_object(), EXCHANGE)
-        torch.save({"x": torch.ones(2, dtype=torch.complex64)}, COMPLEX)
-        print(f"{EXCHANGE.name}, {COMPLEX.name}: {EXCHANGE.stat().st_size + COMPLEX.stat().st_size} bytes")
+        torch.save({"x": torch.ones(2, dtype=torch.complex32)}, COMPLEX_HALF)
+        print(f"{EXCHANGE.name}, {COMPLEX_HALF.name}: {EXCHANGE.stat().st_size + COMPLEX_HALF.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

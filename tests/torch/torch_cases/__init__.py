@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torch_cases import (
+    complex_types,
     corners,
     creation,
     distributions,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 TABLES: dict[str, dict[str, Case]] = {
     "operators": operators.CASES,
     "gradients": operators.GRADIENTS,
+    "complex_types": complex_types.CASES,
     "corners": corners.CASES,
     "creation": creation.CASES,
     "distributions": distributions.CASES,

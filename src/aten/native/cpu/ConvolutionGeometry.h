@@ -105,17 +105,17 @@ void gather_windows(const ConvolutionGeometry& g, const T* images, int64_t image
                        [&](int64_t row, int64_t column, const T* line, int64_t x, int64_t count) {
     T* to = columns + row * leading + column;
     if (line == nullptr) {
-      std::fill_n(to, count, T(0));
+      std::fill_n(to, count, T{});
       return;
     }
     const auto [begin, end] = part_inside(x, step, count, width);
-    std::fill(to, to + begin, T(0));
+    std::fill(to, to + begin, T{});
     if (step == 1) {
       std::copy(line + x + begin, line + x + end, to + begin);
     } else {
       for (int64_t i = begin; i < end; ++i) to[i] = line[x + i * step];
     }
-    std::fill(to + end, to + count, T(0));
+    std::fill(to + end, to + count, T{});
   });
 }
 

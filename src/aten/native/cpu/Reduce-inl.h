@@ -39,7 +39,7 @@ constexpr int64_t kRunChunk = 65536;
 // The last step. The mean of nothing is NaN.
 template <typename T>
 T finish(const ReducePlan& plan, T total) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T> || c10::is_complex_v<T>) {
     if (plan.mean) return total / static_cast<T>(plan.count);
   }
   return total;

@@ -2,6 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/ComplexKernels.h>
 
 #include <cmath>
 #include <limits>
@@ -230,7 +231,7 @@ void AddImpl(TensorIterator& iter, const Scalar& alpha) {
 
 void MulImpl(TensorIterator& iter) {
   if (iter.common_dtype() == kBool) return run_binary<bool, bool>(iter, And());
-  dispatch_numeric_types(iter.common_dtype(), "mul", [&](auto type) {
+  dispatch_numeric_types(c10::same_bits_type(iter.common_dtype()), "mul", [&](auto type) {
     using T = typename decltype(type)::type;
     run_binary<T, T>(iter, Multiply<T>());
   });
@@ -250,14 +251,22 @@ void DivImpl(TensorIterator& iter) {
       run_binary<T, T>(iter, Op<T>());                   \
     });                                                  \
   }
+#define TORCH_BITWISE_KERNEL(Name, name, Op)                                                             \
+  void Name##Impl(TensorIterator& iter) {                                                                \
+    dispatch_integral_types_and_bool(c10::same_bits_type(iter.common_dtype()), name, [&](auto type) {    \
+      using T = typename decltype(type)::type;                                                           \
+      run_binary<T, T>(iter, Op<T>());                                                                   \
+    });                                                                                                  \
+  }
 TORCH_BINARY_KERNEL(DivTrunc, "div_trunc", dispatch_numeric_types, DivideTruncating)
 TORCH_BINARY_KERNEL(DivFloor, "div_floor", dispatch_numeric_types, DivideFlooring)
 TORCH_BINARY_KERNEL(Remainder, "remainder", dispatch_numeric_types, Remainder)
 TORCH_BINARY_KERNEL(Maximum, "maximum", dispatch_all_types, Maximum)
 TORCH_BINARY_KERNEL(Minimum, "minimum", dispatch_all_types, Minimum)
-TORCH_BINARY_KERNEL(BitwiseAnd, "bitwise_and", dispatch_integral_types_and_bool, BitAnd)
-TORCH_BINARY_KERNEL(BitwiseOr, "bitwise_or", dispatch_integral_types_and_bool, BitOr)
-TORCH_BINARY_KERNEL(BitwiseXor, "bitwise_xor", dispatch_integral_types_and_bool, BitXor)
+TORCH_BITWISE_KERNEL(BitwiseAnd, "bitwise_and", BitAnd)
+TORCH_BITWISE_KERNEL(BitwiseOr, "bitwise_or", BitOr)
+TORCH_BITWISE_KERNEL(BitwiseXor, "bitwise_xor", BitXor)
+#undef TORCH_BITWISE_KERNEL
 #undef TORCH_BINARY_KERNEL
 
 // float32 in vectors; float64 by the C library, whose last digits a vector of float64 cannot give.
@@ -330,23 +339,34 @@ namespace at::native::cpu {
 #define TORCH_EXPORT_KERNEL(Name, name) \
   HWY_EXPORT(Name##Impl);               \
   void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
-TORCH_EXPORT_KERNEL(Mul, mul)
-TORCH_EXPORT_KERNEL(Div, div)
+#define TORCH_EXPORT_KERNEL_AND_COMPLEX(Name, name)                                \
+  HWY_EXPORT(Name##Impl);                                                          \
+  void name##_kernel(TensorIterator& iter) {                                       \
+    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);    \
+    HWY_DYNAMIC_DISPATCH(Name##Impl)(iter);                                        \
+  }
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Mul, mul)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Div, div)
 TORCH_EXPORT_KERNEL(DivTrunc, div_trunc)
 TORCH_EXPORT_KERNEL(DivFloor, div_floor)
 TORCH_EXPORT_KERNEL(Remainder, remainder)
-TORCH_EXPORT_KERNEL(Pow, pow)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Pow, pow)
 TORCH_EXPORT_KERNEL(Maximum, maximum)
 TORCH_EXPORT_KERNEL(Minimum, minimum)
 TORCH_EXPORT_KERNEL(BitwiseAnd, bitwise_and)
 TORCH_EXPORT_KERNEL(BitwiseOr, bitwise_or)
 TORCH_EXPORT_KERNEL(BitwiseXor, bitwise_xor)
 #undef TORCH_EXPORT_KERNEL
+#undef TORCH_EXPORT_KERNEL_AND_COMPLEX
 
 HWY_EXPORT(AddImpl);
-void add_kernel(TensorIterator& iter, const Scalar& alpha) { HWY_DYNAMIC_DISPATCH(AddImpl)(iter, alpha); }
+void add_kernel(TensorIterator& iter, const Scalar& alpha) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_add(iter, alpha);
+  HWY_DYNAMIC_DISPATCH(AddImpl)(iter, alpha);
+}
 HWY_EXPORT(PowScalarImpl);
 void pow_scalar_kernel(TensorIterator& iter, const Scalar& exponent) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_pow_scalar(iter, exponent);
   HWY_DYNAMIC_DISPATCH(PowScalarImpl)(iter, exponent);
 }
 

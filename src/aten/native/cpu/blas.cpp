@@ -21,6 +21,15 @@ void sgemv_(const char* trans, const int* m, const int* n, const float* alpha, c
             const float* x, const int* incx, const float* beta, float* y, const int* incy);
 void dgemv_(const char* trans, const int* m, const int* n, const double* alpha, const double* a,
             const int* lda, const double* x, const int* incx, const double* beta, double* y, const int* incy);
+// Of pairs of floats and of doubles.
+void cgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k, const void* alpha,
+            const void* a, const int* lda, const void* b, const int* ldb, const void* beta, void* c, const int* ldc);
+void cgemv_(const char* trans, const int* m, const int* n, const void* alpha, const void* a, const int* lda,
+            const void* x, const int* incx, const void* beta, void* y, const int* incy);
+void zgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k, const void* alpha,
+            const void* a, const int* lda, const void* b, const int* ldb, const void* beta, void* c, const int* ldc);
+void zgemv_(const char* trans, const int* m, const int* n, const void* alpha, const void* a, const int* lda,
+            const void* x, const int* incx, const void* beta, void* y, const int* incy);
 #ifndef _WIN32  // which has no weak symbols
 // Only OpenBLAS has these.
 [[gnu::weak]] int openblas_get_parallel();
@@ -138,6 +147,16 @@ void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<float> a, 
 void gemm(int64_t m, int64_t n, int64_t k, double alpha, MatrixOperand<double> a, MatrixOperand<double> b,
           double beta, double* out, int64_t out_leading) {
   blas_gemm(dgemm_, dgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
+}
+
+void gemm(int64_t m, int64_t n, int64_t k, c10::complex<float> alpha, MatrixOperand<c10::complex<float>> a,
+          MatrixOperand<c10::complex<float>> b, c10::complex<float> beta, c10::complex<float>* out, int64_t out_leading) {
+  blas_gemm(cgemm_, cgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
+}
+
+void gemm(int64_t m, int64_t n, int64_t k, c10::complex<double> alpha, MatrixOperand<c10::complex<double>> a,
+          MatrixOperand<c10::complex<double>> b, c10::complex<double> beta, c10::complex<double>* out, int64_t out_leading) {
+  blas_gemm(zgemm_, zgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
 #define TORCH_INTEGER_GEMM(cpp_type, ...)                                                                 \

@@ -22,6 +22,7 @@ struct MatrixOperand {
   void gemm(int64_t m, int64_t n, int64_t k, cpp_type alpha, MatrixOperand<cpp_type> a,                   \
             MatrixOperand<cpp_type> b, cpp_type beta, cpp_type* out, int64_t out_leading);
 C10_FORALL_COMPUTING_FLOATING_TYPES(TORCH_DECLARE_GEMM)
+C10_FORALL_COMPLEX_TYPES(TORCH_DECLARE_GEMM)
 C10_FORALL_INTEGRAL_TYPES(TORCH_DECLARE_GEMM)
 #undef TORCH_DECLARE_GEMM
 

@@ -2,6 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/ComplexKernels.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/comparison_kernels.cpp"
@@ -13,19 +14,21 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-#define TORCH_COMPARISON(Name, name, expression)                      \
+// `meant`: the type that is compared as.
+#define TORCH_COMPARISON_AS(meant, Name, name, expression)            \
   template <typename T>                                               \
   struct Name {                                                       \
     TORCH_SIMD bool operator()(T a, T b) const { return expression; } \
   };                                                                  \
   void Name##Impl(TensorIterator& iter) {                             \
-    dispatch_all_types(iter.common_dtype(), #name, [&](auto type) {   \
+    dispatch_all_types(meant(iter.common_dtype()), #name, [&](auto type) { \
       using T = typename decltype(type)::type;                        \
       run_binary<bool, T>(iter, Name<T>());                           \
     });                                                               \
   }
-TORCH_COMPARISON(Equal, eq, a == b)
-TORCH_COMPARISON(NotEqual, ne, a != b)
+#define TORCH_COMPARISON(Name, name, expression) TORCH_COMPARISON_AS(, Name, name, expression)
+TORCH_COMPARISON_AS(c10::same_bits_type, Equal, eq, a == b)
+TORCH_COMPARISON_AS(c10::same_bits_type, NotEqual, ne, a != b)
 TORCH_COMPARISON(Less, lt, a < b)
 TORCH_COMPARISON(LessEqual, le, a <= b)
 TORCH_COMPARISON(Greater, gt, a > b)
@@ -34,6 +37,7 @@ TORCH_COMPARISON(LogicalAnd, logical_and, (a != T(0)) & (b != T(0)))
 TORCH_COMPARISON(LogicalOr, logical_or, (a != T(0)) | (b != T(0)))
 TORCH_COMPARISON(LogicalXor, logical_xor, (a != T(0)) != (b != T(0)))
 #undef TORCH_COMPARISON
+#undef TORCH_COMPARISON_AS
 
 template <typename T>
 struct LogicalNot {
@@ -56,17 +60,24 @@ namespace at::native::cpu {
 #define TORCH_EXPORT_KERNEL(Name, name) \
   HWY_EXPORT(Name##Impl);               \
   void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
-TORCH_EXPORT_KERNEL(Equal, eq)
-TORCH_EXPORT_KERNEL(NotEqual, ne)
+#define TORCH_EXPORT_KERNEL_AND_COMPLEX(Name, name)                                \
+  HWY_EXPORT(Name##Impl);                                                          \
+  void name##_kernel(TensorIterator& iter) {                                       \
+    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);    \
+    HWY_DYNAMIC_DISPATCH(Name##Impl)(iter);                                        \
+  }
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Equal, eq)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(NotEqual, ne)
 TORCH_EXPORT_KERNEL(Less, lt)
 TORCH_EXPORT_KERNEL(LessEqual, le)
 TORCH_EXPORT_KERNEL(Greater, gt)
 TORCH_EXPORT_KERNEL(GreaterEqual, ge)
-TORCH_EXPORT_KERNEL(LogicalAnd, logical_and)
-TORCH_EXPORT_KERNEL(LogicalOr, logical_or)
-TORCH_EXPORT_KERNEL(LogicalXor, logical_xor)
-TORCH_EXPORT_KERNEL(LogicalNot, logical_not)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(LogicalAnd, logical_and)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(LogicalOr, logical_or)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(LogicalXor, logical_xor)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(LogicalNot, logical_not)
 #undef TORCH_EXPORT_KERNEL
+#undef TORCH_EXPORT_KERNEL_AND_COMPLEX
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

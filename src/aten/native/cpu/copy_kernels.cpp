@@ -1,10 +1,10 @@
-// Copies: same dtype as bytes (with blocks for transposes), other dtypes by conversion.
+// Copies: same dtype as bytes (with blocks for transposes), other dtypes by conversion (Conversion.h).
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/Conversion.h>
 
 #include <cstring>
-#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/copy_kernels.cpp"
@@ -15,21 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
-
-template <typename To, typename From>
-struct Convert {
-  TORCH_SIMD To operator()(From value) const {
-    if constexpr (std::is_integral_v<To> && sizeof(To) < sizeof(int) && !std::is_same_v<To, bool> &&
-                  c10::is_floating_v<From>) {
-      // Out of range is undefined in C++; through int64 it wraps, as in PyTorch.
-      return static_cast<To>(static_cast<int64_t>(static_cast<double>(value)));
-    } else if constexpr (c10::is_reduced_floating_v<To>) {
-      return static_cast<To>(static_cast<float>(value));
-    } else {
-      return static_cast<To>(value);
-    }
-  }
-};
 
 // Bits of one size, whatever they mean.
 template <typename T>
@@ -96,12 +81,9 @@ void CopyImpl(TensorIterator& iter) {
     return dispatch_word(static_cast<size_t>(iter.element_size(0)),
                          [&](auto word) { copy_bits<decltype(word)>(iter); });
   }
-  dispatch_stored_types(to, "copy_", [&](auto to_type) {
-    using To = typename decltype(to_type)::type;
-    dispatch_stored_types(from, "copy_", [&](auto from_type) {
-      using From = typename decltype(from_type)::type;
-      if constexpr (!std::is_same_v<To, From>) run_unary<To, From>(iter, Convert<To, From>());
-    });
+  const Conversion convert(to, from);
+  iter.for_each([&](char** data, const int64_t* strides, int64_t count) {
+    convert(data[0], strides[0], data[1], strides[1], count);
   });
 }
 

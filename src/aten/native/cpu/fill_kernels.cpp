@@ -2,6 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/ElementBits.h>
 
 #include <type_traits>
 
@@ -30,9 +31,9 @@ struct FillLoop {
 };
 
 void FillImpl(TensorIterator& iter, const Scalar& value) {
-  dispatch_stored_types(iter.dtype(0), "fill", [&](auto type) {
-    using T = typename decltype(type)::type;
-    iter.for_each(FillLoop<T>{value.to<T>()});
+  dispatch_word(static_cast<size_t>(iter.element_size(0)), [&](auto word) {
+    using Word = decltype(word);
+    iter.for_each(FillLoop<Word>{element_bits<Word>(value, iter.dtype(0))});
   });
 }
 

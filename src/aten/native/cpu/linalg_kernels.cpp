@@ -60,7 +60,7 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
   const Tensor left = readable(a, reading_a);
   const Tensor right = readable(b, reading_b);
   const Tensor target = readable(out, reading_out);
-  dispatch_numeric_types(out.dtype(), "addmm_impl_cpu_", [&](auto type) {
+  dispatch_numeric_and_complex_types(out.dtype(), "addmm_impl_cpu_", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const MatrixOperand<scalar_t> first{left.data_ptr<scalar_t>(), reading_a.leading, reading_a.transposed};
     const MatrixOperand<scalar_t> second{right.data_ptr<scalar_t>(), reading_b.leading, reading_b.transposed};
@@ -88,7 +88,7 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
   const Tensor left = readable(a, reading_a);
   const Tensor right = readable(b, reading_b);
   const Tensor target = readable(out, reading_out);
-  dispatch_numeric_types(out.dtype(), "bmm", [&](auto type) {
+  dispatch_numeric_and_complex_types(out.dtype(), "bmm", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* first = left.data_ptr<scalar_t>();
     const scalar_t* second = right.data_ptr<scalar_t>();

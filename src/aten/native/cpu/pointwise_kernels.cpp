@@ -2,6 +2,8 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/ComplexKernels.h>
+#include <aten/native/cpu/ElementBits.h>
 
 #include <limits>
 
@@ -40,6 +42,10 @@ struct LerpFromEnd {
 template <typename Bits>
 struct Select {
   TORCH_SIMD Bits operator()(uint8_t condition, Bits a, Bits b) const {
+    if constexpr (std::is_same_v<Bits, WideWord>) return condition ? a : b;
+    else return select(condition, a, b);
+  }
+  TORCH_SIMD static Bits select(uint8_t condition, Bits a, Bits b) {
     const Bits mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(condition));
     return static_cast<Bits>((a & mask) | (b & static_cast<Bits>(~mask)));
   }
@@ -110,9 +116,9 @@ struct MaskedFillLoop {
   }
 };
 void MaskedFillImpl(TensorIterator& iter, const Scalar& value) {
-  dispatch_stored_types(iter.dtype(0), "masked_fill", [&](auto type) {
-    using T = typename decltype(type)::type;
-    iter.for_each(MaskedFillLoop<T>{value.to<T>()});
+  dispatch_word(static_cast<size_t>(iter.element_size(0)), [&](auto word) {
+    using Word = decltype(word);
+    iter.for_each(MaskedFillLoop<Word>{element_bits<Word>(value, iter.dtype(0))});
   });
 }
 
@@ -155,11 +161,20 @@ HWY_AFTER_NAMESPACE();
 namespace at::native::cpu {
 
 HWY_EXPORT(AddcmulImpl);
-void addcmul_kernel(TensorIterator& iter, const Scalar& value) { HWY_DYNAMIC_DISPATCH(AddcmulImpl)(iter, value); }
+void addcmul_kernel(TensorIterator& iter, const Scalar& value) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_addcmul(iter, value);
+  HWY_DYNAMIC_DISPATCH(AddcmulImpl)(iter, value);
+}
 HWY_EXPORT(AddcdivImpl);
-void addcdiv_kernel(TensorIterator& iter, const Scalar& value) { HWY_DYNAMIC_DISPATCH(AddcdivImpl)(iter, value); }
+void addcdiv_kernel(TensorIterator& iter, const Scalar& value) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_addcdiv(iter, value);
+  HWY_DYNAMIC_DISPATCH(AddcdivImpl)(iter, value);
+}
 HWY_EXPORT(LerpImpl);
-void lerp_kernel(TensorIterator& iter, const Scalar& weight) { HWY_DYNAMIC_DISPATCH(LerpImpl)(iter, weight); }
+void lerp_kernel(TensorIterator& iter, const Scalar& weight) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_lerp(iter, weight);
+  HWY_DYNAMIC_DISPATCH(LerpImpl)(iter, weight);
+}
 HWY_EXPORT(WhereImpl);
 void where_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(WhereImpl)(iter); }
 HWY_EXPORT(MaskedFillImpl);
@@ -175,9 +190,15 @@ void threshold_backward_kernel(TensorIterator& iter, const Scalar& threshold) {
   HWY_DYNAMIC_DISPATCH(ThresholdBackwardImpl)(iter, threshold);
 }
 HWY_EXPORT(SigmoidBackwardImpl);
-void sigmoid_backward_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SigmoidBackwardImpl)(iter); }
+void sigmoid_backward_kernel(TensorIterator& iter) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_sigmoid_backward(iter);
+  HWY_DYNAMIC_DISPATCH(SigmoidBackwardImpl)(iter);
+}
 HWY_EXPORT(TanhBackwardImpl);
-void tanh_backward_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(TanhBackwardImpl)(iter); }
+void tanh_backward_kernel(TensorIterator& iter) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_tanh_backward(iter);
+  HWY_DYNAMIC_DISPATCH(TanhBackwardImpl)(iter);
+}
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

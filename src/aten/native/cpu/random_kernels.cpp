@@ -78,7 +78,7 @@ void random_kernel(const Tensor& self, int64_t from, uint64_t range, const Gener
   // The whole of int32 from 0 up is 31 bits of one draw, not a remainder of two.
   const bool narrow =
       range != 0 && (range < kWideRange || (self.dtype() == kInt && from == 0 && range == uint64_t{1} << 31));
-  dispatch_stored_types(self.dtype(), "random_", [&](auto type) {
+  dispatch_ordered_types(self.dtype(), "random_", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const auto offset = static_cast<uint64_t>(from);
     if (narrow) {
@@ -97,7 +97,7 @@ void bernoulli_kernel(const Tensor& self, const Tensor& probabilities, double p,
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
   if (!probabilities.defined()) {
-    dispatch_stored_types(self.dtype(), "bernoulli_", [&](auto type) {
+    dispatch_real_types(self.dtype(), "bernoulli_", [&](auto type) {
       using scalar_t = typename decltype(type)::type;
       fill_serially<scalar_t>(self, [&] { return generator.uniform<double>() < p; });
     });
@@ -125,7 +125,7 @@ void bernoulli_kernel(const Tensor& self, const Tensor& probabilities, double p,
 void randperm_kernel(const Tensor& out, const Generator& given) {
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
-  dispatch_stored_types(out.dtype(), "randperm", [&](auto type) {
+  dispatch_real_types(out.dtype(), "randperm", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     scalar_t* values = out.data_ptr<scalar_t>();
     const int64_t count = out.numel();

@@ -7,6 +7,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/ComplexKernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/Reduce-inl.h>
 #include <aten/native/cpu/ReduceOps-inl.h>
@@ -49,9 +50,18 @@ HWY_EXPORT(sum_reduce);
 HWY_EXPORT(mean_reduce);
 HWY_EXPORT(prod_reduce);
 
-void sum_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(sum_reduce)(iter); }
-void mean_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(mean_reduce)(iter); }
-void prod_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(prod_reduce)(iter); }
+void sum_kernel(TensorIterator& iter) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_sum(iter);
+  HWY_DYNAMIC_DISPATCH(sum_reduce)(iter);
+}
+void mean_kernel(TensorIterator& iter) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_mean(iter);
+  HWY_DYNAMIC_DISPATCH(mean_reduce)(iter);
+}
+void prod_kernel(TensorIterator& iter) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_prod(iter);
+  HWY_DYNAMIC_DISPATCH(prod_reduce)(iter);
+}
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

@@ -129,7 +129,7 @@ constexpr int64_t kNarrowSize = int64_t{1} << 32;  // positions that a narrow it
 void cumsum_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
   const Tensor dense = at::detail::to_contiguous(self);
   const Extents extents(dense, dim);
-  dispatch_numeric_types(self.dtype(), "cumsum_out_cpu", [&](auto type) {
+  dispatch_numeric_and_complex_types(self.dtype(), "cumsum_out_cpu", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     // float is added up in double, so that long sums stay accurate
     using Total = std::conditional_t<std::is_floating_point_v<scalar_t>, double, scalar_t>;
@@ -172,7 +172,7 @@ void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tens
   const int64_t count = values.sizes()[dim];
   TORCH_CHECK(extents.size < kNarrowSize, "sort: a dimension of 2^32 elements or more is not supported, got ",
               extents.size);
-  dispatch_stored_types(self.dtype(), "sort", [&](auto type) {
+  dispatch_ordered_types(self.dtype(), "sort", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* from = dense.data_ptr<scalar_t>();
     scalar_t* sorted = values.data_ptr<scalar_t>();

@@ -80,19 +80,19 @@ void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index
 
 void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
   const Plan plan(self, out, index, dim);
-  dispatch_stored_types(self.dtype(), "gather", [&](auto type) {
-    using scalar_t = typename decltype(type)::type;
-    for_each_index(plan, self.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
-                   /*parallel=*/true, [](scalar_t from, scalar_t& to) { to = from; });
+  dispatch_word(self.element_size(), [&](auto word) {
+    using Word = decltype(word);
+    for_each_index(plan, static_cast<Word*>(self.data_ptr()), static_cast<Word*>(out.data_ptr()), index.data_ptr<int64_t>(),
+                   /*parallel=*/true, [](Word from, Word& to) { to = from; });
   });
 }
 
 void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   const Plan plan(self, src, index, dim);
-  dispatch_stored_types(self.dtype(), "scatter", [&](auto type) {
-    using scalar_t = typename decltype(type)::type;
-    for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
-                   plan.rows_are_independent, [](scalar_t& to, scalar_t from) { to = from; });
+  dispatch_word(self.element_size(), [&](auto word) {
+    using Word = decltype(word);
+    for_each_index(plan, static_cast<Word*>(self.data_ptr()), static_cast<Word*>(src.data_ptr()), index.data_ptr<int64_t>(),
+                   plan.rows_are_independent, [](Word& to, Word from) { to = from; });
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/ComplexKernels.h>
 
 #include <cmath>
 #include <type_traits>
@@ -93,19 +94,26 @@ namespace at::native::cpu {
 #define TORCH_EXPORT_KERNEL(Name, name) \
   HWY_EXPORT(Name##Impl);               \
   void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
-TORCH_EXPORT_KERNEL(Neg, neg)
-TORCH_EXPORT_KERNEL(Abs, abs)
+#define TORCH_EXPORT_KERNEL_AND_COMPLEX(Name, name)                                \
+  HWY_EXPORT(Name##Impl);                                                          \
+  void name##_kernel(TensorIterator& iter) {                                       \
+    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);    \
+    HWY_DYNAMIC_DISPATCH(Name##Impl)(iter);                                        \
+  }
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Neg, neg)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Abs, abs)
 TORCH_EXPORT_KERNEL(Sign, sign)
 TORCH_EXPORT_KERNEL(Floor, floor)
 TORCH_EXPORT_KERNEL(Ceil, ceil)
 TORCH_EXPORT_KERNEL(Round, round)
 TORCH_EXPORT_KERNEL(Trunc, trunc)
 TORCH_EXPORT_KERNEL(Relu, relu)
-TORCH_EXPORT_KERNEL(Reciprocal, reciprocal)
-TORCH_EXPORT_KERNEL(Sqrt, sqrt)
-TORCH_EXPORT_KERNEL(Rsqrt, rsqrt)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Reciprocal, reciprocal)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Sqrt, sqrt)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Rsqrt, rsqrt)
 TORCH_EXPORT_KERNEL(BitwiseNot, bitwise_not)
 #undef TORCH_EXPORT_KERNEL
+#undef TORCH_EXPORT_KERNEL_AND_COMPLEX
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

@@ -3,6 +3,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/ComplexKernels.h>
 
 #include <cmath>
 #include <limits>
@@ -109,18 +110,25 @@ namespace at::native::cpu {
 #define TORCH_EXPORT_KERNEL(Name, name) \
   HWY_EXPORT(Name##Impl);               \
   void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
-TORCH_EXPORT_KERNEL(Exp, exp)
-TORCH_EXPORT_KERNEL(Expm1, expm1)
-TORCH_EXPORT_KERNEL(Log, log)
-TORCH_EXPORT_KERNEL(Log1p, log1p)
-TORCH_EXPORT_KERNEL(Log2, log2)
-TORCH_EXPORT_KERNEL(Log10, log10)
-TORCH_EXPORT_KERNEL(Sin, sin)
-TORCH_EXPORT_KERNEL(Cos, cos)
-TORCH_EXPORT_KERNEL(Tanh, tanh)
+#define TORCH_EXPORT_KERNEL_AND_COMPLEX(Name, name)                                \
+  HWY_EXPORT(Name##Impl);                                                          \
+  void name##_kernel(TensorIterator& iter) {                                       \
+    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);    \
+    HWY_DYNAMIC_DISPATCH(Name##Impl)(iter);                                        \
+  }
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Exp, exp)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Expm1, expm1)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Log, log)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Log1p, log1p)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Log2, log2)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Log10, log10)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Sin, sin)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Cos, cos)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Tanh, tanh)
 TORCH_EXPORT_KERNEL(Erf, erf)
-TORCH_EXPORT_KERNEL(Sigmoid, sigmoid)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Sigmoid, sigmoid)
 #undef TORCH_EXPORT_KERNEL
+#undef TORCH_EXPORT_KERNEL_AND_COMPLEX
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

@@ -69,9 +69,9 @@ void copy_on_device(const TensorIterator& iter) {
                                    cudaMemcpyDeviceToDevice, c10::cuda::current_stream()));
     return;
   }
-  dispatch_stored_types(iter.dtype(0), "copy_", [&](auto to_tag) {
+  dispatch_real_types(iter.dtype(0), "copy_", [&](auto to_tag) {
     using To = typename decltype(to_tag)::type;
-    dispatch_stored_types(iter.dtype(1), "copy_", [&](auto from_tag) {
+    dispatch_real_types(iter.dtype(1), "copy_", [&](auto from_tag) {
       gpu_kernel(iter, cast_functor<To, typename decltype(from_tag)::type>());
     });
   });
@@ -80,14 +80,14 @@ void copy_on_device(const TensorIterator& iter) {
 }  // namespace
 
 void fill_kernel(TensorIterator& iter, const Scalar& value) {
-  dispatch_stored_types(iter.dtype(0), "fill_", [&](auto tag) {
+  dispatch_real_types(iter.dtype(0), "fill_", [&](auto tag) {
     using T = typename decltype(tag)::type;
     gpu_kernel(iter, fill_functor<T>{value.to<T>()});
   });
 }
 
 void masked_fill_kernel(TensorIterator& iter, const Scalar& value) {
-  dispatch_stored_types(iter.dtype(0), "masked_fill_", [&](auto tag) {
+  dispatch_real_types(iter.dtype(0), "masked_fill_", [&](auto tag) {
     using T = typename decltype(tag)::type;
     gpu_kernel(iter, masked_fill_functor<T>{value.to<T>()});
   });
@@ -109,7 +109,7 @@ void linspace_kernel(TensorIterator& iter, const Scalar& start, const Scalar& en
 void triangle_kernel(const Tensor& out, const Tensor& self, int64_t diagonal, bool upper) {
   if (self.numel() == 0) return;
   const Tensor in = self.contiguous();
-  dispatch_stored_types(in.dtype(), "triangle", [&](auto tag) {
+  dispatch_real_types(in.dtype(), "triangle", [&](auto tag) {
     copy_triangle<typename decltype(tag)::type>(out, in, diagonal, upper);
   });
 }

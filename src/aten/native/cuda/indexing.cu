@@ -179,7 +179,7 @@ template <Cross kind>
 void run_cross(const Tensor& near, const Tensor& far, const Tensor& index, int64_t dim, const char* name) {
   if (index.numel() == 0) return;
   const CrossPlaces places = cross_places(near, far, index, dim);
-  dispatch_stored_types(far.dtype(), name, [&](auto tag) {
+  dispatch_real_types(far.dtype(), name, [&](auto tag) {
     using T = typename decltype(tag)::type;
     cross<T, kind>(near.data_ptr<T>(), far.data_ptr<T>(), places, index.numel());
   });
@@ -234,7 +234,7 @@ void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
   std::vector<Tensor> holders;
   const IndexedPlaces places = places_of(self, indices, holders);
   Tensor packed = out.is_contiguous() ? out : at::empty(out.sizes(), out.options());
-  dispatch_stored_types(self.dtype(), "index", [&](auto tag) { read_places<typename decltype(tag)::type>(packed, self, places); });
+  dispatch_real_types(self.dtype(), "index", [&](auto tag) { read_places<typename decltype(tag)::type>(packed, self, places); });
   if (!packed.is_same(out)) Tensor(out).copy_(packed);
 }
 
@@ -243,7 +243,7 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
   std::vector<Tensor> holders;
   const IndexedPlaces places = places_of(self, indices, holders);
   const Tensor packed = values.contiguous();
-  dispatch_stored_types(self.dtype(), "index_put_", [&](auto tag) {
+  dispatch_real_types(self.dtype(), "index_put_", [&](auto tag) {
     write_places<typename decltype(tag)::type>(self, packed, places, accumulate);
   });
 }
@@ -265,7 +265,7 @@ void nonzero_kernel(Tensor& out, const Tensor& self) {
   const Tensor in = self.contiguous();
   Tensor positions = at::empty({0}, TensorOptions(kLong).device(self.device()));
   if (in.numel() > 0) {
-    dispatch_stored_types(in.dtype(), "nonzero", [&](auto tag) { positions = nonzero_positions<typename decltype(tag)::type>(in); });
+    dispatch_real_types(in.dtype(), "nonzero", [&](auto tag) { positions = nonzero_positions<typename decltype(tag)::type>(in); });
   }
   out = at::empty({positions.numel(), self.dim()}, positions.options());
   if (out.numel() > 0) write_coordinates(out, positions, in);

@@ -44,34 +44,48 @@ Tensor to_copy_backward(const Tensor& grad, const at::TensorOptions& options) {
 
 Tensor div_mode_self_backward(const Tensor& grad, const Tensor& other,
                               const std::optional<std::string>& rounding_mode) {
-  return rounding_mode ? at::zeros_like(grad) : grad / other;
+  return rounding_mode ? at::zeros_like(grad) : grad / other.conj();
 }
 
 Tensor div_mode_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other,
                                const std::optional<std::string>& rounding_mode) {
-  return rounding_mode ? at::zeros_like(grad) : -grad * ((self / other) / other);
+  return rounding_mode ? at::zeros_like(grad) : -grad * ((self / other) / other).conj();
 }
 
 Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
   if (exponent.equal(0)) return at::zeros_like(grad);
   if (exponent.equal(1)) return grad;
-  if (exponent.equal(2)) return grad * (self * 2);
-  const Scalar less =
-      exponent.is_floating_point() ? Scalar(exponent.toDouble() - 1) : Scalar(exponent.toLong() - 1);
-  return grad * (at::pow(self, less) * exponent);
+  if (exponent.equal(2)) return grad * (self * 2).conj();
+  Scalar less(exponent.is_integral(/*include_bool=*/true) ? Scalar(exponent.toLong() - 1) : Scalar());
+  if (exponent.is_floating_point()) less = exponent.toDouble() - 1;
+  if (exponent.is_complex()) less = exponent.to<c10::complex<double>>() - c10::complex<double>(1);
+  return grad * (at::pow(self, less) * exponent).conj();
 }
 
 Tensor pow_self_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent) {
   const Tensor slope = exponent * at::pow(self, exponent - 1);
-  return grad * at::where(exponent == 0, 0, slope);
+  return grad * at::where(exponent == 0, 0, slope).conj();
 }
 
 Tensor pow_exponent_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent,
                              const Tensor& result) {
   // 0 ** positive is flat; elsewhere the logarithm has a value.
-  const Tensor flat = at::logical_and(self == 0, exponent >= 0);
+  const Tensor flat = at::logical_and(self == 0, at::real(exponent) >= 0);
   // A number as base is a tensor of the default dtype: its logarithm is wanted in the result's.
-  return grad * at::where(flat, 0, result * self.to(result.dtype()).log());
+  return grad * at::where(flat, 0, result * self.to(result.dtype()).log()).conj();
+}
+
+Tensor angle_backward(const Tensor& grad, const Tensor& self) {
+  if (!self.is_complex()) return at::zeros_like(self);
+  const Tensor size = self.abs();
+  const Tensor turned = self * Scalar(c10::complex<double>(0, 1));
+  return (grad * turned / (size * size)).masked_fill(self == 0, 0);
+}
+
+Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  if (!self.is_complex()) return at::zeros_like(grad);
+  // What is along the number does not turn it.
+  return ((grad - result * at::real(result.conj() * grad)) / self.abs()).masked_fill(self == 0, 0);
 }
 
 Tensor pairwise_backward(const Tensor& grad, const Tensor& lost, const Tensor& tied) {
@@ -189,19 +203,19 @@ Tensor norm_backward(const Tensor& grad, const Tensor& self, const std::optional
   if (exponent == 0) return {};  // a count of elements
   const auto dimensions = static_cast<size_t>(self.dim());
   const Tensor slope = restore_dimensions(grad, dimensions, dim, keepdim);
-  if (exponent == 1) return slope * self.sign();
+  if (exponent == 1) return slope * self.sgn();
   const Tensor norm = restore_dimensions(result, dimensions, dim, keepdim);
   if (exponent == 2) return slope * (self / without_zeros(norm)).masked_fill(norm == 0, 0);
   const Tensor magnitude = self.abs();
   if (std::isinf(exponent)) {
     const Tensor mask = at::logical_or(magnitude == norm, at::logical_and(self != self, norm != norm));
     const Tensor count = dim.empty() ? mask.sum() : mask.sum(dim, true);
-    return self.sign() * (slope / count * mask);
+    return self.sgn() * (slope / count * mask);
   }
   const Tensor is_zero = self == 0;
   const Tensor filled = magnitude.masked_fill(is_zero, 1);
   const Tensor scale = (slope / without_zeros(norm).pow(exponent - 1)).masked_fill(norm == 0, 0);
-  return (self.sign() * filled.pow(exponent - 1)).masked_fill(is_zero, 0) * scale;
+  return (self.sgn() * filled.pow(exponent - 1)).masked_fill(is_zero, 0) * scale;
 }
 
 Tensor std_backward(const Tensor& grad, const Tensor& self, const Tensor& result, const OptionalIntVector& dim,

@@ -29,6 +29,9 @@ Tensor div_mode_other_backward(const Tensor& grad, const Tensor& self, const Ten
                                const std::optional<std::string>& rounding_mode);
 Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent);
 Tensor pow_self_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent);
+// Complex numbers; of real ones 0.
+Tensor angle_backward(const Tensor& grad, const Tensor& self);
+Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor pow_exponent_backward(const Tensor& grad, const Tensor& self, const Tensor& exponent,
                              const Tensor& result);
 // maximum and minimum: nothing where the input lost, half at ties.

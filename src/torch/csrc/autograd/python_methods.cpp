@@ -30,6 +30,7 @@ PyObject* get_data_ptr(PyObject* self, PyObject*) {
   return PyLong_FromUnsignedLongLong(reinterpret_cast<uintptr_t>(unpack(self).numel() ? unpack(self).data_ptr() : nullptr));
 }
 PyObject* get_is_floating_point(PyObject* self, PyObject*) { return new_bool(unpack(self).is_floating_point()); }
+PyObject* get_is_complex(PyObject* self, PyObject*) { return new_bool(unpack(self).is_complex()); }
 PyObject* get_is_signed(PyObject* self, PyObject*) { return new_bool(c10::is_signed_type(unpack(self).dtype())); }
 PyObject* get_false(PyObject*, PyObject*) { return new_bool(false); }
 PyObject* get_device_index(PyObject* self, PyObject*) { return PyLong_FromLong(unpack(self).device().index()); }
@@ -157,14 +158,35 @@ PyObject* cuda_call(Arguments& arguments) {
 }
 TORCH_METHOD(cuda, cuda_parameters, 3, cuda_call)
 
-// type(): "torch.FloatTensor" or "torch.cuda.FloatTensor"; type(dtype) converts.
+// The dtype that "torch.FloatTensor" names, and whether it is CUDA's ("torch.cuda.FloatTensor").
+std::pair<c10::ScalarType, bool> parse_type_name(const std::string& name) {
+  const bool cuda = name.rfind("torch.cuda.", 0) == 0;
+  for (const c10::TypeFacts& facts : c10::all_scalar_types()) {
+    if (name == std::string(cuda ? "torch.cuda." : "torch.") + facts.enumerator + "Tensor") return {facts.type, cuda};
+  }
+  raise(PyExc_ValueError, "invalid type: '" + name + "'");
+}
+
+// type(): "torch.FloatTensor" or "torch.cuda.FloatTensor"; type(dtype), type("torch.FloatTensor") and
+// type(torch.FloatTensor) convert.
 Parameter type_parameters[] = {{"self", Kind::Tensor}, {"dtype", Kind::Any, kOptional, 0, "None"}};
 PyObject* type_call(Arguments& arguments) {
   const at::Tensor& self = arguments.tensor(0);
   if (!arguments.has(1)) {
     return new_string(std::string(self.is_cuda() ? "torch.cuda." : "torch.") + c10::to_string(self.dtype()) + "Tensor");
   }
-  if (!is_dtype_like(arguments.object(1))) raise(PyExc_TypeError, "dtype must be a torch.dtype");
+  PyObject* wanted = arguments.object(1);
+  Object name = Object::borrow(wanted);
+  if (PyType_Check(wanted) && !is_dtype_like(wanted)) {  // torch.FloatTensor
+    const Object home = Object::steal(checked(PyObject_GetAttrString(wanted, "__module__")));
+    const Object own = Object::steal(checked(PyObject_GetAttrString(wanted, "__name__")));
+    name = Object::steal(checked(PyUnicode_FromFormat("%U.%U", home.get(), own.get())));
+  }
+  if (PyUnicode_Check(name.get())) {
+    const auto [dtype, cuda] = parse_type_name(checked(PyUnicode_AsUTF8(name.get())));
+    return wrap(self.to(at::Device(cuda ? at::kCUDA : at::kCPU), dtype));
+  }
+  if (!is_dtype_like(wanted)) raise(PyExc_TypeError, "dtype must be a type, str, or dtype object");
   return wrap(self.to(to_dtype(arguments.object(1))));
 }
 TORCH_METHOD(type, type_parameters, 2, type_call)
@@ -355,7 +377,7 @@ PyMethodDef tensor_methods[] = {
     {"data_ptr", get_data_ptr, METH_NOARGS, TORCH_SIGNATURE("data_ptr($self)") "The address of the first element."},
     {"is_floating_point", get_is_floating_point, METH_NOARGS, nullptr},
     {"is_signed", get_is_signed, METH_NOARGS, nullptr},
-    {"is_complex", get_false, METH_NOARGS, nullptr},
+    {"is_complex", get_is_complex, METH_NOARGS, nullptr},
     {"is_pinned", get_false, METH_NOARGS, nullptr},
     {"get_device", get_device_index, METH_NOARGS, TORCH_SIGNATURE("get_device($self)") "The device's index; -1 on CPU."},
     {"_is_view", get_is_view, METH_NOARGS, nullptr},
@@ -373,6 +395,8 @@ PyMethodDef tensor_methods[] = {
     {"bfloat16", to_type<at::kBFloat16>, METH_NOARGS, TORCH_SIGNATURE("bfloat16($self)") "to(torch.bfloat16)."},
     {"short", to_type<at::kShort>, METH_NOARGS, TORCH_SIGNATURE("short($self)") "to(torch.int16)."},
     {"char", to_type<at::kChar>, METH_NOARGS, TORCH_SIGNATURE("char($self)") "to(torch.int8)."},
+    {"cfloat", to_type<at::kComplexFloat>, METH_NOARGS, TORCH_SIGNATURE("cfloat($self)") "to(torch.complex64)."},
+    {"cdouble", to_type<at::kComplexDouble>, METH_NOARGS, TORCH_SIGNATURE("cdouble($self)") "to(torch.complex128)."},
     {"bool", to_type<at::kBool>, METH_NOARGS, TORCH_SIGNATURE("bool($self)") "to(torch.bool)."},
     by_table<size_callable>(TORCH_SIGNATURE("size($self, dim=None)") "shape, or the size of one dimension."),
     by_table<stride_callable>(TORCH_SIGNATURE("stride($self, dim=None)") "Steps between elements, in elements."),

@@ -178,7 +178,7 @@ PyObject* as_int(PyObject* self) {
     const c10::Scalar value = single_value(self);
     // Python's int() of a float: any size, and its errors for nan and inf.
     if (value.is_floating_point()) return PyLong_FromDouble(value.toDouble());
-    return PyLong_FromLongLong(value.toLong());
+    return value.is_complex() ? PyLong_FromDouble(value.toDouble()) : from_scalar(value);
   });
 }
 

@@ -77,6 +77,46 @@ PyObject* get_matrix_transposed(PyObject* self, void*) {
   });
 }
 
+PyObject* get_real(PyObject* self, void*) {
+  return guarded([&] { return wrap(at::real(unpack(self))); });
+}
+PyObject* get_imag(PyObject* self, void*) {
+  return guarded([&] { return wrap(at::imag(unpack(self))); });
+}
+template <at::Tensor (*part)(const at::Tensor&)>
+int set_part(PyObject* self, PyObject* value, void*) {
+  return guarded([&]() -> int {
+    if (!value) raise(PyExc_RuntimeError, "a part of a tensor cannot be deleted");
+    at::Tensor target = part(unpack(self));
+    if (is_tensor(value)) target.copy_(unpack(value));
+    else target.fill_(to_scalar(value));
+    return 0;
+  });
+}
+
+PyObject* get_adjoint(PyObject* self, void*) {
+  return guarded([&] {
+    const at::Tensor& tensor = unpack(self);
+    if (tensor.dim() == 0) return wrap(at::conj(tensor));
+    if (tensor.dim() < 2) {
+      raise(PyExc_RuntimeError, "tensor.mH is only supported on matrices or batches of matrices. Got " +
+                                    std::to_string(tensor.dim()) + "-D tensor.");
+    }
+    return wrap(at::adjoint(tensor));
+  });
+}
+PyObject* get_matrix_adjoint(PyObject* self, void*) {
+  return guarded([&] {
+    const at::Tensor& tensor = unpack(self);
+    if (tensor.dim() != 2 && tensor.dim() != 0) {
+      raise(PyExc_RuntimeError,
+            "tensor.H is only supported on matrices (2-D tensors). Got " + std::to_string(tensor.dim()) + "-D tensor." +
+                (tensor.dim() > 2 ? " For batches of matrices, consider using tensor.mH" : ""));
+    }
+    return wrap(at::adjoint(tensor));
+  });
+}
+
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
   return guarded([&]() -> int {
     if (!value || !PyBool_Check(value)) raise(PyExc_RuntimeError, "requires_grad must be a bool");
@@ -86,7 +126,7 @@ int set_requires_grad(PyObject* self, PyObject* value, void*) {
             "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
             "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
     }
-    if (value == Py_True && !tensor.is_floating_point()) {
+    if (value == Py_True && !c10::is_floating_or_complex_type(tensor.dtype())) {
       raise(PyExc_RuntimeError, "only Tensors of floating point and complex dtype can require gradients");
     }
     tensor.requires_grad_(value == Py_True);
@@ -140,6 +180,10 @@ PyGetSetDef tensor_properties[] = {
     {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
     {"T", get_transposed, nullptr, "A view with the dimensions in reverse order.", nullptr},
     {"mT", get_matrix_transposed, nullptr, "A view with the last two dimensions swapped.", nullptr},
+    {"H", get_matrix_adjoint, nullptr, "The conjugate of a matrix, transposed.", nullptr},
+    {"mH", get_adjoint, nullptr, "The conjugate, with the last two dimensions swapped.", nullptr},
+    {"real", get_real, set_part<at::real>, "The real parts: a view; a real tensor's are itself.", nullptr},
+    {"imag", get_imag, set_part<at::imag>, "The imaginary parts of a complex tensor: a view.", nullptr},
     {"is_cpu", get_is_cpu, nullptr, nullptr, nullptr},
     {"is_cuda", get_is_cuda, nullptr, nullptr, nullptr},
     {"is_meta", get_is_meta, nullptr, nullptr, nullptr},

@@ -20,7 +20,7 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const {
           ? ""
           : " If you want to use a computed variable in a subgraph that doesn't require differentiation "
             "use var_no_grad = var.detach().");
-  TORCH_CHECK(!requires_grad || is_floating_point(),
+  TORCH_CHECK(!requires_grad || torch::autograd::is_differentiable(*this),
               "Only Tensors of floating point and complex dtype can require gradients");
   if (requires_grad || find_meta(*this)) meta_of(*this).leaf_requires_grad = requires_grad;
   return *this;

@@ -43,9 +43,9 @@ struct TORCH_API AutogradMeta final : c10::AutogradMetaInterface {
 TORCH_API AutogradMeta* find_meta(const at::Tensor& tensor);
 TORCH_API AutogradMeta& meta_of(const at::Tensor& tensor);
 
-// Only floating-point tensors have gradients.
+// Only floating-point and complex tensors have gradients.
 inline bool is_differentiable(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.is_floating_point();
+  return tensor.defined() && c10::is_floating_or_complex_type(tensor.dtype());
 }
 
 // The node that a tensor came from, of the present version for a view; null for a leaf.

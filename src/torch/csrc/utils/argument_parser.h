@@ -177,6 +177,7 @@ bool is_number(PyObject* object);   // int, float, bool, numpy scalar, 0-dim ten
 bool is_plain_number(PyObject* object);  // the same without tensors
 int64_t to_integer(PyObject* object);
 double to_double(PyObject* object);
+c10::complex<double> to_complex(PyObject* object);
 c10::Scalar to_scalar(PyObject* object);
 // A tuple or list of ints, or one int; throws TypeError naming `what`.
 c10::DimVector to_integers(PyObject* object, const char* what);

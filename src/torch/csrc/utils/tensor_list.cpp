@@ -15,8 +15,19 @@ PyObject* element(const char* data, c10::ScalarType dtype) {
   case at::k##name: return PyFloat_FromDouble(*reinterpret_cast<const cpp_type*>(data));
 #define TORCH_INTEGER(cpp_type, name, ...) \
   case at::k##name: return PyLong_FromLongLong(*reinterpret_cast<const cpp_type*>(data));
+#define TORCH_UNSIGNED(cpp_type, name, ...) \
+  case at::k##name: return PyLong_FromUnsignedLongLong(*reinterpret_cast<const cpp_type*>(data));
+#define TORCH_COMPLEX(cpp_type, name, ...)                             \
+  case at::k##name: {                                                  \
+    const auto& value = *reinterpret_cast<const cpp_type*>(data);      \
+    return PyComplex_FromDoubles(value.real(), value.imag());          \
+  }
     C10_FORALL_FLOATING_TYPES(TORCH_FLOAT)
     C10_FORALL_INTEGRAL_TYPES(TORCH_INTEGER)
+    C10_FORALL_BAREBONES_TYPES(TORCH_UNSIGNED)
+    C10_FORALL_COMPLEX_TYPES(TORCH_COMPLEX)
+#undef TORCH_COMPLEX
+#undef TORCH_UNSIGNED
 #undef TORCH_INTEGER
 #undef TORCH_FLOAT
     case at::kBool: return new_bool(*reinterpret_cast<const bool*>(data));

@@ -50,6 +50,7 @@ c10::DimVector shape_of(PyObject* data) {
 c10::ScalarType infer_dtype(PyObject* data) {
   // numpy.float64 is a float, too; it has a buffer and a dtype of its own.
   if (PyFloat_Check(data) && !PyObject_CheckBuffer(data)) return c10::get_default_dtype();
+  if (PyComplex_Check(data) && !PyObject_CheckBuffer(data)) return c10::complex_type(c10::get_default_dtype());
   if (PyBool_Check(data)) return at::kBool;
   if (PyLong_Check(data)) return at::kLong;
   if (is_tensor(data)) return unpack(data).dtype();
@@ -57,6 +58,7 @@ c10::ScalarType infer_dtype(PyObject* data) {
     // numpy.float32(1): its own dtype, as an array of it has.
     if (PyObject_CheckBuffer(data)) return tensor_from_buffer(data, false).dtype();
     const c10::ScalarType type = to_scalar(data).type();
+    if (c10::is_complex_type(type)) return c10::complex_type(c10::get_default_dtype());
     return type == at::kDouble ? c10::get_default_dtype() : type;
   }
   if (is_array_like(data)) return tensor_from_buffer(data, false).dtype();
@@ -79,6 +81,8 @@ template <typename T>
 T number_as(PyObject* item) {
   if constexpr (std::is_same_v<T, bool>) {
     if (is_number(item)) return to_scalar(item).toBool();
+  } else if constexpr (c10::is_complex_v<T>) {
+    if (is_number(item)) return to_scalar(item).to<T>();
   } else if constexpr (c10::is_floating_v<T>) {
     if (PyFloat_CheckExact(item)) return static_cast<T>(PyFloat_AS_DOUBLE(item));
     if (is_number(item)) return static_cast<T>(to_double(item));
@@ -171,50 +175,74 @@ at::Tensor tensor_from_data(PyObject* data, std::optional<c10::ScalarType> dtype
   return device && !device->is_cpu() ? result.to(*device) : result;
 }
 
-// torch.Tensor(...): sizes, a sequence of values, or a tensor; always of the default dtype.
+namespace {
+
+// Sizes, a sequence of values, a storage or a tensor: what torch.Tensor(...) and torch.FloatTensor(...) take.
+at::Tensor legacy_tensor(c10::ScalarType dtype, PyObject* arguments, PyObject* keywords) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(arguments);
+  std::optional<c10::Device> device;
+  if (keywords && PyDict_Size(keywords) > 0) {
+    PyObject* value = PyDict_GetItemString(keywords, "device");
+    if (!value || PyDict_Size(keywords) > 1) {
+      raise(PyExc_TypeError, "new() takes no keyword argument but device; use torch.tensor to say more");
+    }
+    if (value != Py_None) device = to_device(value);
+  }
+  const at::TensorOptions options = at::TensorOptions(dtype).device(device);
+  PyObject* first = count ? PyTuple_GET_ITEM(arguments, 0) : nullptr;
+  at::Tensor result;
+  if (count == 0) {
+    result = at::empty({0}, options);
+  } else if (count == 1 && is_tensor(first) && unpack(first).dim() > 0) {
+    if (unpack(first).dtype() != dtype) {
+      raise(PyExc_TypeError, std::string("expected ") + c10::to_string(dtype) + " (got " +
+                                 c10::to_string(unpack(first).dtype()) + ")");
+    }
+    result = unpack(first).detach();
+  } else if (count == 1 && PyObject_TypeCheck(first, &SizeType)) {
+    result = at::empty(to_integers(first, "size"), options);
+  } else if (count == 1 && Py_TYPE(first) == &StorageType) {
+    const c10::Storage& storage = unpack_storage(first);
+    auto impl = c10::make_intrusive<at::TensorImpl>(storage, dtype, storage.device());
+    impl->set_sizes_contiguous({static_cast<int64_t>(storage.nbytes() / c10::element_size(dtype))});
+    result = at::Tensor(std::move(impl));
+  } else if (count == 1 && PyFloat_Check(first)) {
+    raise(PyExc_TypeError, "new(): data must be a sequence (got " + type_name(first) + ")");
+  } else if (count == 1 && !is_integer(first)) {
+    result = tensor_from_data(first, dtype, device);
+  } else {
+    c10::DimVector sizes;
+    for (Py_ssize_t index = 0; index < count; ++index) {
+      PyObject* item = PyTuple_GET_ITEM(arguments, index);
+      if (!is_integer(item)) {
+        raise(PyExc_TypeError, "new(): sizes must be int, not " + type_name(item) + " (position " +
+                                   std::to_string(index + 1) + ")");
+      }
+      sizes.push_back(to_integer(item));
+    }
+    result = at::empty(sizes, options);
+  }
+  return result;
+}
+
+}  // namespace
+
+// torch.Tensor(...): of the default dtype.
 PyObject* tensor_legacy_new(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     if (type == &TensorBaseType) {
       raise(PyExc_RuntimeError, "Cannot instantiate TensorBase itself; use torch.Tensor or torch.tensor");
     }
-    const Py_ssize_t count = PyTuple_GET_SIZE(arguments);
-    std::optional<c10::Device> device;
-    if (keywords && PyDict_Size(keywords) > 0) {
-      PyObject* value = PyDict_GetItemString(keywords, "device");
-      if (!value || PyDict_Size(keywords) > 1) {
-        raise(PyExc_TypeError, "new() takes no keyword argument but device; use torch.tensor to say more");
-      }
-      if (value != Py_None) device = to_device(value);
-    }
-    const c10::ScalarType dtype = c10::get_default_dtype();
-    const at::TensorOptions options = at::TensorOptions(dtype).device(device);
-    PyObject* first = count ? PyTuple_GET_ITEM(arguments, 0) : nullptr;
-    at::Tensor result;
-    if (count == 0) {
-      result = at::empty({0}, options);
-    } else if (count == 1 && is_tensor(first) && unpack(first).dim() > 0) {
-      if (unpack(first).dtype() != dtype) {
-        raise(PyExc_TypeError, std::string("expected ") + c10::to_string(dtype) + " (got " +
-                                   c10::to_string(unpack(first).dtype()) + ")");
-      }
-      result = unpack(first).detach();
-    } else if (count == 1 && PyObject_TypeCheck(first, &SizeType)) {
-      result = at::empty(to_integers(first, "size"), options);
-    } else if (count == 1 && !is_integer(first)) {
-      result = tensor_from_data(first, dtype, device);
-    } else {
-      c10::DimVector sizes;
-      for (Py_ssize_t index = 0; index < count; ++index) {
-        PyObject* item = PyTuple_GET_ITEM(arguments, index);
-        if (!is_integer(item)) {
-          raise(PyExc_TypeError, "new(): sizes must be int, not " + type_name(item) + " (position " +
-                                     std::to_string(index + 1) + ")");
-        }
-        sizes.push_back(to_integer(item));
-      }
-      result = at::empty(sizes, options);
-    }
-    return wrap_as(type, std::move(result));
+    return wrap_as(type, legacy_tensor(c10::get_default_dtype(), arguments, keywords));
+  });
+}
+
+// _legacy_tensor(dtype, *arguments, device=None): torch.FloatTensor(...).
+PyObject* legacy_tensor_of(PyObject*, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    const c10::ScalarType dtype = to_dtype(PyTuple_GET_ITEM(arguments, 0));
+    const Object rest = Object::steal(checked(PyTuple_GetSlice(arguments, 1, PyTuple_GET_SIZE(arguments))));
+    return wrap(legacy_tensor(dtype, rest.get(), keywords));
   });
 }
 

@@ -13,7 +13,8 @@ namespace torch::python {
 // tensors, a tensor, a NumPy array or another buffer. Without `dtype`: bool, int64, or the default dtype, after what is
 // in it; an array or tensor keeps its own. Throws TypeError or ValueError for what is no such data.
 at::Tensor tensor_from_data(PyObject* data, std::optional<c10::ScalarType> dtype, std::optional<c10::Device> device);
-
+// torch._C._legacy_tensor(dtype, *arguments, device=None).
+PyObject* legacy_tensor_of(PyObject* module, PyObject* arguments, PyObject* keywords);
 
 // ---- utils/tensor_numpy.cpp
 

@@ -70,10 +70,12 @@ PyTypeObject ViewType = make_view_type();
 c10::ScalarType dtype_of_format(const char* format, Py_ssize_t size) {
   if (!format) return at::kByte;
   if (*format == '@' || *format == '=' || *format == '<') ++format;
-  if (!*format || format[1]) return c10::ScalarType::Undefined;
+  if (!*format || (format[1] && *format != 'Z')) return c10::ScalarType::Undefined;
   if (*format == 'c') return at::kByte;
-  // Letters of one kind are told apart by size.
-  const auto kind_of = [](char letter) { return std::strchr("bhilqn", letter) ? 'i' : letter; };
+  // Letters of one kind are told apart by size; NumPy writes complex numbers as Zf and Zd.
+  const auto kind_of = [](char letter) {
+    return std::strchr("bhilqn", letter) ? 'i' : std::strchr("BHILQN", letter) ? 'u' : letter;
+  };
   for (const c10::TypeFacts& facts : c10::all_scalar_types()) {
     if (*facts.buffer_format && kind_of(*facts.buffer_format) == kind_of(*format) && facts.size == size) {
       return facts.type;
@@ -82,7 +84,8 @@ c10::ScalarType dtype_of_format(const char* format, Py_ssize_t size) {
   return c10::ScalarType::Undefined;
 }
 
-// "float64, float32, ..., uint8, and bool": the dtypes that NumPy has too, the largest of each kind first.
+// "float64, float32, ..., uint8, and bool": the dtypes that NumPy has too, the largest of each kind first (complex
+// numbers as PyTorch's message has them).
 std::string supported_names() {
   std::string names;
   const auto add = [&](auto&& wanted) {
@@ -93,6 +96,9 @@ std::string supported_names() {
     }
   };
   add([](const c10::TypeFacts& facts) { return facts.kind == c10::TypeKind::Floating; });
+  for (const c10::TypeFacts& facts : c10::all_scalar_types()) {
+    if (facts.kind == c10::TypeKind::Complex) names += std::string(facts.name) + ", ";
+  }
   add([](const c10::TypeFacts& facts) { return facts.kind == c10::TypeKind::Integral && facts.is_signed; });
   add([](const c10::TypeFacts& facts) { return facts.kind == c10::TypeKind::Integral && !facts.is_signed; });
   return names + "and bool";

@@ -60,7 +60,7 @@ bool is_tensor_list(PyObject* object, bool none_allowed) {
 
 bool is_floating(PyObject* object) {
   return PyFloat_Check(object) || (PyLong_Check(object) && !PyBool_Check(object)) || is_scalar_tensor(object) ||
-         (!is_tensor(object) && !PyBool_Check(object) && !is_numpy_bool(object) && is_foreign_number(object));
+         (!is_tensor(object) && !PyComplex_Check(object) && !PyBool_Check(object) && !is_numpy_bool(object) && is_foreign_number(object));
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ bool is_integer(PyObject* object) {
 }
 
 bool is_plain_number(PyObject* object) {
-  if (PyFloat_Check(object) || PyLong_Check(object)) return true;
+  if (PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object)) return true;
   return !is_tensor(object) && is_foreign_number(object);
 }
 
@@ -156,15 +156,24 @@ double to_double(PyObject* object) {
   return value;
 }
 
+c10::complex<double> to_complex(PyObject* object) {
+  const Py_complex value = PyComplex_AsCComplex(object);
+  if (value.real == -1.0 && PyErr_Occurred()) throw PythonError();
+  return {value.real, value.imag};
+}
+
 c10::Scalar to_scalar(PyObject* object) {
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
   if (PyBool_Check(object)) return object == Py_True;
   if (PyLong_Check(object)) {
-    const std::optional<int64_t> value = fitting_integer(object);
-    if (!value) raise(PyExc_OverflowError, "int too big to convert");
-    return *value;
+    if (const std::optional<int64_t> value = fitting_integer(object)) return *value;
+    const unsigned long long value = PyLong_AsUnsignedLongLong(object);  // NOLINT: the C API's type
+    if (!PyErr_Occurred()) return static_cast<uint64_t>(value);  // from 2^63 on, uint64's
+    PyErr_Clear();
+    raise(PyExc_OverflowError, "int too big to convert");
   }
   if (is_tensor(object)) return unpack(object).item();
+  if (PyComplex_Check(object)) return to_complex(object);
   if (is_numpy_bool(object)) return checked(PyObject_IsTrue(object)) == 1;
   if (PyIndex_Check(object)) return to_integer(object);
   return to_double(object);
@@ -195,6 +204,11 @@ c10::DimVector to_integers(PyObject* object, const char* what) {
 PyObject* from_scalar(const c10::Scalar& scalar) {
   if (scalar.is_boolean()) return new_bool(scalar.toBool());
   if (scalar.is_floating_point()) return PyFloat_FromDouble(scalar.toDouble());
+  if (scalar.is_large_unsigned()) return PyLong_FromUnsignedLongLong(scalar.to<uint64_t>());
+  if (scalar.is_complex()) {
+    const auto value = scalar.to<c10::complex<double>>();
+    return PyComplex_FromDoubles(value.real(), value.imag());
+  }
   return PyLong_FromLongLong(scalar.toLong());
 }
 

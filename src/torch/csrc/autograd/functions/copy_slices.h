@@ -8,9 +8,11 @@ namespace torch::autograd {
 // The shape of a view over its storage.
 struct TensorGeometry {
   explicit TensorGeometry(const at::Tensor& tensor)
-      : sizes(tensor.sizes().vec()),
+      : dtype(tensor.dtype()),
+        sizes(tensor.sizes().vec()),
         strides(tensor.strides().vec()),
         storage_offset(tensor.storage_offset()) {}
+  at::ScalarType dtype;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
   int64_t storage_offset;

@@ -1,0 +1,30 @@
+#pragma once
+// What kernels call when an iterator's common dtype is complex. Compiled once, not per instruction set: these numbers are
+// too rare for three copies of each loop.
+
+#include <aten/TensorIterator.h>
+
+namespace at::native::cpu {
+
+#define TORCH_FORALL_COMPLEX_BINARY(row)                                                                          \
+  row(mul) row(div) row(pow) row(eq) row(ne) row(logical_and) row(logical_or) row(logical_xor)
+#define TORCH_FORALL_COMPLEX_UNARY(row)                                                                            \
+  row(neg) row(abs) row(reciprocal) row(exp) row(expm1) row(log) row(log2) row(log10) row(log1p) row(sqrt) row(rsqrt) \
+  row(sin) row(cos) row(tanh) row(sigmoid) row(logical_not)
+
+#define TORCH_DECLARE(name) void complex_##name(TensorIterator& iter);
+TORCH_FORALL_COMPLEX_BINARY(TORCH_DECLARE)
+TORCH_FORALL_COMPLEX_UNARY(TORCH_DECLARE)
+TORCH_DECLARE(sum)
+TORCH_DECLARE(mean)
+TORCH_DECLARE(prod)
+TORCH_DECLARE(sigmoid_backward)
+TORCH_DECLARE(tanh_backward)
+#undef TORCH_DECLARE
+void complex_add(TensorIterator& iter, const Scalar& alpha);
+void complex_pow_scalar(TensorIterator& iter, const Scalar& exponent);
+void complex_addcmul(TensorIterator& iter, const Scalar& value);
+void complex_addcdiv(TensorIterator& iter, const Scalar& value);
+void complex_lerp(TensorIterator& iter, const Scalar& weight);
+
+}  // namespace at::native::cpu

@@ -1,0 +1,25 @@
+#pragma once
+// Elements of one type from elements of another.
+
+#include <c10/core/ScalarType.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace at::native::cpu {
+
+// Steps in bytes; nothing is known about alignment beyond the types'.
+using ConversionStep = void (*)(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count);
+
+// How one type becomes another: in one step, or by way of a wide type (double, int64, complex128), a block at a time.
+class Conversion {
+ public:
+  Conversion(c10::ScalarType to, c10::ScalarType from);
+  void operator()(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) const;
+
+  ConversionStep first;
+  ConversionStep second = nullptr;  // null: `first` does it all
+  int64_t wide_size = 0;
+};
+
+}  // namespace at::native::cpu

@@ -1,0 +1,171 @@
+// Conversions between element types. Of N types there are N^2 pairs: the frequent ones have a loop of their own, all others
+// are read into a wide type and written from it, which is 2 N loops per wide type.
+
+#include <aten/Dispatch.h>
+#include <aten/native/cpu/Conversion.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/conversion_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+template <typename To, typename From>
+TORCH_SIMD inline To convert(From value) {
+  if constexpr (std::is_same_v<To, bool> && c10::is_complex_v<From>) {
+    return value.real() != 0 || value.imag() != 0;
+  } else if constexpr (c10::is_complex_v<To>) {
+    if constexpr (c10::is_complex_v<From>) return To(value);
+    else return To(static_cast<typename To::value_type>(value), 0);
+  } else if constexpr (c10::is_complex_v<From>) {
+    return static_cast<To>(value.real());
+  } else if constexpr (std::is_integral_v<To> && sizeof(To) < sizeof(int) && !std::is_same_v<To, bool> &&
+                       std::is_floating_point_v<From>) {
+    // Out of range is undefined in C++; through int64 it wraps, as in PyTorch.
+    return static_cast<To>(static_cast<int64_t>(static_cast<double>(value)));
+  } else if constexpr (c10::is_reduced_floating_v<To>) {
+    return static_cast<To>(static_cast<float>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <typename To, typename From>
+TORCH_SIMD void convert_elements(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
+  if (to_step == sizeof(To) && from_step == sizeof(From)) {
+    auto* out = reinterpret_cast<To*>(to);
+    const auto* in = reinterpret_cast<const From*>(from);
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) out[i] = convert<To>(in[i]);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
+    *reinterpret_cast<To*>(to) = convert<To>(*reinterpret_cast<const From*>(from));
+  }
+}
+
+// What most conversions are between.
+#define TORCH_FREQUENT_TYPES(row) \
+  row(float, Float) row(double, Double) row(int64_t, Long) row(int, Int) row(uint8_t, Byte) row(bool, Bool)
+
+template <typename To>
+ConversionStep step_from_frequent(c10::ScalarType from) {
+  switch (from) {
+#define TORCH_STEP(cpp_type, name) \
+  case c10::ScalarType::name: return &convert_elements<To, cpp_type>;
+    TORCH_FREQUENT_TYPES(TORCH_STEP)
+#undef TORCH_STEP
+    default: return nullptr;
+  }
+}
+
+// Null when the pair has no loop of its own.
+ConversionStep FindStep(c10::ScalarType to, c10::ScalarType from) {
+  switch (to) {
+#define TORCH_STEP(cpp_type, name) \
+  case c10::ScalarType::name:      \
+    if (ConversionStep step = step_from_frequent<cpp_type>(from)) return step; \
+    break;
+    TORCH_FREQUENT_TYPES(TORCH_STEP)
+#undef TORCH_STEP
+    case c10::ScalarType::Half:
+      if (from == kFloat) return &convert_elements<c10::Half, float>;
+      break;
+    case c10::ScalarType::BFloat16:
+      if (from == kFloat) return &convert_elements<c10::BFloat16, float>;
+      break;
+    default: break;
+  }
+  if (to == kFloat && from == c10::ScalarType::Half) return &convert_elements<float, c10::Half>;
+  if (to == kFloat && from == c10::ScalarType::BFloat16) return &convert_elements<float, c10::BFloat16>;
+  return nullptr;
+}
+
+// Into a wide type: any type into double (of complex numbers the real part) and complex128, integers into int64.
+ConversionStep FindReader(c10::ScalarType wide, c10::ScalarType from) {
+  return dispatch_stored_types(from, "copy_", [&](auto type) -> ConversionStep {
+    using From = typename decltype(type)::type;
+    if constexpr (std::is_integral_v<From>) {
+      if (wide == kLong) return &convert_elements<int64_t, From>;
+    }
+    if constexpr (c10::is_complex_v<From>) {
+      if (wide == c10::ScalarType::ComplexDouble) return &convert_elements<c10::complex<double>, From>;
+      if (wide == kBool) return &convert_elements<bool, From>;
+    }
+    return &convert_elements<double, From>;
+  });
+}
+
+ConversionStep FindWriter(c10::ScalarType to, c10::ScalarType wide) {
+  return dispatch_stored_types(to, "copy_", [&](auto type) -> ConversionStep {
+    using To = typename decltype(type)::type;
+    if constexpr (c10::is_complex_v<To>) {
+      if (wide == c10::ScalarType::ComplexDouble) return &convert_elements<To, c10::complex<double>>;
+    } else {
+      if (wide == kLong) return &convert_elements<To, int64_t>;
+    }
+    return &convert_elements<To, double>;
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(FindStep);
+HWY_EXPORT(FindReader);
+HWY_EXPORT(FindWriter);
+
+namespace {
+
+c10::ScalarType wide_type(c10::ScalarType to, c10::ScalarType from) {
+  if (c10::is_complex_type(from)) return c10::is_complex_type(to) ? c10::ScalarType::ComplexDouble : kDouble;
+  if (c10::is_complex_type(to)) return kDouble;
+  const bool unsigned_to_floating = from == c10::ScalarType::UInt64 && c10::is_floating_type(to);  // not by its bits
+  return c10::is_integral_type(from, /*include_bool=*/true) && !unsigned_to_floating ? kLong : kDouble;
+}
+
+constexpr int64_t kConversionBlock = 512;  // elements
+
+}  // namespace
+
+Conversion::Conversion(c10::ScalarType to, c10::ScalarType from) : first(HWY_DYNAMIC_DISPATCH(FindStep)(to, from)) {
+  if (first != nullptr) return;
+  if (to == kBool && c10::is_complex_type(from)) {  // either part makes it true
+    first = HWY_DYNAMIC_DISPATCH(FindReader)(kBool, from);
+    return;
+  }
+  const c10::ScalarType wide = wide_type(to, from);
+  if (from == wide) {
+    first = HWY_DYNAMIC_DISPATCH(FindWriter)(to, wide);
+  } else if (to == wide) {
+    first = HWY_DYNAMIC_DISPATCH(FindReader)(wide, from);
+  } else {
+    first = HWY_DYNAMIC_DISPATCH(FindReader)(wide, from);
+    second = HWY_DYNAMIC_DISPATCH(FindWriter)(to, wide);
+    wide_size = static_cast<int64_t>(c10::element_size(wide));
+  }
+}
+
+void Conversion::operator()(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) const {
+  if (second == nullptr) return first(to, to_step, from, from_step, count);
+  alignas(64) char wide[kConversionBlock * sizeof(c10::complex<double>)];
+  for (int64_t done = 0; done < count; done += kConversionBlock) {
+    const int64_t part = std::min(kConversionBlock, count - done);
+    first(wide, wide_size, from + done * from_step, from_step, part);
+    second(to + done * to_step, to_step, wide, wide_size, part);
+  }
+}
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE
