@@ -18,12 +18,16 @@ INTEGERS = ("int64", "int32", "uint8")
 BOOL = ("bool",)
 NUMBERS = (*FLOATS, *INTEGERS)
 ALL = (*NUMBERS, *BOOL)
+MORE_TYPES = ("float16", "bfloat16", "complex64")
 PREDICATES = ("float32", "int64", "bool")
 
 # dtype -> relative and absolute tolerance: a few units in the last place
 TOLERANCE = {
     "float64": (1e-12, 1e-13),
     "float32": (2e-6, 2e-6),
+    "complex64": (6e-6, 6e-6),
+    "float16": (2e-3, 2e-3),
+    "bfloat16": (1.6e-2, 1.6e-2),
 }
 
 
@@ -90,7 +94,11 @@ def _array(spec: T, dtype: str, seed: int) -> np.ndarray[Any, Any]:
     elif kind.startswith(("int", "uint")):
         low = int(max(spec.low, 0) if kind == "uint8" else spec.low)
         values = generator.randint(low, max(int(spec.high), low + 1), shape).astype(kind)
-    else:
+    elif kind.startswith("complex"):
+        parts = [np.round(generator.uniform(low, high, shape), 3) for low, high in ((spec.low, spec.high), (-2, 2))]
+        values = (parts[0] + 1j * parts[1]).astype(kind)
+    else:  # NumPy has no bfloat16: build() makes it from float32
+        kind = "float32" if kind == "bfloat16" else kind
         values = np.round(generator.uniform(spec.low, spec.high, shape), 3).astype(kind)
     return np.asarray(values)
 
@@ -114,6 +122,8 @@ def build(
         count += 1
         array = _array(value, dtype, seed + count)
         tensor = torch.from_numpy(array.copy())
+        if (value.dtype or dtype) == "bfloat16":
+            tensor = tensor.to(torch.bfloat16)
         if value.strided:
             tensor = tensor.permute(*reversed(range(tensor.dim())))
         if gradients and value.gradient and tensor.is_floating_point():

@@ -183,7 +183,9 @@ PyObject* type_call(Arguments& arguments) {
     name = Object::steal(checked(PyUnicode_FromFormat("%U.%U", home.get(), own.get())));
   }
   if (PyUnicode_Check(name.get())) {
-    const auto [dtype, cuda] = parse_type_name(checked(PyUnicode_AsUTF8(name.get())));
+    const char* text = PyUnicode_AsUTF8(name.get());
+    if (!text) throw PythonError();
+    const auto [dtype, cuda] = parse_type_name(text);
     return wrap(self.to(at::Device(cuda ? at::kCUDA : at::kCPU), dtype));
   }
   if (!is_dtype_like(wanted)) raise(PyExc_TypeError, "dtype must be a type, str, or dtype object");

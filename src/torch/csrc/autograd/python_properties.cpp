@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/types.h>
+#include <torch/csrc/utils/argument_parser.h>
 
 #include <aten/ATen.h>
 
