@@ -77,6 +77,7 @@ INTERNAL = {
     "cross_entropy_loss",
     "frombuffer",
     "is_complex",
+    "resolve_neg",
     "is_signed",
     "result_type",
     "unique_dim",

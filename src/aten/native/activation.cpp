@@ -55,6 +55,14 @@ void check_floating(const Tensor& self, const char* function) {
 
 }  // namespace
 
+void silu(const Tensor& self, Tensor& out) {
+  if (!self.is_complex()) check_floating(self, "silu_cpu");
+  TensorIterator::unary_op(out, self).run(silu_kernels);
+}
+void silu_backward(const Tensor& grad_output, const Tensor& self, Tensor& out) {
+  TensorIterator::binary_op(out, grad_output, self).run(silu_backward_kernels);
+}
+
 #define AT_DEFINE_ACTIVATION(name)                                                                     \
   void name(const Tensor& self, Tensor& out) {                                                         \
     check_floating(self, #name "_cpu");                                                                \
@@ -63,7 +71,6 @@ void check_floating(const Tensor& self, const char* function) {
   void name##_backward(const Tensor& grad_output, const Tensor& self, Tensor& out) {                   \
     TensorIterator::binary_op(out, grad_output, self).run(name##_backward_kernels);                    \
   }
-AT_DEFINE_ACTIVATION(silu)
 AT_DEFINE_ACTIVATION(mish)
 AT_DEFINE_ACTIVATION(log_sigmoid)
 AT_DEFINE_ACTIVATION(hardsigmoid)

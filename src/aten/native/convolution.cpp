@@ -65,6 +65,16 @@ void check_types(const Tensor& input, const Tensor& other, const char* name) {
               cpp_type_name(other.dtype()), ") should be the same");
 }
 
+// A bilinear function of complex tensors by what it is of their parts.
+template <typename Function>
+Tensor product_of_parts(const Tensor& first, const Tensor& second, Function&& function) {
+  const Tensor a = at::real(first).contiguous();
+  const Tensor b = at::imag(first).contiguous();
+  const Tensor c = at::real(second).contiguous();
+  const Tensor d = at::imag(second).contiguous();
+  return at::complex(at::sub(function(a, c), function(b, d)), at::add(function(a, d), function(b, c)));
+}
+
 }  // namespace
 
 Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
@@ -126,6 +136,15 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
   }
   TORCH_CHECK(fits, "Calculated padded input size per channel: ", joined(padded), ". Kernel size: ", joined(reach),
               ". Kernel size can't be greater than actual input size");
+  if (input.is_complex()) {
+    const Tensor result = product_of_parts(input, weight, [&](const Tensor& image, const Tensor& kernel) {
+      return native::convolution(image, kernel, Tensor(), stride, padding, dilation, transposed, output_padding, groups);
+    });
+    if (!bias.defined()) return result;
+    DimVector channelwise(input.dim(), 1);
+    channelwise[1] = channels;
+    return at::add(result, at::reshape(bias, channelwise));
+  }
   if (!convolution_kernels.has(input.device_type())) {
     const IntArrayRef image = IntArrayRef(shape).slice(2, static_cast<size_t>(dims));
     Tensor result = transposed ? transpose_by_windows(input, weight, window.stride, window.padding, window.dilation, image, groups)
@@ -156,6 +175,11 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
                   input.sizes()[1] == weight_size[1] * groups && weight_size[0] % groups == 0,
               "a gradient of size ", grad_output.sizes(), " and an input of size ", input.sizes(),
               " do not belong to a weight of size ", weight_size, " and groups=", groups);
+  if (input.is_complex()) {
+    return product_of_parts(grad_output, input, [&](const Tensor& grad, const Tensor& image) {
+      return native::_convolution_weight_gradient(grad, image, weight_size, stride, padding, dilation, groups);
+    });
+  }
   if (!convolution_weight_gradient_kernels.has(input.device_type())) {
     return weight_gradient_by_windows(grad_output, input, weight_size, window.stride, window.padding, window.dilation, groups);
   }

@@ -51,9 +51,9 @@ Windows windows_of(IntArrayRef sizes, const char* function, IntArrayRef kernel_s
   return w;
 }
 
-// Windows are made of floating-point numbers and of bools, as in PyTorch.
+// Windows are made of floating-point and complex numbers and of bools, as in PyTorch.
 void check_window_type(const Tensor& self, const char* function) {
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.dtype() == kBool, '"', function, "\" not implemented for '",
+  TORCH_CHECK_NOT_IMPLEMENTED(c10::is_floating_or_complex_type(self.dtype()) || self.dtype() == kBool, '"', function, "\" not implemented for '",
                               self.dtype(), "'");
 }
 

@@ -77,6 +77,7 @@ template <typename Table>
 Tensor arg_extreme(const Table& kernels, const Tensor& self, std::optional<int64_t> dim, bool keepdim,
                    const char* name) {
   TORCH_CHECK(self.dtype() != kBool, name, "(): does not support bool input");
+  TORCH_CHECK(!self.is_complex(), name, "(): does not support complex input");
   if (dim) return std::get<1>(extreme_along(kernels, self, *dim, keepdim, /*with_values=*/false, name));
   TORCH_CHECK_INDEX(self.numel() > 0, name,
                     "(): Expected reduction dim to be specified for input.numel() == 0.");
@@ -217,10 +218,10 @@ Tensor all_dim(const Tensor& self, int64_t dim, bool keepdim) {
 }
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  const Tensor values = self.is_floating_point() ? self : self.to(c10::get_default_dtype(), false);
+  const Tensor values = c10::is_floating_or_complex_type(self.dtype()) ? self : self.to(c10::get_default_dtype(), false);
   if (values.numel() == 0) return at::log(at::sum(at::exp(values), dim, keepdim));
   // Shifting by the maximum keeps exp in range; where that is infinite, nothing can be shifted.
-  const Tensor maximum = at::detach(at::amax(values, dim, /*keepdim=*/true));
+  const Tensor maximum = at::detach(at::amax(at::real(values), dim, /*keepdim=*/true));
   const Tensor shift = at::where(at::isfinite(maximum), maximum, at::zeros_like(maximum));
   const Tensor result =
       at::add(at::log(at::sum(at::exp(at::sub(values, shift)), dim, /*keepdim=*/true)), shift);
@@ -312,6 +313,9 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> /*compute_mode*/) {
   TORCH_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist only supports at least 2D tensors, X", x1.dim() < 2 ? 1 : 2,
               " got: ", x1.dim() < 2 ? x1.dim() : x2.dim(), "D");
+  TORCH_CHECK(!x1.is_complex() && !x2.is_complex(), "cdist only supports floating-point dtypes, X", x1.is_complex() ? 1 : 2,
+              " got: ", x1.is_complex() ? x1.dtype() : x2.dtype());
+  TORCH_CHECK_NOT_IMPLEMENTED(!c10::is_reduced_floating_type(x1.dtype()), "\"cdist\" not implemented for '", x1.dtype(), "'");
   TORCH_CHECK(x1.sizes().back() == x2.sizes().back(), "X1 and X2 must have the same number of columns. X1: ",
               x1.sizes().back(), " X2: ", x2.sizes().back());
   TORCH_CHECK(p >= 0, "cdist only supports non-negative p values");

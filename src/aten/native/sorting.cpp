@@ -73,6 +73,7 @@ std::tuple<Tensor, Tensor> median_dim(const Tensor& self, int64_t dim, bool keep
 
 std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
   dim = wrap_dim(dim, self.dim());
+  TORCH_CHECK(!self.is_complex(), " topk does not support complex dtypes on CPU");
   TORCH_CHECK(self.dtype() != kBool, "topk does not support bool dtypes on ",
               c10::device_type_name(self.device_type(), true));
   TORCH_CHECK(k >= 0 && k <= (self.dim() > 0 ? self.sizes()[dim] : 1), "selected index k out of range");

@@ -31,7 +31,9 @@ AT_DEFINE_UNARY_FLOAT(sigmoid)
   void name(const Tensor& self, Tensor& out) {                                    \
     TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), #name " is not supported for complex inputs"); \
     if (self.dtype() == kBool) detail::throw_dtype_not_implemented(#name, kBool); \
-    TensorIterator::unary_op(out, self).run(name##_kernels);                      \
+    auto iter = TensorIterator::unary_op(out, self);                              \
+    if (c10::is_barebones_type(self.dtype())) return iter.run(copy_kernels, false); \
+    iter.run(name##_kernels);                                                     \
   }
 AT_DEFINE_ROUNDING(floor)
 AT_DEFINE_ROUNDING(ceil)

@@ -93,6 +93,7 @@ Groups group_rows(const Tensor& matrix) {
 // The values are selected from the sorted ones, so that gradients flow to where each was found first.
 std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool /*sorted*/, bool return_inverse,
                                             bool return_counts) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "\"unique\" not implemented for '", self.dtype(), "'");
   const auto [sorted, order] = at::sort(at::reshape(self, {self.numel()}));
   const Groups groups = group_elements(sorted, order);
   const TensorOptions options = TensorOptions(kLong).device(self.device());

@@ -10,7 +10,7 @@ namespace at::native::cpu {
   row(mul) row(div) row(pow) row(eq) row(ne) row(logical_and) row(logical_or) row(logical_xor)
 #define TORCH_FORALL_COMPLEX_UNARY(row)                                                                            \
   row(neg) row(abs) row(reciprocal) row(exp) row(expm1) row(log) row(log2) row(log10) row(log1p) row(sqrt) row(rsqrt) \
-  row(sin) row(cos) row(tanh) row(sigmoid) row(logical_not)
+  row(sin) row(cos) row(tanh) row(sigmoid) row(silu) row(logical_not)
 
 #define TORCH_DECLARE(name) void complex_##name(TensorIterator& iter);
 TORCH_FORALL_COMPLEX_BINARY(TORCH_DECLARE)
@@ -19,6 +19,7 @@ TORCH_DECLARE(sum)
 TORCH_DECLARE(mean)
 TORCH_DECLARE(prod)
 TORCH_DECLARE(sigmoid_backward)
+TORCH_DECLARE(silu_backward)
 TORCH_DECLARE(tanh_backward)
 #undef TORCH_DECLARE
 void complex_add(TensorIterator& iter, const Scalar& alpha);

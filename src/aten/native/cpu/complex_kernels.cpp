@@ -36,6 +36,11 @@ c10::complex<P> log1p_of(c10::complex<P> z) {
   return {std::log1p(x * (P(2) + x) + y * y) / P(2), std::atan2(y, P(1) + x)};
 }
 
+template <typename T>
+T sigmoid_of(T z) {
+  return reciprocal_of(T(1) + T(std::exp(std::complex<typename T::value_type>(-z))));
+}
+
 template <typename P>
 c10::complex<P> expm1_of(c10::complex<P> z) {
   const P half = std::sin(z.imag() / P(2));
@@ -62,6 +67,7 @@ TORCH_COMPLEX_BINARY(logical_or, bool, (a != T()) || (b != T()))
 TORCH_COMPLEX_BINARY(logical_xor, bool, (a != T()) != (b != T()))
 // Gradients of functions with the conjugated derivative, as autograd has it.
 TORCH_COMPLEX_BINARY(sigmoid_backward, T, a * c10::conj((T(1) - b) * b))
+TORCH_COMPLEX_BINARY(silu_backward, T, a * c10::conj(sigmoid_of(b) * (T(1) + b * (T(1) - sigmoid_of(b)))))
 TORCH_COMPLEX_BINARY(tanh_backward, T, a * c10::conj(T(1) - b * b))
 #undef TORCH_COMPLEX_BINARY
 
@@ -88,7 +94,8 @@ TORCH_COMPLEX_UNARY(rsqrt, T, reciprocal_of(T(std::sqrt(C(z)))))
 TORCH_COMPLEX_UNARY(sin, T, std::sin(C(z)))
 TORCH_COMPLEX_UNARY(cos, T, std::cos(C(z)))
 TORCH_COMPLEX_UNARY(tanh, T, std::tanh(C(z)))
-TORCH_COMPLEX_UNARY(sigmoid, T, reciprocal_of(T(1) + T(std::exp(C(-z)))))
+TORCH_COMPLEX_UNARY(sigmoid, T, sigmoid_of(z))
+TORCH_COMPLEX_UNARY(silu, T, z * sigmoid_of(z))
 TORCH_COMPLEX_UNARY(logical_not, bool, z == T())
 #undef TORCH_COMPLEX_UNARY
 

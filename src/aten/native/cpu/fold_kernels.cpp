@@ -49,7 +49,7 @@ void col2im_kernel(const Tensor& image, const Tensor& columns, IntArrayRef kerne
                    IntArrayRef stride, IntArrayRef counts) {
   const ConvolutionGeometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
   const int64_t step = g.image_channels * g.image_elements();
-  dispatch_floating_types(image.dtype(), "col2im", [&](auto type) {
+  dispatch_floating_and_complex_types(image.dtype(), "col2im", [&](auto type) {
     using T = typename decltype(type)::type;
     std::fill_n(image.data_ptr<T>(), image.numel(), T(0));
     for_each_image(g, [&](int64_t n, const std::vector<WindowRun>& runs, int64_t offset) {

@@ -22,6 +22,9 @@ bool is_numpy_bool(PyObject* object) {
   return std::strncmp(name, "numpy.bool", 10) == 0;
 }
 
+// numpy.complex64(1j), which is no Python complex; its nb_float would lose half of it.
+bool is_numpy_complex(PyObject* object) { return std::strncmp(Py_TYPE(object)->tp_name, "numpy.complex", 13) == 0; }
+
 // numpy.float32(2) and its like: converts to float, but is no container.
 bool is_foreign_number(PyObject* object) {
   const PyTypeObject* type = Py_TYPE(object);
@@ -60,7 +63,7 @@ bool is_tensor_list(PyObject* object, bool none_allowed) {
 
 bool is_floating(PyObject* object) {
   return PyFloat_Check(object) || (PyLong_Check(object) && !PyBool_Check(object)) || is_scalar_tensor(object) ||
-         (!is_tensor(object) && !PyComplex_Check(object) && !PyBool_Check(object) && !is_numpy_bool(object) && is_foreign_number(object));
+         (!is_tensor(object) && !PyComplex_Check(object) && !is_numpy_complex(object) && !PyBool_Check(object) && !is_numpy_bool(object) && is_foreign_number(object));
 }
 
 }  // namespace
@@ -173,7 +176,7 @@ c10::Scalar to_scalar(PyObject* object) {
     raise(PyExc_OverflowError, "int too big to convert");
   }
   if (is_tensor(object)) return unpack(object).item();
-  if (PyComplex_Check(object)) return to_complex(object);
+  if (PyComplex_Check(object) || is_numpy_complex(object)) return to_complex(object);
   if (is_numpy_bool(object)) return checked(PyObject_IsTrue(object)) == 1;
   if (PyIndex_Check(object)) return to_integer(object);
   return to_double(object);
