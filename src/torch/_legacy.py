@@ -10,7 +10,7 @@ from torch._bindings import LEGACY_NAMES
 
 
 class tensortype(type):
-    """The type of `torch.FloatTensor`: calling it makes a `torch.Tensor`, and tensors of its dtype are its instances."""
+    """The type of `torch.FloatTensor`: calling it makes a tensor, and tensors of its dtype are its instances."""
 
     dtype: torch.dtype
     is_cuda: bool
@@ -37,7 +37,9 @@ def _make(name: str, module: str) -> tensortype:
     return tensortype(f"{name}Tensor", (), facts)
 
 
-TENSOR_TYPES = {f"{module}.{name}Tensor": _make(name, module) for module in ("torch", "torch.cuda") for name in LEGACY_NAMES}
+TENSOR_TYPES = {
+    f"{module}.{name}Tensor": _make(name, module) for module in ("torch", "torch.cuda") for name in LEGACY_NAMES
+}
 globals().update({kind.__name__: kind for name, kind in TENSOR_TYPES.items() if not kind.is_cuda})
 
 
@@ -53,5 +55,7 @@ def set_default_tensor_type(t: str | tensortype) -> None:
     if not isinstance(t, tensortype):
         raise TypeError("invalid type object: only floating-point types are supported as the default type")
     if t.is_cuda:
-        raise NotImplementedError("set_default_tensor_type supports CPU types only: pass device= where tensors are made")
+        raise NotImplementedError(
+            "set_default_tensor_type supports CPU types only: pass device= where tensors are made"
+        )
     _C._set_default_dtype(t.dtype)

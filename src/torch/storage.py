@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Iterator, Sequence
 
     from torch import UntypedStorage
@@ -23,7 +24,7 @@ class TypedStorage:
 
     def __init__(
         self,
-        data: int | Sequence[Any] | None = None,
+        data: builtins.int | Sequence[Any] | None = None,
         *,
         wrap_storage: UntypedStorage | None = None,
         dtype: torch.dtype | None = None,
@@ -45,31 +46,31 @@ class TypedStorage:
         return self._untyped_storage.device
 
     @property
-    def is_cuda(self) -> bool:
+    def is_cuda(self) -> builtins.bool:
         return self.device.type == "cuda"
 
     def untyped(self) -> UntypedStorage:
         return self._untyped_storage
 
-    def nbytes(self) -> int:
+    def nbytes(self) -> builtins.int:
         return self._untyped_storage.nbytes()
 
-    def element_size(self) -> int:
+    def element_size(self) -> builtins.int:
         return self.dtype.itemsize
 
-    def data_ptr(self) -> int:
+    def data_ptr(self) -> builtins.int:
         return self._untyped_storage.data_ptr()
 
-    def size(self) -> int:
+    def size(self) -> builtins.int:
         return self._untyped_storage.nbytes() // self.dtype.itemsize
 
-    def __len__(self) -> int:
+    def __len__(self) -> builtins.int:
         return self.size()
 
-    def is_shared(self) -> bool:
+    def is_shared(self) -> builtins.bool:
         return self._as_tensor().is_shared()
 
-    def is_pinned(self) -> bool:
+    def is_pinned(self) -> builtins.bool:
         return False
 
     def _as_tensor(self) -> torch.Tensor:
@@ -96,12 +97,12 @@ class TypedStorage:
         self._as_tensor().fill_(value)
         return self
 
-    def copy_(self, source: TypedStorage, non_blocking: bool = False) -> TypedStorage:
+    def copy_(self, source: TypedStorage, non_blocking: builtins.bool = False) -> TypedStorage:
         """Copies another storage's elements, converted; returns itself."""
         self._as_tensor().copy_(source._as_tensor(), non_blocking)
         return self
 
-    def resize_(self, size: int) -> TypedStorage:
+    def resize_(self, size: builtins.int) -> TypedStorage:
         """Gives it so many elements, the first ones kept; returns itself."""
         self._untyped_storage.resize_(size * self.dtype.itemsize)
         return self
@@ -120,7 +121,10 @@ class TypedStorage:
         """Its class's name, "torch.FloatStorage"; or the elements converted to those of a class, or of its name."""
         if dtype is None:
             return f"torch.{_CLASS_OF[self.dtype].__name__}"
-        wanted = {**{kind.dtype: kind for kind in STORAGE_CLASSES}, **{f"torch.{kind.__name__}": kind for kind in STORAGE_CLASSES}}
+        wanted: dict[Any, builtins.type[TypedStorage]] = {
+            **{kind.dtype: kind for kind in STORAGE_CLASSES},
+            **{f"torch.{kind.__name__}": kind for kind in STORAGE_CLASSES},
+        }
         return self.to_dtype(wanted.get(dtype, dtype).dtype)
 
     def float(self) -> TypedStorage:

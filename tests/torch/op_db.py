@@ -335,6 +335,11 @@ LISTS: tuple[tuple[str, tuple[T, ...], int], ...] = (
 )
 
 
+# What PyTorch makes of complex numbers here depends on its ways inside: it averages them where a window is all there is,
+# and convolves them in conv2d alone.
+HALVES_ONLY = ("F.adaptive_avg_pool2d", "torch.convolution")
+
+
 def samples(dtype_filter: str | None = None) -> Iterator[tuple[str, Op, Call, str]]:
     """(key, row, sample, dtype) of everything in the table; keys are unique.
 
@@ -344,9 +349,8 @@ def samples(dtype_filter: str | None = None) -> Iterator[tuple[str, Op, Call, st
     seen: dict[str, int] = {}
     for row in OPS:
         for number, sample in enumerate(row.calls):
-            more = () if number or "float32" not in row.dtypes else tuple(d for d in MORE_TYPES if d not in row.dtypes)
-            if row.path == "F.adaptive_avg_pool2d":  # PyTorch takes complex numbers where it is a mean, here alone
-                more = ("float16", "bfloat16")
+            asked = MORE_TYPES[:2] if row.path in HALVES_ONLY else MORE_TYPES
+            more = () if number or "float32" not in row.dtypes else tuple(d for d in asked if d not in row.dtypes)
             for dtype in (*row.dtypes, *more):
                 if dtype_filter in (None, dtype):
                     key = f"{row.path}-{number}-{dtype}"

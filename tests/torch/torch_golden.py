@@ -124,7 +124,9 @@ class Table:
         elif isinstance(expected, dict) and "complex" in expected:
             number = complex(*map(float, expected["complex"]))
             assert isinstance(actual, complex), f"{path}: expected {number}, got {actual!r}"
-            assert abs(actual - number) <= case.atol + case.rtol * abs(number), f"{path}: expected {number}, got {actual}"
+            assert abs(actual - number) <= case.atol + case.rtol * abs(number), (
+                f"{path}: expected {number}, got {actual}"
+            )
         elif isinstance(expected, dict):
             assert repr(actual) == expected["text"], path
         elif isinstance(expected, list):

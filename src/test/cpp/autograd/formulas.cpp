@@ -424,6 +424,20 @@ TEST(pooling) {
   });
 }
 
+TEST(complex_numbers) {
+  const Tensor first = values({2, 3}, 0.5, 1.5);
+  const Tensor second = values({2, 3});
+  run({
+      ROW("complex", INPUTS(first, second), at::abs(at::complex(x[0], x[1]))),
+      ROW("polar", INPUTS(first, second), at::real(at::polar(x[0], x[1]))),
+      ROW("angle", INPUTS(first, second), at::angle(at::complex(x[0], x[1]))),
+      ROW("sgn", INPUTS(first, second), at::imag(at::sgn(at::complex(x[0], x[1])))),
+      ROW("conj_physical", INPUTS(first, second), at::imag(at::conj_physical(at::complex(x[0], x[1])))),
+      ROW("view_as_real", INPUTS(first, second), at::view_as_real(at::complex(x[0], x[1]))),
+      ROW("view_as_complex", INPUTS(values({3, 2})), at::abs(at::view_as_complex(x[0]))),
+  });
+}
+
 TEST(windows_and_padding) {
   run({
       ROW("im2col", INPUTS(values({1, 2, 4, 5})), at::im2col(x[0], {2, 3}, {1, 1}, {1, 0}, {2, 1})),

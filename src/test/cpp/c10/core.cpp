@@ -28,10 +28,16 @@ TEST(dtypes_promote_as_a_lattice) {
   CHECK_EQ(c10::promote_types(ScalarType::Undefined, c10::kInt), c10::kInt);
   CHECK_EQ(c10::promote_types(c10::kByte, c10::kChar), c10::kShort);
   CHECK_EQ(c10::promote_types(c10::kHalf, c10::kBFloat16), c10::kFloat);
+  CHECK_EQ(c10::promote_types(c10::kComplexFloat, c10::kDouble), c10::kComplexDouble);
   for (const c10::TypeFacts& a : c10::all_scalar_types()) {
     CHECK_EQ(c10::promote_types(a.type, a.type), a.type);
     CHECK_EQ(c10::element_size(a.type), static_cast<size_t>(a.size));
     for (const c10::TypeFacts& b : c10::all_scalar_types()) {
+      const bool floating = c10::is_floating_type(a.type) || c10::is_floating_type(b.type);
+      if ((a.is_barebones || b.is_barebones) && a.type != b.type && !floating) {
+        CHECK_THROWS(c10::Error, c10::promote_types(a.type, b.type), "is not supported, attempted to promote");
+        continue;
+      }
       const ScalarType both = c10::promote_types(a.type, b.type);
       CHECK_EQ(both, c10::promote_types(b.type, a.type));
       CHECK_EQ(c10::promote_types(both, a.type), both);
@@ -40,6 +46,8 @@ TEST(dtypes_promote_as_a_lattice) {
   CHECK(c10::can_cast(c10::kLong, c10::kByte));
   CHECK(!c10::can_cast(c10::kFloat, c10::kLong));
   CHECK(!c10::can_cast(c10::kLong, c10::kBool));
+  CHECK(c10::can_cast(c10::kDouble, c10::kComplexFloat));
+  CHECK(!c10::can_cast(c10::kComplexFloat, c10::kDouble));
 }
 
 TEST(scalar_refuses_to_overflow) {
@@ -54,6 +62,9 @@ TEST(scalar_refuses_to_overflow) {
   CHECK_THROWS(c10::Error, Scalar(-129).to<int8_t>(), "to type int8_t without overflow");
   CHECK_THROWS(c10::Error, Scalar(1e6).to<c10::Half>(), "to type c10::Half without overflow");
   CHECK(std::isinf(static_cast<float>(Scalar(INFINITY).to<c10::Half>())));
+  CHECK_EQ(Scalar(c10::complex<double>(2, 0)).to<int64_t>(), 2);
+  CHECK_THROWS(c10::Error, Scalar(c10::complex<double>(2, 1)).to<float>(), "to type float without overflow");
+  CHECK_THROWS(c10::Error, Scalar(uint64_t{1} << 63).to<int64_t>(), "without overflow");
 }
 
 // The value of a float16 by its definition.
