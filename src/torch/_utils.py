@@ -61,6 +61,23 @@ def _rebuild_tensor_v2(
     return tensor.requires_grad_(requires_grad)
 
 
+def _rebuild_tensor_v3(
+    storage: torch.UntypedStorage,
+    storage_offset: int,
+    size: Sequence[int],
+    stride: Sequence[int],
+    requires_grad: bool,
+    backward_hooks: object,
+    dtype: torch.dtype,
+    metadata: object = None,
+) -> Tensor:
+    """As v2, of a dtype that has no storage class in PyTorch: uint16, uint32, uint64."""
+    from torch.storage import TypedStorage
+
+    typed = TypedStorage(wrap_storage=storage, dtype=dtype)
+    return _rebuild_tensor_v2(typed, storage_offset, size, stride, requires_grad, backward_hooks, metadata)
+
+
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Tensor:
     if backward_hooks:
         raise NotImplementedError("this pickle holds backward hooks; register them again after loading instead")
@@ -91,17 +108,20 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
             "Only Tensors created explicitly by the user (graph leaves) can be pickled with their gradient: "
             "call detach() first"
         )
+    by_bytes = tensor.dtype in (torch.uint16, torch.uint32, torch.uint64)
+    rebuild = _rebuild_tensor_v3 if by_bytes else _rebuild_tensor_v2
     arguments: tuple[Any, ...] = (
-        tensor.storage(),
+        tensor.untyped_storage() if by_bytes else tensor.storage(),
         tensor.storage_offset(),
         tuple(tensor.shape),
         tensor.stride(),
         tensor.requires_grad,
         OrderedDict(),
+        *((tensor.dtype,) if by_bytes else ()),
     )
     if type(tensor) is torch.Tensor and not tensor.__dict__:
-        return _rebuild_tensor_v2, arguments
-    return _rebuild_from_type_v2, (_rebuild_tensor_v2, type(tensor), arguments, dict(tensor.__dict__) or None)
+        return rebuild, arguments
+    return _rebuild_from_type_v2, (rebuild, type(tensor), arguments, dict(tensor.__dict__) or None)
 
 
 def deepcopy_tensor(tensor: Tensor, memo: dict[int, Any]) -> Tensor:

@@ -53,7 +53,13 @@ def _known_globals() -> dict[str, Any]:
         "torch.Tensor": torch.Tensor,
         "torch.nn.parameter.Parameter": torch.nn.Parameter,
     }
-    for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_parameter", "_rebuild_from_type_v2"):
+    for name in (
+        "_rebuild_tensor",
+        "_rebuild_tensor_v2",
+        "_rebuild_tensor_v3",
+        "_rebuild_parameter",
+        "_rebuild_from_type_v2",
+    ):
         known[f"torch._utils.{name}"] = getattr(_utils, name)
     known["torch._tensor._rebuild_from_type_v2"] = _utils._rebuild_from_type_v2
     for storage_class in storage.STORAGE_CLASSES:
@@ -82,9 +88,11 @@ def _callables(known: dict[str, Any]) -> list[Any]:
     ]
 
 
-_MISSING_STORAGES = frozenset(
-    f"torch.{kind}Storage" for kind in ("ComplexFloat", "ComplexDouble", "QInt8", "QUInt8", "QInt32")
-)
+# What names the element type of a tensor -> the type, of those that this torch has not.
+_MISSING_TYPES = {
+    "torch.complex32": "ComplexHalf",
+    **{f"torch.{kind}Storage": kind for kind in ("QInt8", "QUInt8", "QInt32")},
+}
 _MARK = object()
 # opcode -> struct format of a fixed-width argument whose value is pushed
 _NUMBERS = {b"J"[0]: "<i", b"K"[0]: "<B", b"M"[0]: "<H", b"G"[0]: ">d"}
@@ -251,9 +259,9 @@ class Unpickler:
         return container
 
     def _global(self, name: str) -> Any:
-        if name in _MISSING_STORAGES:
+        if name in _MISSING_TYPES:
             raise NotImplementedError(
-                f"the file holds {name.removeprefix('torch.').removesuffix('Storage')} tensors, a type that this torch "
+                f"the file holds {_MISSING_TYPES[name]} tensors, a type that this torch "
                 "has not: convert them with PyTorch, for example by tensor.float(), and save them again"
             )
         if name not in self._known:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._C import UntypedStorage  # noqa: TC001 - files name torch.storage.UntypedStorage
 
 if TYPE_CHECKING:
     import builtins
     from collections.abc import Iterator, Sequence
-
-    from torch import UntypedStorage
 
 
 class TypedStorage:

@@ -27,7 +27,7 @@ _TYPES = {
     BaseType.FLOAT: "_float",
     BaseType.BOOL: "_bool",
     BaseType.STR: "str",
-    BaseType.SCALAR: "Number | Tensor",
+    BaseType.SCALAR: "NumberArgument | Tensor",
     BaseType.SCALAR_TYPE: "_dtype",
     BaseType.DEVICE: "_device | str | _int",
     BaseType.LAYOUT: "_layout",
@@ -124,7 +124,7 @@ def _parameter(parameter: Parameter) -> str:
     name = "from_" if parameter.name == "from" else parameter.name
     kind = _TYPES[parameter.type.base]
     if parameter.takes_numbers:
-        kind = "Tensor | Number"
+        kind = "Tensor | NumberArgument"
     if parameter.type.is_list:
         element = "Tensor | None" if parameter.type.element_optional else kind
         kind = f"Sequence[{element}]"

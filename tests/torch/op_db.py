@@ -335,8 +335,8 @@ LISTS: tuple[tuple[str, tuple[T, ...], int], ...] = (
 )
 
 
-# What PyTorch makes of complex numbers here depends on its ways inside: it averages them where a window is all there is,
-# and convolves them in conv2d alone.
+# What PyTorch makes of complex numbers here depends on its ways inside: it averages them where a window is all there
+# is, and convolves them in conv2d alone.
 HALVES_ONLY = ("F.adaptive_avg_pool2d", "torch.convolution")
 
 

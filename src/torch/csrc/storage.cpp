@@ -163,7 +163,7 @@ PyTypeObject make_type() {
   sequence.sq_item = get_item;
   sequence.sq_ass_item = set_item;
   PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-  type.tp_name = "torch._C.UntypedStorage";
+  type.tp_name = "torch.storage.UntypedStorage";  // as files name it
   type.tp_basicsize = sizeof(StorageObject);
   type.tp_dealloc = storage_dealloc;
   type.tp_as_sequence = &sequence;
