@@ -87,7 +87,7 @@ T number_as(PyObject* item) {
     if (PyFloat_CheckExact(item)) return static_cast<T>(PyFloat_AS_DOUBLE(item));
     if (is_number(item)) return static_cast<T>(to_double(item));
   } else {
-    if (PyLong_Check(item)) return c10::Scalar(to_integer(item)).to<T>();
+    if (PyLong_Check(item) && !std::is_same_v<T, uint64_t>) return c10::Scalar(to_integer(item)).to<T>();
     if (is_number(item)) return to_scalar(item).to<T>();
   }
   if (is_sequence(item)) raise(PyExc_ValueError, "too many dimensions '" + type_name(item) + "'");
