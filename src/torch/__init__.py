@@ -96,6 +96,19 @@ if TYPE_CHECKING:
     from torch._C._dtypes import *  # noqa: F403
     from torch._C._VariableFunctions import *  # noqa: F403
     from torch._compile import compile as compile
+    from torch._legacy import (
+        BFloat16Tensor as BFloat16Tensor,
+        BoolTensor as BoolTensor,
+        ByteTensor as ByteTensor,
+        CharTensor as CharTensor,
+        DoubleTensor as DoubleTensor,
+        FloatTensor as FloatTensor,
+        HalfTensor as HalfTensor,
+        IntTensor as IntTensor,
+        LongTensor as LongTensor,
+        ShortTensor as ShortTensor,
+        set_default_tensor_type as set_default_tensor_type,
+    )
     from torch._switches import (
         are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
         get_deterministic_debug_mode as get_deterministic_debug_mode,
@@ -143,7 +156,7 @@ if TYPE_CHECKING:
         load as load,
         save as save,
     )
-    from torch.storage import TypedStorage as TypedStorage
+    from torch.storage import Storage as Storage, TypedStorage as TypedStorage
 else:
 
     def __getattr__(name):

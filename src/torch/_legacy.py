@@ -40,6 +40,17 @@ def _make(name: str, module: str) -> tensortype:
 TENSOR_TYPES = {
     f"{module}.{name}Tensor": _make(name, module) for module in ("torch", "torch.cuda") for name in LEGACY_NAMES
 }
+# For type checkers, which cannot follow the next line; a test compares the list with LEGACY_NAMES.
+BFloat16Tensor: tensortype
+BoolTensor: tensortype
+ByteTensor: tensortype
+CharTensor: tensortype
+DoubleTensor: tensortype
+FloatTensor: tensortype
+HalfTensor: tensortype
+IntTensor: tensortype
+LongTensor: tensortype
+ShortTensor: tensortype
 globals().update({kind.__name__: kind for name, kind in TENSOR_TYPES.items() if not kind.is_cuda})
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HEADER = "c10/core/ScalarType.h"
 # row(C++ type, enumerator, number, "name", "second name", ...)
-_ROW = re.compile(r'\brow\([\w:]+, (?P<enumerator>\w+), \d+, "(?P<name>\w+)", "(?P<second>\w*)"')
+_ROW = re.compile(r'\brow\([\w:<>]+, (?P<enumerator>\w+), \d+, "(?P<name>\w+)", "(?P<second>\w*)"')
 
 
 @dataclass(frozen=True)
