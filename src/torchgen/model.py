@@ -165,11 +165,19 @@ class Variant(Enum):
 
 
 class PythonModule(Enum):
-    """Where Python shows a function: in torch, in torch._C._nn (for torch.nn.functional), or nowhere."""
+    """Where Python shows a function: in torch, nowhere, or in torch._C._NAME, which a module of torch takes it from."""
 
     TORCH = "torch"
     NN = "nn"
+    LINALG = "linalg"
+    FFT = "fft"
+    SPECIAL = "special"
     NONE = "none"
+
+    @property
+    def is_namespace(self) -> bool:
+        """Whether its functions stand in a module of their own, torch._C._NAME."""
+        return self not in (PythonModule.TORCH, PythonModule.NONE)
 
 
 class Kind(Enum):

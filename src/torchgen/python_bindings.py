@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FOLDER = PurePosixPath("torch/csrc/generated")
 SHARDS = 4
+NAMESPACES = tuple(module for module in PythonModule if module.is_namespace)
 _KINDS = {
     BaseType.TENSOR: "Tensor",
     BaseType.INT: "Int",
@@ -85,7 +86,8 @@ def outputs(declarations: Declarations) -> Iterator[Output]:
                 if function.methods()
             ),
             functions=_function_rows(functions, descriptions, PythonModule.TORCH),
-            nn_functions=_function_rows(functions, descriptions, PythonModule.NN),
+            namespaces="\n\n".join(_namespace(module, functions, descriptions) for module in NAMESPACES),
+            names="\n".join(f'    {{"torch._C._{module.value}", {module.value}_functions}},' for module in NAMESPACES),
             return_types="\n".join(f"PyTypeObject* {name} = nullptr;" for name in tuples),
             fields="\n".join(_return_type_fields(name, fields) for name, fields in tuples.items()),
             registrations="\n".join(_return_type_registration(name, fields) for name, fields in tuples.items()),
@@ -105,6 +107,11 @@ def _function_rows(functions: Sequence[PythonFunction], descriptions: Mapping[st
         for function in functions
         if function.functions(module)
     )
+
+
+def _namespace(module: PythonModule, functions: Sequence[PythonFunction], descriptions: Mapping[str, str]) -> str:
+    rows = "\n".join([_function_rows(functions, descriptions, module), "    {nullptr, nullptr, 0, nullptr},"])
+    return f"static PyMethodDef {module.value}_functions[] = {{\n{rows}\n}};"
 
 
 def _table_row(

@@ -1,4 +1,4 @@
-"""Writes the stubs of torch._C: `torch/_C/__init__.pyi`, with _VariableFunctions, _nn and _dtypes beside it.
+"""Writes the stubs of torch._C: `torch/_C/__init__.pyi`, _VariableFunctions, the other namespaces and _dtypes.
 
 What is written by hand in C++ stands in the templates; the operators and the element types are added here.
 """
@@ -52,7 +52,7 @@ def outputs(declarations: Declarations, functions: Sequence[PythonFunction]) -> 
     )
     for name, template, module in (
         ("_VariableFunctions", "python_functions.pyi.in", PythonModule.TORCH),
-        ("_nn", "python_nn.pyi.in", PythonModule.NN),
+        *((f"_{module.value}", "python_namespace.pyi.in", module) for module in PythonModule if module.is_namespace),
     ):
         stubs = [
             _stub(function.name, function.functions(module), summaries[function.name], "", is_method=False)

@@ -21,10 +21,11 @@ and `kernels.yaml`; change those. First what each function gives, as `help` show
 _SCHEMAS = """\
 ## All that can be called
 
-One row per callable function. "f" is `torch.NAME(...)`, "nn" a function behind `torch.nn.functional`, "m"
-`tensor.NAME(...)`; C++ has all of them, as `at::NAME(...)`. "Gradient" lists the inputs that have one: "through its
-parts" means that the function calls other operators, which are differentiated; "none" that the result has no gradient.
-"Kernels" name the tables of `aten/kernels.yaml` and the backends that fill them.
+One row per callable function. "f" is `torch.NAME(...)`, "nn" a function behind `torch.nn.functional`, "linalg", "fft"
+and "special" one of that module, "m" `tensor.NAME(...)`; C++ has all of them, as `at::NAME(...)`. "Gradient" lists the
+inputs that have one: "through its parts" means that the function calls other operators, which are differentiated;
+"none" that the result has no gradient. "Kernels" name the tables of `aten/kernels.yaml` and the backends that fill
+them.
 
 | schema | f, m | gradient | kernels |
 |---|---|---|---|
@@ -62,7 +63,8 @@ def _section(docstring: Docstring, declarations: Declarations) -> str:
 
 
 def _places(face: Face) -> str:
-    function = {PythonModule.TORCH: "f", PythonModule.NN: "nn", PythonModule.NONE: ""}[face.native.python_module]
+    module = face.native.python_module
+    function = {PythonModule.TORCH: "f", PythonModule.NONE: ""}.get(module, module.value)
     places = [
         function if Variant.FUNCTION in face.variants else "",
         "m" if Variant.METHOD in face.variants else "",

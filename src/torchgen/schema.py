@@ -20,7 +20,7 @@ _SCHEMA = re.compile(
 _TYPE = re.compile(
     r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z])(?P<write>!?)\))?(?:(?P<element_optional>\?)?(?P<list>\[(?P<size>\d*)\]))?(?P<optional>\??)"
 )
-_NAME = re.compile(r"[a-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DEFAULTS = {
     BaseType.INT: re.compile(r"-?\d+"),
     BaseType.FLOAT: re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?"),

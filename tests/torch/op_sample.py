@@ -1,8 +1,9 @@
 """What the rows of op_db are made of, and how a sample becomes tensors.
 
-A row's `path` says how it is called: `torch.NAME`, `F.NAME` (torch.nn.functional) or `Tensor.NAME` (first argument is
-self). `T(shape, low, high)` stands for a tensor of the row's dtype with values from a fixed sequence; `I(shape, high)`
-for int64 indices below `high`; `B(shape)` for a mask. The sequence is NumPy's, so the samples do not depend on torch.
+A row's `path` says how it is called: `torch.NAME`, `F.NAME` (torch.nn.functional), `linalg.NAME` (so fft, special) or
+`Tensor.NAME` (first argument is self). `T(shape, low, high)` stands for a tensor of the row's dtype with values from a
+fixed sequence; `I(shape, high)` for int64 indices below `high`; `B(shape)` for a mask. The sequence is NumPy's, so the
+samples do not depend on torch.
 """
 
 from __future__ import annotations
@@ -149,4 +150,4 @@ def function_of(torch: Any, path: str) -> Any:
             return getattr(target, name)(*args, **kwargs)
 
         return method
-    return getattr(torch, name)
+    return getattr(torch if home == "torch" else getattr(torch, home), name)

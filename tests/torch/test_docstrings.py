@@ -11,7 +11,11 @@ import pytest
 
 import torch
 
-MODULES = {"torch": torch._C._VariableFunctions, "nn": torch._C._nn, "Tensor": torch._C.TensorBase}
+MODULES = {
+    "torch": torch._C._VariableFunctions,
+    **{name: getattr(torch._C, f"_{name}") for name in ("nn", "linalg", "fft", "special")},
+    "Tensor": torch._C.TensorBase,
+}
 # From a line like `add(Tensor input, ...) -> Tensor`, of which every generated docstring has one per overload.
 SIGNATURE = re.compile(r"^(\w+)\(.*\) -> .+$", re.MULTILINE)
 

@@ -80,7 +80,7 @@ def message_of(folder: Path, **texts: str) -> str:
             "- func: max(Tensor self) -> (Tensor values, Tensor indices)\n  kind: native\n  faces: out\n",
             "native_functions.yaml:3: `max` has the face out, so it must return one `Tensor`",
         ),
-        (ADD + "  python_module: linalg\n", "native_functions.yaml:3: `linalg` is no value of `python_module`"),
+        (ADD + "  python_module: algebra\n", "native_functions.yaml:3: `algebra` is no value of `python_module`"),
         (ADD + "  aliases: Plus\n", "native_functions.yaml:3: `Plus` is no second name for `add`"),
         (ADD + "  aliases: add\n", "native_functions.yaml:3: `add` is no second name for `add`"),
         (ADD + "  aliases: plus_\n", "native_functions.yaml:3: `plus_` is no second name for `add`"),

@@ -10,6 +10,7 @@ IndexError::~IndexError() = default;
 ValueError::~ValueError() = default;
 TypeError::~TypeError() = default;
 NotImplementedError::~NotImplementedError() = default;
+LinAlgError::~LinAlgError() = default;
 OutOfMemoryError::~OutOfMemoryError() = default;
 
 namespace detail {

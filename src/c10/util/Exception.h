@@ -42,6 +42,12 @@ class C10_API NotImplementedError : public Error {
   using Error::Error;
   ~NotImplementedError() override;
 };
+// Python: torch.linalg.LinAlgError, a RuntimeError.
+class C10_API LinAlgError : public Error {
+ public:
+  using Error::Error;
+  ~LinAlgError() override;
+};
 // Python: torch.OutOfMemoryError, a RuntimeError.
 class C10_API OutOfMemoryError : public Error {
  public:
@@ -76,6 +82,7 @@ std::string concatenate(const Parts&... parts) {
 #define TORCH_CHECK_VALUE(condition, ...) TORCH_CHECK_AS(::c10::ValueError, condition, __VA_ARGS__)
 #define TORCH_CHECK_TYPE(condition, ...) TORCH_CHECK_AS(::c10::TypeError, condition, __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) TORCH_CHECK_AS(::c10::NotImplementedError, condition, __VA_ARGS__)
+#define TORCH_CHECK_LINALG(condition, ...) TORCH_CHECK_AS(::c10::LinAlgError, condition, __VA_ARGS__)
 
 #define TORCH_INTERNAL_ASSERT(condition, ...)                                                        \
   do {                                                                                               \

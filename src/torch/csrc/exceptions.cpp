@@ -8,6 +8,7 @@
 namespace torch::python {
 
 PyObject* out_of_memory_error = nullptr;
+PyObject* linalg_error = nullptr;
 
 namespace {
 
@@ -62,6 +63,11 @@ void register_exceptions(PyObject* module) {
       "torch.OutOfMemoryError", "Raised when a device has no memory left for an allocation.", PyExc_RuntimeError, nullptr));
   Py_INCREF(out_of_memory_error);
   checked(PyModule_AddObject(module, "OutOfMemoryError", out_of_memory_error));
+  linalg_error = checked(PyErr_NewExceptionWithDoc(
+      "torch.linalg.LinAlgError", "Raised when a matrix is not what an algorithm needs: singular, not positive definite.",
+      PyExc_RuntimeError, nullptr));
+  Py_INCREF(linalg_error);
+  checked(PyModule_AddObject(module, "_LinAlgError", linalg_error));
 }
 
 void translate_exception() noexcept {
@@ -77,6 +83,8 @@ void translate_exception() noexcept {
     PyErr_SetString(PyExc_TypeError, error.what());
   } catch (const c10::NotImplementedError& error) {
     PyErr_SetString(PyExc_NotImplementedError, error.what());
+  } catch (const c10::LinAlgError& error) {
+    PyErr_SetString(linalg_error ? linalg_error : PyExc_RuntimeError, error.what());
   } catch (const c10::OutOfMemoryError& error) {
     PyErr_SetString(out_of_memory_error ? out_of_memory_error : PyExc_RuntimeError, error.what());
   } catch (const std::bad_alloc&) {

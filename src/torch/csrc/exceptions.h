@@ -28,8 +28,9 @@ class PythonError : public std::exception {
   std::string message_;
 };
 
-// torch.OutOfMemoryError, created by register_exceptions.
+// torch.OutOfMemoryError and torch.linalg.LinAlgError, created by register_exceptions.
 extern PyObject* out_of_memory_error;
+extern PyObject* linalg_error;
 void register_exceptions(PyObject* module);
 
 // Turns the C++ exception in flight into the pending Python exception. Call inside a catch block, with the GIL.

@@ -11,6 +11,8 @@
 
 #include <aten/Context.h>
 
+#include <cstring>
+
 namespace torch::python {
 
 namespace {
@@ -27,11 +29,14 @@ PyModuleDef definition = {
     nullptr,
 };
 
-// The operators that are functions: those of torch as attributes of one object, those of torch.nn.functional of another.
+// The operators that are functions: those of torch as attributes of one object, those of its modules (_nn, ...) of
+// others.
 void register_functions(PyObject* module) {
-  Object nn = Object::steal(checked(PyModule_New("torch._C._nn")));
-  checked(PyModule_AddFunctions(nn.get(), generated_nn_functions));
-  checked(PyModule_AddObject(module, "_nn", nn.release()));
+  for (const FunctionNamespace* space = generated_namespaces; space->name; ++space) {
+    Object functions = Object::steal(checked(PyModule_New(space->name)));
+    checked(PyModule_AddFunctions(functions.get(), space->functions));
+    checked(PyModule_AddObject(module, std::strrchr(space->name, '.') + 1, functions.release()));
+  }
   Object functions = Object::steal(checked(PyModule_New("torch._C._VariableFunctions")));
   checked(PyModule_AddFunctions(functions.get(), generated_functions));
   checked(PyModule_AddFunctions(functions.get(), creation_functions));

@@ -1,5 +1,5 @@
 // Written by torchgen from native_functions.yaml: change that instead.
-// The method tables of TensorBase, _VariableFunctions and _nn, and the types of named results.
+// The method tables of TensorBase, _VariableFunctions and the namespaces beside it, and the types of named results.
 
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/generated/python_callables.h>
@@ -17,9 +17,11 @@ ${functions}
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyMethodDef generated_nn_functions[] = {
-${nn_functions}
-    {nullptr, nullptr, 0, nullptr},
+${namespaces}
+
+const FunctionNamespace generated_namespaces[] = {
+${names}
+    {nullptr, nullptr},
 };
 
 namespace return_types {

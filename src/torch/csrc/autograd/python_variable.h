@@ -56,7 +56,13 @@ extern PyGetSetDef tensor_properties[];          // python_properties.cpp
 extern PyMethodDef tensor_methods[];             // python_methods.cpp, hand-written
 extern PyMethodDef generated_tensor_methods[];   // generated/python_tensor_methods.cpp
 extern PyMethodDef generated_functions[];        // generated/python_tables.cpp
-extern PyMethodDef generated_nn_functions[];     // the same
+
+// The operators of one module of torch: torch._C._nn has those of torch.nn.functional.
+struct FunctionNamespace {
+  const char* name;
+  PyMethodDef* functions;
+};
+extern const FunctionNamespace generated_namespaces[];  // the same; ends with a row of null pointers
 PyObject* tensor_legacy_new(PyTypeObject* type, PyObject* arguments, PyObject* keywords);  // utils/tensor_new.cpp
 
 }  // namespace torch::python
