@@ -15,11 +15,15 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from slipway.base.log import NullReporter
 from slipway.base.paths import cache_folder
 from slipway.bootstrap.choices import ChannelRequest
-from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
+from slipway.bootstrap.ensure import ensure_channel
+
+if TYPE_CHECKING:
+    from slipway.bootstrap.stored import EmbeddedChannel
 
 
 def timed(request: ChannelRequest, cache: Path, *, offline: bool) -> tuple[EmbeddedChannel, float]:

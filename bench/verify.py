@@ -24,7 +24,7 @@ from slipway.bootstrap.embedded import embedded_channel
 from slipway.channel.environments import solve
 from slipway.channel.folder import Channel
 from slipway.commands.verify import embedded_variant
-from slipway.verify import Verifier
+from slipway.verify.verifier import Verifier
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 

@@ -15,7 +15,56 @@ floor do not know each other, but where a `<` says which of them stands on which
     6  pipeline, checkout                  what is done and why; what serves this checkout only
     7  workflows                           the same work as jobs, here and in CI
     8  commands                            one module per command
-    9  console < cli < __main__            where errors become text and exit codes
+    9  live < console < cli < __main__     where errors become text and exit codes
 
 `tests/slipway/test_order.py` reads this table and holds it.
+
+Imports of `LATE` cost nothing there: each of these modules is read when something of it
+is used for the first time, so that a command which needs none of them starts at once.
 """
+
+import importlib.machinery
+import importlib.util
+import sys
+
+LATE = frozenset(
+    {
+        "slipway.base.installed",
+        "slipway.bootstrap.making",
+        "slipway.channel.limited_access",
+        "slipway.channel.rattler",
+        "slipway.pipeline.bundle",
+        "slipway.recipe.finish",
+        "slipway.recipe.render",
+        "slipway.recipe.templates",
+        "slipway.report.jobs_page",
+        "slipway.report.jobs_report",
+        "slipway.report.page",
+        "slipway.source.git",
+        "slipway.source.patterns",
+        "slipway.source.url",
+        "slipway.live",
+        "slipway.verify.elf",
+        "slipway.verify.verifier",
+    }
+)
+"""Modules that are dear to import and that few runs need. Who uses one imports the module, not names of it."""
+
+
+class LateFinder:
+    """Finds the modules of `LATE` as Python does, and gives them the loader of the library that waits."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> importlib.machinery.ModuleSpec | None:
+        """See `importlib.abc.MetaPathFinder`."""
+        if name not in LATE:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)  # type: ignore[arg-type]
+        if spec is not None and spec.loader is not None:
+            spec.loader = importlib.util.LazyLoader(spec.loader)
+        return spec
+
+
+sys.meta_path.insert(0, LateFinder)
+if sys.pycache_prefix is not None:
+    sys.dont_write_bytecode = False  # that is about files beside sources; the launcher has named a folder of its own

@@ -19,7 +19,8 @@ from slipway.base.files import hash_file
 from slipway.base.log import NullReporter
 from slipway.base.paths import cache_folder
 from slipway.bootstrap.choices import ChannelRequest
-from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
+from slipway.bootstrap.ensure import ensure_channel
+from slipway.bootstrap.stored import EmbeddedChannel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

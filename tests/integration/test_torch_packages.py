@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.verify import Verifier
+from slipway.verify.verifier import Verifier
 
 from .conftest import CHECKOUT, ShipTorch, Slipway
 

@@ -28,12 +28,14 @@ from slipway.engines.build_folder import VARIABLE
 from slipway.model import RenderedOutput, Requirements, RunExports
 from slipway.pipeline.context import RunContext
 from slipway.request import Configurations
-from slipway.verify import Finding, Surroundings, Verifier
 from slipway.verify.policies import Policies, load_policies
+from slipway.verify.surroundings import Surroundings
+from slipway.verify.verifier import Verifier
 from slipway.workflows.matrix import Matrix, make_matrix
 from slipway.workflows.settings import load_settings
 
 if TYPE_CHECKING:
+    from slipway.base.events import Finding
     from slipway.request import Request
     from slipway.verify.facts import Inventory, PackageFacts
 

@@ -2,20 +2,20 @@
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 import slipway
+from slipway.base.proc import own_python
 
 HOUSE = Path(slipway.__file__).parent
 
-IMPORTED_LATE = {
-    "jinja2": "slipway.report.parts",
-    "rattler_build": "slipway.engines.rattler_worker",
-    "rich": "slipway.console",
-}
-"""Heavy libraries that most commands do without: the one module that wraps each may import it in a function."""
+HEAVY = {"asyncio.base_events", "email", "elftools", "grandalf", "http.server", "jinja2", "pathspec", "rattler", "rich"}
+"""What no command needs to say what its options are."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,6 @@ def breaks_order(found: Import, floors: dict[str, tuple[int, int]]) -> bool:
     return not here or floors[there] >= floors[here]
 
 
-def may_come_late(found: Import) -> bool:
-    """Whether the table of heavy libraries lists it."""
-    return IMPORTED_LATE.get(found.imported.partition(".")[0]) == found.importer
-
-
 def all_imports() -> list[Import]:
     modules = module_paths()
     return [
@@ -123,7 +118,7 @@ def test_imports_go_down_and_stand_on_top() -> None:
         ours = found.imported.split(".")[0] == "slipway"
         if ours and breaks_order(found, floors):
             problems.add(f"{found.importer} imports {found.imported}, which does not lie below it")
-        if found.late and not may_come_late(found):
+        if found.late:
             problems.add(f"{found.importer} imports inside a function")
     assert not problems, "against the table in ci/slipway/__init__.py:\n" + "\n".join(sorted(problems))
 
@@ -158,8 +153,26 @@ def work():
     assert [breaks_order(one, floors) for one in found if "slipway" in one.imported] == [False, False, True, False]
     assert breaks_order(Import("slipway.recipe.x", "slipway.channel.y", False), floors)
     assert not breaks_order(Import("slipway.cli", "slipway.console", False), floors)
-    assert [may_come_late(one) for one in found if one.late] == [False, True]
-    assert not may_come_late(Import("slipway.cli", "rich", True))
+    assert [one.imported for one in found if one.late] == ["slipway.model", "rich.text"]
+
+
+def test_what_comes_late_is_there() -> None:
+    ours = {name for name in slipway.LATE if name.startswith("slipway.")}
+    assert ours <= set(module_paths())
+
+
+@pytest.mark.parametrize("command", ["plan", "ship"])
+def test_heavy_libraries_are_not_read_to_explain_a_command(command: str) -> None:
+    program = (
+        "import contextlib, sys; from slipway import cli\n"
+        f"with contextlib.suppress(SystemExit), contextlib.redirect_stdout(None): cli.main(['{command}', '--help'])\n"
+        "print(*(name for name, module in sys.modules.items() if type(module).__name__ == 'module'))\n"
+    )
+    environ = {"PYTHONPATH": str(HOUSE.parent)}
+    completed = subprocess.run([*own_python(), "-c", program], env=environ, text=True, capture_output=True, check=True)
+    loaded = set(completed.stdout.split())
+    assert f"slipway.commands.{command}" in loaded
+    assert HEAVY & loaded == set()
 
 
 def test_circles_are_found() -> None:

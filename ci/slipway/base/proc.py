@@ -13,6 +13,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import sysconfig
 import threading
 import time
@@ -32,6 +33,12 @@ TAIL_LINES = 40
 
 GRACE_SECONDS = 5.0
 """What a program gets between SIGTERM and SIGKILL."""
+
+
+def own_python() -> list[str]:
+    """The words that start the Python which runs slipway, with its own packages only and its bytecode at hand."""
+    bytecode = [] if sys.pycache_prefix is None else ["-X", f"pycache_prefix={sys.pycache_prefix}"]
+    return [sys.executable, "-P", "-s", *bytecode]
 
 
 def own_program(name: str) -> Path:

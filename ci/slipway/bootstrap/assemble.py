@@ -5,13 +5,11 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import json
-import re
 import shutil
 import zipfile
 from collections.abc import Mapping  # noqa: TC003 - what the cache keeps is converted to these types
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base import errors
@@ -27,13 +25,13 @@ from slipway.channel.package_writer import TIMESTAMP, PackageRecord, to_json, wr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from slipway.base.proc import Processes
     from slipway.bootstrap.cache import Cache
     from slipway.bootstrap.interpreter import Interpreter
 
 _LEVEL = 7
-_IMPORT = re.compile(r"^\s*(?:from|import) slipway\.((?:bootstrap|channel)\.\w+)", re.MULTILINE)
 _LICENSE_GLOBS = tuple(
     Glob.parse(f"site/*.dist-info/{name}")
     for name in ("licenses/**", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*", "AUTHORS*")
@@ -78,27 +76,6 @@ class _Record:
     index: Mapping[str, Any]
 
 
-def code_files() -> dict[str, Path]:
-    """The code that decides what a package holds, by module: this, and what it imports of bootstrap/ and channel/."""
-    found: dict[str, Path] = {}
-    waiting = ["bootstrap.assemble"]
-    while waiting:
-        name = waiting.pop()
-        path = Path(__file__).parents[1].joinpath(*name.split(".")).with_suffix(".py")
-        if name not in found:
-            found[name] = path
-            waiting += _IMPORT.findall(path.read_text(encoding="utf-8"))
-    return dict(sorted(found.items()))
-
-
-def code_digest() -> str:
-    """Changes with the code that decides what a package holds."""
-    digest = hashlib.sha256(str(_LEVEL).encode())
-    for path in code_files().values():
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def package_key(
     description: PackageDescription,
     sources: tuple[tuple[str, str], ...],
@@ -110,7 +87,7 @@ def package_key(
     Args:
         sources: label and digest of each source.
         tools: the keys of the packages that its steps use.
-        code: what `code_digest` says.
+        code: what `slipway.bootstrap.code.code_digest` says.
     """
     facts = [
         code,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.paths import cache_folder
 from slipway.bootstrap.choices import ChannelRequest
-from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
+from slipway.bootstrap.ensure import ensure_channel
 from slipway.bootstrap.pins import EMBEDDED
 from slipway.recipe.choose import WITHOUT, version_of
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slipway.base.log import Reporter
+    from slipway.bootstrap.stored import EmbeddedChannel
     from slipway.model import Variant
 
 

@@ -26,12 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EmbeddedInventory:
-    """All data of the embedded channel. `digest` covers every byte below its folder."""
+    """All data of the embedded channel."""
 
     folder: Path
     settings: EmbeddedSettings
     descriptions: tuple[RawDescription, ...]
-    digest: str
 
     @property
     def lock_path(self) -> Path:
@@ -79,17 +78,9 @@ class EmbeddedInventory:
 
 def read_inventory(folder: Path) -> EmbeddedInventory:
     """Read ``ci/slipway/bootstrap/data``."""
-    digest = hashlib.sha256()
-    descriptions: list[RawDescription] = []
-    for path in sorted(folder.rglob("*")):
-        if not path.is_file():
-            continue
-        content = path.read_bytes()
-        own = hashlib.sha256(content).hexdigest()
-        digest.update(f"{path.relative_to(folder).as_posix()} {own}\n".encode())
-        if path.is_relative_to(folder / "packages") and path.suffix == ".yaml":
-            descriptions.append(load(path, own))
-    return EmbeddedInventory(folder, read_settings(folder / "settings.yaml"), tuple(descriptions), digest.hexdigest())
+    files = sorted((folder / "packages").rglob("*.yaml"))
+    descriptions = tuple(load(path, hashlib.sha256(path.read_bytes()).hexdigest()) for path in files)
+    return EmbeddedInventory(folder, read_settings(folder / "settings.yaml"), descriptions)
 
 
 def _sort_by_tools(chosen: Iterable[PackageDescription]) -> tuple[PackageDescription, ...]:

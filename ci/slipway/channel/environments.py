@@ -6,21 +6,15 @@ and build stayed while its content changed (a rebuild) is reinstalled.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-import rattler
-from rattler import PrefixRecord, VirtualPackage, VirtualPackageOverrides
-from rattler.exceptions import FetchRepoDataError, GatewayError, InstallerError, InvalidMatchSpecError, SolverError
-from rattler.install import InstallerReporter as Base
-
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
 from slipway.base.paths import cache_folder
-from slipway.channel.limited_access import limited_access
+from slipway.channel import limited_access, rattler
 from slipway.channel.package import rattler_panics
 from slipway.channel.prefix import Prefix, installed_paths
 from slipway.channel.repodata import SUBDIRS, check_repodata
@@ -29,9 +23,6 @@ from slipway.channel.taken import SolvedPackage, linked_cache, take_packages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from rattler import GenericVirtualPackage, RepoDataRecord
-    from rattler.install import InstallerReporter
 
     from slipway.base.log import Reporter, Task
 
@@ -44,16 +35,17 @@ class Solution:
     """Everything an environment holds, in the order of its names."""
 
     packages: tuple[SolvedPackage, ...]
-    records: tuple[RepoDataRecord, ...]
+    records: tuple[rattler.RepoDataRecord, ...]
 
 
-def virtual_packages() -> list[GenericVirtualPackage]:
+def virtual_packages() -> list[rattler.GenericVirtualPackage]:
     """What this machine offers (``__glibc``, ``__cuda``, ...), as CONDA_OVERRIDE_* variables may correct it."""
-    return [package.into_generic() for package in VirtualPackage.detect(VirtualPackageOverrides.from_env())]
+    overrides = rattler.VirtualPackageOverrides.from_env()
+    return [package.into_generic() for package in rattler.VirtualPackage.detect(overrides)]
 
 
 def solve(
-    specs: Sequence[str], channels: Sequence[str], virtual: Sequence[GenericVirtualPackage] | None = None
+    specs: Sequence[str], channels: Sequence[str], virtual: Sequence[rattler.GenericVirtualPackage] | None = None
 ) -> Solution:
     """Pick packages that satisfy `specs`, from channels of which the earlier ones win.
 
@@ -70,8 +62,8 @@ def solve(
         for subdir in (folder / name for name in SUBDIRS if (folder / name).is_dir()):
             check_repodata(subdir)
     try:
-        with limited_access(channels) as access:
-            records = asyncio.run(
+        with limited_access.limited_access(channels) as access:
+            records = rattler.run(
                 rattler.solve(
                     sources=list(channels),
                     specs=[strict_spec(spec) for spec in specs],
@@ -80,7 +72,7 @@ def solve(
                     gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client()),
                 )
             )
-    except SolverError as error:
+    except rattler.exceptions.SolverError as error:
         raise SolveError(
             f"no environment satisfies {wanted}",
             where=", ".join(channels),
@@ -88,9 +80,9 @@ def solve(
             "this machine is taken for",
             detail=str(error),
         ) from error
-    except InvalidMatchSpecError as error:
+    except rattler.exceptions.InvalidMatchSpecError as error:
         raise SolveError(f"not a valid match spec among {wanted}: {error}") from error
-    except (GatewayError, FetchRepoDataError) as error:
+    except (rattler.exceptions.GatewayError, rattler.exceptions.FetchRepoDataError) as error:
         text = str(error)
         if all(map(local_folder, channels)):
             raise ChannelError(f"a channel cannot be read: {text}", where=", ".join(channels)) from error
@@ -121,10 +113,10 @@ def offered(names: Sequence[str], address: str) -> list[Offered]:
     """
     subdirs = [rattler.Subdir(subdir) for subdir in SUBDIRS]
     try:
-        with limited_access([address]) as access:
+        with limited_access.limited_access([address]) as access:
             gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
-            answer = asyncio.run(gateway.query([address], subdirs, list(names), recursive=False))
-    except (GatewayError, FetchRepoDataError) as error:
+            answer = rattler.run(gateway.query([address], subdirs, list(names), recursive=False))
+    except (rattler.exceptions.GatewayError, rattler.exceptions.FetchRepoDataError) as error:
         raise _unreachable(str(error), [address]) from error
     records = [record for found in answer for record in found]
     return [Offered(str(record.url), (record.sha256 or b"").hex(), str(record.subdir)) for record in records]
@@ -140,7 +132,7 @@ def _unreachable(text: str, channels: Sequence[str]) -> SlipwayError:
     return NetworkError(f"a channel cannot be reached: {text}", where=", ".join(channels), hint="is the network up?")
 
 
-def _solved_package(record: RepoDataRecord) -> SolvedPackage:
+def _solved_package(record: rattler.RepoDataRecord) -> SolvedPackage:
     return SolvedPackage(
         name=record.name.normalized,
         version=str(record.version),
@@ -184,7 +176,7 @@ def install(solution: Solution, prefix: Path, reporter: Reporter, *, into_existi
         rattler_panics(str(prefix)),
     ):
         try:
-            asyncio.run(
+            rattler.run(
                 rattler.install(
                     list(solution.records),
                     target_prefix=prefix,
@@ -193,7 +185,7 @@ def install(solution: Solution, prefix: Path, reporter: Reporter, *, into_existi
                     reporter=_install_reporter(task),
                 )
             )
-        except InstallerError as error:
+        except rattler.exceptions.InstallerError as error:
             text = str(error)
             if WRONG_BYTES.search(text):
                 raise IntegrityError(f"a package is not what its channel promises: {text}") from error
@@ -215,7 +207,7 @@ def installed_packages(prefix: Path) -> Mapping[str, str]:
     found = {}
     for path in sorted((prefix / "conda-meta").glob("*.json")):
         try:
-            record = PrefixRecord.from_path(path)
+            record = rattler.PrefixRecord.from_path(path)
         except Exception as error:  # py-rattler's types differ by what is wrong
             raise ChannelError(
                 f"the record of an installed package cannot be read: {error}",
@@ -226,10 +218,10 @@ def installed_packages(prefix: Path) -> Mapping[str, str]:
     return found
 
 
-def _install_reporter(task: Task) -> InstallerReporter:
+def _install_reporter(task: Task) -> rattler.InstallerReporter:
     """Counts linked packages. py-rattler calls it from threads of its own; a task's update is safe there."""
 
-    class Progress(Base):  # the Protocol's own methods do nothing, which is right for the other events
+    class Progress(rattler.InstallerReporter):  # its own methods do nothing, which is right for the other events
         def on_link_start(self, operation: int, package_name: str) -> int:
             task.update(text=package_name)
             return operation

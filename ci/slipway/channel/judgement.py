@@ -8,9 +8,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rattler import MatchSpec, Version
-
 from slipway.base.errors import IntegrityError
+from slipway.channel import rattler
 from slipway.channel.archive import SUFFIXES, Kind, Member, find_path_problem, read_members
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ def check_index_document(index: Mapping[str, Any], path: Path) -> None:
         if not isinstance(index.get(key), str) or not form.fullmatch(index[key]):
             refuse(f"`{key}` is {_shortened(index.get(key))}, which is no {meaning}", path, INDEX)
     try:
-        Version(index["version"])
+        rattler.Version(index["version"])
     except Exception:  # py-rattler's own type is not exported
         refuse(f"`version` is {_shortened(index['version'])}, which is no version", path, INDEX)
     number = index.get("build_number")
@@ -157,7 +156,7 @@ def check_index_document(index: Mapping[str, Any], path: Path) -> None:
             refuse(f"`{key}` is no list of match specs", path, INDEX)
         for spec in specs:
             try:
-                MatchSpec(spec, strict=False)
+                rattler.MatchSpec(spec, strict=False)
             except Exception:
                 refuse(f"`{key}` holds {_shortened(spec)}, which is no match spec", path, INDEX)
     suffix = next((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), path.suffix)

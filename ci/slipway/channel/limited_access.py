@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from rattler.networking import AuthenticationMiddleware, Client, MirrorMiddleware
-
 from slipway.base.http import DOWNLOAD_ERRORS, ServerLimitError, open_url, read_chunks, read_limits
+from slipway.channel import rattler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,10 +54,10 @@ class LimitedAccess:
             return channel
         return f"http://127.0.0.1:{self._server.server_port}/{self._token}/{self._remote.index(url)}"
 
-    def client(self) -> Client:
+    def client(self) -> rattler.Client:
         """What rattler fetches with: addresses stay as they are in its caches and records."""
         mirrors = {f"{url}/": [f"{self.address_of(url)}/"] for url in self._remote}
-        return Client([AuthenticationMiddleware(), MirrorMiddleware(mirrors)])
+        return rattler.Client([rattler.AuthenticationMiddleware(), rattler.MirrorMiddleware(mirrors)])
 
     def close(self) -> None:
         """Answer no more."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 import tempfile
@@ -11,10 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rattler import Client, package_streaming
-from rattler.package_streaming import PackageArchive
-
 from slipway.base.errors import ChannelError, IntegrityError
+from slipway.channel import rattler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,14 +70,14 @@ def read_info_files(location: Path | str, names: Iterable[str]) -> dict[str, byt
 
     async def read() -> dict[str, bytes]:
         if isinstance(location, str):
-            archive = await PackageArchive.from_url(Client(), location)
+            archive = await rattler.package_streaming.PackageArchive.from_url(rattler.Client(), location)
         else:
-            archive = await PackageArchive.from_path(location)
+            archive = await rattler.package_streaming.PackageArchive.from_path(location)
         found = {name: await archive.read_file(f"info/{name}") for name in names}
         return {name: content for name, content in found.items() if content is not None}
 
     with _reading_errors(location):
-        return asyncio.run(read())
+        return rattler.run(read())
 
 
 @contextmanager
@@ -92,7 +89,7 @@ def unpack_package(path: Path) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="slipway-package-") as folder:
         with _reading_errors(path):
-            package_streaming.extract(path, Path(folder))
+            rattler.package_streaming.extract(path, Path(folder))
         yield Path(folder)
 
 
@@ -103,7 +100,7 @@ def unpack_files(path: Path, folder: Path) -> None:
         IntegrityError: it is not a readable package.
     """
     with _reading_errors(path):
-        package_streaming.extract(path, folder)
+        rattler.package_streaming.extract(path, folder)
     shutil.rmtree(folder / "info")
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
 import zstandard
-from rattler import index
 
 from slipway.base.errors import ChannelError, DiskFullError
 from slipway.base.files import says_disk_full
 from slipway.base.json_file import read_json
 from slipway.base.platform import LINUX_64
+from slipway.channel import rattler
 from slipway.channel.package import PACKAGE_SUFFIX, is_whole
 from slipway.channel.package_writer import to_json
 
@@ -49,7 +48,7 @@ def write_index(folder: Path) -> None:
         DiskFullError: there is no room.
     """
     try:
-        asyncio.run(index.index_fs(folder, write_zst=True, write_shards=False, force=True))
+        rattler.run(rattler.index_fs(folder, write_zst=True, write_shards=False, force=True))
     except Exception as error:  # py-rattler raises bare Exceptions here
         if says_disk_full(str(error)):
             raise DiskFullError(

@@ -13,7 +13,6 @@ Whatever is not as it should be is removed, and fetched or unpacked again.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -26,15 +25,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from rattler.package_streaming import download_to_path
-
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError
 from slipway.base.files import disk_errors, hash_file, identify_file, write_file
 from slipway.base.locks import hold_lock
 from slipway.base.paths import cache_folder
+from slipway.channel import limited_access, rattler
 from slipway.channel.archive import Kind, Member
 from slipway.channel.judgement import FoundMember, JudgedPackage, judge_package
-from slipway.channel.limited_access import limited_access
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -308,8 +305,8 @@ def _fetch(url: str, archive: Path, size: int) -> None:
         partial = Path(folder) / "partial"
         for attempt in range(TRIES):
             try:
-                with limited_access([url.rsplit("/", 2)[0]], {url: size} if size else {}) as access:
-                    asyncio.run(download_to_path(access.client(), url, partial))
+                with limited_access.limited_access([url.rsplit("/", 2)[0]], {url: size} if size else {}) as access:
+                    rattler.run(rattler.package_streaming.download_to_path(access.client(), url, partial))
                 break
             except Exception as error:  # py-rattler's types differ by what went wrong below
                 if isinstance(error, OSError) and error.errno is not None:

@@ -112,7 +112,7 @@ class TestRun:
         """Bring the packages up to date, once per run."""
         if not self.shipped:
             dist = str(self.workspace.dist)
-            command = [sys.executable, "-P", "-s", "-m", "slipway", "ship", "--dist", dist]
+            command = [*proc.own_python(), "-m", "slipway", "ship", "--dist", dist]
             self.shipped = self.program("ship", command, env=dict(os.environ) | development_environment())
         return self.shipped
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from rattler import BuildString, GenericVirtualPackage, PackageName, Version
-
 from slipway.base.errors import SolveError
 from slipway.base.schema import InvalidValueError, read_document
+from slipway.channel import rattler
 from slipway.channel.environments import Solution, solve
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class SimulatedHost:
     def __str__(self) -> str:
         return f"glibc {self.glibc}, " + (f"driver for CUDA {self.driver}" if self.driver else "no driver")
 
-    def virtual_packages(self) -> list[GenericVirtualPackage]:
+    def virtual_packages(self) -> list[rattler.GenericVirtualPackage]:
         """Exactly what a Linux machine of this kind would report."""
         facts = [
             ("__unix", "0", "0"),
@@ -46,7 +45,9 @@ class SimulatedHost:
             *([("__cuda", self.driver, "0")] if self.driver else []),
         ]
         return [
-            GenericVirtualPackage(PackageName(name), Version(version), BuildString(build))
+            rattler.GenericVirtualPackage(
+                rattler.PackageName(name), rattler.Version(version), rattler.BuildString(build)
+            )
             for name, version, build in facts
         ]
 

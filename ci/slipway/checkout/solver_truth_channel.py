@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from rattler import BuildString, MatchSpec, PackageRecord, Version, VersionSpec
-
 from slipway.base.errors import UsageError
 from slipway.base.schema import read_yaml
+from slipway.channel import rattler
 from slipway.channel.package import PACKAGE_SUFFIX
 from slipway.channel.repodata import write_repodata
 from slipway.channel.specs import strict_spec
@@ -106,15 +105,15 @@ def _find_newest(spec: str, known: Mapping[str, list[Record]], output: RenderedO
     cuda_version = cuda.split()[1] if cuda else None
     fitting = []
     for record in known.get(name_of(spec), ()):
-        package = PackageRecord(
+        package = rattler.PackageRecord(
             name=record["name"],
             version=record["version"],
-            build=BuildString(record["build"]),
+            build=rattler.BuildString(record["build"]),
             build_number=record["build_number"],
             subdir=record["subdir"],
         )
         wants = next((part.partition(" ")[2] for part in record["depends"] if name_of(part) == "cuda-version"), "")
-        if MatchSpec(strict_spec(spec)).matches(package) and (not wants or _takes_version(wants, cuda_version)):
+        if rattler.MatchSpec(strict_spec(spec)).matches(package) and (not wants or _takes_version(wants, cuda_version)):
             fitting.append(record)
     if not fitting:
         raise UsageError(f"`{spec}`, which `{output.key}` is built with, is not among the dependencies")
@@ -122,7 +121,7 @@ def _find_newest(spec: str, known: Mapping[str, list[Record]], output: RenderedO
 
 
 def _takes_version(wanted: str, version: str | None) -> bool:
-    return version is not None and VersionSpec(wanted).matches(Version(version))
+    return version is not None and rattler.VersionSpec(wanted).matches(rattler.Version(version))
 
 
 def write_channel(folder: Path, records: Sequence[Record]) -> str:

@@ -16,7 +16,7 @@ from slipway.bootstrap.pins import EMBEDDED
 from slipway.commands._configurations import add_configuration_arguments, variants_of
 from slipway.engines.engine import Isolation
 from slipway.model import RECIPE_SETTINGS
-from slipway.pipeline.bundle import open_bundle
+from slipway.pipeline import bundle as bundles
 from slipway.recipe import load_recipe_settings
 from slipway.recipe.choose import WITHOUT
 from slipway.recipe.loader import META_NAME, find_meta
@@ -104,7 +104,7 @@ def opened_bundle(arguments: argparse.Namespace, workspace: Workspace) -> Iterat
             where=str(arguments.bundle),
             hint="leave that out, or leave --bundle out",
         )
-    with open_bundle(arguments.bundle, workspace) as bundle:
+    with bundles.open_bundle(arguments.bundle, workspace) as bundle:
         yield bundle
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from slipway.base.paths import cache_folder
 from slipway.bootstrap.choices import DATA, ChannelRequest
-from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
+from slipway.bootstrap.ensure import ensure_channel
 from slipway.bootstrap.update import update_lock
 
 if TYPE_CHECKING:
     import argparse
 
     from slipway.base import log
+    from slipway.bootstrap.stored import EmbeddedChannel
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

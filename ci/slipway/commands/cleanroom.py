@@ -26,7 +26,7 @@ from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.cleanroom import ACTIVATE, CleanRoom, carried_tests, environment_of, proof_script
 from slipway.commands.verify import embedded_variant
-from slipway.verify import Verifier
+from slipway.verify.verifier import Verifier
 
 if TYPE_CHECKING:
     import argparse

@@ -15,8 +15,9 @@ from slipway.base.errors import ChannelError, VerifyError
 from slipway.base.events import ERROR
 from slipway.base.paths import Workspace, lock_folder
 from slipway.channel.folder import Channel
-from slipway.verify import Verifier, format_findings
+from slipway.verify.findings import format_findings
 from slipway.verify.indexed import check_index, read_index
+from slipway.verify.verifier import Verifier
 
 if TYPE_CHECKING:
     import argparse

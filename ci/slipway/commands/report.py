@@ -16,11 +16,11 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from slipway.base.files import write_file
 from slipway.base.paths import PAGE, Workspace
 from slipway.report.jobs_page import render_jobs_page, render_jobs_text
 from slipway.report.jobs_report import collect_jobs
 from slipway.report.page import render_page
-from slipway.report.parts import write_text
 from slipway.report.run_report import collect
 from slipway.report.text import render_text
 
@@ -52,7 +52,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         print(render_text(report))
     else:
         path = workspace.dist / PAGE
-        write_text(render_page(report), path)
+        write_file(path, render_page(report))
         reporter.line(f"{path}")
     return 0
 

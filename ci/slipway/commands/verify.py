@@ -20,27 +20,27 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rattler import MatchSpec, Version, VersionSpec
-
 from slipway.base.errors import ChannelError, SolveError, VerifyError
 from slipway.base.paths import Workspace
 from slipway.base.text import format_table, table_width
 from slipway.bootstrap.choices import embedded_choices
 from slipway.bootstrap.embedded import channels_of
+from slipway.channel import rattler
 from slipway.channel.environments import solve
 from slipway.channel.folder import Channel
-from slipway.verify import Verifier, format_findings, has_errors, shared_files, sort_findings, unsolvable
+from slipway.verify.findings import format_findings, has_errors, shared_files, sort_findings, unsolvable
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.policies import load_policies
 from slipway.verify.rules import RULES
+from slipway.verify.verifier import Verifier
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from slipway.base.events import Finding
     from slipway.base.log import Reporter
     from slipway.channel.environments import Solution
-    from slipway.verify import Finding
     from slipway.verify.facts import PackageFacts
 
 
@@ -158,12 +158,13 @@ def _first_allowed(depends: Sequence[str], names: Sequence[str], choices: Sequen
     Where it lets none in, the version that it asks for, so that somebody says that there is no such thing.
     """
     texts = [spec for spec in depends if spec.split()[:1] and spec.split()[0] in names]
-    bounds = [VersionSpec(str(bound)) for text in texts if (bound := MatchSpec(text, strict=False).version) is not None]
+    versions = (rattler.MatchSpec(text, strict=False).version for text in texts)
+    bounds = [rattler.VersionSpec(str(version)) for version in versions if version is not None]
     if not bounds:
         return None
     for choice in choices:
         # Bounds may name a patch release, of which the channel has some late one.
-        if all(any(bound.matches(Version(found)) for found in (choice, f"{choice}.99")) for bound in bounds):
+        if all(any(bound.matches(rattler.Version(found)) for found in (choice, f"{choice}.99")) for bound in bounds):
             return choice
     asked = re.search(r"(\d+\.\d+)", texts[0])
     return asked[1] if asked else None

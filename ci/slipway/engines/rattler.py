@@ -12,7 +12,6 @@ import os
 import re
 import secrets
 import shutil
-import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -35,11 +34,11 @@ from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
 from slipway.engines.compiler_cache.store import check_store, choose_store, fresh_store
+from slipway.engines.engine import PHASE_MARK
 from slipway.engines.host_tools import make_host_tools
 from slipway.engines.isolation import Isolator
 from slipway.engines.locked_channel import LockedChannel
 from slipway.engines.rattler_recipe import to_v1_recipe
-from slipway.engines.rattler_worker import PHASE_MARK
 from slipway.engines.staging import SUFFIX, Staged, as_package, find_built, staged
 from slipway.model import RECIPE_SETTINGS
 from slipway.observe.build import BuildObserver
@@ -247,7 +246,7 @@ class _Build:
         job_path, answer_path = self.place / f"{name}.json", self.place / f"{name}-answer.json"
         common = {"channels": [self.locked.url], "jobs": self.context.jobs, "answer": str(answer_path)}
         job_path.write_text(json.dumps({**job, **common}, indent=1), encoding="utf-8")
-        words = [sys.executable, "-P", "-s", "-m", "slipway.engines.rattler_worker", str(job_path)]
+        words = [*proc.own_python(), "-m", "slipway.engines.rattler_worker", str(job_path)]
         completed = proc.run(
             self.sandbox.command(words) if self.sandbox is not None else words,
             env=self.environment,

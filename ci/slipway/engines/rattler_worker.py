@@ -15,7 +15,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PHASE_MARK = "==> "
+import rattler_build
+
+from slipway.engines.engine import PHASE_MARK
 
 SOLVE_SIGNS = ("cannot solve", "failed to solve", "no candidates were found", "is not installable")
 """What rattler's messages say when an environment has no solution; it has no error type of its own for that."""
@@ -87,8 +89,6 @@ def main(job_path: str) -> int:
 
 def build(job_path: str) -> int:
     """As `main`, in a process that may outlive its parent."""
-    import rattler_build
-
     job = json.loads(Path(job_path).read_text(encoding="utf-8"))
     answer: dict[str, str] = {}
     try:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import pathspec
-
 from slipway.base.errors import BuildError
 from slipway.channel.package import read_package_digest, read_paths
 from slipway.channel.specs import strict_spec
+from slipway.source import patterns as file_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,8 +94,8 @@ def pick(names: Sequence[str], included: Sequence[str], excluded: Sequence[str])
     all that is below it.
     """
 
-    def spec(patterns: Sequence[str]) -> pathspec.GitIgnoreSpec:
-        return pathspec.GitIgnoreSpec.from_lines("/" + pattern.lstrip("/") for pattern in patterns)
+    def spec(patterns: Sequence[str]) -> file_patterns.GitIgnoreSpec:
+        return file_patterns.GitIgnoreSpec.from_lines("/" + pattern.lstrip("/") for pattern in patterns)
 
     takes, leaves = spec(included), spec(excluded)
     return [name for name in names if takes.match_file(name) and not leaves.match_file(name)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from slipway.base import installed
 from slipway.base.journal import Journal
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
@@ -74,7 +74,7 @@ class RunContext:
             return solve(specs, (*own, *self.channels)) if specs else Solution((), ())
 
         return PlanInputs(
-            engine=f"{self.engine.name} {importlib.metadata.version('py-rattler-build')}",
+            engine=f"{self.engine.name} {installed.installed_version('py-rattler-build')}",
             solve=solve_once,
             find_packages=lambda output: find_packages(self._searched(output.key), output),
             rebuild=self.rebuild,

@@ -9,7 +9,8 @@ from slipway.base.events import Stage, StageKey
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_paths
-from slipway.verify import Verifier, format_findings, has_errors, shared_files, shared_paths
+from slipway.verify import verifier
+from slipway.verify.findings import format_findings, has_errors, shared_files, shared_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +27,11 @@ def judge_new(output: RenderedOutput, path: Path, earlier: Sequence[Artifact], c
         VerifyError: it breaks a policy, or installs a file that another output's package installs, too.
     """
     with context.reporter.step(Stage(StageKey.VERIFY, output.key)):
-        verifier = Verifier(environ=context.environ)
-        facts = verifier.facts(path)
+        judge = verifier.Verifier(environ=context.environ)
+        facts = judge.facts(path)
         environment = _solve_around(output, path, context)
-        around = verifier.surroundings(environment.packages, facts, previous_in=context.workspace.channel)
-        findings = verifier.judge(facts, around)
+        around = judge.surroundings(environment.packages, facts, previous_in=context.workspace.channel)
+        findings = judge.judge(facts, around)
         findings += shared_files(facts, {other.path.name: read_paths(other.path) for other in _others(output, earlier)})
         for finding in findings:
             context.journal.add(finding)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import importlib.metadata
 import os
 import shutil
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from slipway.base import installed
 from slipway.base.errors import IntegrityError, SolveError
 from slipway.base.files import hash_file, link_or_copy
 from slipway.base.keyed_hash import MARK, hash_with_key
@@ -116,7 +116,7 @@ def rebuild(package: Path, options: RebuildOptions, reporter: Reporter) -> Rebui
 def _name_other_tools(manifest: Manifest) -> Iterator[str]:
     """What builds now and did not build then, which may well show in the bytes."""
     name, _, version = manifest.engine.partition(" ")
-    present = importlib.metadata.version("py-rattler-build")
+    present = installed.installed_version("py-rattler-build")
     if version != present:
         yield f"it was built by {name} {version}, and this is {name} {present}: bytes may differ for that alone"
     if manifest.format != FORMAT_VERSION:

@@ -26,12 +26,11 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import RecipeError
 from slipway.base.secrets import names_a_secret, remember_secret
+from slipway.recipe import finish, render as rendering
 from slipway.recipe.choose import RecipeMatrix
 from slipway.recipe.config import VariantConfigText, given, parse
-from slipway.recipe.finish import without_secrets
 from slipway.recipe.limits import RenderLimits, call_limited
 from slipway.recipe.loader import load_config, load_recipe, load_recipe_settings, surrounding_configs
-from slipway.recipe.render import Renderer
 from slipway.recipe.stages import Recipe, Versions
 
 if TYPE_CHECKING:
@@ -148,6 +147,6 @@ def _render(
     parsed = [parse(source, platform=platform, environ=shown) for source in stack]
     if variants:
         parsed.append(given(variants))
-    renderer = Renderer(recipe, parsed, platform=platform, environ=environ, versions=versions, limits=limits)
-    outputs = tuple(without_secrets(output) for output in renderer.render())
+    renderer = rendering.Renderer(recipe, parsed, platform=platform, environ=environ, versions=versions, limits=limits)
+    outputs = tuple(finish.without_secrets(output) for output in renderer.render())
     return RecipeMatrix(outputs, renderer.space.values(), renderer.space.zip_groups)

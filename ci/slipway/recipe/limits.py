@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from slipway.base.errors import RecipeError, RecipeWarning, SlipwayError
+from slipway.base.proc import own_python
 
 try:
     import resource
@@ -125,7 +126,7 @@ class LimitedProcess:
         if _has_foreign_threads():
             program = f"from {__name__} import serve; serve({there.fileno()})"
             process = subprocess.Popen(
-                [sys.executable, "-P", "-s", "-c", program],
+                [*own_python(), "-c", program],
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},  # what is pickled here can be found there
                 stdin=subprocess.DEVNULL,
                 pass_fds=[there.fileno()],

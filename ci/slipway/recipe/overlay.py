@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from slipway.base.errors import RecipeError
+from slipway.recipe import templates
 from slipway.recipe.document import Document, read
-from slipway.recipe.templates import RenderedText
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def _read(text: str, path: str) -> Document:
             raise RecipeError(
                 "templates are not rendered in this file", where=f"{path}:{number}", hint="write the value itself"
             )
-    return read(RenderedText(text, tuple(range(1, len(lines) + 1))), path)
+    return read(templates.RenderedText(text, tuple(range(1, len(lines) + 1))), path)
 
 
 def _merged(base: Mapping[str, Any], changes: Mapping[str, Any], *, extend: bool) -> dict[str, Any]:

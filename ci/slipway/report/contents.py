@@ -15,7 +15,7 @@ from slipway.base.files import write_file
 from slipway.base.json_file import read_json
 from slipway.base.schema import convert
 from slipway.channel.archive import Kind, read_members
-from slipway.verify.elf import BrokenElfError, read_elf
+from slipway.verify import elf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,8 +72,8 @@ def read_contents(path: Path) -> tuple[FileSize, ...]:
 def _device_code(content: bytes) -> dict[str, int]:
     sizes: dict[str, int] = {}
     if content.startswith(b"\x7fELF"):
-        with suppress(BrokenElfError):  # what is wrong with it, `verify` says; here it is a file like others
-            for code in read_elf(content).device_code:
+        with suppress(elf.BrokenElfError):  # what is wrong with it, `verify` says; here it is a file like others
+            for code in elf.read_elf(content).device_code:
                 sizes[str(code)] = sizes.get(str(code), 0) + code.size
     return dict(sorted(sizes.items()))
 

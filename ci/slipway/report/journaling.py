@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import SlipwayError
 from slipway.base.events import Failed, RunStarted
+from slipway.base.files import write_file
 from slipway.base.journal import Journal, JournalingReporter, keep_journal
 from slipway.base.paths import PAGE, RUNS
-from slipway.report.jobs_page import render_jobs_page
-from slipway.report.jobs_report import collect_jobs
-from slipway.report.page import write_page
-from slipway.report.parts import write_text
+from slipway.report import jobs_page, jobs_report, page
 from slipway.report.run_report import collect
 
 if TYPE_CHECKING:
@@ -68,8 +66,8 @@ def _failure(error: BaseException) -> Failed:
 
 
 def _write_jobs_report(workspace: Workspace) -> None:
-    write_text(render_jobs_page(collect_jobs(workspace)), workspace.dist / PAGE)
+    write_file(workspace.dist / PAGE, jobs_page.render_jobs_page(jobs_report.collect_jobs(workspace)))
 
 
 def _write_report(workspace: Workspace) -> None:
-    write_page(collect(workspace), workspace.dist / PAGE)
+    page.write_page(collect(workspace), workspace.dist / PAGE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.events import Phase
+from slipway.base.files import write_file
 from slipway.base.text import human_size
 from slipway.report.drawings import module_drawing
 from slipway.report.layout import lanes
@@ -20,7 +21,6 @@ from slipway.report.parts import (
     outcome,
     short_seconds,
     templates,
-    write_text,
 )
 from slipway.report.tiles import tile_packages
 from slipway.verify.findings import sort_findings
@@ -94,7 +94,7 @@ def render_page(report: Report) -> str:
 
 def write_page(report: Report, path: Path) -> None:
     """Write the page of one run, see `write_text`."""
-    write_text(render_page(report), path)
+    write_file(path, render_page(report))
 
 
 def _figures(report: Report) -> list[tuple[str, str, str]]:

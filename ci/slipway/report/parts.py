@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import jinja2
+
 from slipway.base.events import StageKey
-from slipway.base.files import write_file
 from slipway.base.text import human_seconds, human_size
 from slipway.report.layout import ticks
 
 if TYPE_CHECKING:
-    import jinja2
-
     from slipway.report.run_report import OutputState, TimedStage
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -48,8 +47,6 @@ JOBS_PANELS = (FAILURE, JOBS, TIMELINE, ORDER, SIZES, FINDINGS)
 
 def templates() -> jinja2.Environment:
     """The templates of all pages, with the filters that they use."""
-    import jinja2
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -60,11 +57,6 @@ def templates() -> jinja2.Environment:
     environment.globals["titles"] = {panel.key: panel.title for panel in (*RUN_PANELS, *JOBS_PANELS)}
     environment.filters.update(size=human_size, seconds=short_seconds, percent=lambda value: f"{100 * value:.3f}%")
     return environment
-
-
-def write_text(text: str, path: Path) -> None:
-    """Write a page beside, then rename: a reader sees the old report or the new one."""
-    write_file(path, text)
 
 
 def make_axis(seconds: float) -> list[dict[str, Any]]:

@@ -18,11 +18,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pathspec
-
 from slipway.base.errors import RecipeError
 from slipway.base.schema import read_yaml
 from slipway.model import RECIPE_SETTINGS, RecipeSettings
+from slipway.source import patterns as file_patterns
 from slipway.source.patches import read_patch
 from slipway.source.tree import SourceTree, read_tree
 
@@ -75,7 +74,7 @@ def _left_out(output: RenderedOutput) -> tuple[str, ...]:
         return ()
     patterns = read_yaml(path, RecipeSettings, error=RecipeError).leaves_out.get(output.name, ())
     try:
-        pathspec.GitIgnoreSpec.from_lines(patterns)
+        file_patterns.GitIgnoreSpec.from_lines(patterns)
     except (ValueError, re.error) as error:
         raise RecipeError(f"`leaves_out: {output.name}` holds no pattern: {error}", where=str(path)) from error
     return patterns

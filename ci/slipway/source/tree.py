@@ -17,11 +17,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pathspec
-
 from slipway.base.errors import HostError, RecipeError
 from slipway.base.links import find_leaving_link
 from slipway.base.proc import capture
+from slipway.source import patterns as file_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +73,7 @@ class SourceTree:
         """The same tree without the files that `patterns`, written as in ``.gitignore``, name."""
         if not patterns:
             return self
-        spec = pathspec.GitIgnoreSpec.from_lines(patterns)
+        spec = file_patterns.GitIgnoreSpec.from_lines(patterns)
         return SourceTree(self.root, tuple(name for name in self.files if not spec.match_file(name)))
 
     def copy_to(self, folder: Path) -> None:
@@ -177,7 +176,7 @@ def _git_files(root: Path) -> list[str] | None:
 
 def _walk(root: Path) -> Iterator[str]:
     """Every file that the ``.gitignore`` files from the file system's root down to the file do not exclude."""
-    rules: list[tuple[Path, pathspec.GitIgnoreSpec]] = []
+    rules: list[tuple[Path, file_patterns.GitIgnoreSpec]] = []
     above = root.resolve()
     for folder in _repository_folders(above):
         rules.extend(_read_rules(folder))
@@ -193,15 +192,15 @@ def _repository_folders(folder: Path) -> list[Path]:
     return []
 
 
-def _read_rules(folder: Path) -> list[tuple[Path, pathspec.GitIgnoreSpec]]:
+def _read_rules(folder: Path) -> list[tuple[Path, file_patterns.GitIgnoreSpec]]:
     try:
         lines = (folder / ".gitignore").read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return []
-    return [(folder, pathspec.GitIgnoreSpec.from_lines(lines))]
+    return [(folder, file_patterns.GitIgnoreSpec.from_lines(lines))]
 
 
-def _walk_folder(root: Path, folder: Path, rules: list[tuple[Path, pathspec.GitIgnoreSpec]]) -> Iterator[str]:
+def _walk_folder(root: Path, folder: Path, rules: list[tuple[Path, file_patterns.GitIgnoreSpec]]) -> Iterator[str]:
     here = [*rules, *_read_rules(folder)]
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         is_folder = entry.is_dir(follow_symlinks=False)
@@ -213,7 +212,7 @@ def _walk_folder(root: Path, folder: Path, rules: list[tuple[Path, pathspec.GitI
             yield os.path.relpath(entry.path, root)
 
 
-def _ignored(path: Path, is_folder: bool, rules: list[tuple[Path, pathspec.GitIgnoreSpec]]) -> bool:
+def _ignored(path: Path, is_folder: bool, rules: list[tuple[Path, file_patterns.GitIgnoreSpec]]) -> bool:
     """The innermost ``.gitignore`` with an opinion decides, as in git."""
     for folder, spec in reversed(rules):
         verdict = spec.check_file(path.relative_to(folder).as_posix() + ("/" if is_folder else "")).include

@@ -9,7 +9,10 @@ from slipway.base.events import ERROR, SEVERITIES, Finding
 from slipway.base.text import format_table, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
+
+    from slipway.base.errors import SolveError
+    from slipway.verify.facts import PackageFacts
 
 SHOWN_OF_A_SORT = 12
 """How many findings of one rule about one package a table shows."""
@@ -66,3 +69,27 @@ def _format_package(ordered: Sequence[Finding], width: int | None) -> str:
     if cures:
         lines += ["", *(f"{rule}: {printable(cure)}" for rule, cure in cures)]
     return "\n".join(lines)
+
+
+def shared_files(facts: PackageFacts, others: Mapping[str, Sequence[str] | frozenset[str]]) -> list[Finding]:
+    """Files that another output (package file name -> its paths) installs too: conda would overwrite one of them."""
+    return shared_paths(facts.name, {entry.path for entry in facts.files}, others)
+
+
+def shared_paths(
+    name: str, paths: Collection[str], others: Mapping[str, Sequence[str] | frozenset[str]]
+) -> list[Finding]:
+    """The same for a package of which only the name and the paths are known."""
+    cure = "let one output install it, and the other depend on that"
+    return [
+        Finding(ERROR, name, "shared-file", path, f"{other} installs it too", cure)
+        for other, other_paths in others.items()
+        for path in sorted(set(paths).intersection(other_paths))
+    ]
+
+
+def unsolvable(facts: PackageFacts, error: SolveError) -> Finding:
+    """The package cannot be installed beside what its dependencies are taken from; the solver says why."""
+    cure = "correct `requirements/run`, or name the channel that has what it asks for (--channel, --beside)"
+    message = "there is no environment for it: its dependencies cannot be satisfied together"
+    return Finding(ERROR, facts.name, "environment", "info/index.json", message, cure, error.detail or error.message)

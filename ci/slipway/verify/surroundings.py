@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from rattler import Version
-
 from slipway.base.files import hash_file
+from slipway.channel import rattler
 from slipway.channel.archive import read_members
 from slipway.verify.facts import Inventory, read_inventory
 
@@ -78,13 +77,13 @@ def find_previous(channel: Path, facts: PackageFacts) -> Path | None:
     The sort of a build is its string without hash and number: ``mkl``, ``cuda130``, ``py311``. The package itself,
     recognised by its bytes, is no predecessor of its own, and neither is a later version.
     """
-    most = Version(str(facts.index.get("version", "0")))
+    most = rattler.Version(str(facts.index.get("version", "0")))
     sort = _sort_of_build(str(facts.index.get("build", "")))
-    found: list[tuple[Version, float, Path]] = []
+    found: list[tuple[rattler.Version, float, Path]] = []
     for path in (channel / str(facts.index.get("subdir", ""))).glob(f"{facts.package}-*.conda"):
         name, version, build = path.stem.rsplit("-", 2)
-        if name == facts.package and Version(version) <= most and _sort_of_build(build) == sort:
-            found.append((Version(version), path.stat().st_mtime, path))
+        if name == facts.package and rattler.Version(version) <= most and _sort_of_build(build) == sort:
+            found.append((rattler.Version(version), path.stat().st_mtime, path))
     for *_, path in sorted(found, reverse=True):
         if path.stat().st_size != facts.size or not _same_bytes(path, facts):
             return path

@@ -12,9 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rattler import BuildString, MatchSpec, PackageRecord
-
 from slipway.base.errors import RecipeError
+from slipway.channel import rattler
 from slipway.channel.specs import strict_spec
 from slipway.recipe.choose import identifier, used_variant
 from slipway.recipe.hashes import name_of
@@ -114,14 +113,14 @@ def _agree(output: RenderedOutput, other: RenderedOutput) -> bool:
 
 def takes(spec: str, output: RenderedOutput) -> bool:
     """Whether the match spec takes the package that `output` becomes."""
-    record = PackageRecord(
+    record = rattler.PackageRecord(
         name=output.name,
         version=output.version,
-        build=BuildString(output.build_string),
+        build=rattler.BuildString(output.build_string),
         build_number=output.build_number,
         subdir=output.subdir,
     )
-    return bool(MatchSpec(strict_spec(spec)).matches(record))
+    return bool(rattler.MatchSpec(strict_spec(spec)).matches(record))
 
 
 def select_job(jobs: Sequence[Job], name: str) -> Job | None:

@@ -13,7 +13,6 @@ import ctypes
 import json
 import os
 import signal
-import sys
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from slipway.base.events import JobEnded, JobListed, JobStarted, JobState
 from slipway.base.files import write_file
 from slipway.base.journal import Journal
 from slipway.base.json_file import read_json
-from slipway.base.proc import GRACE_SECONDS
+from slipway.base.proc import GRACE_SECONDS, own_python
 from slipway.base.text import human_seconds
 
 if TYPE_CHECKING:
@@ -205,7 +204,7 @@ class LocalRun:
         answer.unlink(missing_ok=True)
         started = time.monotonic()
         self.events.add(JobStarted(job.identifier, share.cores))
-        command = [sys.executable, "-P", "-s", "-m", "slipway", "ci", "job", job.identifier, *self.words]
+        command = [*own_python(), "-m", "slipway", "ci", "job", job.identifier, *self.words]
         command += ["--dist", str(dist), "--handed", str(self.handed), "--jobs", str(share.cores)]
         log = self.folder / "logs" / f"{job.identifier}.log"
         log.parent.mkdir(exist_ok=True)

@@ -20,12 +20,14 @@ from slipway.base.files import hash_file
 from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.debs import OfferedDeb
 from slipway.bootstrap.download import Host
-from slipway.bootstrap.ensure import EmbeddedChannel, ensure_channel
+from slipway.bootstrap.ensure import ensure_channel
 from slipway.bootstrap.lock import LockedWheel, write_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from slipway.bootstrap.stored import EmbeddedChannel
 
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 REQUEST = ChannelRequest(blas="openblas", python=(VERSION,))

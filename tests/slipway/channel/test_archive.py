@@ -94,7 +94,7 @@ def test_reading_writes_nothing_at_all(kit: Kit) -> None:
     program = f"""
 import resource, signal, sys
 from pathlib import Path
-from slipway.verify import Verifier
+from slipway.verify.verifier import Verifier
 verifier = Verifier(environ={{}})
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

@@ -26,7 +26,7 @@ from slipway.channel.folder import Channel
 from slipway.channel.judgement import judge_package
 from slipway.channel.repodata import write_repodata
 from slipway.channel.taken import take_packages
-from slipway.verify import Verifier
+from slipway.verify.verifier import Verifier
 
 if TYPE_CHECKING:
     from conftest import Kit, RawPackage

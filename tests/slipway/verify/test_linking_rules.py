@@ -55,7 +55,7 @@ def test_libraries_that_are_there(kit: Kit, brings: Brings) -> None:
 
 
 def test_linking_is_not_judged_alone(kit: Kit) -> None:
-    from slipway.verify import Verifier
+    from slipway.verify.verifier import Verifier
 
     facts = kit.facts(kit.package({"lib/libgood.so": kit.user_of("libgone.so.1")}))
     assert Verifier(kit.policies, kit.environ).judge(facts, None) == []

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.verify import Finding, shared_files
+from slipway.verify.findings import shared_files
 from slipway.verify.policies import Budget
 from slipway.verify.rules import RULES
 
 if TYPE_CHECKING:
     from conftest import Kit
+    from slipway.base.events import Finding
 
 GLIBC = "__glibc >=2.28,<3.0.a0"
 

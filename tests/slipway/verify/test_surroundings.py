@@ -15,9 +15,11 @@ from slipway.channel.folder import Channel
 from slipway.channel.taken import SolvedPackage
 from slipway.cli import main
 from slipway.commands.verify import embedded_variant
-from slipway.verify import Verifier, find_previous, format_findings, sort_findings
+from slipway.verify.findings import format_findings, sort_findings
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.rules import RULES
+from slipway.verify.surroundings import find_previous
+from slipway.verify.verifier import Verifier
 
 if TYPE_CHECKING:
     from conftest import Kit

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rattler import Version
-
 from slipway.base.events import ERROR
+from slipway.channel import rattler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +35,7 @@ def floors(case: Case) -> Iterator[Finding]:
             elif declared is None:
                 cure = f"declare it: `{floor.package} >={release}`, as run_exports of the compiler or the sysroot do"
                 message = f"{need}, and `{floor.package}` is not declared"
-            elif Version(release) > declared:
+            elif rattler.Version(release) > declared:
                 cure = f"build against the older one, or declare `{floor.package} >={release}`"
                 message = f"{need}, and {floor.package} {declared} is allowed"
             else:
@@ -63,7 +62,7 @@ def _release(floor: Floor, symbol: str) -> str | None:
     return symbol if floor.releases is None else floor.releases.get(symbol)
 
 
-def _declared(case: Case, floor: Floor) -> Version | None:
+def _declared(case: Case, floor: Floor) -> rattler.Version | None:
     """The lowest release of a package that the dependencies let in."""
     bounds = [
         bound
@@ -72,20 +71,20 @@ def _declared(case: Case, floor: Floor) -> Version | None:
         for bound in [lowest_version(spec)]
     ]
     if not bounds:
-        return Version(floor.unless_declared) if floor.unless_declared else None
-    return max(*bounds, Version(floor.oldest))
+        return rattler.Version(floor.unless_declared) if floor.unless_declared else None
+    return max(*bounds, rattler.Version(floor.oldest))
 
 
-def lowest_version(spec: str) -> Version:
+def lowest_version(spec: str) -> rattler.Version:
     """The lowest version that a match spec lets in; 0 where it says nothing."""
     words = spec.split()
     alternatives = (words[1] if len(words) > 1 else "").split("|")
     lowest = []
     for alternative in alternatives:
-        bound = Version("0")
+        bound = rattler.Version("0")
         for part in alternative.strip("()").split(","):
             match = re.fullmatch(r"(>=|>|==|=|~=)?([0-9][\w.!+]*?)(?:\.?\*)?", part)
             if match:
-                bound = max(bound, Version(match[2]))
+                bound = max(bound, rattler.Version(match[2]))
         lowest.append(bound)
     return min(lowest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from slipway.bootstrap.assemble import code_files
+from slipway.bootstrap.code import code_files
 
 
 def test_the_key_covers_all_code_that_is_imported() -> None:
@@ -15,4 +15,6 @@ def test_the_key_covers_all_code_that_is_imported() -> None:
             if isinstance(node, ast.ImportFrom) and str(node.module).startswith(
                 ("slipway.bootstrap", "slipway.channel")
             ):
-                assert str(node.module).removeprefix("slipway.") in found, f"{path} imports {node.module}"
+                module = str(node.module).removeprefix("slipway.")
+                modules = [module] if "." in module else [f"{module}.{alias.name}" for alias in node.names]
+                assert set(modules) <= found.keys(), f"{path} imports {modules}"

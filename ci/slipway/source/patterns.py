@@ -1,0 +1,5 @@
+"""Patterns of file names as ``.gitignore`` has them, by pathspec."""
+
+from pathspec import GitIgnoreSpec
+
+__all__ = ["GitIgnoreSpec"]
