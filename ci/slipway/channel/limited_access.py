@@ -42,15 +42,12 @@ class LimitedAccess:
         self._sizes = sizes
         self._token = secrets.token_hex(8)
         self._remote = [url.rstrip("/") for url in channels if url.startswith(("http://", "https://"))]
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._make_handler())
-        self._server.daemon_threads = True
-        self._server.block_on_close = False
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        self._server = self._start() if self._remote else None
 
     def address_of(self, channel: str) -> str:
         """Where to reach `channel`: it itself if it lies on this machine."""
         url = channel.rstrip("/")
-        if url not in self._remote:
+        if self._server is None or url not in self._remote:
             return channel
         return f"http://127.0.0.1:{self._server.server_port}/{self._token}/{self._remote.index(url)}"
 
@@ -61,8 +58,16 @@ class LimitedAccess:
 
     def close(self) -> None:
         """Answer no more."""
-        self._server.shutdown()
-        self._server.server_close()
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+
+    def _start(self) -> ThreadingHTTPServer:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), self._make_handler())
+        server.daemon_threads = True
+        server.block_on_close = False
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        return server
 
     def _make_handler(self) -> type[BaseHTTPRequestHandler]:
         outer = self

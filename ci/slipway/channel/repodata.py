@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 SUBDIRS = LINUX_64.subdirs
 """What every channel of ours has, even when empty: solvers ask for both."""
 
+COMPRESSION_LEVEL = 19
+"""Of the index; conda's own indexer takes this one."""
+
 
 def write_repodata(folder: Path, records: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
     """Write the repodata.json of every subdir from what is known of the packages, which need not lie there.
@@ -48,7 +51,7 @@ def write_index(folder: Path) -> None:
         DiskFullError: there is no room.
     """
     try:
-        rattler.run(rattler.index_fs(folder, write_zst=True, write_shards=False, force=True))
+        rattler.run(rattler.index_fs(folder, write_zst=False, write_shards=False, force=True))
     except Exception as error:  # py-rattler raises bare Exceptions here
         if says_disk_full(str(error)):
             raise DiskFullError(
@@ -65,8 +68,12 @@ def write_index(folder: Path) -> None:
                 ) from error
         raise ChannelError(f"the channel cannot be indexed: {error}", where=str(folder)) from error
     for subdir in SUBDIRS:
-        if not (folder / subdir / "repodata.json").is_file():
+        index = folder / subdir / "repodata.json"
+        if not index.is_file():
             raise ChannelError("the index was not written", where=str(folder / subdir))
+        # Not by rattler, whose compressor takes a tenth of a second, however little there is.
+        compressed = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(index.read_bytes())
+        index.with_name("repodata.json.zst").write_bytes(compressed)
     shutil.rmtree(folder / ".tmp", ignore_errors=True)  # where the indexer writes before it renames
 
 

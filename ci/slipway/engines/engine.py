@@ -23,10 +23,6 @@ CLOCK_SECONDS = 1_704_067_200
 """The time of every build, seen by scripts as SOURCE_DATE_EPOCH: a clock that stands still gives the same bytes."""
 
 
-PHASE_MARK = "==> "
-"""Begins a line of a worker's output that opens a new phase."""
-
-
 class Isolation(StrEnum):
     """Whether scripts are isolated: where that can be had, always or else not at all, or never."""
 

@@ -34,12 +34,12 @@ from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
 from slipway.engines.compiler_cache.store import check_store, choose_store, fresh_store
-from slipway.engines.engine import PHASE_MARK
 from slipway.engines.host_tools import make_host_tools
 from slipway.engines.isolation import Isolator
 from slipway.engines.locked_channel import LockedChannel
 from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.engines.staging import SUFFIX, Staged, as_package, find_built, staged
+from slipway.engines.worker_lines import PHASE_MARK
 from slipway.model import RECIPE_SETTINGS
 from slipway.observe.build import BuildObserver
 from slipway.recipe import load_recipe_settings

@@ -17,7 +17,7 @@ from typing import Any
 
 import rattler_build
 
-from slipway.engines.engine import PHASE_MARK
+from slipway.engines.worker_lines import PHASE_MARK
 
 SOLVE_SIGNS = ("cannot solve", "failed to solve", "no candidates were found", "is not installable")
 """What rattler's messages say when an environment has no solution; it has no error type of its own for that."""

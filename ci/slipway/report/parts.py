@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,8 +48,13 @@ JOBS_PANELS = (FAILURE, JOBS, TIMELINE, ORDER, SIZES, FINDINGS)
 
 def templates() -> jinja2.Environment:
     """The templates of all pages, with the filters that they use."""
+    # As Python's own: compiled once, and kept where nobody writes who may not change slipway itself.
+    compiled = Path(sys.pycache_prefix) / "templates" if sys.pycache_prefix is not None else None
+    if compiled is not None:
+        compiled.mkdir(parents=True, exist_ok=True)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
+        bytecode_cache=jinja2.FileSystemBytecodeCache(str(compiled)) if compiled is not None else None,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
