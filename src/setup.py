@@ -68,7 +68,7 @@ def git_commit(root: Path = ROOT) -> str | None:
 
 
 def package_version(environment: Mapping[str, str], commit: str | None, root: Path = ROOT) -> str:
-    """TORCH_BUILD_VERSION if it is set, else version.txt's with the commit: `2.2.0a0+git0123abc`."""
+    """TORCH_BUILD_VERSION if it is set, else version.txt's with the commit: `2.13.0a0+git0123abc`."""
     release = environment.get("TORCH_BUILD_VERSION")
     if release:
         return release

@@ -109,8 +109,8 @@ def test_extension_of_our_torch(slipway: Slipway, tmp_path: Path, torch_channel:
     options = ("--dist", dist, "--channel", torch_channel, "--channel", "embedded")
     succeed(slipway("ship", recipe, *options))
     depends = index(dist)["softsum"]["depends"]
-    assert "libtorch >=2.2.0a0,<2.3.0a0" in depends, "libtorch's run_exports"
-    assert "pytorch >=2.2.0a0,<2.3.0a0" in depends, "pytorch's"
+    assert "libtorch >=2.13.0a0,<2.14.0a0" in depends, "libtorch's run_exports"
+    assert "pytorch >=2.13.0a0,<2.14.0a0" in depends, "pytorch's"
     assert "python >=3.11,<3.12.0a0" in depends
     succeed(slipway("install", "softsum", *options))
     assert not any(spec.startswith("pybind11") for spec in depends), "its headers are used up"

@@ -113,7 +113,7 @@ def test_installed_metadata(dist: Path) -> None:
     for path in (dist / "env/conda-meta").glob("*.json"):
         record = json.loads(path.read_text(encoding="utf-8"))
         records[record["name"]] = record
-    assert any(spec.startswith("libtorch ==2.2.0a0 *_0") for spec in records["pytorch"]["depends"])
+    assert any(spec.startswith("libtorch ==2.13.0a0 *_0") for spec in records["pytorch"]["depends"])
     assert not any("cuda" in spec for spec in records["pytorch"]["depends"])
     assert any(spec.startswith("mkl >=") for spec in records["libtorch"]["depends"])
 

@@ -139,7 +139,7 @@ def test_wheels_and_installs(checkout: Checkout) -> None:
     checkout.setup("bdist_wheel")
     (wheel,) = (checkout.root / "dist").glob("*.whl")
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    assert wheel.name.startswith(f"torch-2.2.0a0-{tag}-{tag}-linux_")
+    assert wheel.name.startswith(f"torch-2.13.0a0-{tag}-{tag}-linux_")
     checkout.pip("install", "--no-deps", str(wheel))
     assert checkout.imported() == (41, installed)
     checkout.uninstall()

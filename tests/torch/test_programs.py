@@ -91,6 +91,10 @@ def test_submodules_are_found_without_imports() -> None:
 def test_version_and_configuration() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+(a\d+|rc\d+|\.post\d+)?(\+.*)?", torch.__version__)
     assert torch.version.__version__ == torch.__version__
+    assert torch.__version__ > "2.4"
+    assert torch.__version__ >= (2, 13, "0a0")
+    assert torch.__version__ < "2.13"
+    assert torch.__version__ != "parrot"
     assert torch.version.cuda is None or re.fullmatch(r"\d+\.\d+", torch.version.cuda)
     assert torch.version.hip is None
     assert "BLAS" in torch.__config__.show()

@@ -106,7 +106,7 @@ class Stage:
     count: int = 0
 
     def __str__(self) -> str:
-        """Its title, for people: ``[1/4] libtorch 2.2.0a0 mkl_h01_100``."""
+        """Its title, for people: ``[1/4] libtorch 2.13.0a0 mkl_h01_100``."""
         words = " ".join(self.subject.rsplit("-", 2))
         return _STAGE_TITLES[self.key].format(**vars(self), words=words)
 
