@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_SUBMODULES = ("checkpoint", "cpp_extension", "data", "hooks", "model_zoo")
+_SUBMODULES = ("_pytree", "checkpoint", "cpp_extension", "data", "hooks", "model_zoo")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,828 @@
+"""Nested containers as a list of leaves and a spec of their nesting.
+
+Lists, tuples, dicts, named tuples, `OrderedDict`, `defaultdict`, `deque` and torch's named results are nodes, as are
+classes given to `register_pytree_node`; all else, None included, is a leaf. Dicts keep the order of their keys.
+
+>>> leaves, spec = tree_flatten({"a": [1, 2], "b": 3})
+>>> leaves, tree_unflatten([x * 10 for x in leaves], spec)
+([1, 2, 3], {'a': [10, 20], 'b': 30})
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import torch
+
+__all__ = [
+    "Context",
+    "DumpableContext",
+    "FlattenFn",
+    "FromDumpableContextFn",
+    "LeafSpec",
+    "PyTree",
+    "PyTreeSpec",
+    "ToDumpableContextFn",
+    "TreeSpec",
+    "UnflattenFn",
+    "is_namedtuple",
+    "is_namedtuple_class",
+    "is_namedtuple_instance",
+    "is_structseq",
+    "is_structseq_class",
+    "is_structseq_instance",
+    "key_get",
+    "keystr",
+    "register_pytree_node",
+    "tree_all",
+    "tree_all_only",
+    "tree_any",
+    "tree_any_only",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_is_leaf",
+    "tree_iter",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_map",
+    "tree_map_",
+    "tree_map_only",
+    "tree_map_only_",
+    "tree_map_with_path",
+    "tree_structure",
+    "tree_unflatten",
+    "treespec_dumps",
+    "treespec_loads",
+    "treespec_pprint",
+]
+
+PyTree: TypeAlias = Any
+Context: TypeAlias = Any
+DumpableContext: TypeAlias = Any
+FlattenFn: TypeAlias = Callable[[PyTree], tuple[list[Any], Context]]
+UnflattenFn: TypeAlias = Callable[[Iterable[Any], Context], PyTree]
+ToDumpableContextFn: TypeAlias = Callable[[Context], DumpableContext]
+FromDumpableContextFn: TypeAlias = Callable[[DumpableContext], Context]
+FlattenFunc, UnflattenFunc = FlattenFn, UnflattenFn
+IsLeaf: TypeAlias = Callable[[PyTree], bool] | None
+
+
+# ---------------------------------------------------------------------- where a leaf lies
+
+
+class KeyEntry(Protocol):
+    """One step from a container to what is in it."""
+
+    def get(self, parent: Any) -> Any:
+        """What lies there in `parent`."""
+
+
+@dataclass(frozen=True)
+class SequenceKey:
+    """A place in a list or tuple."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, parent: Any) -> Any:
+        """`parent[idx]`."""
+        return parent[self.idx]
+
+
+@dataclass(frozen=True)
+class MappingKey:
+    """A key of a dict."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, parent: Any) -> Any:
+        """`parent[key]`."""
+        return parent[self.key]
+
+
+@dataclass(frozen=True)
+class GetAttrKey:
+    """A field of a named tuple or of a data class."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, parent: Any) -> Any:
+        """`parent.name`."""
+        return getattr(parent, self.name)
+
+
+KeyPath: TypeAlias = tuple[Any, ...]
+FlattenWithKeysFn: TypeAlias = Callable[[PyTree], tuple[list[tuple[Any, Any]], Any]]
+
+
+def keystr(kp: KeyPath) -> str:
+    """The path as Python writes it: "['a'][1].x"."""
+    return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: KeyPath) -> Any:
+    """What lies at a path."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj
+
+
+# ---------------------------------------------------------------------- kinds of nodes
+
+
+class NodeDef(NamedTuple):
+    """How a class is taken apart and put together."""
+
+    type: type[Any]
+    flatten_fn: FlattenFn
+    unflatten_fn: UnflattenFn
+    flatten_with_keys_fn: FlattenWithKeysFn | None
+
+
+class _SerializeNodeDef(NamedTuple):
+    type: type[Any]
+    name: str | None
+    to_dumpable: ToDumpableContextFn | None
+    from_dumpable: FromDumpableContextFn | None
+
+
+SUPPORTED_NODES: dict[Any, NodeDef] = {}
+SUPPORTED_SERIALIZED_TYPES: dict[Any, _SerializeNodeDef] = {}
+SERIALIZED_TYPE_TO_PYTHON_TYPE: dict[str, Any] = {}
+
+
+def register_pytree_node(
+    cls: type[Any],
+    flatten_fn: FlattenFn,
+    unflatten_fn: UnflattenFn,
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: ToDumpableContextFn | None = None,
+    from_dumpable_context: FromDumpableContextFn | None = None,
+    flatten_with_keys_fn: FlattenWithKeysFn | None = None,
+) -> None:
+    """Makes instances of exactly `cls` nodes.
+
+    `flatten_fn(instance)` gives children and a context, `unflatten_fn(children, context)` an instance. For
+    `treespec_dumps` the class needs a name, and its context a form that JSON knows. ValueError for a class that is
+    registered already.
+    """
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    if (to_dumpable_context is None) != (from_dumpable_context is None):
+        raise ValueError(f"Both to_dumpable_context and from_dumpable_context for {cls} must be None or registered.")
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    SUPPORTED_SERIALIZED_TYPES[cls] = _SerializeNodeDef(
+        cls, serialized_type_name, to_dumpable_context, from_dumpable_context
+    )
+    if serialized_type_name is not None:
+        SERIALIZED_TYPE_TO_PYTHON_TYPE[serialized_type_name] = cls
+
+
+def _register_pytree_node(
+    cls: type[Any], flatten_fn: FlattenFn, unflatten_fn: UnflattenFn, *args: Any, **kwargs: Any
+) -> None:
+    """The old name of `register_pytree_node`; further positional arguments have had no effect for long."""
+    register_pytree_node(cls, flatten_fn, unflatten_fn, **kwargs)
+
+
+_private_register_pytree_node = register_pytree_node
+
+
+def _deregister_pytree_node(cls: type[Any]) -> None:
+    del SUPPORTED_NODES[cls]
+    entry = SUPPORTED_SERIALIZED_TYPES.pop(cls)
+    if entry.name is not None:
+        SERIALIZED_TYPE_TO_PYTHON_TYPE.pop(entry.name, None)
+
+
+def register_dataclass(
+    cls: type[Any],
+    *,
+    field_names: list[str] | None = None,
+    drop_field_names: list[str] | None = None,
+    serialized_type_name: str | None = None,
+) -> None:
+    """Makes a data class a node whose children are its fields, apart from those to drop and those that are None."""
+    names = [field.name for field in fields(cls) if field.init] if field_names is None else list(field_names)
+    names = [name for name in names if name not in (drop_field_names or [])]
+
+    def present(instance: Any) -> list[str]:
+        return [name for name in names if getattr(instance, name) is not None]
+
+    def flatten(instance: Any) -> tuple[list[Any], Context]:
+        kept = present(instance)
+        return [getattr(instance, name) for name in kept], [kept, [name for name in names if name not in kept]]
+
+    def unflatten(values: Iterable[Any], context: Context) -> Any:
+        return cls(**dict(zip(context[0], values, strict=True)), **dict.fromkeys(context[1]))
+
+    def flatten_with_keys(instance: Any) -> tuple[list[tuple[Any, Any]], Context]:
+        values, context = flatten(instance)
+        return [(GetAttrKey(name), value) for name, value in zip(context[0], values, strict=True)], context
+
+    register_pytree_node(
+        cls, flatten, unflatten, serialized_type_name=serialized_type_name, flatten_with_keys_fn=flatten_with_keys
+    )
+
+
+def register_constant(cls: type[Any]) -> None:
+    """Makes instances nodes without children: they are part of the spec, and must be comparable."""
+    register_pytree_node(cls, lambda instance: ([], instance), lambda _, context: context)
+
+
+def is_namedtuple_class(cls: type) -> bool:
+    """Whether it is a class that `collections.namedtuple` made, or a subclass of one."""
+    names = getattr(cls, "_fields", None)
+    return (
+        isinstance(cls, type)
+        and issubclass(cls, tuple)
+        and isinstance(names, tuple)
+        and all(isinstance(name, str) for name in names)
+        and callable(getattr(cls, "_make", None))
+        and callable(getattr(cls, "_asdict", None))
+    )
+
+
+def is_namedtuple_instance(obj: object) -> bool:
+    """Whether it is an instance of such a class."""
+    return is_namedtuple_class(type(obj))
+
+
+def is_namedtuple(obj: object | type) -> bool:
+    """Whether it is such a class, or an instance of one."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+_is_namedtuple_instance = is_namedtuple_instance
+
+
+def is_structseq_class(cls: type) -> bool:
+    """Whether it is a named tuple of C, such as torch.return_types.max."""
+    return (
+        isinstance(cls, type)
+        and cls.__bases__ == (tuple,)
+        and all(isinstance(getattr(cls, name, None), int) for name in ("n_sequence_fields", "n_fields"))
+    )
+
+
+def is_structseq_instance(obj: object) -> bool:
+    """Whether it is an instance of such a class."""
+    return is_structseq_class(type(obj))
+
+
+def is_structseq(obj: object | type) -> bool:
+    """Whether it is such a class, or an instance of one."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
+def _with_places(values: Iterable[Any]) -> list[tuple[Any, Any]]:
+    return [(SequenceKey(place), value) for place, value in enumerate(values)]
+
+
+def _flatten_dict(tree: Mapping[Any, Any]) -> tuple[list[Any], Context]:
+    return list(tree.values()), list(tree.keys())
+
+
+def _flatten_dict_with_keys(tree: Mapping[Any, Any]) -> tuple[list[tuple[Any, Any]], Context]:
+    return [(MappingKey(key), value) for key, value in tree.items()], list(tree.keys())
+
+
+def _register_builtin_nodes() -> None:
+    register = register_pytree_node
+    register(
+        tuple,
+        lambda tree: (list(tree), None),
+        lambda values, _: tuple(values),
+        serialized_type_name="builtins.tuple",
+        flatten_with_keys_fn=lambda tree: (_with_places(tree), None),
+    )
+    register(
+        list,
+        lambda tree: (list(tree), None),
+        lambda values, _: list(values),
+        serialized_type_name="builtins.list",
+        flatten_with_keys_fn=lambda tree: (_with_places(tree), None),
+    )
+    register(
+        dict,
+        _flatten_dict,
+        lambda values, keys: dict(zip(keys, values, strict=True)),
+        serialized_type_name="builtins.dict",
+        flatten_with_keys_fn=_flatten_dict_with_keys,
+    )
+    register(
+        namedtuple,  # type: ignore[arg-type] # stands for all of them
+        lambda tree: (list(tree), type(tree)),
+        lambda values, kind: kind(*values),
+        serialized_type_name="collections.namedtuple",
+        to_dumpable_context=_dump_namedtuple,
+        from_dumpable_context=lambda name: SERIALIZED_TYPE_TO_PYTHON_TYPE[name],
+        flatten_with_keys_fn=lambda tree: (
+            [(GetAttrKey(name), value) for name, value in zip(tree._fields, tree, strict=True)],
+            type(tree),
+        ),
+    )
+    register(
+        OrderedDict,
+        _flatten_dict,
+        lambda values, keys: OrderedDict(zip(keys, values, strict=True)),
+        serialized_type_name="collections.OrderedDict",
+        flatten_with_keys_fn=_flatten_dict_with_keys,
+    )
+    register(
+        defaultdict,
+        lambda tree: (list(tree.values()), [tree.default_factory, list(tree.keys())]),
+        lambda values, context: defaultdict(context[0], zip(context[1], values, strict=True)),
+        serialized_type_name="collections.defaultdict",
+        to_dumpable_context=lambda context: {
+            "default_factory_module": context[0].__module__,
+            "default_factory_name": context[0].__qualname__,
+            "dict_context": context[1],
+        },
+        from_dumpable_context=_load_defaultdict,
+        flatten_with_keys_fn=lambda tree: (
+            _flatten_dict_with_keys(tree)[0],
+            [tree.default_factory, list(tree.keys())],
+        ),
+    )
+    register(
+        deque,
+        lambda tree: (list(tree), tree.maxlen),
+        lambda values, length: deque(values, maxlen=length),
+        serialized_type_name="collections.deque",
+        flatten_with_keys_fn=lambda tree: (_with_places(tree), tree.maxlen),
+    )
+    for name, kind in torch._C._return_types.items():
+        register(
+            kind,
+            lambda tree: (list(tree), None),
+            lambda values, _, kind=kind: kind(list(values)),  # type: ignore[misc]
+            serialized_type_name=f"torch.return_types.{name}",
+            flatten_with_keys_fn=lambda tree: (_with_places(tree), None),
+        )
+    register(
+        torch.Size,
+        lambda tree: (list(tree), None),
+        lambda values, _: tuple(values),  # as in PyTorch: the leaves need be no numbers
+        serialized_type_name="torch.Size",
+        flatten_with_keys_fn=lambda tree: (_with_places(tree), None),
+    )
+
+
+def _dump_namedtuple(kind: type[Any]) -> DumpableContext:
+    entry = SUPPORTED_SERIALIZED_TYPES.get(kind)
+    if entry is None or entry.name is None:
+        raise NotImplementedError(
+            f"Can't serialize TreeSpec of namedtuple class {kind} because we didn't register a serializated_type_name. "
+            "Please register using `_register_namedtuple`."
+        )
+    return entry.name
+
+
+def _register_namedtuple(cls: type[Any], *, serialized_type_name: str) -> None:
+    """Names a namedtuple class, so that specs with it can be dumped."""
+    SUPPORTED_SERIALIZED_TYPES[cls] = _SerializeNodeDef(cls, serialized_type_name, None, None)
+    SERIALIZED_TYPE_TO_PYTHON_TYPE[serialized_type_name] = cls
+
+
+def _load_defaultdict(context: DumpableContext) -> Context:
+    import importlib
+
+    factory: Any = importlib.import_module(context["default_factory_module"])
+    for part in context["default_factory_name"].split("."):
+        factory = getattr(factory, part)
+    return [factory, context["dict_context"]]
+
+
+_register_builtin_nodes()
+BUILTIN_TYPES = frozenset({tuple, list, dict, namedtuple, OrderedDict, defaultdict, deque})
+STANDARD_DICT_TYPES = frozenset({dict, OrderedDict, defaultdict})
+
+
+def _get_node_type(tree: Any) -> Any:
+    kind = type(tree)
+    return namedtuple if kind not in SUPPORTED_NODES and is_namedtuple_class(kind) else kind
+
+
+def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether it is no node, or `is_leaf` says so."""
+    return (is_leaf is not None and is_leaf(tree)) or _get_node_type(tree) not in SUPPORTED_NODES
+
+
+_is_leaf = tree_is_leaf
+
+
+# ---------------------------------------------------------------------- specs
+
+
+class _TreeSpecMeta(type):
+    """`isinstance(spec, LeafSpec)` asks whether it is a leaf's."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        if not super().__instancecheck__(instance):
+            return cls is LeafSpec and isinstance(instance, TreeSpec) and instance.is_leaf()
+        return True
+
+
+class TreeSpec(metaclass=_TreeSpecMeta):
+    """How a tree is nested: the node's type (None: a leaf), its context, and its children's specs."""
+
+    __slots__ = ("_children", "context", "num_children", "num_leaves", "num_nodes", "type")
+
+    def __init__(self, type: Any, context: Context = None, children_specs: Iterable[TreeSpec] = ()) -> None:
+        self.type = type
+        self.context = context
+        self._children = list(children_specs)
+        self.num_children = len(self._children)
+        self.num_nodes = 1 + sum(child.num_nodes for child in self._children)
+        self.num_leaves = 1 if type is None else sum(child.num_leaves for child in self._children)
+
+    def is_leaf(self) -> bool:
+        """Whether it is a single leaf's."""
+        return self.type is None
+
+    def children(self) -> list[TreeSpec]:
+        """The specs of what the node holds."""
+        return list(self._children)
+
+    def child(self, index: int) -> TreeSpec:
+        """One of them."""
+        return self._children[index]
+
+    @property
+    def children_specs(self) -> list[TreeSpec]:
+        """The same as `children()`."""
+        return self._children
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TreeSpec):
+            return NotImplemented
+        return (
+            self.type == other.type
+            and (self.context is other.context or bool(self.context == other.context))
+            and self._children == other._children
+        )
+
+    def __hash__(self) -> int:
+        # A dict's keys are a list; what cannot be hashed is left to ==.
+        context = self.context
+        if self.type in STANDARD_DICT_TYPES:
+            context = tuple(context[1] if self.type is defaultdict else context)
+        try:
+            return hash((self.type, context, tuple(self._children)))
+        except TypeError:
+            return hash((self.type, tuple(self._children)))
+
+    def __reduce__(self) -> Any:
+        return TreeSpec, (self.type, self.context, self._children)
+
+    def __repr__(self, indent: int = 0) -> str:
+        if self.is_leaf():
+            return "*"
+        children = [child.__repr__(indent + 2) for child in self._children]
+        text = f",\n{' ' * (indent + 2)}".join(children)
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{text}])"
+
+    def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
+        """The parts of `tree` where this spec has its leaves; ValueError unless it is nested so at least."""
+        found: list[PyTree] = []
+        self._collect(tree, found)
+        return found
+
+    def _collect(self, tree: PyTree, found: list[PyTree]) -> None:
+        if self.is_leaf():
+            found.append(tree)
+            return
+        kind = _get_node_type(tree)
+        both_dicts = kind in STANDARD_DICT_TYPES and self.type in STANDARD_DICT_TYPES
+        if kind != self.type and not both_dicts:
+            raise ValueError(f"Node type mismatch; expected {self.type!r}, but got {kind!r}.")
+        if both_dicts:
+            keys = self.context[1] if self.type is defaultdict else self.context
+            if len(tree) != len(keys):
+                raise ValueError(f"Node arity mismatch; expected {len(keys)}, but got {len(tree)}.")
+            if set(tree) != set(keys):
+                texts = [
+                    f"{what} key(s): {difference}"
+                    for what, difference in (("missing", set(keys) - set(tree)), ("extra", set(tree) - set(keys)))
+                    if difference
+                ]
+                raise ValueError(f"Node keys mismatch; {'; '.join(texts)}.")
+            children = [tree[key] for key in keys]
+        else:
+            children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+            if len(children) != self.num_children:
+                raise ValueError(f"Node arity mismatch; expected {self.num_children}, but got {len(children)}.")
+            if kind is not deque and context != self.context:
+                raise ValueError(f"Node context mismatch for custom node type {self.type!r}.")
+        for spec, child in zip(self._children, children, strict=True):
+            spec._collect(child, found)
+
+    def unflatten(self, leaves: Iterable[Any]) -> PyTree:
+        """A tree of this nesting; ValueError unless there are `num_leaves` leaves."""
+        if not isinstance(leaves, (list, tuple)):
+            leaves = list(leaves)
+        if len(leaves) != self.num_leaves:
+            raise ValueError(
+                f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec refers to a pytree that "
+                f"holds {self.num_leaves} items ({self})."
+            )
+        return self._build(iter(leaves))
+
+    def _build(self, leaves: Iterator[Any]) -> PyTree:
+        if self.is_leaf():
+            return next(leaves)
+        return SUPPORTED_NODES[self.type].unflatten_fn([child._build(leaves) for child in self._children], self.context)
+
+
+PyTreeSpec = TreeSpec
+
+
+class LeafSpec(TreeSpec):
+    """The spec of a single leaf."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+
+_LEAF_SPEC = LeafSpec()
+
+
+def treespec_leaf() -> TreeSpec:
+    """The spec of a single leaf."""
+    return _LEAF_SPEC
+
+
+def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
+    """The spec of a tuple of such parts."""
+    return TreeSpec(tuple, None, list(iterable))
+
+
+def treespec_dict(mapping: Any = (), /, **kwargs: TreeSpec) -> TreeSpec:
+    """The spec of a dict of such parts."""
+    parts = dict(mapping, **kwargs)
+    return TreeSpec(dict, list(parts), list(parts.values()))
+
+
+# ---------------------------------------------------------------------- taking apart, putting together
+
+
+def _flatten_into(tree: PyTree, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
+    if is_leaf is not None and is_leaf(tree):
+        leaves.append(tree)
+        return _LEAF_SPEC
+    kind = _get_node_type(tree)
+    node = SUPPORTED_NODES.get(kind)
+    if node is None:
+        leaves.append(tree)
+        return _LEAF_SPEC
+    children, context = node.flatten_fn(tree)
+    return TreeSpec(kind, context, [_flatten_into(child, leaves, is_leaf) for child in children])
+
+
+def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
+    """The leaves from left to right, and the spec."""
+    leaves: list[Any] = []
+    spec = _flatten_into(tree, leaves, is_leaf)
+    return leaves, spec
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
+    """The opposite of `tree_flatten`."""
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(
+            "tree_unflatten(leaves, treespec): Expected `treespec` to be instance of PyTreeSpec but got item of type "
+            f"{type(treespec)}."
+        )
+    return treespec.unflatten(leaves)
+
+
+def tree_iter(tree: PyTree, is_leaf: IsLeaf = None) -> Iterator[Any]:
+    """The leaves, one after another."""
+    node = None if is_leaf is not None and is_leaf(tree) else SUPPORTED_NODES.get(_get_node_type(tree))
+    if node is None:
+        yield tree
+        return
+    for child in node.flatten_fn(tree)[0]:
+        yield from tree_iter(child, is_leaf)
+
+
+def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
+    """The leaves from left to right."""
+    return list(tree_iter(tree, is_leaf))
+
+
+def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
+    """The leaves of all arguments."""
+    return tree_leaves((args, kwargs))
+
+
+def tree_structure(tree: PyTree, is_leaf: IsLeaf = None) -> TreeSpec:
+    """The spec."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None) -> PyTree:
+    """The tree of `func(leaf, *rest)`; further trees are nested as the first is, at least."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    return spec.unflatten(list(map(func, leaves, *(spec.flatten_up_to(rest) for rest in rests))))
+
+
+def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None) -> PyTree:
+    """Calls `func` on all leaves for what it does to them; returns the tree."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    deque(map(func, leaves, *(spec.flatten_up_to(rest) for rest in rests)), maxlen=0)
+    return tree
+
+
+Leaf = TypeVar("Leaf")
+
+
+def _predicate(type_or_types_or_pred: Any) -> Callable[[Any], bool]:
+    if isinstance(type_or_types_or_pred, (type, tuple, types.UnionType)):
+        return lambda leaf: isinstance(leaf, type_or_types_or_pred)
+    if callable(type_or_types_or_pred):
+        predicate: Callable[[Any], bool] = type_or_types_or_pred
+        return predicate
+    raise TypeError("Argument must be a type, a tuple of types, or a callable.")
+
+
+def map_only(type_or_types_or_pred: Any, /) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """Decorates a function of leaves: those of other types stay as they are."""
+    predicate = _predicate(type_or_types_or_pred)
+
+    def decorate(func: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        @functools.wraps(func)
+        def wrapped(leaf: Any) -> Any:
+            return func(leaf) if predicate(leaf) else leaf
+
+        return wrapped
+
+    return decorate
+
+
+def tree_map_only(
+    type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """`tree_map` over the leaves of some types, or for which a predicate is true; others stay as they are."""
+    return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(
+    type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """`tree_map_` over such leaves."""
+    return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether it is true of every leaf."""
+    return all(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether it is true of some leaf."""
+    return any(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_all_only(type_or_types: Any, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether it is true of every leaf of some types."""
+    return all(pred(leaf) for leaf in tree_iter(tree, is_leaf) if isinstance(leaf, type_or_types))
+
+
+def tree_any_only(type_or_types: Any, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether it is true of some leaf of some types."""
+    return any(pred(leaf) for leaf in tree_iter(tree, is_leaf) if isinstance(leaf, type_or_types))
+
+
+def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: IsLeaf = None) -> list[Any] | None:
+    """A leaf for each of the spec's; a leaf of `tree` stands for all below it. None where they do not fit."""
+    if tree_is_leaf(tree, is_leaf):
+        return [tree] * treespec.num_leaves
+    if treespec.is_leaf() or _get_node_type(tree) != treespec.type:
+        return None
+    children, context = SUPPORTED_NODES[treespec.type].flatten_fn(tree)
+    if len(children) != treespec.num_children or context != treespec.context:
+        return None
+    result: list[Any] = []
+    for child, spec in zip(children, treespec.children_specs, strict=True):
+        part = _broadcast_to_and_flatten(child, spec, is_leaf)
+        if part is None:
+            return None
+        result += part
+    return result
+
+
+# ---------------------------------------------------------------------- with paths
+
+
+def tree_flatten_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+    """The leaves with their paths, and the spec."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_leaves_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+    """The leaves with their paths; ValueError for a class that was registered without `flatten_with_keys_fn`."""
+    return list(_walk((), tree, is_leaf))
+
+
+def _walk(path: KeyPath, tree: PyTree, is_leaf: IsLeaf) -> Iterator[tuple[KeyPath, Any]]:
+    if tree_is_leaf(tree, is_leaf):
+        yield path, tree
+        return
+    node = SUPPORTED_NODES[_get_node_type(tree)]
+    if node.flatten_with_keys_fn is None:
+        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {node.type}. Please register one.")
+    for key, child in node.flatten_with_keys_fn(tree)[0]:
+        yield from _walk((*path, key), child, is_leaf)
+
+
+def tree_map_with_path(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None) -> PyTree:
+    """`tree_map` of `func(path, leaf, *rest)`."""
+    pairs, spec = tree_flatten_with_path(tree, is_leaf)
+    columns = list(zip(*pairs, strict=True)) or [(), ()]
+    return spec.unflatten(list(map(func, *columns, *(spec.flatten_up_to(rest) for rest in rests))))
+
+
+# ---------------------------------------------------------------------- as text
+
+DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL = 1
+
+
+def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
+    """A spec as JSON text, PyTorch's protocol 1; NotImplementedError for classes without a registered name."""
+    import json
+
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(
+            "treespec_dumps(treespec, protocol): Expected `treespec` to be instance of TreeSpec but got item of type "
+            f"{type(treespec)}."
+        )
+    if protocol not in (None, DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL):
+        raise ValueError(
+            f"Unknown protocol {protocol}. Available protocols: [{DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL}]"
+        )
+
+    def dump(spec: TreeSpec) -> dict[str, Any]:
+        if spec.is_leaf():
+            return {"type": None, "context": None, "children_spec": []}
+        entry = SUPPORTED_SERIALIZED_TYPES[spec.type]
+        if entry.name is None:
+            raise NotImplementedError(
+                f"No registered serialization name for {spec.type} found. Please update your _register_pytree_node "
+                "call with a `serialized_type_name` kwarg."
+            )
+        context = entry.to_dumpable(spec.context) if entry.to_dumpable else json.dumps(spec.context)
+        return {"type": entry.name, "context": context, "children_spec": [dump(child) for child in spec.children_specs]}
+
+    return json.dumps((DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL, dump(treespec)))
+
+
+def treespec_loads(serialized: str) -> TreeSpec:
+    """The opposite of `treespec_dumps`."""
+    import json
+
+    protocol, content = json.loads(serialized)
+    if protocol != DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL:
+        raise ValueError(
+            f"Unknown protocol {protocol}. Available protocols: [{DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL}]"
+        )
+
+    def load(part: dict[str, Any]) -> TreeSpec:
+        if part["type"] is None:
+            return _LEAF_SPEC
+        kind = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(part["type"])
+        if kind is None:
+            raise NotImplementedError(f"Deserializing `{part['type']}` in pytree is not registered.")
+        entry = SUPPORTED_SERIALIZED_TYPES[kind]
+        context = entry.from_dumpable(part["context"]) if entry.from_dumpable else json.loads(part["context"])
+        return TreeSpec(kind, context, [load(child) for child in part["children_spec"]])
+
+    return load(content)
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """The tree with a star at every leaf, as text."""
+    from pprint import pformat
+
+    class Star:
+        def __repr__(self) -> str:
+            return "*"
+
+    return pformat(treespec.unflatten([Star() for _ in range(treespec.num_leaves)]))
