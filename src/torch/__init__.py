@@ -52,8 +52,9 @@ from torch.autograd.grad_mode import (  # noqa: E402
     no_grad,
     set_grad_enabled,
 )
+from torch.torch_version import TorchVersion  # noqa: E402
 
-__version__ = version.__version__
+__version__ = TorchVersion(version.__version__)
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
@@ -79,17 +80,20 @@ if TYPE_CHECKING:
         distributions as distributions,
         functional as functional,
         futures as futures,
+        fx as fx,
         hub as hub,
         jit as jit,
         mps as mps,
         multiprocessing as multiprocessing,
         nn as nn,
         optim as optim,
+        overrides as overrides,
         random as random,
         return_types as return_types,
         serialization as serialization,
         storage as storage,
         testing as testing,
+        torch_version as torch_version,
         utils as utils,
         xpu as xpu,
     )
@@ -126,6 +130,18 @@ if TYPE_CHECKING:
         iinfo as iinfo,
     )
     from torch.amp import autocast as autocast
+    from torch.amp.autocast_mode import (
+        clear_autocast_cache as clear_autocast_cache,
+        get_autocast_cpu_dtype as get_autocast_cpu_dtype,
+        get_autocast_dtype as get_autocast_dtype,
+        get_autocast_gpu_dtype as get_autocast_gpu_dtype,
+        is_autocast_cache_enabled as is_autocast_cache_enabled,
+        is_autocast_cpu_enabled as is_autocast_cpu_enabled,
+        is_autocast_enabled as is_autocast_enabled,
+        set_autocast_cache_enabled as set_autocast_cache_enabled,
+        set_autocast_dtype as set_autocast_dtype,
+        set_autocast_enabled as set_autocast_enabled,
+    )
     from torch.functional import (
         atleast_1d as atleast_1d,
         atleast_2d as atleast_2d,

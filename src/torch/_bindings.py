@@ -47,6 +47,21 @@ LAZY_ATTRIBUTES = {
     "autocast": "torch.amp",
     **dict.fromkeys(
         [
+            "clear_autocast_cache",
+            "get_autocast_cpu_dtype",
+            "get_autocast_dtype",
+            "get_autocast_gpu_dtype",
+            "is_autocast_cache_enabled",
+            "is_autocast_cpu_enabled",
+            "is_autocast_enabled",
+            "set_autocast_cache_enabled",
+            "set_autocast_dtype",
+            "set_autocast_enabled",
+        ],
+        "torch.amp.autocast_mode",
+    ),
+    **dict.fromkeys(
+        [
             "are_deterministic_algorithms_enabled",
             "get_deterministic_debug_mode",
             "get_float32_matmul_precision",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torch import _C
+from torch._overridable import overridable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +19,35 @@ class Tensor(_C.TensorBase):
     """A strided array of one dtype on one device, which remembers how it was computed if a gradient is wanted."""
 
     __array_priority__ = 1000  # numpy_array + tensor calls the tensor's __radd__
+    __rdiv__ = _C.TensorBase.__rtruediv__
+    __idiv__ = _C.TensorBase.__itruediv__
+    _make_subclass = staticmethod(_C._make_subclass)
 
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Calls a function of torch for a subclass: its results are of the subclass, too.
+
+        NotImplemented if another class of `types` is no superclass of this one.
+        """
+        if not all(issubclass(cls, kind) for kind in types):
+            return NotImplemented
+        result = _C._disabled_torch_function_impl(func, types, args, kwargs)
+        if type(result) is Tensor or isinstance(result, (tuple, list)):
+            from torch.overrides import get_default_nowrap_functions
+
+            if func not in get_default_nowrap_functions():
+                return _convert(result, cls)
+        return result
+
+    @overridable
     def __repr__(self) -> str:
         from torch import _tensor_str
 
         return _tensor_str.tensor_text(self)
 
+    @overridable
     def __format__(self, format_spec: str) -> str:
         if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
             return format(self.item(), format_spec)
@@ -39,14 +63,17 @@ class Tensor(_C.TensorBase):
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
+    @overridable
     def __reversed__(self) -> Tensor:
         return self if self.dim() == 0 else self.flip(0)
 
+    @overridable
     def __contains__(self, element: object) -> bool:
         if isinstance(element, (Tensor, int, float, complex)):
             return bool((self == element).any())
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
+    @overridable
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
         """The NumPy array that shares this tensor's memory, or a copy if `dtype` or `copy` ask for one."""
         array: numpy.ndarray[Any, Any] = self.numpy()
@@ -57,6 +84,7 @@ class Tensor(_C.TensorBase):
             return converted
         return array.copy() if copy else array
 
+    @overridable
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
         import torch
 
@@ -64,6 +92,7 @@ class Tensor(_C.TensorBase):
 
     # ------------------------------------------------------------------ autograd
 
+    @overridable
     def backward(
         self,
         gradient: Tensor | None = None,
@@ -76,6 +105,7 @@ class Tensor(_C.TensorBase):
 
         autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
+    @overridable
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
         """Calls `hook(grad)` whenever a gradient of this tensor was computed; what it returns replaces it.
 
@@ -85,6 +115,7 @@ class Tensor(_C.TensorBase):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         return self._hook_handle(hook, post_accumulate=False)
 
+    @overridable
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Any:
         """Calls `hook(tensor)` after `.grad` of this leaf was written."""
         if not self.requires_grad:
@@ -105,36 +136,43 @@ class Tensor(_C.TensorBase):
         made: Tensor = _C._legacy_tensor(self.dtype, *arguments, device=self.device if device is None else device)
         return made
 
+    @overridable
     def storage_type(self) -> type[TypedStorage]:
         """The class of `storage()`."""
         from torch.storage import typed_storage_class
 
         return typed_storage_class(self.dtype)
 
+    @overridable
     def storage(self) -> TypedStorage:
         """The memory under this tensor with its dtype."""
         return self.storage_type()(wrap_storage=self.untyped_storage())
 
+    @overridable
     def is_shared(self) -> bool:
         """Whether other processes can map this memory. CUDA memory always counts as shared."""
         return self.is_cuda or _C._is_shared(self.untyped_storage())
 
+    @overridable
     def share_memory_(self) -> Tensor:
         """Moves the memory into shared memory, in place; CUDA tensors stay as they are."""
         if not self.is_cuda:
             _C._share_memory(self.untyped_storage())
         return self
 
+    @overridable
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         from torch import _utils
 
         return _utils.deepcopy_tensor(self, memo)
 
+    @overridable
     def __reduce_ex__(self, protocol: Any) -> Any:
         from torch import _utils
 
         return _utils.reduce_tensor(self)
 
+    @overridable
     def __setstate__(self, state: Any) -> None:
         if isinstance(state, dict):
             self.__dict__.update(state)
@@ -148,6 +186,7 @@ class Tensor(_C.TensorBase):
 
     # ------------------------------------------------------------------ operators with a richer face
 
+    @overridable
     def norm(  # type: ignore[override]
         self,
         p: float | str | None = "fro",
@@ -160,6 +199,7 @@ class Tensor(_C.TensorBase):
 
         return functional.norm(self, p, dim, keepdim, dtype=dtype)
 
+    @overridable
     def unique(
         self,
         sorted: bool = True,
@@ -172,7 +212,20 @@ class Tensor(_C.TensorBase):
 
         return functional.unique(self, sorted, return_inverse, return_counts, dim)
 
+    @overridable
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Tensor:
         """A view in which dimension `dim` is spread over `sizes`; one of them may be -1."""
         dim = dim + self.dim() if dim < 0 else dim
         return self.view(*self.shape[:dim], *sizes, *self.shape[dim + 1 :])
+
+
+def _convert(result: Any, kind: type[Tensor]) -> Any:
+    """Plain tensors, also those in tuples and lists, as instances of a subclass."""
+    if kind is Tensor:
+        return result
+    if isinstance(result, Tensor):
+        return result if isinstance(result, kind) else result.as_subclass(kind)
+    if isinstance(result, (tuple, list)):
+        # A torch.return_types.max is made of one sequence.
+        return type(result)([_convert(item, kind) for item in result])
+    return result

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C
+from torch._overridable import overridable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,6 +66,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> torch.Size:
     return torch.Size(result)
 
 
+@overridable
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors, each expanded to the shape that they have together; RuntimeError if they have none.
 
@@ -78,6 +80,7 @@ def _atleast(operator: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
     return operator(tensors[0] if len(tensors) == 1 else tensors)
 
 
+@overridable
 def atleast_1d(*tensors: Any) -> Any:
     """The tensor with at least one dimension, or, of several tensors or a list of them, a tuple of such.
 
@@ -87,6 +90,7 @@ def atleast_1d(*tensors: Any) -> Any:
     return _atleast(_operators.atleast_1d, tensors)
 
 
+@overridable
 def atleast_2d(*tensors: Any) -> Any:
     """The tensor with at least two dimensions, or, of several tensors or a list of them, a tuple of such.
 
@@ -96,6 +100,7 @@ def atleast_2d(*tensors: Any) -> Any:
     return _atleast(_operators.atleast_2d, tensors)
 
 
+@overridable
 def atleast_3d(*tensors: Any) -> Any:
     """The tensor with at least three dimensions, or, of several tensors or a list of them, a tuple of such.
 
@@ -105,6 +110,7 @@ def atleast_3d(*tensors: Any) -> Any:
     return _atleast(_operators.atleast_3d, tensors)
 
 
+@overridable
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """The coordinates of a grid over 1-dimensional tensors: one tensor of the grid's shape for each of them.
 
@@ -119,6 +125,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return _operators.meshgrid(listed, **options)
 
 
+@overridable
 def norm(
     input: Tensor,
     p: float | str | None = "fro",
@@ -139,6 +146,7 @@ def norm(
     return _operators.norm(input, power, () if dim is None else dim, keepdim, **options)
 
 
+@overridable
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     """Sums products over `dims`: the last n of `a` with the first n of `b`, or two lists of dimensions."""
     if isinstance(dims, int):
@@ -152,6 +160,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     return _operators.tensordot(a, b, dims_a, dims_b, out=out)
 
 
+@overridable
 def einsum(equation: str, *operands: Any) -> Tensor:
     """Sums of products in Einstein's notation, such as "bij,bjk->bik" or "...ij->...ji".
 
@@ -162,6 +171,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     return _operators.einsum(equation, list(tensors))
 
 
+@overridable
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """Distances between all rows: (..., P, M), (..., R, M) -> (..., P, R), by the norm of order `p`.
 
@@ -172,6 +182,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     return _operators.cdist(x1, x2, p, _COMPUTE_MODES[compute_mode])
 
 
+@overridable
 def unique(
     input: Tensor,
     sorted: bool = True,

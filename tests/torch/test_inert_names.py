@@ -28,15 +28,6 @@ def test_autocast_and_scaler_for_cuda_do_nothing_without_it() -> None:
         pass
 
 
-def test_autocast_on_the_cpu() -> None:
-    with torch.autocast("cpu", enabled=False):
-        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype is torch.float32
-    with pytest.raises(NotImplementedError, match="enabled=False"), torch.autocast("cpu", dtype=torch.bfloat16):
-        pass
-    with pytest.raises(ValueError, match="device_type"):
-        torch.autocast(3)  # type: ignore[arg-type]
-
-
 def test_scaler_leaves_out_steps_that_are_not_finite() -> None:
     x = torch.ones(2, requires_grad=True)
     optimizer = torch.optim.SGD([x], lr=1.0)

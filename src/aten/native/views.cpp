@@ -216,6 +216,8 @@ Tensor squeeze_dim(const Tensor& self, int64_t dim) {
   return alias_with_sizes_and_strides(self, sizes, strides);
 }
 
+Tensor alias(const Tensor& self) { return alias_with_sizes_and_strides(self, self.sizes(), self.strides()); }
+
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
   dim = wrap_dim(dim, self.dim() + 1);
   DimVector sizes(self.sizes());

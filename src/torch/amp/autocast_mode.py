@@ -1,16 +1,20 @@
 """`autocast`: operators in a smaller dtype, where they may.
 
-On a machine without CUDA a block for "cuda" warns and changes nothing, as in PyTorch. A block for "cpu" that is enabled
-would change what operators compute in; the core cannot do that yet, and says so.
+Inside a block for "cpu" matrix products, convolutions and attention compute in bfloat16 (or float16), losses and what
+needs precision in float32, and operators of several tensors in the widest of their dtypes; all others take what they
+get. Parameters are converted once per outermost block. On a machine without CUDA a block for "cuda" warns and changes
+nothing, as in PyTorch.
 """
 
 from __future__ import annotations
 
+import collections
+import functools
 import warnings
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import _C
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +33,73 @@ def is_autocast_available(device_type: str) -> bool:
     return device_type in _DTYPES
 
 
+def is_autocast_enabled(device_type: str | None = None) -> bool:
+    """`torch.is_autocast_enabled`: whether operators of a device (default "cuda") compute in a smaller dtype here."""
+    return device_type == "cpu" and _C._is_autocast_enabled()
+
+
+def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
+    """`torch.set_autocast_enabled`: sets it from here on; for devices that are not here it has no effect."""
+    if device_type == "cpu":
+        _C._set_autocast_enabled(bool(enabled))
+
+
+def get_autocast_dtype(device_type: str) -> torch.dtype:
+    """`torch.get_autocast_dtype`: the smaller dtype of a device."""
+    if not is_autocast_available(device_type):
+        raise RuntimeError(f"unsupported device type for autocast get_autocast_dtype: {device_type}")
+    return _C._get_autocast_dtype() if device_type == "cpu" else _DTYPES[device_type]
+
+
+def set_autocast_dtype(device_type: str, dtype: torch.dtype) -> None:
+    """`torch.set_autocast_dtype`: sets it."""
+    if device_type == "cpu":
+        _C._set_autocast_dtype(dtype)
+    else:
+        _DTYPES[device_type] = dtype
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """`torch.is_autocast_cpu_enabled`: the same as `is_autocast_enabled("cpu")`."""
+    return is_autocast_enabled("cpu")
+
+
+def get_autocast_cpu_dtype() -> torch.dtype:
+    """`torch.get_autocast_cpu_dtype`: the same as `get_autocast_dtype("cpu")`."""
+    return get_autocast_dtype("cpu")
+
+
+def get_autocast_gpu_dtype() -> torch.dtype:
+    """`torch.get_autocast_gpu_dtype`: the same as `get_autocast_dtype("cuda")`."""
+    return get_autocast_dtype("cuda")
+
+
+def is_autocast_cache_enabled() -> bool:
+    """`torch.is_autocast_cache_enabled`: whether converted parameters are kept until the outermost block ends."""
+    return _C._is_autocast_cache_enabled()
+
+
+def set_autocast_cache_enabled(enabled: bool) -> None:
+    """`torch.set_autocast_cache_enabled`: sets it."""
+    _C._set_autocast_cache_enabled(enabled)
+
+
+def clear_autocast_cache() -> None:
+    """`torch.clear_autocast_cache`: forgets converted parameters."""
+    _C._clear_autocast_cache()
+
+
 class autocast:
     """A block (or, as a decorator, function) in which operators that may compute in `dtype` do.
 
-    With `enabled=False` nothing changes. RuntimeError for devices that have no autocast.
+    `dtype` is bfloat16 (the CPU's default) or float16; `cache_enabled=False` converts parameters each time they are
+    used. With `enabled=False` operators compute in what they get, also inside another block. RuntimeError for devices
+    that have no autocast.
+
+    >>> x = torch.ones(2, 2)
+    >>> with torch.autocast("cpu"):
+    ...     print((x @ x).dtype, (x + x).dtype)
+    torch.bfloat16 torch.float32
     """
 
     def __init__(
@@ -46,10 +113,14 @@ class autocast:
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         if not is_autocast_available(device_type):
             raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
-        self.device, self.fast_dtype = device_type, _DTYPES[device_type] if dtype is None else dtype
+        self.device, self.fast_dtype = device_type, get_autocast_dtype(device_type) if dtype is None else dtype
         if enabled and device_type == "cuda" and not torch.cuda.is_available():
             warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", stacklevel=2)
             enabled = False
+        elif enabled and device_type == "cuda":
+            raise NotImplementedError(
+                "autocast('cuda') is not supported yet: convert the model, model.to(torch.float16)"
+            )
         if enabled and self.fast_dtype not in _SUPPORTED[device_type]:
             if self.fast_dtype is torch.float32 and device_type == "cpu":
                 warnings.warn(
@@ -58,21 +129,30 @@ class autocast:
             else:
                 warnings.warn(f"In autocast, but the target dtype {self.fast_dtype} is not supported.", stacklevel=2)
             enabled = False
-        self._enabled, self._cache_enabled = enabled, True if cache_enabled is None else cache_enabled
+        self._enabled = enabled
+        self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
+        self._before: list[tuple[bool, torch.dtype, bool]] = []
 
     def __enter__(self) -> autocast:
-        if self._enabled:
-            raise NotImplementedError(
-                f"autocast({self.device!r}, {self.fast_dtype}) is not supported yet: pass enabled=False, "
-                f"or convert the model, model.to({self.fast_dtype})"
-            )
+        self._before.append((_C._is_autocast_enabled(), _C._get_autocast_dtype(), _C._is_autocast_cache_enabled()))
+        if self.device == "cpu":
+            _C._set_autocast_enabled(self._enabled)
+            if self._enabled:
+                _C._set_autocast_dtype(self.fast_dtype)
+        _C._autocast_increment_nesting()
+        _C._set_autocast_cache_enabled(self._cache_enabled)
         return self
 
-    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
-        pass
+    def __exit__(self, *exception: object) -> None:
+        if _C._autocast_decrement_nesting() == 0:
+            _C._clear_autocast_cache()
+        enabled, dtype, cache_enabled = self._before.pop()
+        _C._set_autocast_enabled(enabled)
+        _C._set_autocast_dtype(dtype)
+        _C._set_autocast_cache_enabled(cache_enabled)
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(func)
+        @functools.wraps(func)
         def decorated(*args: Any, **kwargs: Any) -> Any:
             with self:
                 return func(*args, **kwargs)
@@ -80,17 +160,60 @@ class autocast:
         return decorated
 
 
+def _cast(value: Any, device_type: str, dtype: torch.dtype) -> Any:
+    """The floating tensors of a device among nested values, but those of float64, in another dtype."""
+    if isinstance(value, torch.Tensor):
+        eligible = value.is_floating_point() and value.device.type == device_type and value.dtype is not torch.float64
+        return value.to(dtype) if eligible else value
+    if isinstance(value, (str, bytes)):
+        return value
+    if isinstance(value, collections.abc.Mapping):
+        return {_cast(key, device_type, dtype): _cast(item, device_type, dtype) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_cast(item, device_type, dtype) for item in value])
+    return value
+
+
 def custom_fwd(
     fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: torch.dtype | None = None
 ) -> Callable[..., Any]:
-    """Decorates the forward of a `Function` that stands in autocast blocks: outside of them it runs as it is."""
+    """Decorates the forward of a `Function` that stands in autocast blocks.
+
+    With `cast_inputs` its floating tensors are converted, and autocast is off inside it; without, it runs as it is, and
+    its backward (decorated by `custom_bwd`) with the same state of autocast.
+    """
     if not isinstance(device_type, str):
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-    return (lambda function: function) if fwd is None else fwd
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        context = args[0]
+        context._dtype = get_autocast_dtype(device_type)
+        enabled = is_autocast_enabled(device_type)
+        if cast_inputs is None:
+            context._fwd_used_autocast = enabled
+            return fwd(*args, **kwargs)
+        context._fwd_used_autocast = False
+        if not enabled:
+            return fwd(*args, **kwargs)
+        with autocast(device_type, enabled=False):
+            return fwd(*_cast(args, device_type, cast_inputs), **_cast(kwargs, device_type, cast_inputs))
+
+    return decorated
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
-    """Decorates the backward of such a `Function`."""
+    """Decorates the backward of such a `Function`: it runs with the state of autocast that its forward had."""
     if not isinstance(device_type, str):
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-    return (lambda function: function) if bwd is None else bwd
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        with autocast(device_type, enabled=args[0]._fwd_used_autocast, dtype=args[0]._dtype):
+            return bwd(*args, **kwargs)
+
+    return decorated

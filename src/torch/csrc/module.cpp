@@ -6,7 +6,9 @@
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/functions.h>
 #include <torch/csrc/types.h>
+#include <torch/csrc/utils/autocast.h>
 #include <torch/csrc/utils/calls.h>
+#include <torch/csrc/utils/overrides.h>
 #include <torch/csrc/utils/tensor_new.h>
 
 #include <aten/Context.h>
@@ -54,6 +56,7 @@ PyObject* make_module() {
   Object module = Object::steal(checked(PyModule_Create(&definition)));
   PyObject* self = module.get();
   register_exceptions(self);
+  register_overrides(self);
   register_dtype(self);
   register_device(self);
   register_layout(self);
@@ -66,6 +69,7 @@ PyObject* make_module() {
   register_function_base(self);
   register_functions(self);
   checked(PyModule_AddFunctions(self, global_functions));
+  checked(PyModule_AddFunctions(self, autocast_functions));
   checked(PyModule_AddFunctions(self, cuda_functions));
 #if defined(TORCH_HAS_SHM)
   checked(PyModule_AddFunctions(self, shared_memory_functions));

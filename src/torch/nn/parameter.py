@@ -8,15 +8,36 @@ import torch
 from torch import _C, Tensor
 
 
-class Parameter(Tensor):
-    """A leaf tensor that a `Module` counts among its parameters when it is assigned as an attribute."""
+class _ParameterMeta(_C._TensorMeta):
+    """Counts tensors of other classes that `Parameter(tensor)` made into parameters as instances."""
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        if super().__instancecheck__(instance):
+            return True
+        return self is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
+    """A leaf tensor that a `Module` counts among its parameters when it is assigned as an attribute.
+
+    Made of a tensor of a class of its own, it stays of that class, and `isinstance(it, Parameter)` is true.
+    """
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = torch.empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"Parameter data must be a Tensor, not {type(data).__name__}: use torch.tensor(...)")
-        return _C._make_subclass(cls, data.detach(), requires_grad)
+        if type(data) is Tensor or type(data).__torch_function__ is _C._disabled_torch_function_impl:
+            return _C._make_subclass(cls, data.detach(), requires_grad)
+        kept: Any = data.detach().requires_grad_(requires_grad)
+        if type(kept) is not type(data):
+            raise RuntimeError(
+                f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns "
+                f"an instance of the same type, but return type {type(kept).__name__} was found instead."
+            )
+        kept._is_param = True
+        return kept  # type: ignore[no-any-return]
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         """Everything is done in `__new__`."""
@@ -33,11 +54,14 @@ class Parameter(Tensor):
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
 
+    __torch_function__ = _C._disabled_torch_function_impl
+
 
 class Buffer(Tensor):
     """A tensor that a `Module` counts among its buffers when it is assigned as an attribute."""
 
     persistent: bool
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
         data = torch.empty(0) if data is None else data
@@ -126,6 +150,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     cls_to_become = Tensor
     persistent: bool
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(
         cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True

@@ -217,6 +217,7 @@ TEST(shapes) {
       ROW("t", INPUTS(values({2, 3})), x[0].t()),
       ROW("squeeze", INPUTS(values({1, 3, 1})), x[0].squeeze()),
       ROW("squeeze dim", INPUTS(values({1, 3, 1})), x[0].squeeze(-1)),
+      ROW("alias", INPUTS(values({3})), at::alias(x[0])),
       ROW("unsqueeze", INPUTS(values({3})), x[0].unsqueeze(1)),
       ROW("select", INPUTS(values({2, 3})), x[0].select(1, -1)),
       ROW("slice", INPUTS(values({5, 2})), x[0].slice(0, 1, -1, 2)),

@@ -6,6 +6,7 @@
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/argument_parser.h>
+#include <torch/csrc/utils/overrides.h>
 #include <torch/csrc/utils/tensor_new.h>
 
 #include <aten/ATen.h>
@@ -341,6 +342,20 @@ PyObject* new_tensor_call(Arguments& arguments) {
 }
 TORCH_METHOD(new_tensor, new_tensor_parameters, 2, new_tensor_call)
 
+// as_subclass(cls): the same tensor, with its history, as an object of another class. No class is asked: it is what they
+// turn results into theirs with.
+PyObject* as_subclass(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    static const char* names[] = {"cls", nullptr};
+    PyObject* type = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:as_subclass", const_cast<char**>(names), &type)) return nullptr;
+    if (!PyType_Check(type) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), &TensorBaseType)) {
+      raise(PyExc_TypeError, "cls must be a type, a subclass of torch.Tensor (got " + type_name(type) + ")");
+    }
+    return wrap_as(reinterpret_cast<PyTypeObject*>(type), at::alias(unpack(self)));
+  });
+}
+
 // ---- hooks
 
 Parameter add_hook_parameters[] = {{"self", Kind::Tensor},
@@ -361,6 +376,17 @@ TORCH_METHOD(_remove_grad_hook, remove_hook_parameters, 2, remove_hook_call)
 
 #undef TORCH_METHOD
 
+// A method without arguments. Its name is looked up only when it is overridden.
+template <PyCFunction method>
+PyObject* overridable(PyObject* self, PyObject*) {
+  if (!is_overridden(self)) return method(self, nullptr);
+  return guarded([&]() -> PyObject* {
+    const PyMethodDef* definition = tensor_methods;
+    while (definition->ml_meth != overridable<method>) ++definition;
+    return call_method_override(definition->ml_name, self);
+  });
+}
+
 template <const Callable& callable>
 PyMethodDef by_table(const char* documentation) {
   return {callable.name, as_method(call_method<callable>), kFastMethod, documentation};
@@ -369,37 +395,37 @@ PyMethodDef by_table(const char* documentation) {
 }  // namespace
 
 PyMethodDef tensor_methods[] = {
-    {"dim", get_dim, METH_NOARGS, TORCH_SIGNATURE("dim($self)") "How many dimensions there are."},
-    {"ndimension", get_dim, METH_NOARGS, TORCH_SIGNATURE("ndimension($self)") "The same as dim()."},
-    {"numel", get_numel, METH_NOARGS, TORCH_SIGNATURE("numel($self)") "How many elements there are."},
-    {"nelement", get_numel, METH_NOARGS, TORCH_SIGNATURE("nelement($self)") "The same as numel()."},
-    {"element_size", get_element_size, METH_NOARGS, TORCH_SIGNATURE("element_size($self)") "Bytes of one element."},
-    {"storage_offset", get_storage_offset, METH_NOARGS,
+    {"dim", overridable<get_dim>, METH_NOARGS, TORCH_SIGNATURE("dim($self)") "How many dimensions there are."},
+    {"ndimension", overridable<get_dim>, METH_NOARGS, TORCH_SIGNATURE("ndimension($self)") "The same as dim()."},
+    {"numel", overridable<get_numel>, METH_NOARGS, TORCH_SIGNATURE("numel($self)") "How many elements there are."},
+    {"nelement", overridable<get_numel>, METH_NOARGS, TORCH_SIGNATURE("nelement($self)") "The same as numel()."},
+    {"element_size", overridable<get_element_size>, METH_NOARGS, TORCH_SIGNATURE("element_size($self)") "Bytes of one element."},
+    {"storage_offset", overridable<get_storage_offset>, METH_NOARGS,
      TORCH_SIGNATURE("storage_offset($self)") "Where in the storage the first element is, in elements."},
-    {"data_ptr", get_data_ptr, METH_NOARGS, TORCH_SIGNATURE("data_ptr($self)") "The address of the first element."},
-    {"is_floating_point", get_is_floating_point, METH_NOARGS, nullptr},
-    {"is_signed", get_is_signed, METH_NOARGS, nullptr},
-    {"is_complex", get_is_complex, METH_NOARGS, nullptr},
-    {"is_pinned", get_false, METH_NOARGS, nullptr},
-    {"get_device", get_device_index, METH_NOARGS, TORCH_SIGNATURE("get_device($self)") "The device's index; -1 on CPU."},
-    {"_is_view", get_is_view, METH_NOARGS, nullptr},
-    {"tolist", tolist, METH_NOARGS, TORCH_SIGNATURE("tolist($self)") "Nested lists of numbers."},
-    {"retain_grad", retain_grad, METH_NOARGS,
+    {"data_ptr", overridable<get_data_ptr>, METH_NOARGS, TORCH_SIGNATURE("data_ptr($self)") "The address of the first element."},
+    {"is_floating_point", overridable<get_is_floating_point>, METH_NOARGS, nullptr},
+    {"is_signed", overridable<get_is_signed>, METH_NOARGS, nullptr},
+    {"is_complex", overridable<get_is_complex>, METH_NOARGS, nullptr},
+    {"is_pinned", overridable<get_false>, METH_NOARGS, nullptr},
+    {"get_device", overridable<get_device_index>, METH_NOARGS, TORCH_SIGNATURE("get_device($self)") "The device's index; -1 on CPU."},
+    {"_is_view", overridable<get_is_view>, METH_NOARGS, nullptr},
+    {"tolist", overridable<tolist>, METH_NOARGS, TORCH_SIGNATURE("tolist($self)") "Nested lists of numbers."},
+    {"retain_grad", overridable<retain_grad>, METH_NOARGS,
      TORCH_SIGNATURE("retain_grad($self)") "Makes backward() fill .grad of a tensor that is no leaf, too."},
-    {"untyped_storage", untyped_storage, METH_NOARGS, TORCH_SIGNATURE("untyped_storage($self)") "The bytes under it."},
-    {"cpu", to_cpu, METH_NOARGS, TORCH_SIGNATURE("cpu($self)") "The tensor on the CPU; itself if it is there."},
-    {"float", to_type<at::kFloat>, METH_NOARGS, TORCH_SIGNATURE("float($self)") "to(torch.float32)."},
-    {"double", to_type<at::kDouble>, METH_NOARGS, TORCH_SIGNATURE("double($self)") "to(torch.float64)."},
-    {"int", to_type<at::kInt>, METH_NOARGS, TORCH_SIGNATURE("int($self)") "to(torch.int32)."},
-    {"long", to_type<at::kLong>, METH_NOARGS, TORCH_SIGNATURE("long($self)") "to(torch.int64)."},
-    {"byte", to_type<at::kByte>, METH_NOARGS, TORCH_SIGNATURE("byte($self)") "to(torch.uint8)."},
-    {"half", to_type<at::kHalf>, METH_NOARGS, TORCH_SIGNATURE("half($self)") "to(torch.float16)."},
-    {"bfloat16", to_type<at::kBFloat16>, METH_NOARGS, TORCH_SIGNATURE("bfloat16($self)") "to(torch.bfloat16)."},
-    {"short", to_type<at::kShort>, METH_NOARGS, TORCH_SIGNATURE("short($self)") "to(torch.int16)."},
-    {"char", to_type<at::kChar>, METH_NOARGS, TORCH_SIGNATURE("char($self)") "to(torch.int8)."},
-    {"cfloat", to_type<at::kComplexFloat>, METH_NOARGS, TORCH_SIGNATURE("cfloat($self)") "to(torch.complex64)."},
-    {"cdouble", to_type<at::kComplexDouble>, METH_NOARGS, TORCH_SIGNATURE("cdouble($self)") "to(torch.complex128)."},
-    {"bool", to_type<at::kBool>, METH_NOARGS, TORCH_SIGNATURE("bool($self)") "to(torch.bool)."},
+    {"untyped_storage", overridable<untyped_storage>, METH_NOARGS, TORCH_SIGNATURE("untyped_storage($self)") "The bytes under it."},
+    {"cpu", overridable<to_cpu>, METH_NOARGS, TORCH_SIGNATURE("cpu($self)") "The tensor on the CPU; itself if it is there."},
+    {"float", overridable<to_type<at::kFloat>>, METH_NOARGS, TORCH_SIGNATURE("float($self)") "to(torch.float32)."},
+    {"double", overridable<to_type<at::kDouble>>, METH_NOARGS, TORCH_SIGNATURE("double($self)") "to(torch.float64)."},
+    {"int", overridable<to_type<at::kInt>>, METH_NOARGS, TORCH_SIGNATURE("int($self)") "to(torch.int32)."},
+    {"long", overridable<to_type<at::kLong>>, METH_NOARGS, TORCH_SIGNATURE("long($self)") "to(torch.int64)."},
+    {"byte", overridable<to_type<at::kByte>>, METH_NOARGS, TORCH_SIGNATURE("byte($self)") "to(torch.uint8)."},
+    {"half", overridable<to_type<at::kHalf>>, METH_NOARGS, TORCH_SIGNATURE("half($self)") "to(torch.float16)."},
+    {"bfloat16", overridable<to_type<at::kBFloat16>>, METH_NOARGS, TORCH_SIGNATURE("bfloat16($self)") "to(torch.bfloat16)."},
+    {"short", overridable<to_type<at::kShort>>, METH_NOARGS, TORCH_SIGNATURE("short($self)") "to(torch.int16)."},
+    {"char", overridable<to_type<at::kChar>>, METH_NOARGS, TORCH_SIGNATURE("char($self)") "to(torch.int8)."},
+    {"cfloat", overridable<to_type<at::kComplexFloat>>, METH_NOARGS, TORCH_SIGNATURE("cfloat($self)") "to(torch.complex64)."},
+    {"cdouble", overridable<to_type<at::kComplexDouble>>, METH_NOARGS, TORCH_SIGNATURE("cdouble($self)") "to(torch.complex128)."},
+    {"bool", overridable<to_type<at::kBool>>, METH_NOARGS, TORCH_SIGNATURE("bool($self)") "to(torch.bool)."},
     by_table<size_callable>(TORCH_SIGNATURE("size($self, dim=None)") "shape, or the size of one dimension."),
     by_table<stride_callable>(TORCH_SIGNATURE("stride($self, dim=None)") "Steps between elements, in elements."),
     by_table<is_contiguous_callable>(nullptr),
@@ -417,6 +443,8 @@ PyMethodDef tensor_methods[] = {
     by_table<new_ones_callable>(nullptr),
     by_table<new_full_callable>(nullptr),
     by_table<new_tensor_callable>(nullptr),
+    {"as_subclass", as_method(as_subclass), METH_VARARGS | METH_KEYWORDS,
+     TORCH_SIGNATURE("as_subclass($self, cls)") "The same memory and history as an instance of cls."},
     by_table<_add_grad_hook_callable>(nullptr),
     by_table<_remove_grad_hook_callable>(nullptr),
     {nullptr, nullptr, 0, nullptr},

@@ -4,10 +4,13 @@
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/utils/argument_parser.h>
+#include <torch/csrc/utils/autocast.h>
+#include <torch/csrc/utils/overrides.h>
 
 #include <aten/ATen.h>
 #include <aten/WrappedScalar.h>
 
+#include <optional>
 #include <string>
 
 namespace torch::python {
@@ -29,9 +32,20 @@ PyObject* compute(Binary operation, const at::Tensor& left, const at::Tensor& ri
   return wrap(std::move(result));
 }
 
-template <Binary operation>
+// What classes and modes are asked for: PyTorch's names, which programs compare with.
+struct Names {
+  const char* forward;    // tensor + other
+  const char* reflected;  // other + tensor, asked for as (tensor, other)
+};
+
+PyObject* ask_binary(const Names& names, PyObject* left, PyObject* right) {
+  return is_tensor(left) ? ask_method(names.forward, left, right) : ask_method(names.reflected, right, left);
+}
+
+template <Binary operation, const Names& names>
 PyObject* binary(PyObject* left, PyObject* right) {
   return guarded([&]() -> PyObject* {
+    if (is_overridden(left, right)) return ask_binary(names, left, right);
     if (is_tensor(left)) {
       if (is_tensor(right)) return compute(operation, unpack(left), unpack(right));
       if (is_plain_number(right)) {
@@ -44,9 +58,10 @@ PyObject* binary(PyObject* left, PyObject* right) {
   });
 }
 
-template <InPlace operation>
+template <InPlace operation, const Names& names>
 PyObject* in_place(PyObject* left, PyObject* right) {
   return guarded([&]() -> PyObject* {
+    if (is_overridden(left, right)) return ask_method(names.forward, left, right);
     at::Tensor& self = unpack_mutable(left);
     if (is_tensor(right)) {
       const ReleaseGil gil(is_heavy(self));
@@ -63,9 +78,10 @@ PyObject* in_place(PyObject* left, PyObject* right) {
   });
 }
 
-template <Unary operation>
+template <Unary operation, const Names& names>
 PyObject* unary(PyObject* object) {
   return guarded([&] {
+    if (is_overridden(object)) return call_method_override(names.forward, object);
     const at::Tensor& self = unpack(object);
     at::Tensor result;
     {
@@ -106,13 +122,27 @@ TORCH_IN_PLACE(bitwise_or)
 TORCH_IN_PLACE(bitwise_xor)
 #undef TORCH_BINARY
 #undef TORCH_IN_PLACE
+constexpr Names kAdd{"add", "add"}, kSub{"sub", "__rsub__"}, kMul{"mul", "mul"}, kDiv{"div", "__rtruediv__"},
+    kFloorDivide{"__floordiv__", "__rfloordiv__"}, kRemainder{"remainder", "__rmod__"}, kAnd{"__and__", "bitwise_and"},
+    kOr{"__or__", "bitwise_or"}, kXor{"__xor__", "bitwise_xor"}, kMatmul{"matmul", "__rmatmul__"}, kPower{"pow", "__rpow__"},
+    kEqual{"__eq__", "__eq__"}, kNotEqual{"ne", "ne"}, kLess{"lt", "gt"}, kLessEqual{"le", "ge"}, kGreater{"gt", "lt"},
+    kGreaterEqual{"ge", "le"}, kAddTo{"add_", ""}, kSubFrom{"sub_", ""}, kMulBy{"mul_", ""}, kDivBy{"div_", ""},
+    kFloorDivideBy{"floor_divide_", ""}, kRemainderBy{"remainder_", ""}, kAndTo{"__iand__", ""}, kOrTo{"__ior__", ""},
+    kXorTo{"__ixor__", ""}, kPowerBy{"pow_", ""}, kNegative{"neg", ""}, kAbsolute{"abs", ""}, kInvert{"__invert__", ""};
 at::Tensor neg(const at::Tensor& self) { return at::neg(self); }
 at::Tensor abs(const at::Tensor& self) { return at::abs(self); }
 at::Tensor bitwise_not(const at::Tensor& self) { return at::bitwise_not(self); }
 
 PyObject* matmul(PyObject* left, PyObject* right) {
   return guarded([&]() -> PyObject* {
+    if (is_overridden(left, right)) return ask_binary(kMatmul, left, right);
     if (!is_tensor(left) || !is_tensor(right)) Py_RETURN_NOTIMPLEMENTED;
+    std::optional<AutocastArguments> converted;
+    if (C10_UNLIKELY(active_autocasts != 0)) {
+      converted.emplace("matmul", left, &right, 1);
+      left = converted->self();
+      right = converted->values()[0];
+    }
     at::Tensor result;
     {
       const ReleaseGil gil(is_heavy(unpack(left)) || is_heavy(unpack(right)));
@@ -126,6 +156,7 @@ PyObject* matmul(PyObject* left, PyObject* right) {
 PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
   return guarded([&]() -> PyObject* {
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+    if (is_overridden(base, exponent)) return ask_binary(kPower, base, exponent);
     if (is_tensor(base) && is_tensor(exponent)) return wrap(at::pow(unpack(base), unpack(exponent)));
     if (is_tensor(base) && is_plain_number(exponent)) return wrap(at::pow(unpack(base), to_scalar(exponent)));
     if (is_tensor(exponent) && is_plain_number(base)) return wrap(at::pow(to_scalar(base), unpack(exponent)));
@@ -136,6 +167,7 @@ PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
 PyObject* in_place_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
   return guarded([&]() -> PyObject* {
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+    if (is_overridden(base, exponent)) return ask_method(kPowerBy.forward, base, exponent);
     if (is_tensor(exponent)) {
       unpack_mutable(base).pow_(unpack(exponent));
     } else if (is_plain_number(exponent)) {
@@ -149,12 +181,16 @@ PyObject* in_place_power(PyObject* base, PyObject* exponent, PyObject* modulus) 
 }
 
 PyObject* positive(PyObject* self) {
-  Py_INCREF(self);
-  return self;
+  return guarded([&] {
+    if (is_overridden(self)) return call_method_override("__pos__", self);
+    Py_INCREF(self);
+    return self;
+  });
 }
 
 int as_bool(PyObject* self) {
   return guarded([&]() -> int {
+    if (is_overridden(self)) return PyObject_IsTrue(Object::steal(call_method_override("__bool__", self)).get());
     const at::Tensor& tensor = unpack(self);
     if (tensor.numel() == 0) raise(PyExc_RuntimeError, "Boolean value of Tensor with no values is ambiguous");
     if (tensor.numel() > 1) {
@@ -175,6 +211,7 @@ c10::Scalar single_value(PyObject* self) {
 
 PyObject* as_int(PyObject* self) {
   return guarded([&]() -> PyObject* {
+    if (is_overridden(self)) return call_method_override("__int__", self);
     const c10::Scalar value = single_value(self);
     // Python's int() of a float: any size, and its errors for nan and inf.
     if (value.is_floating_point()) return PyLong_FromDouble(value.toDouble());
@@ -183,11 +220,15 @@ PyObject* as_int(PyObject* self) {
 }
 
 PyObject* as_float(PyObject* self) {
-  return guarded([&] { return PyFloat_FromDouble(single_value(self).toDouble()); });
+  return guarded([&] {
+    if (is_overridden(self)) return call_method_override("__float__", self);
+    return PyFloat_FromDouble(single_value(self).toDouble());
+  });
 }
 
 PyObject* as_index(PyObject* self) {
   return guarded([&]() -> PyObject* {
+    if (is_overridden(self)) return call_method_override("__index__", self);
     const at::Tensor& tensor = unpack(self);
     if (tensor.numel() != 1 || !c10::is_integral_type(tensor.dtype(), true)) {
       raise(PyExc_TypeError, "only integer tensors of a single element can be converted to an index");
@@ -198,30 +239,30 @@ PyObject* as_index(PyObject* self) {
 
 PyNumberMethods make_number_methods() {
   PyNumberMethods methods = {};
-  methods.nb_add = binary<add>;
-  methods.nb_subtract = binary<sub>;
-  methods.nb_multiply = binary<mul>;
-  methods.nb_true_divide = binary<div>;
-  methods.nb_floor_divide = binary<floor_divide>;
-  methods.nb_remainder = binary<remainder>;
-  methods.nb_and = binary<bitwise_and>;
-  methods.nb_or = binary<bitwise_or>;
-  methods.nb_xor = binary<bitwise_xor>;
+  methods.nb_add = binary<add, kAdd>;
+  methods.nb_subtract = binary<sub, kSub>;
+  methods.nb_multiply = binary<mul, kMul>;
+  methods.nb_true_divide = binary<div, kDiv>;
+  methods.nb_floor_divide = binary<floor_divide, kFloorDivide>;
+  methods.nb_remainder = binary<remainder, kRemainder>;
+  methods.nb_and = binary<bitwise_and, kAnd>;
+  methods.nb_or = binary<bitwise_or, kOr>;
+  methods.nb_xor = binary<bitwise_xor, kXor>;
   methods.nb_power = power;
   methods.nb_matrix_multiply = matmul;
-  methods.nb_inplace_add = in_place<add_>;
-  methods.nb_inplace_subtract = in_place<sub_>;
-  methods.nb_inplace_multiply = in_place<mul_>;
-  methods.nb_inplace_true_divide = in_place<div_>;
-  methods.nb_inplace_floor_divide = in_place<floor_divide_>;
-  methods.nb_inplace_remainder = in_place<remainder_>;
-  methods.nb_inplace_and = in_place<bitwise_and_>;
-  methods.nb_inplace_or = in_place<bitwise_or_>;
-  methods.nb_inplace_xor = in_place<bitwise_xor_>;
+  methods.nb_inplace_add = in_place<add_, kAddTo>;
+  methods.nb_inplace_subtract = in_place<sub_, kSubFrom>;
+  methods.nb_inplace_multiply = in_place<mul_, kMulBy>;
+  methods.nb_inplace_true_divide = in_place<div_, kDivBy>;
+  methods.nb_inplace_floor_divide = in_place<floor_divide_, kFloorDivideBy>;
+  methods.nb_inplace_remainder = in_place<remainder_, kRemainderBy>;
+  methods.nb_inplace_and = in_place<bitwise_and_, kAndTo>;
+  methods.nb_inplace_or = in_place<bitwise_or_, kOrTo>;
+  methods.nb_inplace_xor = in_place<bitwise_xor_, kXorTo>;
   methods.nb_inplace_power = in_place_power;
-  methods.nb_negative = unary<neg>;
-  methods.nb_absolute = unary<abs>;
-  methods.nb_invert = unary<bitwise_not>;
+  methods.nb_negative = unary<neg, kNegative>;
+  methods.nb_absolute = unary<abs, kAbsolute>;
+  methods.nb_invert = unary<bitwise_not, kInvert>;
   methods.nb_positive = positive;
   methods.nb_bool = as_bool;
   methods.nb_int = as_int;
@@ -236,12 +277,12 @@ PyNumberMethods tensor_number_methods = make_number_methods();
 
 PyObject* tensor_richcompare(PyObject* self, PyObject* other, int operation) {
   switch (operation) {
-    case Py_EQ: return binary<eq>(self, other);
-    case Py_NE: return binary<ne>(self, other);
-    case Py_LT: return binary<lt>(self, other);
-    case Py_LE: return binary<le>(self, other);
-    case Py_GT: return binary<gt>(self, other);
-    case Py_GE: return binary<ge>(self, other);
+    case Py_EQ: return binary<eq, kEqual>(self, other);
+    case Py_NE: return binary<ne, kNotEqual>(self, other);
+    case Py_LT: return binary<lt, kLess>(self, other);
+    case Py_LE: return binary<le, kLessEqual>(self, other);
+    case Py_GT: return binary<gt, kGreater>(self, other);
+    case Py_GE: return binary<ge, kGreaterEqual>(self, other);
   }
   Py_RETURN_NOTIMPLEMENTED;
 }

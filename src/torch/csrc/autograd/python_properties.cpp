@@ -5,9 +5,11 @@
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/argument_parser.h>
+#include <torch/csrc/utils/overrides.h>
 
 #include <aten/ATen.h>
 
+#include <iterator>
 #include <string>
 
 namespace torch::python {
@@ -168,10 +170,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
   });
 }
 
-}  // namespace
-
-PyGetSetDef tensor_properties[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+PyGetSetDef properties[] = {
     {"shape", get_shape, nullptr, "The sizes of the dimensions, a torch.Size.", nullptr},
     {"dtype", get_dtype, nullptr, "The type of the elements.", nullptr},
     {"device", get_device, nullptr, "Where the tensor lives.", nullptr},
@@ -200,7 +199,34 @@ PyGetSetDef tensor_properties[] = {
     {"data", get_data, set_data, "The same memory without history.", nullptr},
     {"_version", get_version, nullptr, "How often it was written in place.", nullptr},
     {"_base", get_base, nullptr, "The tensor it is a view of, or None.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
+
+// What the type has: the property above, which `closure` points to, unless the value's class answers for it.
+PyObject* get_property(PyObject* self, void* closure) {
+  const auto* property = static_cast<const PyGetSetDef*>(closure);
+  if (!is_overridden(self)) return property->get(self, nullptr);
+  return guarded([&] { return call_property_override(property->name, self, nullptr, false); });
+}
+
+int set_property(PyObject* self, PyObject* value, void* closure) {
+  const auto* property = static_cast<const PyGetSetDef*>(closure);
+  if (!is_overridden(self)) return property->set(self, value, nullptr);
+  return guarded([&]() -> int {
+    const Object answer = Object::steal(call_property_override(property->name, self, value, true));
+    return 0;
+  });
+}
+
+}  // namespace
+
+PyGetSetDef* tensor_properties() {
+  static PyGetSetDef table[std::size(properties) + 2] = {};
+  PyGetSetDef* row = table;
+  *row++ = {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr};
+  for (PyGetSetDef& property : properties) {
+    *row++ = {property.name, get_property, property.set ? set_property : nullptr, property.doc, &property};
+  }
+  return table;
+}
 
 }  // namespace torch::python

@@ -149,7 +149,7 @@ PyTypeObject make_base_type() {
   type.tp_clear = tensor_clear;
   type.tp_weaklistoffset = offsetof(TensorObject, weak_references);
   type.tp_dictoffset = offsetof(TensorObject, dict);
-  type.tp_getset = tensor_properties;
+  type.tp_getset = tensor_properties();
   type.tp_methods = tensor_methods;
   type.tp_new = tensor_legacy_new;
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
@@ -246,7 +246,7 @@ PyMethodDef functions[] = {
 
 void register_tensor(PyObject* module) {
   // The hand-written methods come with the type; the generated ones are added to its dictionary.
-  checked(PyType_Ready(&TensorMetaType));
+  add_type(module, TensorMetaType, "_TensorMeta");
   Py_SET_TYPE(reinterpret_cast<PyObject*>(&TensorBaseType), &TensorMetaType);
   add_type(module, TensorBaseType, "TensorBase");
   for (PyMethodDef* method = generated_tensor_methods; method->ml_name; ++method) {

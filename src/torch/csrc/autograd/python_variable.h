@@ -52,7 +52,7 @@ extern PyNumberMethods tensor_number_methods;    // python_operators.cpp
 PyObject* tensor_richcompare(PyObject* self, PyObject* other, int operation);
 extern PyMappingMethods tensor_mapping_methods;  // python_variable_indexing.cpp
 extern PySequenceMethods tensor_sequence_methods;
-extern PyGetSetDef tensor_properties[];          // python_properties.cpp
+PyGetSetDef* tensor_properties();                // python_properties.cpp
 extern PyMethodDef tensor_methods[];             // python_methods.cpp, hand-written
 extern PyMethodDef generated_tensor_methods[];   // generated/python_tensor_methods.cpp
 extern PyMethodDef generated_functions[];        // generated/python_tables.cpp

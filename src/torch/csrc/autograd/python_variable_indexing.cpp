@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/utils/argument_parser.h>
+#include <torch/csrc/utils/overrides.h>
 #include <torch/csrc/utils/tensor_new.h>
 
 #include <aten/ATen.h>
@@ -156,13 +157,9 @@ at::Tensor apply_views(at::Tensor self, const Steps& steps, std::vector<at::Tens
   return self;
 }
 
-// A view of the whole, so that x[...] is never x itself.
-at::Tensor alias(const at::Tensor& self) {
-  return at::as_strided(self, self.sizes(), self.strides(), self.storage_offset());
-}
-
 PyObject* subscript(PyObject* object, PyObject* index) {
   return guarded([&]() -> PyObject* {
+    if (is_overridden(object, index)) return call_method_override("__getitem__", object, index);
     const at::Tensor& self = unpack(object);
     if (PyLong_CheckExact(index)) {
       if (self.dim() == 0) {
@@ -177,7 +174,7 @@ PyObject* subscript(PyObject* object, PyObject* index) {
     const Steps steps = read_steps(index);
     std::vector<at::Tensor> indices;
     at::Tensor result = apply_views(self, steps, indices);
-    if (indices.empty()) return wrap(result.is_same(self) ? alias(self) : std::move(result));
+    if (indices.empty()) return wrap(result.is_same(self) ? at::alias(self) : std::move(result));
     at::Tensor picked;
     {
       const ReleaseGil gil(result.numel() > 4096 || result.is_cuda());
@@ -214,6 +211,10 @@ void assign(at::Tensor& target, PyObject* value) {
 int assign_subscript(PyObject* object, PyObject* index, PyObject* value) {
   return guarded([&]() -> int {
     if (!value) raise(PyExc_TypeError, "Tensor does not support deleting items");
+    if (is_overridden(object, index) || is_overridden(value)) {
+      const Object answer = Object::steal(call_method_override("__setitem__", object, index, value));
+      return 0;
+    }
     const at::Tensor& self = unpack(object);
     if (self.dim() == 0 && PyLong_CheckExact(index)) {
       raise(PyExc_IndexError,
@@ -236,6 +237,7 @@ int assign_subscript(PyObject* object, PyObject* index, PyObject* value) {
 
 Py_ssize_t length(PyObject* object) {
   return guarded([&]() -> Py_ssize_t {
+    if (is_overridden(object)) return PyLong_AsSsize_t(Object::steal(call_method_override("__len__", object)).get());
     const at::Tensor& self = unpack(object);
     if (self.dim() == 0) raise(PyExc_TypeError, "len() of a 0-d tensor");
     return static_cast<Py_ssize_t>(self.size(0));

@@ -2,6 +2,8 @@
 
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
+#include <torch/csrc/utils/autocast.h>
+#include <torch/csrc/utils/overrides.h>
 
 #include <cstring>
 
@@ -101,17 +103,62 @@ bool bind(const Overload& overload, Arguments& arguments, PyObject* self, PyObje
   return true;
 }
 
-PyObject* dispatch(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
-                   PyObject* keyword_names) noexcept {
+namespace {
+
+PyObject* call_overload(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
+                        PyObject* keyword_names) {
+  Arguments arguments;
+  for (size_t index = 0; index < callable.count; ++index) {
+    const Overload& overload = callable.overloads[index];
+    if (!(self ? overload.as_method : overload.as_function)) continue;
+    if (bind(overload, arguments, self, values, count, keyword_names)) return overload.call(arguments);
+  }
+  PyErr_SetString(PyExc_TypeError, explain_mismatch(callable, self, values, count, keyword_names).c_str());
+  return nullptr;
+}
+
+PyObject* call_in_autocast(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
+                           PyObject* keyword_names, Py_ssize_t all) {
+  const AutocastArguments converted(callable.name, self, values, all);
+  return call_overload(callable, converted.self(), converted.values(), count, keyword_names);
+}
+
+Py_ssize_t count_all(Py_ssize_t count, PyObject* keyword_names) {
+  return keyword_names ? count + PyTuple_GET_SIZE(keyword_names) : count;
+}
+
+// torch.tensor(data) and its like look at the data themselves, and make plain tensors of it: only a mode answers.
+bool takes_data(const Callable& callable) {
+  const Overload& overload = callable.overloads[0];
+  return overload.count > 0 && overload.parameters[0].kind == Kind::Any;
+}
+
+}  // namespace
+
+PyObject* dispatch_method(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
+                          PyObject* keyword_names) noexcept {
   return guarded([&]() -> PyObject* {
-    Arguments arguments;
-    for (size_t index = 0; index < callable.count; ++index) {
-      const Overload& overload = callable.overloads[index];
-      if (!(self ? overload.as_method : overload.as_function)) continue;
-      if (bind(overload, arguments, self, values, count, keyword_names)) return overload.call(arguments);
+    if (C10_UNLIKELY(is_overridden(self) || is_overridden(values, count_all(count, keyword_names)))) {
+      return call_override(reinterpret_cast<PyObject*>(tensor_class), callable.name, self, values, count, keyword_names);
     }
-    PyErr_SetString(PyExc_TypeError, explain_mismatch(callable, self, values, count, keyword_names).c_str());
-    return nullptr;
+    if (C10_UNLIKELY(active_autocasts != 0)) {
+      return call_in_autocast(callable, self, values, count, keyword_names, count_all(count, keyword_names));
+    }
+    return call_overload(callable, self, values, count, keyword_names);
+  });
+}
+
+PyObject* dispatch_function(const Callable& callable, PyObject* module, PyObject* const* values, Py_ssize_t count,
+                            PyObject* keyword_names) noexcept {
+  return guarded([&]() -> PyObject* {
+    if (C10_UNLIKELY(is_overridden(values, count_all(count, keyword_names))) &&
+        (!takes_data(callable) || mode_answers())) {
+      return call_override(module, callable.name, nullptr, values, count, keyword_names);
+    }
+    if (C10_UNLIKELY(active_autocasts != 0)) {
+      return call_in_autocast(callable, nullptr, values, count, keyword_names, count_all(count, keyword_names));
+    }
+    return call_overload(callable, nullptr, values, count, keyword_names);
   });
 }
 

@@ -141,9 +141,12 @@ class Arguments {
 bool bind(const Overload& overload, Arguments& arguments, PyObject* self, PyObject* const* values, Py_ssize_t count,
           PyObject* keyword_names);
 
-// Calls the first overload that fits, or sets TypeError. Never throws.
-PyObject* dispatch(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
-                   PyObject* keyword_names) noexcept;
+// Calls the first overload that fits, or what a class or a mode has in its place (utils/overrides.h); or sets TypeError.
+// Never throws.
+PyObject* dispatch_method(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
+                          PyObject* keyword_names) noexcept;
+PyObject* dispatch_function(const Callable& callable, PyObject* module, PyObject* const* values, Py_ssize_t count,
+                            PyObject* keyword_names) noexcept;
 
 // The TypeError's text for a call that fits no overload.
 std::string explain_mismatch(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
@@ -163,11 +166,11 @@ std::string keyword_text(PyObject* keyword);
 // Python functions made of tables: one instance of each per Callable.
 template <const Callable& callable>
 PyObject* call_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* keyword_names) {
-  return dispatch(callable, self, values, count, keyword_names);
+  return dispatch_method(callable, self, values, count, keyword_names);
 }
 template <const Callable& callable>
-PyObject* call_function(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* keyword_names) {
-  return dispatch(callable, nullptr, values, count, keyword_names);
+PyObject* call_function(PyObject* module, PyObject* const* values, Py_ssize_t count, PyObject* keyword_names) {
+  return dispatch_function(callable, module, values, count, keyword_names);
 }
 
 // ---- single values, used by hand-written functions too

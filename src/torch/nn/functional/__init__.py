@@ -8,6 +8,7 @@ import sys
 from functools import partial
 
 from torch import _C
+from torch._overridable import overridable
 from torch.nn.functional import attention
 from torch.nn.functional.activation import (
     celu,
@@ -293,9 +294,11 @@ __all__ = [
 # PyTorch pickles `gelu` and its like (an activation kept in a model) by this path.
 sys.modules.setdefault("torch._C._nn", _C._nn)
 
-# Functions that are pickled (an activation kept in a model, say) are looked up where PyTorch has them.
+# Functions that are pickled (an activation kept in a model, say) are looked up where PyTorch has them. Operators ask
+# their arguments' classes themselves; here the functions written in Python do, too.
 for _name in __all__:
     _function = globals()[_name]
     if getattr(_function, "__module__", "").startswith(f"{__name__}."):
         _function.__module__ = __name__
+        globals()[_name] = overridable(_function)
 del _name, _function
