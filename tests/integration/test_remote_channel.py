@@ -163,3 +163,14 @@ def test_nobody_there(elsewhere: Elsewhere) -> None:
     answer = elsewhere.ship()
     assert answer.returncode == 5, answer.stdout + answer.stderr
     assert elsewhere.server.url in answer.stderr
+
+
+def test_a_bundle_does_not_hold_what_its_channels_were_told(elsewhere: Elsewhere) -> None:
+    url = elsewhere.server.url.replace("//", "//somebody:a-password-of-theirs@")
+    place = (elsewhere.recipe, "--dist", elsewhere.folder / "dist", "--channel", url)
+    for words in (("ship", *place), ("bundle", *place, "--to", elsewhere.folder / "all.bundle")):
+        answer = elsewhere.run(*words)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+    written = [path for path in elsewhere.folder.rglob("*") if path.is_file()]
+    assert elsewhere.folder / "all.bundle" in written
+    assert [path for path in written if b"a-password-of-theirs" in path.read_bytes()] == []

@@ -14,8 +14,9 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -133,11 +134,55 @@ def read_chunks(answer: Any, url: str, limits: HttpLimits, *, most: int, limit: 
         seconds = time.monotonic() - since
         if seconds >= limits.speed_seconds:
             if counted < limits.least_speed * seconds:
-                raise ServerLimitError(
-                    f"a server is too slow: {counted} bytes in {seconds:.0f} seconds", url, "least_speed"
-                )
+                raise _slow(counted, seconds, url)
             counted, since = 0, time.monotonic()
         yield chunk
+
+
+class DownloadWatch:
+    """Holds a program that downloads by itself to the limits, by the bytes that come to lie in its folder.
+
+    Args:
+        what: what it downloads, for errors.
+        most: bytes that may come to lie there; None for the limit of files whose size nobody promises.
+    """
+
+    def __init__(self, folder: Path, what: str, limits: HttpLimits, most: int | None = None) -> None:
+        self._folder = folder
+        self._what = what
+        self._limits = limits
+        self._most = limits.file_bytes if most is None else most
+        self._began = self._last = _bytes_below(folder)
+        self._counted, self._since = 0, time.monotonic()
+
+    def __call__(self) -> None:
+        """Look once.
+
+        Raises:
+            ServerLimitError: too much has come, or too little since the speed was last measured.
+        """
+        total = _bytes_below(self._folder)
+        self._counted, self._last = self._counted + max(0, total - self._last), total
+        if total - self._began > self._most:
+            raise ServerLimitError(f"more than the {self._most} bytes that are allowed", self._what, "file_bytes")
+        seconds = time.monotonic() - self._since
+        if seconds >= self._limits.speed_seconds:
+            if self._counted < self._limits.least_speed * seconds:
+                raise _slow(self._counted, seconds, self._what)
+            self._counted, self._since = 0, time.monotonic()
+
+
+def _bytes_below(folder: Path) -> int:
+    total = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):  # it was moved in between
+                total += Path(where, name).stat().st_size
+    return total
+
+
+def _slow(count: int, seconds: float, where: str) -> ServerLimitError:
+    return ServerLimitError(f"a server is too slow: {count} bytes in {seconds:.0f} seconds", where, "least_speed")
 
 
 def _silent(url: str, limits: HttpLimits) -> ServerLimitError:

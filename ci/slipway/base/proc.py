@@ -35,6 +35,10 @@ GRACE_SECONDS = 5.0
 """What a program gets between SIGTERM and SIGKILL."""
 
 
+WATCH_SECONDS = 1.0
+"""How often somebody looks after a program that is watched."""
+
+
 def own_python() -> list[str]:
     """The words that start the Python which runs slipway, with its own packages only and its bytecode at hand."""
     bytecode = [] if sys.pycache_prefix is None else ["-X", f"pycache_prefix={sys.pycache_prefix}"]
@@ -145,9 +149,18 @@ class Processes:
         self._stopped = False
 
     def run(
-        self, command: Sequence[str | Path], *, cwd: Path, what: str, env: Mapping[str, str] = os.environ
+        self,
+        command: Sequence[str | Path],
+        *,
+        cwd: Path,
+        what: str,
+        env: Mapping[str, str] = os.environ,
+        watch: Callable[[], None] | None = None,
     ) -> Answer:
         """Run to the end; output and errors come in one stream.
+
+        Args:
+            watch: called every second while the program runs; what it raises ends the program.
 
         Raises:
             InterruptedError: `stop` was called before.
@@ -159,7 +172,7 @@ class Processes:
             process = start(command, env=env, what=what, cwd=cwd)
             self._running.add(process)
         try:
-            output, _ = process.communicate()
+            output = _communicate(process, watch)
         finally:
             with self._lock:
                 self._running.discard(process)
@@ -173,6 +186,21 @@ class Processes:
                 if process.poll() is None:
                     with contextlib.suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGTERM)
+
+
+def _communicate(process: subprocess.Popen[bytes], watch: Callable[[], None] | None) -> bytes:
+    while True:
+        try:
+            return process.communicate(timeout=None if watch is None else WATCH_SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            try:
+                assert watch is not None
+                watch()
+            except BaseException:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                raise
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,20 @@ from typing import TYPE_CHECKING
 
 from slipway.base import errors
 from slipway.base.files import says_disk_full
-from slipway.base.platform import LINUX_64
+from slipway.base.http import DownloadWatch, read_limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from slipway.base.proc import Answer, Processes
 
 _CONDA_FORGE = "use `--channel conda-forge` on a machine that is not Debian"
 _LINE = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})$")
+
+
+_SPARE = 16_000_000
+"""Bytes that apt may write beside the packages that it is to fetch."""
 
 
 @dataclass(frozen=True)
@@ -56,28 +60,6 @@ def machine_codename(os_release: Path) -> str:
         if shutil.which(program) is None:
             raise errors.HostError(f"the embedded channel needs `{program}`, which is missing", hint=_CONDA_FORGE)
     return values["VERSION_CODENAME"]
-
-
-def check_machine(glibc: str, *, machine: str, library: str | None) -> None:
-    """Raise HostError where the channel's packages cannot run.
-
-    Args:
-        glibc: the oldest glibc that they run with, X.Y.
-        machine: the processor's name, as ``uname -m`` prints it.
-        library: the C library and its version, as ``getconf GNU_LIBC_VERSION`` prints them; None for another one.
-    """
-    if machine != LINUX_64.cpu:
-        raise errors.HostError(
-            f"the embedded channel is for {LINUX_64.cpu}, and this machine is {machine}",
-            hint="use `--channel conda-forge` on another processor",
-        )
-    name, _, version = (library or "").partition(" ")
-    numbers = [int(part) for part in re.findall(r"\d+", version)]
-    if name != "glibc" or numbers < [int(part) for part in glibc.split(".")]:
-        raise errors.HostError(
-            f"the embedded channel needs glibc {glibc} or newer, and this machine has {library or 'another C library'}",
-            hint="use Debian 12 or newer, or `--channel conda-forge`",
-        )
 
 
 def debian_sources(etc_apt: Path, codename: str, suite: str) -> str:
@@ -152,6 +134,7 @@ class Apt:
     def __init__(self, folder: Path, sources: str, processes: Processes) -> None:
         self._folder = folder
         self._processes = processes
+        self._limits = read_limits()
         for name in ("lists/partial", "archives/partial", "sources.d", "empty"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / "sources.d" / "debian.sources").write_text(sources, encoding="utf-8")
@@ -176,6 +159,8 @@ class Apt:
             "APT::Update::Error-Mode": "any",
             "Acquire::Languages": "none",
             "Acquire::Retries": "3",
+            "Acquire::http::Timeout": self._limits.silent_seconds,
+            "Acquire::https::Timeout": self._limits.silent_seconds,
         }
         # The machine's hooks (cleaning its own cache after an update, for one) have no business with our folders.
         hooks = ("APT::Update::Pre-Invoke", "APT::Update::Post-Invoke", "APT::Update::Post-Invoke-Success")
@@ -188,7 +173,8 @@ class Apt:
 
     def update(self) -> None:
         """Fetch the signed indexes."""
-        outcome = self._run("apt-get", "update", cwd=self._folder)
+        watch = DownloadWatch(self._folder / "lists", "Debian's package index", self._limits, self._limits.index_bytes)
+        outcome = self._run("apt-get", "update", cwd=self._folder, watch=watch)
         if outcome.status != 0:
             raise _failure(outcome, "Debian's package index")
 
@@ -220,16 +206,24 @@ class Apt:
         """Download packages with one run of apt, which goes on where an interrupted download stopped."""
         folder = self._folder / "archives"
         names = ", ".join(deb.name for deb in debs[:5]) + (", ..." if len(debs) > 5 else "")
-        outcome = self._run("apt-get", "download", *(f"{deb.name}={deb.version}" for deb in debs), cwd=folder)
+        watch = DownloadWatch(
+            folder, f"Debian packages ({names})", self._limits, sum(deb.size for deb in debs) + _SPARE
+        )
+        wanted = [f"{deb.name}={deb.version}" for deb in debs]
+        outcome = self._run("apt-get", "download", *wanted, cwd=folder, watch=watch)
         paths = [folder / deb.file for deb in debs]
         if outcome.status != 0 or not all(path.exists() for path in paths):
             raise _failure(outcome, f"Debian packages ({names})")
         return paths
 
-    def _run(self, program: str, *arguments: str, cwd: Path) -> Answer:
+    def _run(self, program: str, *arguments: str, cwd: Path, watch: Callable[[], None] | None = None) -> Answer:
         command = [program, "-q", "-c", str(self._configuration), *arguments]
         return self._processes.run(
-            command, cwd=cwd, what="fetching Debian packages", env={**os.environ, "LC_ALL": "C.UTF-8"}
+            command,
+            cwd=cwd,
+            what="fetching Debian packages",
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
+            watch=watch,
         )
 
 

@@ -6,18 +6,19 @@ import hashlib
 import json
 import os
 import platform
+import re
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from slipway.base import errors, log
 from slipway.base.paths import cache_folder
+from slipway.base.platform import LINUX_64
 from slipway.base.proc import Processes
 from slipway.bootstrap import making
 from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.choices import DATA, ChannelRequest, EmbeddedSettings, read_settings
 from slipway.bootstrap.code import code_digest
-from slipway.bootstrap.debs import check_machine
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
 from slipway.bootstrap.stored import load_channel
 
@@ -67,6 +68,28 @@ def ensure_channel(
             return found
         place = making.make_workplace(store, data, pythons, processes, reporter, host=host, offline=offline)
         return making.make_channel(request, place, stamp=stamp, refresh=refresh)
+
+
+def check_machine(glibc: str, *, machine: str, library: str | None) -> None:
+    """Raise HostError where the channel's packages cannot run.
+
+    Args:
+        glibc: the oldest glibc that they run with, X.Y.
+        machine: the processor's name, as ``uname -m`` prints it.
+        library: the C library and its version, as ``getconf GNU_LIBC_VERSION`` prints them; None for another one.
+    """
+    if machine != LINUX_64.cpu:
+        raise errors.HostError(
+            f"the embedded channel is for {LINUX_64.cpu}, and this machine is {machine}",
+            hint="use `--channel conda-forge` on another processor",
+        )
+    name, _, version = (library or "").partition(" ")
+    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    if name != "glibc" or numbers < [int(part) for part in glibc.split(".")]:
+        raise errors.HostError(
+            f"the embedded channel needs glibc {glibc} or newer, and this machine has {library or 'another C library'}",
+            hint="use Debian 12 or newer, or `--channel conda-forge`",
+        )
 
 
 def _find_pythons(request: ChannelRequest, settings: EmbeddedSettings, processes: Processes) -> dict[str, Interpreter]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base import errors
 from slipway.base.files import hash_file, says_disk_full
+from slipway.base.http import DownloadWatch, read_limits
 from slipway.base.platform import LINUX_64
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ PLATFORMS = tuple(
 """Platform tags that the channel's glibc serves, newest first."""
 
 
+SPARE_BYTES = 64_000_000
+"""What pip may write beside the files that it is to fetch."""
+
+
 def fetch(wheels: Sequence[LockedWheel], python: str, processes: Processes, scratch: Path, store: Path) -> None:
     """Download locked wheels into `store` (``store/SHA256/FILE``), all with one run of pip.
 
@@ -40,9 +45,12 @@ def fetch(wheels: Sequence[LockedWheel], python: str, processes: Processes, scra
     requirements.write_text(
         "".join(f"{wheel.project}=={wheel.version} --hash=sha256:{wheel.sha256}\n" for wheel in wheels)
     )
-    outcome = _pip(["--require-hashes", "-r", str(requirements)], python, processes, scratch)
+    named = ", ".join(f"{wheel.project} {wheel.version}" for wheel in wheels)
+    # pip keeps a file twice for a moment, and may look into others of the same version.
+    most = 2 * sum(wheel.size for wheel in wheels) + SPARE_BYTES
+    outcome = _pip(["--require-hashes", "-r", str(requirements)], python, processes, scratch, named, most)
     if outcome.status != 0:
-        raise failure(outcome, ", ".join(f"{wheel.project} {wheel.version}" for wheel in wheels))
+        raise failure(outcome, named)
     for wheel in wheels:
         path = scratch / wheel.file
         if not path.exists():
@@ -56,7 +64,7 @@ def fetch(wheels: Sequence[LockedWheel], python: str, processes: Processes, scra
 
 def resolve(project: str, version: str, python: str, processes: Processes, scratch: Path) -> tuple[Path, str, int]:
     """Download whatever wheel pip finds for ``project==version``; returns its path, sha256 and size in bytes."""
-    outcome = _pip([f"{project}=={version}"], python, processes, scratch)
+    outcome = _pip([f"{project}=={version}"], python, processes, scratch, f"{project} {version}")
     if outcome.status != 0:
         raise failure(outcome, f"{project} {version}")
     (path,) = scratch.glob("*.whl")
@@ -77,13 +85,16 @@ def store_download(path: Path, sha256: str, store: Path) -> Path:
     return folder / path.name
 
 
-def _pip(arguments: Sequence[str], python: str, processes: Processes, scratch: Path) -> Answer:
+def _pip(
+    arguments: Sequence[str], python: str, processes: Processes, scratch: Path, what: str, most: int | None = None
+) -> Answer:
     if not any(importlib.metadata.distributions(name="pip")):
         raise errors.HostError(
             "the Python that runs slipway has no pip", where=sys.executable, hint="install pip for it: `ensurepip`"
         )
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir"]
-    command += ["--disable-pip-version-check", "--no-input", "--progress-bar=off"]
+    limits = read_limits()
+    command += [f"--timeout={limits.silent_seconds}", "--disable-pip-version-check", "--no-input", "--progress-bar=off"]
     command += ["--implementation=cp", f"--python-version={python}", f"--abi=cp{python.replace('.', '')}"]
     command += ["--abi=abi3", "--abi=none"]
     command += [f"--platform={platform}" for platform in PLATFORMS] + ["--platform=any"]
@@ -96,6 +107,7 @@ def _pip(arguments: Sequence[str], python: str, processes: Processes, scratch: P
             cwd=scratch,
             what="fetching wheels",
             env={**os.environ, "TMPDIR": str(temporary), "LC_ALL": "C.UTF-8"},
+            watch=DownloadWatch(scratch, what, limits, most),
         )
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

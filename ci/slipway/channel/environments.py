@@ -7,6 +7,7 @@ and build stayed while its content changed (a rebuild) is reinstalled.
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,9 +23,10 @@ from slipway.channel.specs import strict_spec
 from slipway.channel.taken import SolvedPackage, linked_cache, take_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from slipway.base.log import Reporter, Task
+    from slipway.channel.limited_access import LimitedAccess
 
 WRONG_BYTES = re.compile(r"(hash|sha256|checksum).*(mismatch|differ)|invalid checksum", re.IGNORECASE | re.DOTALL)
 """How the installer says that a package is not what the index promises."""
@@ -62,10 +64,10 @@ def solve(
         for subdir in (folder / name for name in SUBDIRS if (folder / name).is_dir()):
             check_repodata(subdir)
     try:
-        with limited_access.limited_access(channels) as access:
+        with _named_errors(channels) as access:
             records = rattler.run(
                 rattler.solve(
-                    sources=list(channels),
+                    sources=access.channels,
                     specs=[strict_spec(spec) for spec in specs],
                     platforms=[rattler.Subdir(subdir) for subdir in SUBDIRS],
                     virtual_packages=virtual_packages() if virtual is None else virtual,
@@ -82,11 +84,6 @@ def solve(
         ) from error
     except rattler.exceptions.InvalidMatchSpecError as error:
         raise SolveError(f"not a valid match spec among {wanted}: {error}") from error
-    except (rattler.exceptions.GatewayError, rattler.exceptions.FetchRepoDataError) as error:
-        text = str(error)
-        if all(map(local_folder, channels)):
-            raise ChannelError(f"a channel cannot be read: {text}", where=", ".join(channels)) from error
-        raise _unreachable(text, channels) from error
     records.sort(key=lambda record: record.name.normalized)
     return Solution(tuple(map(_solved_package, records)), tuple(records))
 
@@ -112,14 +109,24 @@ def offered(names: Sequence[str], address: str) -> list[Offered]:
         NetworkError: it cannot be reached.
     """
     subdirs = [rattler.Subdir(subdir) for subdir in SUBDIRS]
-    try:
-        with limited_access.limited_access([address]) as access:
-            gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
-            answer = rattler.run(gateway.query([address], subdirs, list(names), recursive=False))
-    except (rattler.exceptions.GatewayError, rattler.exceptions.FetchRepoDataError) as error:
-        raise _unreachable(str(error), [address]) from error
+    with _named_errors([address]) as access:
+        gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
+        answer = rattler.run(gateway.query(access.channels, subdirs, list(names), recursive=False))
     records = [record for found in answer for record in found]
     return [Offered(str(record.url), (record.sha256 or b"").hex(), str(record.subdir)) for record in records]
+
+
+@contextmanager
+def _named_errors(channels: Sequence[str]) -> Iterator[LimitedAccess]:
+    """Access to `channels`, and errors that say what is wrong with them."""
+    with limited_access.limited_access(channels) as access:
+        try:
+            yield access
+        except (rattler.exceptions.GatewayError, rattler.exceptions.FetchRepoDataError) as error:
+            text = access.explain(str(error))
+            if all(map(local_folder, channels)):
+                raise ChannelError(f"a channel cannot be read: {text}", where=", ".join(channels)) from error
+            raise _unreachable(text, channels) from error
 
 
 def _unreachable(text: str, channels: Sequence[str]) -> SlipwayError:
@@ -129,7 +136,13 @@ def _unreachable(text: str, channels: Sequence[str]) -> SlipwayError:
             where=", ".join(channels),
             hint="ask who publishes it, or try again",
         )
-    return NetworkError(f"a channel cannot be reached: {text}", where=", ".join(channels), hint="is the network up?")
+    hints = {
+        r"\b40[13]\b": "it asks who you are: give the address a user and a password, or a token (/t/ before the "
+        "channel's name), or name a file of credentials in RATTLER_AUTH_FILE",
+        r"certificate": "name the certificates of those whom you trust in SSL_CERT_FILE",
+    }
+    hint = next((hint for sign, hint in hints.items() if re.search(sign, text)), "is the network up?")
+    return NetworkError(f"a channel cannot be reached: {text}", where=", ".join(channels), hint=hint)
 
 
 def _solved_package(record: rattler.RepoDataRecord) -> SolvedPackage:

@@ -2,6 +2,9 @@
 
 rattler fetches by itself and knows no such limits. So it is sent here: each channel has a local address, and what is
 asked of that is fetched from where the channel really is, piece by piece.
+
+What an address says of a user, a password or a token stays here, too: rattler gets the address without them, so none
+is in what it writes down, such as its cache of indexes or the records of an installation.
 """
 
 from __future__ import annotations
@@ -10,23 +13,58 @@ import base64
 import contextlib
 import json
 import os
+import re
 import secrets
 import threading
 import urllib.error
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from slipway.base.errors import HostError
 from slipway.base.http import DOWNLOAD_ERRORS, ServerLimitError, open_url, read_chunks, read_limits
+from slipway.base.secrets import remember_url
 from slipway.channel import rattler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+CREDENTIALS = Path("~/.rattler/credentials.json")
+"""Where rattler looks if RATTLER_AUTH_FILE names no file."""
+
+_TOKEN = re.compile(r"^/t/[^/]+(?=/)")
 _ASKED = ("If-None-Match", "If-Modified-Since", "Authorization", "Accept", "Range")
 _ANSWERED = ("Content-Length", "Content-Type", "ETag", "Last-Modified", "Cache-Control", "Content-Range")
+
+
+_given: dict[str, str] = {}
+"""Addresses as they were given, by the same without what is secret in them."""
+
+
+def without_credentials(address: str) -> str:
+    """The address of a channel without a user, a password (``https://USER:PASSWORD@...``) or a token (``/t/TOKEN/``).
+
+    They come back with `with_credentials` for as long as this process lives.
+    """
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https"):
+        return address
+    path = _TOKEN.sub("", parts.path)
+    plain = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=path).geturl().rstrip("/")
+    if plain != address.rstrip("/"):
+        remember_url(address)
+        _given[plain] = address.rstrip("/")
+    return plain
+
+
+def with_credentials(address: str) -> str:
+    """`address`, which lies in a channel, with what `without_credentials` took out of the channel's."""
+    for plain, given in sorted(_given.items(), key=lambda pair: -len(pair[0])):
+        if address.startswith(f"{plain}/"):
+            return given + address.removeprefix(plain)
+    return address
 
 
 class LimitedAccess:
@@ -34,19 +72,23 @@ class LimitedAccess:
 
     Attributes:
         problem: the first limit that a server went over.
+        trouble: why the first server that could not be reached was not; empty if all were.
+        channels: what rattler is to call them.
     """
 
     def __init__(self, channels: Sequence[str], sizes: Mapping[str, int]) -> None:
         self.problem: ServerLimitError | None = None
+        self.trouble = ""
+        self.channels = [without_credentials(url) for url in channels]
         self._limits = read_limits()
         self._sizes = sizes
         self._token = secrets.token_hex(8)
-        self._remote = [url.rstrip("/") for url in channels if url.startswith(("http://", "https://"))]
+        self._remote = [url for url in self.channels if url.startswith(("http://", "https://"))]
         self._server = self._start() if self._remote else None
 
     def address_of(self, channel: str) -> str:
         """Where to reach `channel`: it itself if it lies on this machine."""
-        url = channel.rstrip("/")
+        url = without_credentials(channel)
         if self._server is None or url not in self._remote:
             return channel
         return f"http://127.0.0.1:{self._server.server_port}/{self._token}/{self._remote.index(url)}"
@@ -54,7 +96,17 @@ class LimitedAccess:
     def client(self) -> rattler.Client:
         """What rattler fetches with: addresses stay as they are in its caches and records."""
         mirrors = {f"{url}/": [f"{self.address_of(url)}/"] for url in self._remote}
-        return rattler.Client([rattler.AuthenticationMiddleware(), rattler.MirrorMiddleware(mirrors)])
+        try:
+            return rattler.Client([rattler.AuthenticationMiddleware(), rattler.MirrorMiddleware(mirrors)])
+        except rattler.exceptions.AuthenticationStorageError as error:
+            place = os.environ.get("RATTLER_AUTH_FILE") or str(CREDENTIALS)
+            raise HostError(f"the file of credentials cannot be read: {error}", where=place) from error
+
+    def explain(self, text: str) -> str:
+        """What rattler says of an error, with the addresses of channels instead of ours, and the reason below it."""
+        for url in self._remote:
+            text = text.replace(self.address_of(url), url)
+        return f"{text} ({self.trouble})" if self.trouble else text
 
     def close(self) -> None:
         """Answer no more."""
@@ -94,7 +146,8 @@ class LimitedAccess:
         try:
             headers = {name: handler.headers[name] for name in _ASKED if name in handler.headers}
             headers = _read_authorization(url) | headers
-            with open_url(url, self._limits, {"User-Agent": "slipway", **headers}, handler.command) as answer:
+            headers["User-Agent"] = "slipway"
+            with open_url(with_credentials(url), self._limits, headers, handler.command) as answer:
                 handler.send_response(answer.status)
                 for name in _ANSWERED:
                     if name in answer.headers:
@@ -118,7 +171,8 @@ class LimitedAccess:
             handler.send_response(error.code)
             handler.send_header("Content-Length", "0")
             handler.end_headers()
-        except DOWNLOAD_ERRORS:
+        except DOWNLOAD_ERRORS as error:
+            self.trouble = self.trouble or str(getattr(error, "reason", error))
             if not begun:
                 with contextlib.suppress(OSError):
                     handler.send_error(502)
@@ -126,12 +180,19 @@ class LimitedAccess:
 
 
 def _read_authorization(url: str) -> dict[str, str]:
-    """What rattler's file of credentials has for the host of `url`, for clients that do not know where it lies."""
+    """What rattler's file of credentials has for the host of `url`, by its name or as ``*.example.org``."""
+    place = os.environ.get("RATTLER_AUTH_FILE") or CREDENTIALS
+    host = urlsplit(url).hostname or ""
+    above = host.split(".")
+    names = [host, *("*." + ".".join(above[index:]) for index in range(len(above)))]
     try:
-        known = json.loads(Path(os.environ["RATTLER_AUTH_FILE"]).read_text(encoding="utf-8"))
-        given = known.get(urlsplit(url).hostname) or {}
-    except (KeyError, OSError, ValueError, AttributeError):
+        known = json.loads(Path(place).expanduser().read_text(encoding="utf-8"))
+        return _authorization_of(next((known[name] for name in names if name in known), {}))
+    except (KeyError, OSError, RuntimeError, ValueError, TypeError, AttributeError):  # none, or no home
         return {}
+
+
+def _authorization_of(given: Mapping[str, Any]) -> dict[str, str]:
     if "BearerToken" in given:
         return {"Authorization": f"Bearer {given['BearerToken']}"}
     if "BasicHTTP" in given:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, IntegrityError
-from slipway.channel import rattler
+from slipway.channel import limited_access, rattler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,16 +68,19 @@ def read_info_files(location: Path | str, names: Iterable[str]) -> dict[str, byt
         IntegrityError: it cannot be read.
     """
 
-    async def read() -> dict[str, bytes]:
-        if isinstance(location, str):
-            archive = await rattler.package_streaming.PackageArchive.from_url(rattler.Client(), location)
+    async def read(client: rattler.Client | None = None) -> dict[str, bytes]:
+        if client is not None:
+            archive = await rattler.package_streaming.PackageArchive.from_url(client, str(location))
         else:
             archive = await rattler.package_streaming.PackageArchive.from_path(location)
         found = {name: await archive.read_file(f"info/{name}") for name in names}
         return {name: content for name, content in found.items() if content is not None}
 
     with _reading_errors(location):
-        return rattler.run(read())
+        if not isinstance(location, str):
+            return rattler.run(read())
+        with limited_access.limited_access([location.rsplit("/", 2)[0]]) as access:
+            return rattler.run(read(access.client()))
 
 
 @contextmanager

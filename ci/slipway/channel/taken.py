@@ -134,6 +134,32 @@ def fill_cache_with_links(packages: Sequence[TakenPackage], folder: Path) -> Non
         partial.rename(entry)
 
 
+def fetch_archive(url: str, sha256: str, environ: Mapping[str, str] = os.environ, *, offline: bool = False) -> Path:
+    """The archive of a package of a channel elsewhere, which is kept; nothing of it is unpacked.
+
+    Raises:
+        NetworkError: it cannot be fetched, or is not here and `offline` is asked for.
+        IntegrityError: it is another one.
+    """
+    archive = _place_of(cache_folder(environ), url, sha256)
+    if archive.is_file() and hash_file(archive) == sha256:
+        return archive
+    if offline:
+        hint = "run the command without `--offline` once"
+        raise NetworkError("not in the cache, and `--offline` forbids to fetch it", where=url, hint=hint)
+    _fetch(url, archive, 0)
+    actual = hash_file(archive)
+    if actual != sha256:
+        archive.unlink()
+        text = f"a file is not the one that the channel promises: sha256 {actual} instead of {sha256}"
+        raise IntegrityError(text, where=url)
+    return archive
+
+
+def _place_of(cache: Path, url: str, sha256: str) -> Path:
+    return cache / "archives" / sha256 / Path(unquote(urlsplit(url).path)).name
+
+
 def archive_of(url: str) -> Path | None:
     """The file of a package of a local channel; None for what is not of this machine."""
     return Path(unquote(urlsplit(url).path)) if url.startswith("file://") else None
@@ -152,7 +178,7 @@ class _Store:
         archive = archive_of(package.url)
         if archive is not None:
             return self._take_from(archive, package)
-        archive = self.root / "archives" / package.sha256 / Path(unquote(urlsplit(package.url).path)).name
+        archive = _place_of(self.root, package.url, package.sha256)
         if archive.exists() and package.sha256:
             with suppress(IntegrityError):  # damaged since: it is gone now, and is fetched again
                 return self._take_from(archive, package)
@@ -300,19 +326,19 @@ def _is_as_read(path: Path, member: FoundMember, members: Mapping[str, FoundMemb
 
 def _fetch(url: str, archive: Path, size: int) -> None:
     """Download a package; what comes is checked by whoever reads it."""
+    channel = url.rsplit("/", 2)[0]
     archive.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=archive.parent, ignore_cleanup_errors=True) as folder:
         partial = Path(folder) / "partial"
         for attempt in range(TRIES):
             try:
-                with limited_access.limited_access([url.rsplit("/", 2)[0]], {url: size} if size else {}) as access:
+                with limited_access.limited_access([channel], {url: size} if size else {}) as access:
                     rattler.run(rattler.package_streaming.download_to_path(access.client(), url, partial))
                 break
             except Exception as error:  # py-rattler's types differ by what went wrong below
                 if isinstance(error, OSError) and error.errno is not None:
                     raise
                 if attempt == TRIES - 1:
-                    raise NetworkError(
-                        f"a package cannot be fetched: {error}", where=url, hint="is the network up?"
-                    ) from error
+                    text = f"a package cannot be fetched: {access.explain(str(error))}"
+                    raise NetworkError(text, where=url, hint="is the network up?") from error
         partial.replace(archive)

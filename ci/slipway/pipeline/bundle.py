@@ -29,6 +29,7 @@ from slipway.base.files import disk_errors, is_disk_full, replace_file
 from slipway.base.paths import cache_folder
 from slipway.base.platform import this_platform
 from slipway.base.secrets import redact, redact_values
+from slipway.channel import limited_access
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
 from slipway.channel.package_writer import to_json
@@ -157,7 +158,7 @@ def _collect(
         "recipe": checkout.recipe,
         "folders": checkout.folders,
         "asked": request.asked,
-        "channels": request.channels,
+        "channels": request.channels and [limited_access.without_credentials(name) for name in request.channels],
         "variants": request.variants,
         "below": [add(f"configurations/below-{index}.yaml", one.text) for index, one in enumerate(below)],
         "above": [add(f"configurations/above-{index}.yaml", one.text) for index, one in enumerate(above)],

@@ -25,6 +25,7 @@ from slipway.channel.environments import offered
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_info, read_package_digest, unpack_package
 from slipway.channel.repodata import set_behind
+from slipway.channel.taken import fetch_archive
 from slipway.engines import load_engine
 from slipway.engines.engine import FORMAT_VERSION, BuildContext, Isolation
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
@@ -32,7 +33,7 @@ from slipway.pipeline.comparison import Difference, compare_trees
 from slipway.pipeline.manifest import MANIFEST_FILE, RENDERED_FILES, Manifest
 from slipway.pipeline.packing import finish_package
 from slipway.request import DEFAULT_RECIPE
-from slipway.source import pinned, url
+from slipway.source import pinned
 from slipway.source.tree import SourceTree
 
 if TYPE_CHECKING:
@@ -309,11 +310,10 @@ def _take_from_elsewhere(
     found = [record for record in offered(names, address) if wanted.pop(record.sha256, None) is not None]
     reporter.line(f"{len(found)} package(s) from {address}")
     for record in found:
-        lies = Source(url=record.url, sha256=record.sha256)
-        fetched = url.fetch(lies, folder, cache_folder(options.environ), offline=options.offline, by="channel")
-        target = folder / record.subdir / fetched.name
+        archive = fetch_archive(record.url, record.sha256, options.environ, offline=options.offline)
+        target = folder / record.subdir / archive.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        link_or_copy(fetched.path, target)
+        link_or_copy(archive, target)
         yield record.subdir, target
 
 

@@ -43,11 +43,8 @@ def file_name(source: Source) -> str:
     return name
 
 
-def fetch(source: Source, recipe: Path, cache: Path, *, offline: bool, by: str = "recipe") -> Fetched:
+def fetch(source: Source, recipe: Path, cache: Path, *, offline: bool) -> Fetched:
     """The file of `source`, from the cache or from the first of its addresses that has it.
-
-    Args:
-        by: who promises what it holds, for messages.
 
     Raises:
         IntegrityError: the file is another one than the recipe promises.
@@ -68,7 +65,7 @@ def fetch(source: Source, recipe: Path, cache: Path, *, offline: bool, by: str =
     failures: list[SlipwayError] = []
     for address in (source.url or "", *source.mirrors):
         try:
-            return _download(_absolute(address, recipe), name, source, cache, by)
+            return _download(_absolute(address, recipe), name, source, cache)
         except (IntegrityError, NetworkError, RecipeError) as error:
             failures.append(error)
     raise next((error for error in failures if isinstance(error, IntegrityError)), failures[0])
@@ -121,7 +118,7 @@ def _absolute(address: str, recipe: Path) -> str:
     return address if "://" in address else (recipe / Path(address).expanduser()).resolve().as_uri()
 
 
-def _download(address: str, name: str, source: Source, cache: Path, by: str) -> Fetched:
+def _download(address: str, name: str, source: Source, cache: Path) -> Fetched:
     folder = cache / "sources"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".", ignore_cleanup_errors=True) as scratch:
@@ -139,11 +136,9 @@ def _download(address: str, name: str, source: Source, cache: Path, by: str) -> 
             actual = hashlib.new(kind, content, usedforsecurity=False).hexdigest()
             if promised is not None and promised.lower() != actual:
                 raise IntegrityError(
-                    f"a file is not the one that the {by} promises: {kind} {actual} instead of {promised}",
+                    f"a file is not the one that the recipe promises: {kind} {actual} instead of {promised}",
                     where=address,
-                    hint="correct the recipe if you trust the new file; else ask who publishes it"
-                    if by == "recipe"
-                    else "run the same command later: the channel, or what lies between, is damaged",
+                    hint="correct the recipe if you trust the new file; else ask who publishes it",
                 )
         partial.replace(folder / sha256)
     return Fetched(folder / sha256, name, sha256)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
 
 import pytest
 
 from slipway.base import errors
 from slipway.base.files import hash_file
+from slipway.base.http import ServerLimitError
 from slipway.base.proc import Processes
-from slipway.bootstrap.debs import Apt, check_machine, debian_sources, machine_codename
+from slipway.bootstrap.debs import Apt, debian_sources, machine_codename
 from slipway.bootstrap.sources import Tree, open_deb, place
 
+from .snail import dripping
 from .test_mapping import rule
 
 if TYPE_CHECKING:
@@ -144,21 +147,6 @@ def test_another_system_is_pointed_to_conda_forge(tmp_path: Path, text: str | No
     assert "--channel conda-forge" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("machine", "library", "message"),
-    [
-        ("aarch64", "glibc 2.36", "the embedded channel is for x86_64, and this machine is aarch64"),
-        ("x86_64", "glibc 2.35", "the embedded channel needs glibc 2.36 or newer, and this machine has glibc 2.35"),
-        ("x86_64", "glibc 2.4", "the embedded channel needs glibc 2.36 or newer, and this machine has glibc 2.4"),
-        ("x86_64", None, "the embedded channel needs glibc 2.36 or newer, and this machine has another C library"),
-    ],
-)
-def test_a_machine_that_cannot_run_it(machine: str, library: str | None, message: str) -> None:
-    with pytest.raises(errors.HostError) as caught:
-        check_machine("2.36", machine=machine, library=library)
-    assert caught.value.message == message
-
-
 def test_links_of_a_package_become_relative(make_deb: Callable[..., Path], tmp_path: Path) -> None:
     links = {"usr/lib/libm.so": "/lib/libm.so.6", "usr/lib/again.so": "libm.so"}
     deb = make_deb("libm", {"lib/libm.so.6": "code"}, links=links)
@@ -185,3 +173,26 @@ def test_a_damaged_package(tmp_path: Path) -> None:
     with pytest.raises(errors.IntegrityError), open_deb(tmp_path / "bad.deb", tmp_path):
         pass
     assert not list(tmp_path.glob("*.tar"))
+
+
+def test_a_mirror_as_slow_as_a_snail_ends(
+    make_deb: Callable[..., Path],
+    repository: Callable[..., Path],
+    etc_apt: Callable[[Path], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    deb = make_deb("tool", {"usr/share/noise": secrets.token_hex(50_000)})
+    mirror = repository(deb)
+    with dripping(mirror, ".deb") as address:
+        folder = etc_apt(mirror)
+        sources = folder / "sources.list.d" / "debian.sources"
+        sources.write_text(sources.read_text().replace(f"file://{mirror}", address))
+        monkeypatch.setenv("SLIPWAY_HTTP_SPEED_SECONDS", "3")
+        apt = make_apt(tmp_path / "apt", folder)
+        apt.update()
+        offer = apt.offers(["tool"])["tool"]
+        with pytest.raises(ServerLimitError, match="too slow") as caught:
+            apt.download([offer])
+    assert caught.value.where == "Debian packages (tool)"
+    assert "SLIPWAY_HTTP_LEAST_SPEED" in str(caught.value.hint)

@@ -20,7 +20,7 @@ from slipway.base.files import hash_file
 from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.debs import OfferedDeb
 from slipway.bootstrap.download import Host
-from slipway.bootstrap.ensure import ensure_channel
+from slipway.bootstrap.ensure import check_machine, ensure_channel
 from slipway.bootstrap.lock import LockedWheel, write_lock
 
 if TYPE_CHECKING:
@@ -419,3 +419,18 @@ def test_a_full_disk(world: World, tmp_path: Path) -> None:
     shell = ["unshare", "-rm", "sh", "-c", mount, "sh", *command(world)]
     ended = subprocess.run(shell, capture_output=True, text=True, env=environment(), check=False)
     assert "slipway.base.errors.DiskFullError" in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("machine", "library", "message"),
+    [
+        ("aarch64", "glibc 2.36", "the embedded channel is for x86_64, and this machine is aarch64"),
+        ("x86_64", "glibc 2.35", "the embedded channel needs glibc 2.36 or newer, and this machine has glibc 2.35"),
+        ("x86_64", "glibc 2.4", "the embedded channel needs glibc 2.36 or newer, and this machine has glibc 2.4"),
+        ("x86_64", None, "the embedded channel needs glibc 2.36 or newer, and this machine has another C library"),
+    ],
+)
+def test_a_machine_that_cannot_run_it(machine: str, library: str | None, message: str) -> None:
+    with pytest.raises(errors.HostError) as caught:
+        check_machine("2.36", machine=machine, library=library)
+    assert caught.value.message == message

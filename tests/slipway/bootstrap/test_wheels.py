@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
+import sys
 import threading
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -11,9 +14,12 @@ import pytest
 
 from slipway.base import errors
 from slipway.base.files import hash_file
+from slipway.base.http import DownloadWatch, HttpLimits, ServerLimitError
 from slipway.base.proc import Processes
 from slipway.bootstrap import wheels
 from slipway.bootstrap.lock import LockedWheel
+
+from .snail import dripping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,3 +141,29 @@ def test_resolve_names_file_hash_and_size(
     (tmp_path / "scratch").mkdir()
     path, sha256, size = wheels.resolve("toy", "1.0", "3.12", Processes(), tmp_path / "scratch")
     assert (path.name, sha256, size) == (wheel.name, hash_file(wheel), wheel.stat().st_size)
+
+
+def test_an_index_as_slow_as_a_snail_ends(
+    make_wheel: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = make_wheel(files={"toy/data.txt": secrets.token_hex(50_000)})
+    page = tmp_path / "simple" / "toy" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(f'<a href="/wheels/{wheel.name}">{wheel.name}</a>')
+    monkeypatch.setenv("SLIPWAY_HTTP_SPEED_SECONDS", "4")
+    with dripping(tmp_path, ".whl") as address:
+        monkeypatch.setenv("PIP_INDEX_URL", f"{address}/simple")
+        with pytest.raises(ServerLimitError, match="too slow") as caught:
+            fetch(locked(wheel), tmp_path)
+    assert caught.value.where == "toy 1.0"
+    assert not list((tmp_path / "store").iterdir())
+
+
+def test_more_than_was_promised_is_not_fetched(tmp_path: Path) -> None:
+    (tmp_path / "many").mkdir()
+    watch = DownloadWatch(tmp_path / "many", "toy 1.0", HttpLimits(), most=1000)
+    writes = "import time; open('many/big', 'wb').write(bytes(1001)); time.sleep(60)"
+    started = time.monotonic()
+    with pytest.raises(ServerLimitError, match="more than the"):
+        Processes().run([sys.executable, "-c", writes], cwd=tmp_path, what="a download", watch=watch)
+    assert time.monotonic() - started < 30
