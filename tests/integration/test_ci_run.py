@@ -189,10 +189,46 @@ def test_job_without_what_it_needs(slipway: Slipway, recipe: Path, tmp_path: Pat
     assert "`first-1.0-here_0` is needed, and not there" in answer.stderr
     assert slipway("ci", "job", "first-here_0", *words).returncode == 0
     assert slipway("ci", "job", "second-here_0", *words).returncode == 0
-    assert sorted(path.name for path in handed.glob("*/*")) == ["first-1.0-here_0.conda", "second-1.0-here_0.conda"]
+    packages = ["first-1.0-here_0.conda", "second-1.0-here_0.conda"]
+    records = [f"{name}.sha256" for name in packages]
+    assert sorted(path.name for path in handed.glob("*/*")) == sorted(packages + records)
     answer = slipway("ci", "job", "third", *words)
     assert answer.returncode == 4
     assert "run `slipway ci write`" in answer.stderr
+
+
+def test_what_is_damaged_on_its_way_is_not_taken(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
+    handed, words = tmp_path / "handed", (recipe, "--dist", tmp_path / "dist", "--handed", tmp_path / "handed")
+    assert slipway("ci", "job", "first-here_0", *words).returncode == 0
+    (package,) = handed.glob("*/first-*.conda")
+    content, record = package.read_bytes(), package.with_name(f"{package.name}.sha256")
+    promise = record.read_bytes()
+    damages = [
+        (content[:-30] + bytes([content[-30] ^ 1]) + content[-29:], promise),
+        (content[: len(content) // 2], promise),
+        (b"", promise),
+        (content, b""),
+        (content, b"\xff\0" * 40),
+    ]
+    for bytes_then, record_then in damages:
+        package.write_bytes(bytes_then)
+        record.write_bytes(record_then)
+        for command in (("ci", "job", "second-here_0", *words), ("publish", "--to", tmp_path / "channel", package)):
+            answer = slipway(*command)
+            assert answer.returncode == 6, answer.stdout + answer.stderr
+            assert str(package) in answer.stderr
+            assert "run the job that makes it again" in answer.stderr
+    package.write_bytes(content)
+    record.unlink()
+    answer = slipway("ci", "job", "second-here_0", *words)
+    assert answer.returncode == 6, answer.stdout + answer.stderr
+    assert "without its record" in answer.stderr
+    # What comes back of an earlier run of the same job is only not used.
+    again = slipway("ci", "job", "first-here_0", recipe, "--dist", tmp_path / "2", "--handed", handed)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "of an earlier run is not used" in again.stdout
+    assert record.read_bytes() == promise
+    assert slipway("ci", "job", "second-here_0", *words).returncode == 0
 
 
 def test_another_machine_goes_on_from_what_was_handed_on(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:

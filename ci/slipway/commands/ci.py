@@ -6,6 +6,7 @@ slipway ci list              the jobs, and what each of them needs
 slipway ci run               all jobs here, as many at once as memory and cores allow
 slipway ci job IDENTIFIER    one job, as CI runs it
 slipway ci recipe IDENTIFIER one output alone as a recipe, for real conda-build
+slipway ci hand take|give DIR  hold packages of other jobs to their records, or record new ones
 slipway ci truth             docs/solver-truth.md, from the table that tests ask the solver
 """
 
@@ -24,6 +25,7 @@ ACTIONS = {
     "write": "write the pipelines",
     "list": "list the jobs",
     "recipe": "one output alone as a recipe",
+    "hand": "check or record packages between jobs",
     "truth": "write the solver's truth table",
     "job": "run one job, as CI does",
     "run": "run all jobs here",

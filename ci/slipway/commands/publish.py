@@ -3,7 +3,8 @@
     slipway publish --to DIR               everything in dist/channel, to the channel at DIR
     slipway publish --to DIR FILE.conda    these packages
 
-Each package is judged first (see `slipway verify`); one with an error is refused, and with it the whole step.
+Each package is judged first (see `slipway verify`); one with an error is refused, and with it the whole step. One
+that a job handed on, with a record beside it, must be as it was then.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from slipway.channel.folder import Channel
 from slipway.verify.findings import format_findings
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.verifier import Verifier
+from slipway.workflows.handing import check_handed
 
 if TYPE_CHECKING:
     import argparse
@@ -45,6 +47,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     for path in paths:
         if not path.is_file():
             raise ChannelError("there is no such package", where=str(path))
+        check_handed(path, needs_record=False)
         with reporter.step(f"verify {path.name}"):
             facts = verifier.facts(path)
             index = read_index(path.parent)

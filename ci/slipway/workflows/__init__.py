@@ -7,6 +7,7 @@
     gitlab           the matrix -> a GitLab pipeline, and the hidden jobs that it extends
     files            the texts (`yaml_text`), and whether those in the checkout are fresh
     job              what one job does: take what was handed on, build one output, hand it on
+    handing          packages on their way between jobs
     scheduler        the same jobs on this machine, as many at once as memory and cores allow
     measured_memory  what earlier runs needed, in place of what settings.yaml guesses
 

@@ -34,7 +34,7 @@ STORE = "sccache"
 JOB = "${{ inputs.platform }}-${{ inputs.identifier }}"
 """`slipway.workflows.matrix.artifact_name` of the job."""
 
-PACKAGE = f"{HANDED}/*/${{{{ inputs.package }}}}"
+PACKAGE = f"{HANDED}/*/${{{{ inputs.package }}}}*"
 """The job's own package. The star stands for its subdir, which the artifact keeps, as it keeps all behind a star."""
 
 RUN = "${{ github.run_id }}-${{ github.run_attempt }}"

@@ -45,7 +45,7 @@ SYSTEM_PACKAGES = "ca-certificates git python3 python3-pip python3-venv strace"
 
 ON_MAIN_OR_TAG = "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH || $CI_COMMIT_TAG =~ /^v/"
 
-PACKAGE = f"{HANDED}/$PACKAGE"
+PACKAGE = f"{HANDED}/$PACKAGE*"
 """The job's own package; its variable says which one that is, below its subdir."""
 
 

@@ -11,8 +11,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from slipway.base.errors import VariantError
-from slipway.base.files import copy_file, write_file
+from slipway.base.errors import IntegrityError, VariantError
+from slipway.base.files import write_file
 from slipway.bootstrap.embedded import channels_of
 from slipway.channel.folder import Channel
 from slipway.pipeline.context import RunContext
@@ -21,9 +21,10 @@ from slipway.pipeline.run import run
 from slipway.recipe.choose import variant_of
 from slipway.report.journaling import open_journal
 from slipway.workflows.graph import Job, make_jobs, select_job
+from slipway.workflows.handing import check_handed, hand_on
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from slipway.base.log import Reporter
@@ -80,6 +81,7 @@ def run_job(
 
     Raises:
         ChannelError: a package that the job needs was not handed on.
+        IntegrityError: one is not as it was handed on.
         BuildError, SolveError, VerifyError: see `slipway.pipeline.run`.
     """
     workspace = request.workspace
@@ -87,8 +89,7 @@ def run_job(
     with workspace.lock(), open_journal(workspace, f"ci job {job.name}", jobs, reporter) as (journal, reporter):
         channels = channels_of(request.channels, job_variant(job), reporter, offline=request.offline, build_tools=True)
         outputs = finalize(request, outputs, channels)
-        taken = [(other.output.subdir, handed / other.file) for other in (*job.needs, job)]
-        Channel(workspace.channel).publish([(subdir, path) for subdir, path in taken if path.is_file()])
+        Channel(workspace.channel).publish(_take(job, handed, reporter))
         context = RunContext(
             workspace=workspace,
             engine=engine,
@@ -107,9 +108,20 @@ def run_job(
     return artifact
 
 
-def hand_on(path: Path, target: Path) -> None:
-    """Put a package where the next job looks for it, in one step."""
-    copy_file(path, target)
+def _take(job: Job, handed: Path, reporter: Reporter) -> Iterator[tuple[str, Path]]:
+    """The packages that were handed on, each as it was, and the job's own of an earlier run if it still is so."""
+    for other in job.needs:
+        if (handed / other.file).is_file():
+            check_handed(handed / other.file)
+            yield other.output.subdir, handed / other.file
+    own = handed / job.file
+    if own.is_file():
+        try:
+            check_handed(own)
+        except IntegrityError as error:
+            reporter.line(f"{own.name} of an earlier run is not used: {error.message}")
+        else:
+            yield job.output.subdir, own
 
 
 def _answer(path: Path, artifact: Artifact) -> None:

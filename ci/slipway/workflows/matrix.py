@@ -157,9 +157,11 @@ def conda_build_commands(matrix: Matrix) -> list[str]:
     return [
         "conda install --yes --name base conda-build conda-index",
         f'python -c "import os; {folders}"',
+        f"python -m slipway ci hand take {HANDED}",
         f"python -m conda_index {HANDED}",
         write,
         build,
+        f"python -m slipway ci hand give {HANDED}",
     ]
 
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.base.errors import VariantError
+from slipway.base.errors import IntegrityError, UsageError, VariantError
 from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.embedded import channel_request
 from slipway.channel.specs import strict_spec
+from slipway.cli import main
 from slipway.commands import ci, install, publish
 from slipway.commands._options import request_of
 from slipway.workflows.graph import takes
-from slipway.workflows.job import find_job, hand_on, job_variant, local_jobs
+from slipway.workflows.handing import check_handed, hand_on, record_of
+from slipway.workflows.job import find_job, job_variant, local_jobs
 from slipway.workflows.matrix import HANDED, build_command, gpu_commands, gpu_spec, publish_command
 
 if TYPE_CHECKING:
@@ -99,7 +102,21 @@ def test_handing_on_replaces_in_one_step(tmp_path: Path) -> None:
         package.write_text(text, encoding="utf-8")
         hand_on(package, target)
         assert target.read_text(encoding="utf-8") == text
-    assert list(target.parent.iterdir()) == [target]
+        check_handed(target)
+    assert sorted(target.parent.iterdir()) == [target, record_of(target)]
     with pytest.raises(FileNotFoundError):
         hand_on(tmp_path / "none.conda", target)
     assert target.read_text(encoding="utf-8") == "new"
+
+
+def test_packages_of_conda_build_are_recorded_and_compared(tmp_path: Path) -> None:
+    package = tmp_path / "win-64" / "a-1-0.conda"
+    package.parent.mkdir()
+    package.write_bytes(b"made")
+    assert main(["ci", "hand", "give", str(tmp_path)]) == 0
+    assert record_of(package).read_text() == f"{hashlib.sha256(b'made').hexdigest()}  a-1-0.conda\n"
+    assert main(["ci", "hand", "take", str(tmp_path)]) == 0
+    package.write_bytes(b"else")
+    assert main(["ci", "hand", "give", str(tmp_path)]) == 0, "what has a record keeps it"
+    assert main(["ci", "hand", "take", str(tmp_path)]) == IntegrityError.exit_code
+    assert main(["ci", "hand", "take", str(tmp_path / "none")]) == UsageError.exit_code
