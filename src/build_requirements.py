@@ -68,10 +68,14 @@ def find_missing(environment: Mapping[str, str]) -> Iterator[Missing]:
     blas = {"MKL": ["mkl.h"], "OpenBLAS": ["cblas.h"], "Generic": ["cblas.h"]}.get(
         environment.get("TORCH_BLAS", ""), ["mkl.h", "cblas.h"]
     )
-    if not any(has_header(compiler, name, folders) for name in blas):
+    found = next((name for name in blas if has_header(compiler, name, folders)), None)
+    if found is None:
         yield Missing(
             f"no BLAS: none of {', '.join(blas)} is found", "`libopenblas-dev` or `mkl-devel`; set CMAKE_PREFIX_PATH"
         )
+    elif found != "mkl.h" and not has_header(compiler, "unsupported/Eigen/FFT", folders):
+        # Its Fourier transforms stand in for MKL's.
+        yield Missing("Eigen (unsupported/Eigen/FFT) is not found", "`libeigen3-dev` or `eigen`; set CMAKE_PREFIX_PATH")
     if not has_header(compiler, "hwy/highway.h", folders):
         yield Missing("Google Highway (hwy/highway.h) is not found", "`libhwy-dev` or `libhwy`; set CMAKE_PREFIX_PATH")
 
@@ -105,7 +109,7 @@ def has_header(compiler: list[str], name: str, folders: list[Path]) -> bool:
     """Whether the compiler finds `#include <name>`, by itself, in one of `folders` or one folder below (openblas/)."""
     if any((folder / name).is_file() or any(folder.glob(f"*/{name}")) for folder in folders):
         return True
-    for prefix in ("", "openblas/", "mkl/"):
+    for prefix in ("", "openblas/", "mkl/", "eigen3/"):
         source = f"#if !__has_include(<{prefix}{name}>)\n#error not found\n#endif\n"
         command = [*compiler, "-x", "c++", "-E", "-"]
         answer = subprocess.run(command, input=source, capture_output=True, text=True, check=False)

@@ -1,4 +1,5 @@
-# Finds a BLAS with LAPACK and makes the target torch_blas. Sets TORCH_BLAS_NAME and TORCH_BLAS_LIBRARIES.
+# Finds a BLAS with LAPACK and makes the target torch_blas. Sets TORCH_BLAS_NAME and TORCH_BLAS_LIBRARIES, and
+# TORCH_FFT_SOURCE and TORCH_FFT_INCLUDE_DIR: what makes Fourier transforms.
 #
 #   MKL        the LP64 interface on GNU OpenMP, linked in three parts: mkl_rt would choose its threading at run time, and
 #              a second OpenMP runtime in the process is how programs hang.
@@ -37,6 +38,22 @@ function(torch_find_openblas)
   endif()
 endfunction()
 
+# Fourier transforms: MKL has them; beside any other BLAS, Eigen's.
+function(torch_find_fft)
+  if(TORCH_BLAS_NAME STREQUAL MKL)
+    set(TORCH_FFT_SOURCE fft_mkl.cpp PARENT_SCOPE)
+    set(TORCH_FFT_INCLUDE_DIR "${MKL_INCLUDE_DIR}" PARENT_SCOPE)
+    return()
+  endif()
+  find_path(EIGEN_INCLUDE_DIR unsupported/Eigen/FFT PATH_SUFFIXES eigen3)
+  if(NOT EIGEN_INCLUDE_DIR)
+    message(FATAL_ERROR "No Fourier transforms: beside ${TORCH_BLAS_NAME} they are Eigen's, and its headers were not found.\n"
+      "Install them (Debian: libeigen3-dev; conda: eigen), or name their prefix in CMAKE_PREFIX_PATH.")
+  endif()
+  set(TORCH_FFT_SOURCE fft_eigen.cpp PARENT_SCOPE)
+  set(TORCH_FFT_INCLUDE_DIR "${EIGEN_INCLUDE_DIR}" PARENT_SCOPE)
+endfunction()
+
 function(torch_find_generic)
   find_path(CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES ${CMAKE_LIBRARY_ARCHITECTURE})
   find_library(CBLAS_LIBRARY cblas)
@@ -67,3 +84,4 @@ if(TORCH_BLAS_NAME STREQUAL "")
   message(FATAL_ERROR "No BLAS: looked for ${wanted} with their headers.\n"
     "Install one (Debian: libopenblas-dev; conda: mkl-devel or libblas), or name its prefix in CMAKE_PREFIX_PATH.")
 endif()
+torch_find_fft()

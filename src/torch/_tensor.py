@@ -218,6 +218,42 @@ class Tensor(_C.TensorBase):
         dim = dim + self.dim() if dim < 0 else dim
         return self.view(*self.shape[:dim], *sizes, *self.shape[dim + 1 :])
 
+    def stft(
+        self,
+        n_fft: int,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: Tensor | None = None,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        normalized: bool = False,
+        onesided: bool | None = None,
+        return_complex: bool | None = None,
+        align_to_window: bool | None = None,
+    ) -> Tensor:
+        """See :func:`torch.stft`."""
+        from torch import functional
+
+        return functional.stft(
+            self,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
+
+    def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
+        """See :func:`torch.lu`."""
+        from torch import functional
+
+        return functional.lu(self, pivot, get_infos)
+
 
 def _convert(result: Any, kind: type[Tensor]) -> Any:
     """Plain tensors, also those in tuples and lists, as instances of a subclass."""

@@ -136,7 +136,8 @@ def norm(
 ) -> Tensor:
     """(sum |x|^p)^(1/p) over `dim` (default: all). `p`: a number, inf, -inf, 0 (counts), or "fro" (2)."""
     if p == "nuc":
-        raise NotImplementedError("torch.norm(p='nuc') needs singular values: use numpy.linalg.norm(x.numpy(), 'nuc')")
+        dims = (-2, -1) if dim is None else dim
+        return _C._linalg.linalg_matrix_norm(input, "nuc", dims, keepdim, dtype=dtype, out=out)
     if isinstance(p, str) and p != "fro":
         raise ValueError(f"torch.norm: p must be a number, 'fro' or 'nuc', not {p!r}")
     power = 2 if p is None or isinstance(p, str) else p
@@ -201,3 +202,63 @@ def unique(
     if not return_inverse and not return_counts:
         return values
     return (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
+
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """The Fourier transforms of overlapping frames of a signal: (..., L) -> (..., frequencies, frames).
+
+    Frames are `n_fft` long and start every `hop_length` (default `n_fft // 4`); each is multiplied by `window`, which
+    has `win_length` elements (default `n_fft`) and zeros around them. With `center` the signal is padded by half a
+    frame at both ends, by `pad_mode`. `onesided` (default for real numbers): the first
+    `n_fft // 2 + 1` frequencies only.
+
+    >>> torch.stft(torch.ones(8), 4, center=False, return_complex=True)[:, 0]
+    tensor([4.+0.j, 0.+0.j, 0.+0.j])
+    """
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
+    if center:
+        from torch.nn.functional import pad
+
+        # Two dimensions in front of the signal are what padding by reflection takes.
+        extended = input.view([1] * (3 - input.dim()) + list(input.shape))
+        half = n_fft // 2
+        padded = pad(extended, [half, half], pad_mode)
+        input = padded.view(padded.shape[-input.dim() :])
+    return _operators.stft(
+        input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
+    )
+
+
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """The product of matrices, in the order that takes least work: `torch.linalg.multi_dot`, which one should call."""
+    listed: Any = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
+    if len(listed) == 1:
+        return listed[0]
+    return _C._linalg.linalg_multi_dot(list(listed), out=out)
+
+
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+    """`(LU, pivots)` of an LU factorisation, and with `get_infos` one code per matrix: 0, or where U has a zero.
+
+    `torch.linalg.lu_factor` is what one should call.
+    """
+    factors, pivots, info = _C._linalg.linalg_lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
+    result = (factors, pivots, info) if get_infos else (factors, pivots)
+    if out is None:
+        return result
+    for target, value in zip(out, result, strict=True):
+        target.resize_(value.shape).copy_(value)
+    return out

@@ -82,7 +82,7 @@ def test_missing_things_are_named(setup: Any, tools: Path, name: str, text: str 
 
 def test_headers_are_found_in_prefixes(setup: Any, tools: Path, tmp_path: Path) -> None:
     (tools / "c++").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
-    for header in ("include/openblas/cblas.h", "include/hwy/highway.h"):
+    for header in ("include/openblas/cblas.h", "include/hwy/highway.h", "include/eigen3/unsupported/Eigen/FFT"):
         (tmp_path / header).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / header).touch()
     environment = {"PATH": str(tools), "CMAKE_PREFIX_PATH": str(tmp_path)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import op_db_linalg
 import op_db_nn
 import op_db_rearrange
 from op_sample import ALL, FLOATS, MORE_TYPES, NUMBERS, PREDICATES, B, Call, I, Op, T, call, op
@@ -222,6 +223,7 @@ OPS: tuple[Op, ...] = (
     op("torch.mv", call(X, T((4,))), scale=8),
     op("torch.dot", call(T((6,)), T((6,))), scale=8),
     op("torch.outer", call(T((3,)), T((4,)))),
+    op("torch.ger", call(T((3,)), T((4,)))),
     op(
         "torch.matmul",
         call(X, T((4, 5))),
@@ -284,6 +286,7 @@ OPS: tuple[Op, ...] = (
     op("F.embedding", call(I((2, 3), 5), T((5, 4)))),
     op("F.embedding", call(I((2, 3), 5), T((5, 4)), padding_idx=1), differences=False),
     op("F.one_hot", call(I((2, 3), 5)), call(I((4,), 3), 6), gradient=False, dtypes=("float32",)),
+    *op_db_linalg.OPS,
     *op_db_nn.OPS,
     *op_db_rearrange.OPS,
     # lists of tensors

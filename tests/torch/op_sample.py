@@ -151,3 +151,18 @@ def function_of(torch: Any, path: str) -> Any:
 
         return method
     return getattr(torch if home == "torch" else getattr(torch, home), name)
+
+
+def check_gradient(function: Any, given: Any) -> None:
+    """gradcheck of one input, with complex numbers as pairs of real ones."""
+    import torch
+
+    def as_pairs(value: Any) -> list[Any]:
+        outputs = [value] if isinstance(value, torch.Tensor) else value
+        return [torch.view_as_real(out) if out.is_complex() else out for out in outputs]
+
+    if given.is_complex():
+        pairs = torch.view_as_real(given).clone().requires_grad_()
+        assert torch.autograd.gradcheck(lambda x: as_pairs(function(torch.view_as_complex(x))), (pairs,))
+    else:
+        assert torch.autograd.gradcheck(lambda x: as_pairs(function(x)), (given.clone().requires_grad_(),))

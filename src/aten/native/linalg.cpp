@@ -88,6 +88,71 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
   return at::squeeze(at::mm(at::unsqueeze(self, 0), at::unsqueeze(tensor, 1)));
 }
 
+namespace {
+
+// A factor as a number of this type: of integers, 0.5 is 0.
+Scalar factor_of(const Scalar& factor, ScalarType dtype) {
+  if (dtype == kBool) return Scalar(factor.toDouble() != 0);
+  return c10::is_integral_type(dtype, /*include_bool=*/false) ? Scalar(factor.toLong()) : factor;
+}
+
+// beta * self + alpha * product; with beta 0 not even NaN of self counts. Halves are rounded once.
+Tensor add_product(const Tensor& self, const Tensor& product, const Scalar& beta, const Scalar& alpha, ScalarType dtype) {
+  const Scalar keep = factor_of(beta, dtype);
+  const Scalar factor = factor_of(alpha, dtype);
+  const Tensor scaled = factor.equal(1) ? product : at::mul(product, factor);
+  if (keep.equal(0)) return scaled.to(dtype);
+  const Tensor addend = at::expand(self, product.sizes());
+  return at::add(keep.equal(1) ? addend : at::mul(addend, keep), scaled).to(dtype);
+}
+
+// float16 and bfloat16 as float32, so that sums of products are not rounded before they are added to.
+Tensor widened(const Tensor& tensor) { return c10::is_reduced_floating_type(tensor.dtype()) ? tensor.to(kFloat) : tensor; }
+
+void check_batches(const Tensor& batch1, const Tensor& batch2) {
+  TORCH_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
+  TORCH_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
+}
+
+}  // namespace
+
+Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
+  TORCH_CHECK(mat.dim() == 2 && vec.dim() == 1 && self.dim() <= 1, "vector + matrix @ vector expected, got ", self.dim(), ", ", mat.dim(),
+              ", ", vec.dim());
+  TORCH_CHECK(mat.sizes()[1] == vec.sizes()[0] && (self.numel() == mat.sizes()[0] || self.numel() == 1), "size mismatch, got input (",
+              self.numel(), "), mat (", mat.sizes()[0], "x", mat.sizes()[1], "), vec (", vec.sizes()[0], ")");
+  TORCH_CHECK(self.dtype() == mat.dtype() && mat.dtype() == vec.dtype(), "addmv input tensors must have the same dtype, but got ",
+              self.dtype(), ", ", mat.dtype(), ", and ", vec.dtype());
+  const Tensor addend = at::unsqueeze(at::expand(self, {mat.sizes()[0]}), 1);
+  return at::squeeze(at::addmm(addend, mat, at::unsqueeze(vec, 1), beta, alpha), 1);
+}
+
+Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
+  TORCH_CHECK(vec1.dim() == 1 && vec2.dim() == 1, "addr: Expected 1-D argument ", vec1.dim() == 1 ? "vec2" : "vec1", ", but got ",
+              vec1.dim() == 1 ? vec2.dim() : vec1.dim(), "-D");
+  const ScalarType dtype = c10::promote_types(self.dtype(), c10::promote_types(vec1.dtype(), vec2.dtype()));
+  return add_product(widened(self), at::outer(widened(vec1), widened(vec2)), beta, alpha, dtype);
+}
+
+Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
+  check_batches(batch1, batch2);
+  TORCH_CHECK(self.dtype() == batch1.dtype(), "Input dtypes must be the same, got: input ", self.dtype(), ", batch1: ", batch1.dtype(),
+              ", batch2: ", batch2.dtype());
+  return add_product(widened(self), at::bmm(widened(batch1), widened(batch2)), beta, alpha, self.dtype());
+}
+
+Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
+  check_batches(batch1, batch2);
+  const IntArrayRef a = batch1.sizes();
+  const IntArrayRef b = batch2.sizes();
+  TORCH_CHECK(a[0] == b[0], "batch1 and batch2 must have same number of batches, got ", a[0], " and ", b[0]);
+  TORCH_CHECK(a[2] == b[1], "Incompatible matrix sizes for bmm (", a[1], "x", a[2], " and ", b[1], "x", b[2], ")");
+  // The sum over batches of products is one product of the batches side by side.
+  const Tensor left = at::reshape(at::permute(batch1, {1, 0, 2}), {a[1], a[0] * a[2]});
+  const Tensor right = at::reshape(batch2, {b[0] * b[1], b[2]});
+  return at::addmm(self, left, right, beta, alpha);
+}
+
 Tensor outer(const Tensor& self, const Tensor& vec2) {
   TORCH_CHECK(self.dim() == 1, "outer: Expected 1-D argument self, but got ", self.dim(), "-D");
   TORCH_CHECK(vec2.dim() == 1, "outer: Expected 1-D argument vec2, but got ", vec2.dim(), "-D");

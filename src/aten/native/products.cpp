@@ -46,17 +46,23 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
   std::vector<bool> summed_other(other.dim(), false);
   DimVector order_self;
   DimVector order_other;
+  Tensor first = self;
+  Tensor second = other;
   int64_t summed = 1;
   for (size_t i = 0; i < dims_self.size(); ++i) {
     const int64_t a = wrap_dim(dims_self[i], self.dim());
     const int64_t b = wrap_dim(dims_other[i], other.dim());
     TORCH_CHECK(!summed_self[a] && !summed_other[b], "dim ", summed_self[a] ? a : b,
                 " appears multiple times in the list of dims");
-    TORCH_CHECK(self.sizes()[a] == other.sizes()[b], "contracted dimensions need to match, but first has size ",
-                self.sizes()[a], " in dim ", dims_self[i], " and second has size ", other.sizes()[b], " in dim ",
-                dims_other[i]);
+    const int64_t size = first.sizes()[a];
+    const int64_t other_size = second.sizes()[b];
+    TORCH_CHECK(size == other_size || size == 1 || other_size == 1, "contracted dimensions need to match, but first has size ",
+                size, " in dim ", dims_self[i], " and second has size ", other_size, " in dim ", dims_other[i]);
+    // One of size 1 meets every element of the other.
+    if (size == 1 && other_size != 1) second = at::sum(second, IntArrayRef{b}, /*keepdim=*/true, other.dtype());
+    else if (other_size == 1 && size != 1) first = at::sum(first, IntArrayRef{a}, /*keepdim=*/true, self.dtype());
     summed_self[a] = summed_other[b] = true;
-    summed *= self.sizes()[a];
+    summed *= first.sizes()[a];
     order_other.push_back(b);
   }
   DimVector shape;
@@ -74,8 +80,8 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
     shape.push_back(other.sizes()[i]);
     columns *= other.sizes()[i];
   }
-  const Tensor left = at::reshape(at::permute(self, order_self), {rows, summed});
-  const Tensor right = at::reshape(at::permute(other, order_other), {summed, columns});
+  const Tensor left = at::reshape(at::permute(first, order_self), {rows, summed});
+  const Tensor right = at::reshape(at::permute(second, order_other), {summed, columns});
   return at::reshape(at::mm(left, right), shape);
 }
 
@@ -161,7 +167,7 @@ Operand sum_unused(Operand operand, const Labels& used) {
     }
   }
   if (dims.empty()) return operand;
-  return {at::sum(operand.tensor, IntArrayRef(dims)), std::move(left)};
+  return {at::sum(operand.tensor, IntArrayRef(dims), false, operand.tensor.dtype()), std::move(left)};
 }
 
 // The product of two operands, summed over the labels that both have and nobody asks for later: one bmm.

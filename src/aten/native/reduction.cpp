@@ -297,6 +297,8 @@ Tensor norm(const Tensor& self, const Scalar& p) { return at::norm(self, std::op
 Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
   TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
               "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", self.dtype());
+  // Sums of powers leave the range of halves before their roots come back into it.
+  if (c10::is_reduced_floating_type(self.dtype())) return at::norm(self.to(kFloat), p, dim, keepdim).to(self.dtype());
   const double exponent = p.value_or(Scalar(2)).toDouble();
   if (exponent == 2 && !self.is_complex()) return at::sqrt(at::sum(at::mul(self, self), dim, keepdim));
   const Tensor magnitude = at::abs(self);
@@ -319,6 +321,9 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   TORCH_CHECK(x1.sizes().back() == x2.sizes().back(), "X1 and X2 must have the same number of columns. X1: ",
               x1.sizes().back(), " X2: ", x2.sizes().back());
   TORCH_CHECK(p >= 0, "cdist only supports non-negative p values");
+  if (x1.sizes().back() == 0) {
+    return at::norm(at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3)), std::optional<Scalar>(2), {-1}, false);
+  }
   return at::norm(at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3)), std::optional<Scalar>(p), {-1}, false);
 }
 

@@ -71,6 +71,35 @@ Tensor mm_mat1_backward(const Tensor& grad, IntArrayRef mat1_sizes, IntArrayRef 
 Tensor mm_mat2_backward(const Tensor& grad, const Tensor& mat1, IntArrayRef mat2_sizes,
                         IntArrayRef mat2_strides);
 
+// torch.linalg (FunctionsLinalg.cpp).
+Tensor cholesky_backward(const Tensor& grad, const Tensor& L, bool upper);
+Tensor cholesky_solve_factor_backward(const Tensor& grad, const Tensor& factor, const Tensor& X, bool upper);
+Tensor cholesky_inverse_backward(const Tensor& grad, const Tensor& factor, const Tensor& inverse, bool upper);
+Tensor lu_factor_backward(const Tensor& grad, const Tensor& LU, const Tensor& pivots);
+Tensor qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Tensor& R, const std::string& mode);
+Tensor solve_triangular_self_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left, bool unitriangular);
+// `B_dims`: the dimensions of the right sides, which tell whether they were vectors.
+Tensor solve_A_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, const Tensor& X, bool left,
+                        int64_t B_dims);
+Tensor solve_B_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, bool left, int64_t B_dims);
+Tensor det_backward(const Tensor& grad, const Tensor& det, const Tensor& A, const Tensor& LU, const Tensor& pivots);
+// Any of several gradients may be undefined: nothing depends on that result.
+Tensor slogdet_backward(const Tensor& grad_sign, const Tensor& grad_logabsdet, const Tensor& A, const Tensor& sign, const Tensor& LU,
+                        const Tensor& pivots);
+Tensor eigh_backward(const Tensor& grad_values, const Tensor& grad_vectors, const Tensor& values, const Tensor& V);
+Tensor eig_backward(const Tensor& grad_values, const Tensor& grad_vectors, const Tensor& values, const Tensor& V);
+Tensor svd_backward(const Tensor& grad_U, const Tensor& gS, const Tensor& grad_Vh, const Tensor& all_U, const Tensor& S, const Tensor& all_Vh);
+Tensor pinv_backward(const Tensor& grad, const Tensor& P, const Tensor& A);
+Tensor lstsq_self_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b, const Tensor& solution,
+                           const Tensor& residuals);
+Tensor lstsq_b_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b, const Tensor& solution,
+                        const Tensor& residuals);
+Tensor matrix_exp_backward(const Tensor& grad, const Tensor& A);
+
+// Fourier transforms.
+Tensor fft_r2c_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef dim, int64_t normalization, bool onesided);
+Tensor fft_c2r_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef dim, int64_t normalization);
+
 // Convolutions (FunctionsConvolution.cpp).
 Tensor convolution_input_backward(const Tensor& grad, const Tensor& weight, IntArrayRef input_sizes,
                                   IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,

@@ -1,0 +1,207 @@
+// Cholesky, LU, QR and LDL factorisations, and triangular systems, by LAPACK and BLAS.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+#include <aten/native/cpu/MatrixBatch.h>
+
+namespace at::native::cpu {
+
+void cholesky_kernel(const Tensor& matrices, const Tensor& info, bool upper) {
+  dispatch_floating_and_complex_types(matrices.dtype(), "cholesky_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const MatrixBatch<T> a(matrices);
+    int* codes = info.data_ptr<int>();
+    const char triangle = upper ? 'U' : 'L';
+    for_each_matrix(a.count, cube(a.rows, a.rows), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        Lapack<T>::potrf(&triangle, &a.rows, a[i], &a.leading, codes + i);
+        // What LAPACK left in the other triangle is the input's.
+        for (int column = 0; column < a.columns; ++column) {
+          T* first = a[i] + static_cast<int64_t>(column) * a.rows;
+          if (upper) std::fill(first + column + 1, first + a.rows, T(0));
+          else std::fill(first, first + column, T(0));
+        }
+      }
+    });
+  });
+}
+
+void lu_factor_kernel(const Tensor& matrices, const Tensor& pivots, const Tensor& info) {
+  dispatch_floating_and_complex_types(matrices.dtype(), "lu_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const MatrixBatch<T> a(matrices);
+    int* codes = info.data_ptr<int>();
+    int* swaps = pivots.data_ptr<int>();
+    const int64_t rank = std::min(a.rows, a.columns);
+    for_each_matrix(a.count, cube(a.rows, a.columns), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        Lapack<T>::getrf(&a.rows, &a.columns, a[i], &a.leading, swaps + i * rank, codes + i);
+      }
+    });
+  });
+}
+
+// `permutation` [..., rows] gets the order of rows that the swaps in `pivots` [..., n], n <= rows, make.
+void pivots_to_permutation_kernel(const Tensor& permutation, const Tensor& pivots) {
+  const int64_t rows = permutation.sizes().back();
+  const int64_t swaps = pivots.sizes().back();
+  const int64_t count = rows == 0 ? 0 : permutation.numel() / rows;
+  const int* pivot = pivots.data_ptr<int>();
+  int64_t* order = permutation.data_ptr<int64_t>();
+  for (int64_t i = 0; i < count; ++i, pivot += swaps, order += rows) {
+    for (int64_t row = 0; row < rows; ++row) order[row] = row;
+    for (int64_t row = 0; row < swaps; ++row) {
+      TORCH_CHECK(pivot[row] >= 1 && pivot[row] <= rows,
+                  "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive. Did you properly pass the result of ",
+                  "lu_factor?");
+      std::swap(order[row], order[pivot[row] - 1]);
+    }
+  }
+}
+
+void solve_triangular_kernel(const Tensor& matrices, const Tensor& right_sides, bool left, bool upper, bool unitriangular) {
+  dispatch_floating_and_complex_types(matrices.dtype(), "triangular_solve_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const MatrixBatch<T> a(matrices);
+    const MatrixBatch<T> b(right_sides);
+    const char side = left ? 'L' : 'R';
+    const char triangle = upper ? 'U' : 'L';
+    const char diagonal = unitriangular ? 'U' : 'N';
+    const char plain = 'N';
+    const T one(1);
+    for_each_matrix(b.count, static_cast<double>(a.rows) * b.rows * b.columns, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        Lapack<T>::trsm(&side, &triangle, &plain, &diagonal, &b.rows, &b.columns, &one, a[i], &a.leading, b[i], &b.leading);
+      }
+    });
+  });
+}
+
+void geqrf_kernel(const Tensor& matrices, const Tensor& tau) {
+  dispatch_floating_and_complex_types(matrices.dtype(), "geqrf_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const MatrixBatch<T> a(matrices);
+    if (a.count == 0) return;
+    T* factors = tau.data_ptr<T>();
+    const int64_t rank = std::min(a.rows, a.columns);
+    int info = 0;
+    int size = -1;
+    T asked;
+    Lapack<T>::geqrf(&a.rows, &a.columns, a[0], &a.leading, factors, &asked, &size, &info);
+    size = workspace_size(asked);
+    for_each_matrix(a.count, cube(a.rows, a.columns), [&](int64_t begin, int64_t end) {
+      std::vector<T> work(size);
+      int code = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        Lapack<T>::geqrf(&a.rows, &a.columns, a[i], &a.leading, factors + i * rank, work.data(), &size, &code);
+      }
+    });
+  });
+}
+
+void householder_product_kernel(const Tensor& matrices, const Tensor& tau) {
+  dispatch_floating_and_complex_types(matrices.dtype(), "householder_product", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const MatrixBatch<T> a(matrices);
+    if (a.count == 0) return;
+    const T* factors = tau.data_ptr<T>();
+    const int reflections = lapack_int(tau.sizes().back());
+    int info = 0;
+    int size = -1;
+    T asked;
+    Lapack<T>::orgqr(&a.rows, &a.columns, &reflections, a[0], &a.leading, factors, &asked, &size, &info);
+    size = workspace_size(asked);
+    for_each_matrix(a.count, cube(a.rows, a.columns), [&](int64_t begin, int64_t end) {
+      std::vector<T> work(size);
+      int code = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        Lapack<T>::orgqr(&a.rows, &a.columns, &reflections, a[i], &a.leading, factors + static_cast<int64_t>(i) * reflections,
+                         work.data(), &size, &code);
+      }
+    });
+  });
+}
+
+void ormqr_kernel(const Tensor& products, const Tensor& reflectors, const Tensor& tau, bool left, bool transpose) {
+  dispatch_floating_and_complex_types(products.dtype(), "ormqr", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const MatrixBatch<T> c(products);
+    const MatrixBatch<T> a(reflectors);
+    if (c.count == 0) return;
+    const T* factors = tau.data_ptr<T>();
+    const int reflections = lapack_int(tau.sizes().back());
+    const char side = left ? 'L' : 'R';
+    const char operation = transpose ? (Lapack<T>::kIsReal ? 'T' : 'C') : 'N';
+    int info = 0;
+    int size = -1;
+    T asked;
+    Lapack<T>::ormqr(&side, &operation, &c.rows, &c.columns, &reflections, a.data, &a.leading, factors, c[0], &c.leading,
+                     &asked, &size, &info);
+    size = workspace_size(asked);
+    for_each_matrix(c.count, cube(c.rows, c.columns), [&](int64_t begin, int64_t end) {
+      std::vector<T> work(size);
+      int code = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        Lapack<T>::ormqr(&side, &operation, &c.rows, &c.columns, &reflections, a[i], &a.leading,
+                         factors + static_cast<int64_t>(i) * reflections, c[i], &c.leading, work.data(), &size, &code);
+      }
+    });
+  });
+}
+
+void ldl_factor_kernel(const Tensor& matrices, const Tensor& pivots, const Tensor& info, bool hermitian) {
+  dispatch_floating_and_complex_types(matrices.dtype(), "ldl_factor_kernel_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const MatrixBatch<T> a(matrices);
+    if (a.count == 0) return;
+    const auto factor = hermitian ? Lapack<T>::hetrf : Lapack<T>::sytrf;
+    int* codes = info.data_ptr<int>();
+    int* swaps = pivots.data_ptr<int>();
+    const char triangle = 'L';
+    int size = -1;
+    T asked;
+    factor(&triangle, &a.rows, a[0], &a.leading, swaps, &asked, &size, codes);
+    size = workspace_size(asked);
+    for_each_matrix(a.count, cube(a.rows, a.rows), [&](int64_t begin, int64_t end) {
+      std::vector<T> work(size);
+      for (int64_t i = begin; i < end; ++i) {
+        factor(&triangle, &a.rows, a[i], &a.leading, swaps + i * a.rows, work.data(), &size, codes + i);
+      }
+    });
+  });
+}
+
+namespace {
+
+// LAPACK follows the pivots without looking: positive ones name a row, negative ones stand in pairs.
+void check_ldl_pivots(const int* pivots, int rows) {
+  for (int row = 0; row < rows; ++row) {
+    const bool single = pivots[row] > 0;
+    const int64_t named = single ? pivots[row] : -static_cast<int64_t>(pivots[row]);
+    TORCH_CHECK(named >= 1 && named <= rows && (single || (row + 1 < rows && pivots[row + 1] == pivots[row])),
+                "torch.linalg.ldl_solve: pivots must be those that torch.linalg.ldl_factor returns");
+    if (!single) ++row;
+  }
+}
+
+}  // namespace
+
+void ldl_solve_kernel(const Tensor& solutions, const Tensor& factors, const Tensor& pivots, bool hermitian) {
+  dispatch_floating_and_complex_types(solutions.dtype(), "ldl_solve", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const MatrixBatch<T> a(factors);
+    const MatrixBatch<T> b(solutions);
+    const auto solve = hermitian ? Lapack<T>::hetrs : Lapack<T>::sytrs;
+    const int* swaps = pivots.data_ptr<int>();
+    const char triangle = 'L';
+    for (int64_t i = 0; i < b.count; ++i) check_ldl_pivots(swaps + i * a.rows, a.rows);
+    for_each_matrix(b.count, static_cast<double>(a.rows) * b.rows * b.columns, [&](int64_t begin, int64_t end) {
+      int code = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        solve(&triangle, &a.rows, &b.columns, a[i], &a.leading, swaps + i * a.rows, b[i], &b.leading, &code);
+      }
+    });
+  });
+}
+
+}  // namespace at::native::cpu

@@ -1,0 +1,274 @@
+"""torch.linalg where answers are not unique: what factors multiply to; and singular, empty, wrong and NaN inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from op_sample import check_gradient
+
+import torch
+from torch import linalg
+
+DTYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128)
+SHAPES = ((0, 0), (1, 1), (3, 3), (5, 3), (3, 5), (40, 25), (2, 4, 4), (2, 3, 5, 2), (3, 0, 2), (0, 3, 3))
+SQUARE = tuple(shape for shape in SHAPES if shape[-1] == shape[-2])
+
+
+def _random(shape: tuple[int, ...], dtype: Any, seed: int = 0) -> Any:
+    torch.manual_seed(seed)
+    return torch.randn(*shape, dtype=dtype)
+
+
+def _close(actual: Any, expected: Any, factor: float = 1000.0) -> None:
+    eps = torch.finfo(expected.dtype).eps
+    torch.testing.assert_close(actual, expected, rtol=factor * eps, atol=factor * eps)
+
+
+def _identity(size: int, like: Any) -> Any:
+    return torch.eye(size, dtype=like.dtype).expand(*like.shape[:-2], size, size)
+
+
+def _hermitian(shape: tuple[int, ...], dtype: Any) -> Any:
+    a = _random(shape, dtype)
+    return a + a.mH
+
+
+def _definite(shape: tuple[int, ...], dtype: Any) -> Any:
+    a = _random(shape, dtype)
+    return a @ a.mH + shape[-1] * torch.eye(shape[-1], dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_factors_multiply_to_the_matrix(shape: tuple[int, ...], dtype: Any) -> None:
+    a = _random(shape, dtype)
+    rows, columns = shape[-2:]
+    for mode in ("reduced", "complete"):
+        q, r = linalg.qr(a, mode)
+        _close(q @ r, a)
+        _close(q.mH @ q, _identity(q.shape[-1], q))
+        assert torch.equal(r, r.triu())
+    assert linalg.qr(a, "r").Q.numel() == 0
+    p, lower, upper = linalg.lu(a)
+    _close(p @ lower @ upper, a)
+    assert torch.equal(lower, lower.tril())
+    assert torch.equal(upper, upper.triu())
+    for full in (True, False):
+        u, s, vh = linalg.svd(a, full_matrices=full)
+        rank = min(rows, columns)
+        _close((u[..., :rank] * s.unsqueeze(-2)) @ vh[..., :rank, :], a)
+        _close(u.mH @ u, _identity(u.shape[-1], u))
+        _close(vh @ vh.mH, _identity(vh.shape[-2], vh))
+        assert (s.diff(dim=-1) <= 0).all() if hasattr(s, "diff") else True
+    _close(linalg.svdvals(a), linalg.svd(a).S)
+    pseudo = linalg.pinv(a)
+    assert pseudo.shape == (*shape[:-2], columns, rows)
+    _close(a @ pseudo @ a, a)
+    reflectors, tau = torch.geqrf(a)
+    other = _random((*shape[:-2], rows, 2), dtype, 1)
+    complete = linalg.qr(a, "complete").Q
+    _close(torch.ormqr(reflectors, tau, other), complete @ other)
+    _close(torch.ormqr(reflectors, tau, other, transpose=True), complete.mH @ other)
+    _close(torch.ormqr(reflectors, tau, other.mH, left=False), other.mH @ complete)
+    if rows >= columns:
+        _close(linalg.householder_product(reflectors, tau), linalg.qr(a).Q)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SQUARE)
+def test_square_matrices(shape: tuple[int, ...], dtype: Any) -> None:
+    a = _random(shape, dtype) + 3 * torch.eye(shape[-1], dtype=dtype)
+    size = shape[-1]
+    _close(linalg.inv(a) @ a, _identity(size, a))
+    b = _random((*shape[:-1], 2), dtype, 1)
+    _close(a @ linalg.solve(a, b), b)
+    _close(linalg.solve(a, b.mH, left=False) @ a, b.mH)
+    factors, pivots = linalg.lu_factor(a)
+    for adjoint in (False, True):
+        matrix = a.mH if adjoint else a
+        _close(matrix @ linalg.lu_solve(factors, pivots, b, adjoint=adjoint), b)
+        _close(linalg.lu_solve(factors, pivots, b.mH, left=False, adjoint=adjoint) @ matrix, b.mH)
+    sign, logarithm = linalg.slogdet(a)
+    _close(sign * logarithm.exp(), linalg.det(a), 1e5)
+    values, vectors = linalg.eig(a)
+    _close(a.to(vectors.dtype) @ vectors, vectors * values.unsqueeze(-2))
+    _close(linalg.eigvals(a).abs().sort()[0], values.abs().sort()[0])
+    h = _hermitian(shape, dtype)
+    for uplo in "LU":
+        values, vectors = linalg.eigh(h.tril() if uplo == "L" else h.triu(), uplo)
+        _close(vectors @ (values.unsqueeze(-1) * vectors.mH), h)
+        _close(linalg.eigvalsh(h, uplo), values)
+    d = _definite(shape, dtype)
+    for upper in (False, True):
+        factor = linalg.cholesky(d, upper=upper)
+        _close(factor.mH @ factor if upper else factor @ factor.mH, d)
+        _close(d @ torch.cholesky_solve(b, factor, upper), b)
+        _close(d @ torch.cholesky_inverse(factor, upper), _identity(size, d))
+    for hermitian in (False, True):
+        symmetric = h if hermitian else a + a.mT
+        factors, pivots = linalg.ldl_factor(symmetric, hermitian=hermitian)
+        _close(symmetric @ linalg.ldl_solve(factors, pivots, b, hermitian=hermitian), b, 1e5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("driver", ["gels", "gelsy", "gelsd", "gelss"])
+def test_least_squares(driver: str, dtype: Any) -> None:
+    for shape in ((5, 3), (3, 5), (2, 4, 4), (0, 3), (3, 0)):
+        a, b = _random(shape, dtype), _random((*shape[:-1], 2), dtype, 1)
+        solution, residuals, rank, values = linalg.lstsq(a, b, driver=driver)
+        _close(solution, linalg.pinv(a) @ b, 1e4)
+        if shape == (5, 3) and driver != "gelsy":
+            _close(residuals, (a @ solution - b).abs().pow(2).sum(-2), 1e4)
+        assert (rank.numel() > 0) == (driver != "gels")
+        if driver in ("gelsd", "gelss") and 0 not in shape:
+            _close(values, linalg.svdvals(a))
+
+
+def test_matrix_exponential_of_any_norm() -> None:
+    a = _random((4, 3, 3), torch.float64) * torch.tensor([1e-8, 0.1, 1.0, 3.0], dtype=torch.float64).view(4, 1, 1)
+    _close(linalg.matrix_exp(a) @ linalg.matrix_exp(-a), _identity(3, a), 1e5)
+    values, vectors = linalg.eig(a[3])
+    through = (vectors * values.exp()) @ linalg.inv(vectors)
+    _close(linalg.matrix_exp(a[3]), through.real, 1e4)
+    assert linalg.matrix_exp(torch.full((2, 2), float("nan"))).isnan().all()
+
+
+GRADIENTS: dict[str, Any] = {
+    "cholesky": lambda a: linalg.cholesky(a @ a.mH + torch.eye(3)),
+    "cholesky_upper": lambda a: linalg.cholesky(a @ a.mH + torch.eye(3), upper=True),
+    "inv": linalg.inv,
+    "det": linalg.det,
+    "slogdet": lambda a: linalg.slogdet(a)[1],
+    "slogdet_sign": lambda a: linalg.slogdet(a)[0],
+    "solve": lambda a: linalg.solve(a, a[:, :2] + 1),
+    "solve_right": lambda a: linalg.solve(a, a[:2] + 1, left=False),
+    "solve_vector": lambda a: linalg.solve(a, a[0] + 1),
+    "lu": lambda a: linalg.lu(a)[1:],
+    "lu_wide": lambda a: linalg.lu(a[:2])[1:],
+    "lu_tall": lambda a: linalg.lu(a[:, :2])[1:],
+    "lu_solve": lambda a: linalg.lu_solve(*linalg.lu_factor(a), a + 1, adjoint=True),
+    "qr": linalg.qr,
+    "qr_tall": lambda a: linalg.qr(a[:, :2]),
+    "qr_wide": lambda a: linalg.qr(a[:2]),
+    "eigvalsh": lambda a: linalg.eigvalsh(a + a.mH),
+    "eigh": lambda a: linalg.eigh(a + a.mH)[1].abs(),
+    "eig": lambda a: (linalg.eig(a)[0].abs(), linalg.eig(a)[1].abs()),
+    "svdvals": linalg.svdvals,
+    "svd": lambda a: [part.abs() for part in linalg.svd(a)],
+    "svd_tall": lambda a: [part.abs() for part in linalg.svd(a[:, :2], full_matrices=False)],
+    "svd_wide": lambda a: [part.abs() for part in linalg.svd(a[:2], full_matrices=False)],
+    "pinv": linalg.pinv,
+    "pinv_tall": lambda a: linalg.pinv(a[:, :2]),
+    "lstsq": lambda a: linalg.lstsq(a[:, :2], a + 1)[0],
+    "matrix_exp": linalg.matrix_exp,
+    "matrix_power": lambda a: linalg.matrix_power(a, -2),
+    "householder_product": lambda a: linalg.householder_product(a, a[0]),
+    "ormqr": lambda a: torch.ormqr(a, a[0], a + 1, transpose=True),
+    "ormqr_right": lambda a: torch.ormqr(a, a[0], a + 1, left=False),
+    "solve_triangular": lambda a: linalg.solve_triangular(a, a + 1, upper=True),
+    "solve_triangular_ones": lambda a: linalg.solve_triangular(a, a + 1, upper=False, left=False, unitriangular=True),
+    "norms": lambda a: [linalg.norm(a, p) for p in ("fro", "nuc", 2, 1)],
+    "cond": linalg.cond,
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients(name: str, dtype: Any) -> None:
+    check_gradient(GRADIENTS[name], _random((3, 3), dtype, 7) + torch.diag(torch.tensor([1.0, 2.5, 4.0], dtype=dtype)))
+
+
+def test_gradient_of_a_singular_determinant() -> None:
+    a = torch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=torch.float64, requires_grad=True)
+    linalg.det(a).backward()
+    assert a.grad is not None
+    torch.testing.assert_close(a.grad, torch.tensor([[4.0, -2.0], [-2.0, 1.0]], dtype=torch.float64))
+
+
+SINGULAR = torch.ones(2, 2)
+NAN = torch.full((2, 2), float("nan"))
+ERRORS: tuple[tuple[Any, type[Exception], str], ...] = (
+    (lambda: linalg.inv(SINGULAR), linalg.LinAlgError, "The diagonal element 2 is zero"),
+    (lambda: linalg.inv(torch.stack([torch.eye(2), SINGULAR])), linalg.LinAlgError, r"\(Batch element 1\)"),
+    (lambda: linalg.solve(SINGULAR, torch.ones(2)), linalg.LinAlgError, "the input matrix is singular"),
+    (lambda: linalg.cholesky(-torch.eye(2)), linalg.LinAlgError, "leading minor of order 1 is not positive-definite"),
+    (lambda: linalg.svd(NAN), linalg.LinAlgError, "contained non-finite values"),
+    (lambda: linalg.eigh(NAN), linalg.LinAlgError, "failed to converge"),
+    (lambda: linalg.eig(NAN), RuntimeError, "should not contain infs or NaNs"),
+    (lambda: linalg.eigvals(NAN), RuntimeError, "should not contain infs or NaNs"),
+    (lambda: linalg.inv(torch.ones(2, 3)), RuntimeError, "batches of square matrices, but they are 2 by 3 matrices"),
+    (lambda: linalg.inv(torch.ones(2)), RuntimeError, "must have at least 2 dimensions"),
+    (
+        lambda: linalg.inv(torch.ones(2, 2, dtype=torch.int32)),
+        RuntimeError,
+        "floating point or complex tensor as input. Got Int",
+    ),
+    (lambda: linalg.inv(torch.ones(2, 2).half()), RuntimeError, "Low precision dtypes not supported. Got Half"),
+    (lambda: linalg.solve(torch.eye(2), torch.ones(2).double()), RuntimeError, "to have the same dtype"),
+    (lambda: linalg.solve(torch.eye(2), torch.ones(3, 1)), RuntimeError, "Incompatible shapes"),
+    (lambda: linalg.qr(torch.eye(2), "some"), RuntimeError, "unrecognized mode 'some'"),
+    (lambda: linalg.eigh(torch.eye(2), "X"), RuntimeError, "Expected UPLO argument"),
+    (lambda: linalg.norm(torch.ones(2, 2, 2), 2), RuntimeError, "must be 1D or 2D"),
+    (lambda: linalg.multi_dot([torch.ones(2, 2)]), RuntimeError, "at least 2 tensors"),
+)
+
+
+@pytest.mark.parametrize(("call", "error", "text"), ERRORS)
+def test_errors(call: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text) as caught:
+        call()
+    assert type(caught.value) is error
+
+
+def test_pivots_that_are_none_are_refused() -> None:
+    """LAPACK would write outside of the matrix."""
+    factors = torch.eye(3)
+    for wrong in ([0, 1, 2], [4, 2, 3], [-1, 2, 3], [2**31 - 1, 1, 1]):
+        pivots = torch.tensor(wrong, dtype=torch.int32)
+        with pytest.raises(RuntimeError, match="pivots"):
+            linalg.lu_solve(factors, pivots, torch.ones(3, 1))
+        with pytest.raises(RuntimeError, match="pivots"):
+            torch.lu_unpack(factors, pivots)
+    for wrong in ([0, 1, 2], [4, 2, 3], [-1, -2, 3], [1, 2, -3], [-(2**31), -(2**31), 1]):
+        with pytest.raises(RuntimeError, match="pivots"):
+            linalg.ldl_solve(factors, torch.tensor(wrong, dtype=torch.int32), torch.ones(3, 1))
+
+
+def test_codes_in_place_of_errors() -> None:
+    stack = torch.stack([torch.eye(2), SINGULAR])
+    assert linalg.inv_ex(stack).info.tolist() == [0, 2]
+    assert linalg.solve_ex(stack, torch.ones(2, 2)).info.tolist() == [0, 2]
+    assert linalg.lu_factor_ex(stack).info.tolist() == [0, 2]
+    assert linalg.cholesky_ex(stack - 2 * torch.eye(2)).info.tolist() == [1, 1]
+    with pytest.raises(linalg.LinAlgError):
+        linalg.inv_ex(stack, check_errors=True)
+
+
+def test_names_of_results() -> None:
+    assert isinstance(linalg.svd(torch.eye(2)), torch.return_types.linalg_svd)
+    assert linalg.eigh(torch.eye(2)).eigenvalues.tolist() == [1, 1]
+
+
+def test_lowrank_approximations() -> None:
+    torch.manual_seed(0)
+    a = torch.randn(30, 3) @ torch.randn(3, 20)
+    for matrix in (a, a.mT):
+        u, s, v = torch.svd_lowrank(matrix, q=4)
+        _close((u * s) @ v.mT, matrix, 1e4)
+    u, s, v = torch.pca_lowrank(a, q=3)
+    _close((u * s) @ v.mT, a - a.mean(0), 1e4)
+
+
+def test_lobpcg_finds_the_ends_of_the_spectrum() -> None:
+    torch.manual_seed(0)
+    a = torch.randn(2, 20, 20, dtype=torch.float64)
+    a = a @ a.mT
+    b = torch.diag(torch.linspace(1.0, 2.0, 20, dtype=torch.float64))
+    values = linalg.eigvalsh(a)
+    found, vectors = torch.lobpcg(a, k=3, niter=200)
+    _close(found, values[:, -3:].flip(-1), 1e9)
+    _close(a @ vectors, vectors * found.unsqueeze(-2), 1e12)
+    _close(torch.lobpcg(a, k=2, largest=False, niter=300)[0], values[:, :2], 1e10)
+    root = linalg.inv(b.sqrt())
+    _close(torch.lobpcg(a, k=2, B=b, niter=200)[0], linalg.eigvalsh(root @ a @ root)[:, -2:].flip(-1), 1e9)
