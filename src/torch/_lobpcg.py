@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._overridable import overridable
 
 
 def _orthonormal(basis: Tensor, metric: Tensor | None) -> Tensor:
@@ -58,6 +59,7 @@ def _search(
     return values, vectors
 
 
+@overridable
 def lobpcg(
     A: Tensor,
     k: int | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch._overridable import overridable
 
 
 def _range_basis(matrix: Tensor, size: int, iterations: int, shift: Tensor | None) -> Tensor:
@@ -25,6 +26,7 @@ def _range_basis(matrix: Tensor, size: int, iterations: int, shift: Tensor | Non
     return basis
 
 
+@overridable
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -51,6 +53,7 @@ def svd_lowrank(
     return basis.matmul(left), values, adjoint.mH
 
 
+@overridable
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
     """`(U, S, V)`, the `q` first principal components of the rows of `A` (..., m, n); q: min(6, m, n) by default.
 

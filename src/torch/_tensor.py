@@ -218,6 +218,7 @@ class Tensor(_C.TensorBase):
         dim = dim + self.dim() if dim < 0 else dim
         return self.view(*self.shape[:dim], *sizes, *self.shape[dim + 1 :])
 
+    @overridable
     def stft(
         self,
         n_fft: int,
@@ -248,6 +249,7 @@ class Tensor(_C.TensorBase):
             align_to_window,
         )
 
+    @overridable
     def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
         """See :func:`torch.lu`."""
         from torch import functional

@@ -204,6 +204,7 @@ def unique(
     return (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
 
 
+@overridable
 def stft(
     input: Tensor,
     n_fft: int,
@@ -242,6 +243,7 @@ def stft(
     )
 
 
+@overridable
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order that takes least work: `torch.linalg.multi_dot`, which one should call."""
     listed: Any = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
@@ -250,6 +252,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     return _C._linalg.linalg_multi_dot(list(listed), out=out)
 
 
+@overridable
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """`(LU, pivots)` of an LU factorisation, and with `get_infos` one code per matrix: 0, or where U has a zero.
 

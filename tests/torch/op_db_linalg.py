@@ -81,9 +81,11 @@ OPS = (
     op("torch.frobenius_norm", call(TALL, (0, 1)), scale=8),
     op("torch.nuclear_norm", call(TALL), call(T((2, 3, 4)), (0, 2)), **LOSSY),
     op("linalg.cond", call(A), call(A, 1), call(A, "fro"), call(TALL, -2), scale=20000, gradient=False),
-    op("linalg.matrix_power", call(A, 3), call(A, 0), call(A, -2), dtypes=FLOATS, scale=4000, gradient_scale=40000),
+    op("linalg.matrix_power", call(A, 3), call(A, -2), dtypes=FLOATS, scale=4000, gradient_scale=40000),
     op("torch.matrix_power", call(A, 2), dtypes=(*FLOATS, "int64"), scale=8),
-    op("linalg.matrix_exp", call(T((3, 3), -1, 1)), call(T((2, 2, 2), -2, 2)), dtypes=("float64", "complex64"), **LOSSY),
+    op(
+        "linalg.matrix_exp", call(T((3, 3), -1, 1)), call(T((2, 2, 2), -2, 2)), dtypes=("float64", "complex64"), **LOSSY
+    ),
     op("torch.matrix_exp", call(T((3, 3), -1, 1)), dtypes=("float64",), **LOSSY),
     op("linalg.matmul", call(TALL, WIDE), scale=8),
     op("linalg.multi_dot", call((TALL, WIDE, T((4, 2)))), call((T((4,)), TALL, T((3,)))), gradient=False, scale=40),
@@ -95,7 +97,7 @@ OPS = (
     op("linalg.tensorinv", call(T((2, 3, 6)), 2), **LOSSY),
     op("linalg.tensorsolve", call(T((2, 3, 6)), T((2, 3))), **LOSSY),
     op("torch.cholesky_solve", call(B, A), call(B, STACK, True), dtypes=COMPLEX, **LOSSY),
-    op("torch.cholesky_inverse", call(A), call(STACK, True), **LOSSY),
+    op("torch.cholesky_inverse", call(A), call(STACK, True), dtypes=("float64",), **LOSSY),
     op(
         "torch.addmv",
         call(T((4,)), TALL, V),

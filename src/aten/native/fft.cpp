@@ -52,6 +52,7 @@ Tensor _fft_c2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool
 
 Tensor _fft_r2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool onesided) {
   TORCH_CHECK(self.is_floating_point(), "_fft_r2c expects a real input, but got ", self.dtype());
+  TORCH_CHECK(!c10::is_reduced_floating_type(self.dtype()), "Unsupported dtype ", self.dtype());
   if (!onesided) return native::_fft_c2c(self.to(c10::complex_type(self.dtype())), dim, normalization, /*forward=*/true);
   const int64_t last = dim.back();
   const Tensor lines = lines_along(self, last);

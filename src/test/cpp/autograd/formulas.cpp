@@ -305,6 +305,57 @@ TEST(softmax_and_losses) {
   });
 }
 
+namespace {
+
+// Well away from singular, and symmetric positive definite.
+Tensor regular(const Tensor& matrix) { return matrix + 4 * at::eye(3, at::kDouble); }
+Tensor definite(const Tensor& matrix) { return at::matmul(matrix, matrix.t()) + at::eye(3, at::kDouble); }
+Tensor first(const std::tuple<Tensor, Tensor>& pair) { return std::get<0>(pair); }
+
+}  // namespace
+
+TEST(linear_algebra) {
+  run({
+      ROW("cholesky", INPUTS(values({3, 3})), first(at::linalg_cholesky_ex(definite(x[0])))),
+      ROW("cholesky upper", INPUTS(values({3, 3})), first(at::linalg_cholesky_ex(definite(x[0]), true))),
+      ROW("cholesky_solve", INPUTS(values({3, 2}), values({3, 3})), at::cholesky_solve(x[0], at::linalg_cholesky(definite(x[1])))),
+      ROW("cholesky_inverse", INPUTS(values({3, 3})), at::cholesky_inverse(at::linalg_cholesky(definite(x[0]), true), true)),
+      ROW("lu_factor", INPUTS(values({3, 3})), std::get<0>(at::linalg_lu_factor_ex(regular(x[0])))),
+      ROW("lu_factor of a wide matrix", INPUTS(values({2, 3})), std::get<0>(at::linalg_lu_factor_ex(x[0]))),
+      ROW("lu_factor of a tall matrix", INPUTS(values({3, 2})), std::get<0>(at::linalg_lu_factor_ex(x[0]))),
+      ROW("qr", INPUTS(values({3, 3})), at::mul(first(at::linalg_qr(regular(x[0]))), std::get<1>(at::linalg_qr(regular(x[0]))))),
+      ROW("qr of a tall matrix", INPUTS(values({3, 2})), first(at::linalg_qr(x[0]))),
+      ROW("qr of a wide matrix", INPUTS(values({2, 3})), std::get<1>(at::linalg_qr(x[0]))),
+      ROW("solve_triangular", INPUTS(values({3, 3}), values({3, 2})), at::linalg_solve_triangular(regular(x[0]), x[1], true)),
+      ROW("solve_triangular, right", INPUTS(values({3, 3}), values({2, 3})),
+          at::linalg_solve_triangular(regular(x[0]), x[1], false, false, true)),
+      ROW("solve", INPUTS(values({3, 3}), values({3, 2})), std::get<0>(at::_linalg_solve_ex(regular(x[0]), x[1]))),
+      ROW("solve, right", INPUTS(values({3, 3}), values({2, 3})), std::get<0>(at::_linalg_solve_ex(regular(x[0]), x[1], false))),
+      ROW("solve of vectors", INPUTS(values({3, 3}), values({3})), std::get<0>(at::_linalg_solve_ex(regular(x[0]), x[1]))),
+      ROW("inv", INPUTS(values({3, 3})), first(at::linalg_inv_ex(regular(x[0])))),
+      ROW("det", INPUTS(values({3, 3})), std::get<0>(at::_linalg_det(regular(x[0])))),
+      ROW("slogdet", INPUTS(values({3, 3})), std::get<1>(at::_linalg_slogdet(regular(x[0])))),
+      ROW("lstsq", INPUTS(values({3, 2}), values({3})), std::get<0>(at::linalg_lstsq(x[0], x[1]))),
+      ROW("eigh", INPUTS(values({3, 3})), at::abs(std::get<1>(at::_linalg_eigh(definite(x[0]))))),
+      ROW("eigvalsh", INPUTS(values({3, 3})), std::get<0>(at::_linalg_eigh(definite(x[0]), "U"))),
+      ROW("eig", INPUTS(values({3, 3})), at::abs(first(at::linalg_eig(regular(x[0]))))),
+      ROW("svd", INPUTS(values({3, 2})), at::abs(std::get<0>(at::_linalg_svd(x[0])))),
+      ROW("svdvals", INPUTS(values({3, 2})), std::get<1>(at::_linalg_svd(x[0]))),
+      ROW("pinv", INPUTS(values({3, 2})), at::linalg_pinv(x[0], Tensor(), Tensor())),
+      ROW("matrix_exp", INPUTS(values({3, 3}, -1, 1)), at::linalg_matrix_exp(x[0])),
+  });
+}
+
+TEST(fourier_transforms) {
+  run({
+      ROW("c2c", INPUTS(values({2, 3, 2})), at::view_as_real(at::_fft_c2c(at::view_as_complex(x[0]), {1, 0}, 1, true))),
+      ROW("r2c", INPUTS(values({3, 5})), at::view_as_real(at::_fft_r2c(x[0], {0, 1}, 0, true))),
+      ROW("r2c whole", INPUTS(values({3, 4})), at::view_as_real(at::_fft_r2c(x[0], {1}, 2, false))),
+      ROW("c2r", INPUTS(values({2, 3, 2})), at::_fft_c2r(at::view_as_complex(x[0]), {0, 1}, 2, 4)),
+      ROW("c2r of an odd length", INPUTS(values({2, 3, 2})), at::_fft_c2r(at::view_as_complex(x[0]), {1}, 0, 5)),
+  });
+}
+
 TEST(in_place) {
   run({
       ROW("add_", INPUTS(values({2, 3}), values({3}, 1, 2)), x[0].clone().add_(x[1], 0.5)),
