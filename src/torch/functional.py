@@ -258,8 +258,9 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 
     `torch.linalg.lu_factor` is what one should call.
     """
-    factors, pivots, info = _C._linalg.linalg_lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
-    result = (factors, pivots, info) if get_infos else (factors, pivots)
+    result: Any = _operators._lu_with_info(A, pivot, check_errors=not get_infos)
+    if not get_infos:
+        result = tuple(result[:2])
     if out is None:
         return result
     for target, value in zip(out, result, strict=True):

@@ -52,17 +52,7 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, std::optional<I
                           std::optional<ScalarType> dtype) {
   TORCH_CHECK(!ord.is_complex(), "linalg.vector_norm: Expected a non-complex scalar as the order of norm.");
   check_floating_or_complex(self, "linalg.vector_norm", /*low_precision=*/true);
-  const double order = ord.toDouble();
   const IntArrayRef dims = dim ? *dim : IntArrayRef();
-  if (self.numel() == 0 && (order < 0 || std::isinf(order))) {
-    TORCH_CHECK(!dims.empty(), "linalg.vector_norm cannot compute the ", order,
-                " norm on an empty tensor because the operation does not have an identity");
-    const DimMask mask = dim_mask(dims, self.dim());
-    for (int64_t i = 0; i < self.dim(); ++i) {
-      TORCH_CHECK(!mask[i] || self.sizes()[i] != 0, "linalg.vector_norm cannot compute the ", order, " norm on the dimension ", i,
-                  "because this dimension is empty and the operation does not have an identity");
-    }
-  }
   return at::norm(in_dtype(self, dtype, "linalg.vector_norm"), std::optional<Scalar>(ord), dims, keepdim);
 }
 
@@ -235,10 +225,11 @@ Tensor linalg_matrix_exp(const Tensor& self) {
   if (c10::is_reduced_floating_type(self.dtype())) return native::linalg_matrix_exp(self.to(kFloat)).to(self.dtype());
   if (self.numel() == 0 || self.device().is_meta()) return at::empty_like(self);
   // Matrices are halved until the polynomial is as good as the dtype, then squared as often: each its own times.
-  constexpr double kLargestNorm = 1.09;  // where 19 terms of the series are exact to 2^-53
+  // Up to this norm, 19 terms of the series are exact to the dtype's last place.
+  const double largest_norm = c10::real_type(self.dtype()) == kFloat ? 3.01 : 1.09;
   constexpr double kMostHalvings = 1100;
   const Tensor norms = at::linalg_matrix_norm(self, Scalar(1)).to(kDouble);
-  const Tensor halvings = at::ceil(at::clamp(at::log2(at::div(norms, Scalar(kLargestNorm))), Scalar(0), Scalar(kMostHalvings)));
+  const Tensor halvings = at::ceil(at::clamp(at::log2(at::div(norms, Scalar(largest_norm))), Scalar(0), Scalar(kMostHalvings)));
   const Tensor times = at::unsqueeze(at::unsqueeze(at::where(at::isfinite(norms), halvings, Scalar(0)), -1), -1);
   Tensor result = exponential_polynomial(at::mul(self, at::pow(Scalar(2), at::neg(times)).to(self.dtype())));
   const int64_t most = static_cast<int64_t>(at::amax(times, IntArrayRef{}).item<double>());

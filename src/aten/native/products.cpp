@@ -167,7 +167,7 @@ Operand sum_unused(Operand operand, const Labels& used) {
     }
   }
   if (dims.empty()) return operand;
-  return {at::sum(operand.tensor, IntArrayRef(dims), false, operand.tensor.dtype()), std::move(left)};
+  return {at::sum(operand.tensor, IntArrayRef(dims)), std::move(left)};
 }
 
 // The product of two operands, summed over the labels that both have and nobody asks for later: one bmm.
@@ -216,7 +216,9 @@ Operand multiply(const Operand& a, const Operand& b, const Labels& later) {
       at::reshape(a.permuted(a_order).expand(sizes(a_order)), {batches, product(a_sizes), product(summed_sizes)});
   const Tensor right =
       at::reshape(b.permuted(b_order).expand(sizes(b_order)), {batches, product(summed_sizes), product(b_sizes)});
-  return {at::reshape(at::bmm(left, right), sizes(order)), order};
+  // Sums over what nobody else has made int64 of smaller integers.
+  const ScalarType dtype = c10::promote_types(left.dtype(), right.dtype());
+  return {at::reshape(at::bmm(left.to(dtype), right.to(dtype)), sizes(order)), order};
 }
 
 std::vector<std::string_view> split_terms(std::string_view text) {

@@ -305,9 +305,13 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
   if (exponent == 2) return at::sqrt(at::sum(at::mul(magnitude, magnitude), dim, keepdim));
   if (exponent == 1) return at::sum(magnitude, dim, keepdim);
   if (exponent == 0) return at::sum(at::ne(self, Scalar(0)), dim, keepdim, magnitude.dtype());
-  TORCH_CHECK(self.numel() > 0 || (!std::isinf(exponent) && exponent > 0),
-              "linalg.vector_norm cannot compute the ", exponent,
-              " norm on an empty tensor because the operation does not have an identity");
+  if (self.numel() == 0 && (std::isinf(exponent) || exponent < 0)) {
+    const DimMask mask = dim_mask(dim, self.dim());
+    for (int64_t i = 0; i < self.dim(); ++i) {
+      TORCH_CHECK(!mask[i] || self.sizes()[i] != 0, "linalg.vector_norm cannot compute the ", exponent,
+                  " norm on an empty tensor because the operation does not have an identity");
+    }
+  }
   if (std::isinf(exponent)) return exponent > 0 ? at::amax(magnitude, dim, keepdim) : at::amin(magnitude, dim, keepdim);
   return at::pow(at::sum(at::pow(magnitude, exponent), dim, keepdim), Scalar(1 / exponent));
 }

@@ -60,6 +60,10 @@ class Transform {
 
   // Not in place.
   void operator()(const C* input, C* output) {
+    if (n_ == 1) {  // which kissfft finds no factor of
+      output[0] = input[0];
+      return;
+    }
     if (chirp_.empty()) {
       if (forward_) engine_.fwd(output, input, static_cast<int>(n_));
       else engine_.inv(output, input, static_cast<int>(n_));
