@@ -125,6 +125,7 @@ def main(argv: list[str] | None = None) -> int:
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # else somebody said `nohup`
         signal.signal(signal.SIGHUP, _interrupt)
     try:
+        _check_working_directory()
         if not words or words[0] in ("-h", "--help", "help"):
             print_help()
             sys.stdout.flush()
@@ -170,6 +171,15 @@ def main(argv: list[str] | None = None) -> int:
         )
         print_error(full)
         return full.exit_code
+
+
+def _check_working_directory() -> None:
+    try:
+        os.getcwd()  # noqa: PTH109 - what libraries call, too
+    except OSError as error:
+        raise HostError(
+            f"the working directory cannot be used: {error.strerror}", hint="change to one that exists: `cd`"
+        ) from error
 
 
 def _load_command(name: str) -> ModuleType:

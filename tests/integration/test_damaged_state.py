@@ -114,6 +114,23 @@ def test_damaged_state(
         assert read_contents(package)["share/a.txt"] == b"a\n", "an old one is not taken for the package"
 
 
+def test_links_that_lead_nowhere(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for pattern in STATE:
+        (name,) = {path.relative_to(home) for path in home.glob(pattern)}
+        folder = home.with_name("linked")
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(home, folder, symlinks=True)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        (folder / name).unlink()
+        (folder / name).symlink_to("nowhere/at/all")
+        for words in (["plan", *request(folder)], ship(folder), install(folder)):
+            code = cli.main(words)
+            said = capsys.readouterr().err
+            assert (code == 0) != ("error: " in said), (name, words, said)
+
+
 @pytest.mark.parametrize("place", ["dist", "dist/logs", "dist/channel", "dist/work", "cache/slipway"])
 def test_a_file_where_a_folder_is_to_be(
     home: Path, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -33,9 +33,12 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write `content` (text as UTF-8) to `path` whole or not at all, see `replace_file`."""
+    """Write `content` (text as UTF-8) to `path` whole or not at all, see `replace_file`.
+
+    Names of files may hold bytes that are no UTF-8; in a text they become escapes.
+    """
     with replace_file(path) as beside:
-        beside.write_bytes(content.encode() if isinstance(content, str) else content)
+        beside.write_bytes(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 
 def copy_file(path: Path, target: Path) -> None:

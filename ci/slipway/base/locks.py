@@ -6,7 +6,9 @@ import fcntl
 import os
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
+
+from slipway.base.errors import HostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,10 +30,11 @@ def hold_lock(path: Path, *, patience: float = 0, on_wait: Callable[[], None] | 
 
     Raises:
         BlockingIOError: another process still holds it; `read_lock_owner` tells which.
+        HostError: it is a link that leads nowhere.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + patience
-    with path.open("a+", encoding="ascii") as stream:
+    with _open(path) as stream:
         while True:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -48,6 +51,13 @@ def hold_lock(path: Path, *, patience: float = 0, on_wait: Callable[[], None] | 
         stream.flush()
         yield
         stream.truncate(0)
+
+
+def _open(path: Path) -> TextIO:
+    try:
+        return path.open("a+", encoding="ascii")
+    except FileNotFoundError:
+        raise HostError("a link of this name leads nowhere", where=str(path), hint="remove it") from None
 
 
 def read_lock_owner(path: Path) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
 from slipway.base.paths import cache_folder
+from slipway.base.text import printable
 from slipway.channel import limited_access, rattler
 from slipway.channel.package import rattler_panics
 from slipway.channel.prefix import Prefix, installed_paths
@@ -68,7 +69,7 @@ def solve(
             records = rattler.run(
                 rattler.solve(
                     sources=access.channels,
-                    specs=[strict_spec(spec) for spec in specs],
+                    specs=[printable(strict_spec(spec)) for spec in specs],
                     platforms=[rattler.Subdir(subdir) for subdir in SUBDIRS],
                     virtual_packages=virtual_packages() if virtual is None else virtual,
                     gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client()),
@@ -122,6 +123,12 @@ def _named_errors(channels: Sequence[str]) -> Iterator[LimitedAccess]:
     with limited_access.limited_access(channels) as access:
         try:
             yield access
+        except (
+            rattler.exceptions.InvalidChannelError,
+            rattler.exceptions.InvalidUrlError,
+            UnicodeEncodeError,
+        ) as error:
+            raise ChannelError(f"there can be no such channel: {error}", where=", ".join(channels)) from error
         except (rattler.exceptions.GatewayError, rattler.exceptions.FetchRepoDataError) as error:
             text = access.explain(str(error))
             if all(map(local_folder, channels)):

@@ -61,7 +61,7 @@ class Channel:
     def packages(self, name: str | None = None) -> list[Path]:
         """The package files that lie there, by subdir and file name; of one name or of all."""
         found = sorted(self.folder.glob(f"*/*{PACKAGE_SUFFIX}"))
-        return [path for path in found if name is None or package_name(path) == name]
+        return [path for path in found if path.is_file() and (name is None or package_name(path) == name)]
 
     def records(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         """What its index says: each package's file, and its record (name, sha256, ...).

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from slipway.base.errors import HostError
+from slipway.base.errors import ChannelError, HostError
 from slipway.base.http import DOWNLOAD_ERRORS, ServerLimitError, open_url, read_chunks, read_limits
 from slipway.base.secrets import remember_url
 from slipway.channel import rattler
@@ -47,8 +47,14 @@ def without_credentials(address: str) -> str:
     """The address of a channel without a user, a password (``https://USER:PASSWORD@...``) or a token (``/t/TOKEN/``).
 
     They come back with `with_credentials` for as long as this process lives.
+
+    Raises:
+        ChannelError: it is no address.
     """
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:
+        raise ChannelError(f"this is no address of a channel: {error}", where=address) from error
     if parts.scheme not in ("http", "https"):
         return address
     path = _TOKEN.sub("", parts.path)

@@ -15,7 +15,7 @@ def strict_spec(spec: str) -> str:
 
     ``name 1.2`` becomes ``name 1.2.*``; ``name 1.2 build`` becomes ``name ==1.2 build``; ``===`` becomes ``==``.
     """
-    name, *rest = spec.replace("===", "==").split()
+    name, *rest = spec.replace("===", "==").split() or [""]
     if rest and PLAIN_VERSION.fullmatch(rest[0]):
         rest[0] = f"=={rest[0]}" if len(rest) > 1 else f"{rest[0]}.*"
     return " ".join([name, *rest])

@@ -83,6 +83,10 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise RecipeError("the file is not UTF-8 text", where=str(path), hint=f"byte {error.start} is wrong") from None
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise RecipeError(f"the file cannot be read: {error.strerror}", where=str(path)) from error
 
 
 @dataclass(frozen=True)

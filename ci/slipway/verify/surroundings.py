@@ -81,6 +81,8 @@ def find_previous(channel: Path, facts: PackageFacts) -> Path | None:
     sort = _sort_of_build(str(facts.index.get("build", "")))
     found: list[tuple[rattler.Version, float, Path]] = []
     for path in (channel / str(facts.index.get("subdir", ""))).glob(f"{facts.package}-*.conda"):
+        if not path.is_file():
+            continue  # a link to what has gone
         name, version, build = path.stem.rsplit("-", 2)
         if name == facts.package and rattler.Version(version) <= most and _sort_of_build(build) == sort:
             found.append((rattler.Version(version), path.stat().st_mtime, path))
