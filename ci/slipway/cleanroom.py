@@ -8,7 +8,8 @@ Linux, made with `unshare`, no rights needed where the system allows them). From
 - the libraries of glibc and those that these programs need, copied: never libstdc++, libgcc_s or an OpenMP runtime,
 - /proc and a few devices.
 
-The environment is seen at the path that it was installed to.
+The environment is seen at the path that it was installed to. There is no network but the room's own ports, unless it is
+asked for, and what a test leaves running ends with it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,6 +44,12 @@ FOREIGN = re.compile(r"lib(stdc\+\+|gcc_s|gomp|iomp5|omp|python|cuda|mkl|openbla
 """What must never come from the host."""
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
+
+LOOPBACK = """
+import fcntl, socket, struct
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 1))  # SIOCSIFFLAGS, IFF_UP
+"""
+"""A program that lets the processes of a new network namespace reach each other at 127.0.0.1."""
 
 GUEST = {"LC_ALL": "C", "HOME": "/home/guest", "TMPDIR": "/tmp", "USER": "guest", "TERM": "dumb"}
 
@@ -148,9 +156,13 @@ class CleanRoom:
         env: Mapping[str, str],
         what: str,
         log: Path,
+        network: bool = False,
         on_line: Callable[[str], None] | None = None,
     ) -> proc.Completed:
         """Run a bash script in the room, with exactly `env`; what it returns is the caller's to judge.
+
+        Args:
+            network: whether there is one.
 
         Raises:
             HostError: this system does not let users make namespaces.
@@ -163,13 +175,14 @@ class CleanRoom:
         outer = "\n".join(
             [
                 "set -e",
+                *([] if network else [shlex.join([sys.executable, "-I", "-c", LOOPBACK])]),
                 *mounts,
                 f"mount -t proc proc {_inside(self.root, Path('/proc'))}",
                 f"exec {chroot} {shlex.quote(str(self.root))} /usr/bin/env -i {variables} "
                 f"/bin/bash -c {shlex.quote(inner)}",
             ]
         )
-        command = [*_unshare(), "bash", "-c", outer]
+        command = [*_unshare(network=network), "bash", "-c", outer]
         return proc.run(
             command, env={"PATH": os.defpath}, what=what, log=log, on_line=on_line, error=BuildError, check=False
         )
@@ -179,7 +192,7 @@ def _inside(root: Path, path: Path) -> str:
     return shlex.quote(str(root / path.relative_to("/")))
 
 
-def _unshare() -> list[str]:
+def _unshare(*, network: bool) -> list[str]:
     """The command that makes the namespaces, after a trial.
 
     Raises:
@@ -190,7 +203,8 @@ def _unshare() -> list[str]:
         raise HostError("`unshare` is not installed", hint="it comes with util-linux; a clean room needs it")
     refused: list[str] = []
     for own_user in (["--user", "--map-root-user"], *([[]] if os.geteuid() == 0 else [])):
-        command = [program, *own_user, "--mount", "--pid", "--fork", "--propagation", "private"]
+        command = [program, *own_user, "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private"]
+        command += [] if network else ["--net", "--ipc"]
         trial = proc.run([*command, "true"], env={"PATH": os.defpath}, what="making namespaces", check=False)
         if trial.returncode == 0:
             return command

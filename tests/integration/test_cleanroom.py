@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,28 @@ def test_environment_of_the_caller_is_absent(prefix: Path, tmp_path: Path, monke
     code, lines = run(CleanRoom(tmp_path / "room", [prefix], LINUX_64), prefix, "env", tmp_path / "log")
     assert code == 0
     assert {line.partition("=")[0] for line in lines} <= {*environment_of(prefix), "PWD", "OLDPWD", "SHLVL", "_"}
+
+
+def test_there_is_no_network_but_the_rooms_own(prefix: Path, tmp_path: Path) -> None:
+    room = CleanRoom(tmp_path / "room", [prefix], LINUX_64)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        reach = f"exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]} && echo reached"
+        assert run(room, prefix, reach, tmp_path / "log")[0] != 0
+        done = room.run(
+            reach, cwd=prefix, env=environment_of(prefix), what="a test", log=tmp_path / "log", network=True
+        )
+        assert (done.returncode, done.tail) == (0, ("reached",))
+    own = "cat /proc/net/fib_trie | grep -c 127.0.0.1; awk 'NR > 2 && !/^ *lo:/ { exit 1 }' /proc/net/dev"
+    assert run(room, prefix, own, tmp_path / "log")[0] == 0
+
+
+def test_what_a_test_leaves_running_ends_with_it(prefix: Path, tmp_path: Path) -> None:
+    room = CleanRoom(tmp_path / "room", [prefix], LINUX_64)
+    stays = "(while true; do date > alive; sleep 0.1; done) > /dev/null 2>&1 &"
+    assert run(room, prefix, stays, tmp_path / "log")[0] == 0
+    (prefix / "alive").unlink(missing_ok=True)
+    time.sleep(0.5)
+    assert not (prefix / "alive").exists()
 
 
 @pytest.mark.parametrize(
@@ -124,7 +148,7 @@ def test_where_users_may_make_no_namespaces(rights: str, works: bool) -> None:
     """With root's rights it works without a user namespace; without them the error says what is missing."""
     program = (
         "from slipway.cleanroom import _unshare\nfrom slipway.base.errors import HostError\n"
-        "try:\n    print(_unshare())\nexcept HostError as error:\n    print(error.message, error.hint)\n"
+        "try:\n    print(_unshare(network=False))\nexcept HostError as error:\n    print(error.message, error.hint)\n"
     )
     script = f"echo 0 > /proc/sys/user/max_user_namespaces; exec {rights}{sys.executable} -c {shlex.quote(program)}"
     answer = subprocess.run(

@@ -4,8 +4,8 @@
     slipway cleanroom NAME... [--project D]  the tests that other packages carry, and D, built by its own build.sh
 
 Each package is installed into an empty prefix, with what its tests require, and locked into a root file system that has
-a shell, the tools of POSIX, glibc, and nothing else. A script looks for the host's compilers, Pythons, headers and
-libraries in there first, and fails the test if it sees one.
+a shell, the tools of POSIX, glibc, and nothing else: no home, no network. A script looks for the host's compilers,
+Pythons, headers and libraries in there first, and fails the test if it sees one.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--with", action="append", dest="extra", default=[], metavar="SPEC", help="what projects need beside packages"
     )
+    parser.add_argument("--network", action="store_true", help="let tests and projects use the network")
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
     parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
@@ -91,7 +92,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         for trial in trials:
             started = time.monotonic()
             with reporter.step(trial.title):
-                passed = _run_trial(trial, workspace, channels, reporter)
+                passed = _run_trial(trial, workspace, channels, reporter, network=arguments.network)
             rows.append((trial.title, "passed" if passed else "FAILED", human_seconds(time.monotonic() - started)))
     reporter.line(format_table(("what", "result", "time"), rows, right=(2,)))
     return TestsFailedError.exit_code if any(result != "passed" for _, result, _ in rows) else 0
@@ -137,7 +138,9 @@ def _newest(workspace: Workspace, name: str) -> Path:
     return max(found, key=lambda path: path.stat().st_mtime)
 
 
-def _run_trial(trial: Trial, workspace: Workspace, channels: tuple[str, ...], reporter: Reporter) -> bool:
+def _run_trial(
+    trial: Trial, workspace: Workspace, channels: tuple[str, ...], reporter: Reporter, *, network: bool
+) -> bool:
     """Make the environment and the room, look for the host in it, then run the trial; whether all went well."""
     folder = workspace.work / "cleanroom"
     prefix, project = folder / "prefix", folder / "project"
@@ -160,6 +163,7 @@ def _run_trial(trial: Trial, workspace: Workspace, channels: tuple[str, ...], re
                 env=environment_of(prefix),
                 what=title,
                 log=log,
+                network=network,
                 on_line=lambda line, task=task: task.update(text=line[:100]),  # type: ignore[misc]
             )
         if completed.returncode != 0:

@@ -5,7 +5,9 @@ and must come to the same package name, which is checked. Nothing else of slipwa
 package, the package is judged, and it is published like any other.
 
 conda makes the environments itself, from a cache of packages of its own that is empty at first: what it fetches it
-checks, and channels of this machine are checked before. Its scripts are not isolated.
+checks, and channels of this machine are checked before. Its scripts are not isolated: conda-build solves, fetches and
+runs them in one process, which needs conda's own folders and the network. It gets no variable whose name says that it
+is secret.
 
 slipway's tests exercise the command line that it makes, not conda-build itself: that takes a conda installation.
 """
@@ -19,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base import proc
 from slipway.base.errors import BuildError, HostError, IntegrityError
+from slipway.base.secrets import names_a_secret
 from slipway.channel.environments import local_folder
 from slipway.channel.folder import Channel
 from slipway.engines.conda_build_recipe import write_recipe
@@ -59,8 +62,7 @@ class CondaBuildEngine:
             with reporter.task(output.name) as task:
                 proc.run(
                     command_line(conda, recipe, context, target),
-                    env=dict(context.environ)
-                    | {"CPU_COUNT": str(context.jobs), "CONDA_PKGS_DIRS": str(Path(folder) / "packages")},
+                    env=environment(output, context) | {"CONDA_PKGS_DIRS": str(Path(folder) / "packages")},
                     what=f"conda build of `{output.name}`",
                     log=log,
                     on_line=lambda line: task.update(text=line[:100]),
@@ -79,8 +81,19 @@ class CondaBuildEngine:
         if isolation is Isolation.REQUIRED:
             raise HostError("conda-build's scripts cannot be isolated", hint="use `--engine rattler`")
         if isolation is Isolation.AUTO and not self._told:
-            reporter.line("scripts are NOT isolated: conda-build runs them as you, with your files and the network")
+            reporter.line(
+                "scripts are NOT isolated: conda-build runs them as you, with your files and the network "
+                "(but without variables such as *_TOKEN)"
+            )
         self._told = True
+
+
+def environment(output: RenderedOutput, context: BuildContext) -> dict[str, str]:
+    """What conda-build sees of the caller's variables: not what their names call secrets, but where the recipe asks."""
+    asked = {*output.script_env, *output.secret_env}
+    asked |= {*output.staging.script_env, *output.staging.secret_env} if output.staging is not None else set()
+    seen = {name: value for name, value in context.environ.items() if name in asked or not names_a_secret(name)}
+    return seen | {"CPU_COUNT": str(context.jobs)}
 
 
 def check_packages(channels: Iterable[str]) -> None:

@@ -15,6 +15,7 @@ from slipway.base.log import NullReporter
 from slipway.base.platform import LINUX_64
 from slipway.channel.folder import Channel
 from slipway.engines import load_engine
+from slipway.engines.conda_build import environment
 from slipway.engines.engine import BuildContext, Isolation
 from slipway.recipe import load_recipe, render
 
@@ -69,6 +70,14 @@ def test_conda_build_gets_one_output_in_one_variant(fake_conda: BuildContext) ->
         assert words[1] != str(output.recipe_dir)
         assert words[-5:] == ["--override-channels", "--channel", "file:///c", "--channel", "conda-forge"]
         assert "slipway_digest=abc" in words
+
+
+def test_conda_build_sees_no_secrets_but_those_that_are_asked_for(
+    make_output: Callable[..., RenderedOutput], context: BuildContext
+) -> None:
+    given = replace(context, environ={"HOME": "/h", "MY_TOKEN": "1", "DB_PASSWORD": "2", "AWS_ACCESS_KEY_ID": "3"})
+    output = replace(make_output(), script_env={"DB_PASSWORD": "2"}, secret_env=("DB_PASSWORD",))
+    assert environment(output, given) == {"HOME": "/h", "DB_PASSWORD": "2", "CPU_COUNT": "2"}
 
 
 def test_without_conda_it_says_so(make_output: Callable[..., RenderedOutput], context: BuildContext) -> None:
