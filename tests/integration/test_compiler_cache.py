@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from slipway.channel.archive import read_contents
 from slipway.channel.package import read_info
 
 from .conftest import CHECKOUT
@@ -169,6 +170,37 @@ def test_the_store_is_no_part_of_what_is_built(builder: Builder) -> None:
     builder.store = {"SCCACHE_DIR": str(builder.folder / "another"), "SCCACHE_CACHE_SIZE": "1G"}
     again = builder.slipway("ship", builder.folder / "recipe", "--dist", builder.dist, env=builder.environment)
     assert "up to date" in again.stdout
+
+
+FORGE = r"""
+cc1=$("$CC" -print-prog-name=cc1)
+mv "$cc1" "$cc1.real"
+echo '__attribute__((weak)) int forged_symbol = 1;' > "$PWD/forged.h"
+cat > "$cc1" <<END
+#!/bin/sh
+for word; do [ "\$word" = -E ] && exec "$cc1.real" "\$@"; done
+exec "$cc1.real" "\$@" -include "$PWD/forged.h"
+END
+chmod +x "$cc1"
+"""
+"""Puts another program in the place of a part of the compiler, of which sccache's keys know only the driver."""
+
+
+def test_what_a_script_brings_into_the_store_others_get(builder: Builder, slipway: Slipway, tmp_path: Path) -> None:
+    """A known limit, told in docs/trust.md: who builds recipes of strangers gives them a store of their own."""
+    script = builder.folder / "recipe/build.sh"
+    honest = script.read_text(encoding="utf-8")
+    script.write_text(FORGE + honest, encoding="utf-8")
+    assert builder.counts() == (0, 3, 0)
+    (tmp_path / "elsewhere").mkdir()
+    other = Builder(slipway, tmp_path / "elsewhere", builder.builds, builder.store)
+    assert other.counts() == (3, 0, 0)
+    (package,) = (other.dist / "channel/linux-64").glob("*.conda")
+    assert b"forged_symbol" in read_contents(package)["lib/libcached.so"]
+    other.store = {"SCCACHE_DIR": str(tmp_path / "a-store-of-its-own")}
+    assert other.counts() == (0, 3, 0)
+    (package,) = (other.dist / "channel/linux-64").glob("*.conda")
+    assert b"forged_symbol" not in read_contents(package)["lib/libcached.so"]
 
 
 def test_redis(builder: Builder, redis: tuple[str, subprocess.Popen[bytes]]) -> None:
