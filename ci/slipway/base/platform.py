@@ -26,8 +26,6 @@ class Platform:
         architecture: its processor, as selectors name it: ``x86_64``, ``x86``, ``aarch64``, ``arm64``, ...
         cpu: its processor, as the kernel and compilers name it: ``x86_64``, ``i686``, ``aarch64``, ...
         gnu_triplet: how Debian names its library folders, such as ``x86_64-linux-gnu``; None where there is no glibc.
-        conda_triplet: the prefix of the compilers' programs, such as ``x86_64-conda-linux-gnu``; None where they have
-            none.
         library_suffix: of shared libraries: ``.so``, ``.dylib``, ``.dll``.
         loader: where programs look for the dynamic loader; None where it is not named in them.
         emulator: the program that runs this platform's programs on another processor; None where there is none.
@@ -38,7 +36,6 @@ class Platform:
     architecture: str
     cpu: str
     gnu_triplet: str | None = None
-    conda_triplet: str | None = None
     library_suffix: str = ".so"
     loader: str | None = None
     emulator: str | None = None
@@ -68,17 +65,14 @@ class Platform:
 
 
 def _linux(
-    suffix: str, cpu: str, loader: str, emulator: str, *, selector: str | None = None, gnu: str | None = None,
-    debian: str | None = None,
-) -> Platform:  # fmt: skip
-    gnu = gnu or f"{cpu}-{{}}linux-gnu"
+    suffix: str, cpu: str, loader: str, emulator: str, *, selector: str | None = None, gnu: str | None = None
+) -> Platform:
     return Platform(
         subdir=f"linux-{suffix}",
         system="linux",
         architecture=selector or cpu,
         cpu=cpu,
-        gnu_triplet=debian or gnu.format(""),
-        conda_triplet=gnu.format("conda-"),
+        gnu_triplet=gnu or f"{cpu}-linux-gnu",
         loader=loader,
         emulator=emulator,
     )
@@ -90,19 +84,17 @@ PLATFORMS: Final[Mapping[str, Platform]] = {
     known.subdir: known
     for known in (
         LINUX_64,
-        _linux("32", "i686", "/lib/ld-linux.so.2", "qemu-i386", selector="x86", debian="i386-linux-gnu"),
+        _linux("32", "i686", "/lib/ld-linux.so.2", "qemu-i386", selector="x86", gnu="i386-linux-gnu"),
         _linux("aarch64", "aarch64", "/lib/ld-linux-aarch64.so.1", "qemu-aarch64"),
-        _linux("armv6l", "armv6l", "/lib/ld-linux-armhf.so.3", "qemu-arm", gnu="armv6l-{}linux-gnueabihf",
-               debian="arm-linux-gnueabihf"),
-        _linux("armv7l", "armv7l", "/lib/ld-linux-armhf.so.3", "qemu-arm", gnu="armv7l-{}linux-gnueabihf",
-               debian="arm-linux-gnueabihf"),
-        _linux("ppc64le", "ppc64le", "/lib64/ld64.so.2", "qemu-ppc64le", gnu="powerpc64le-{}linux-gnu"),
-        _linux("ppc64", "ppc64", "/lib64/ld64.so.1", "qemu-ppc64", gnu="powerpc64-{}linux-gnu"),
+        _linux("armv6l", "armv6l", "/lib/ld-linux-armhf.so.3", "qemu-arm", gnu="arm-linux-gnueabihf"),
+        _linux("armv7l", "armv7l", "/lib/ld-linux-armhf.so.3", "qemu-arm", gnu="arm-linux-gnueabihf"),
+        _linux("ppc64le", "ppc64le", "/lib64/ld64.so.2", "qemu-ppc64le", gnu="powerpc64le-linux-gnu"),
+        _linux("ppc64", "ppc64", "/lib64/ld64.so.1", "qemu-ppc64", gnu="powerpc64-linux-gnu"),
         _linux("s390x", "s390x", "/lib/ld64.so.1", "qemu-s390x"),
         _linux("riscv32", "riscv32", "/lib/ld-linux-riscv32-ilp32d.so.1", "qemu-riscv32"),
         _linux("riscv64", "riscv64", "/lib/ld-linux-riscv64-lp64d.so.1", "qemu-riscv64"),
-        Platform("osx-64", "osx", "x86_64", "x86_64", None, "x86_64-apple-darwin13.4.0", ".dylib"),
-        Platform("osx-arm64", "osx", "arm64", "arm64", None, "arm64-apple-darwin20.0.0", ".dylib"),
+        Platform("osx-64", "osx", "x86_64", "x86_64", library_suffix=".dylib"),
+        Platform("osx-arm64", "osx", "arm64", "arm64", library_suffix=".dylib"),
         Platform("win-64", "win", "x86_64", "x86_64", library_suffix=".dll"),
         Platform("win-32", "win", "x86", "i686", library_suffix=".dll"),
         Platform("win-arm64", "win", "arm64", "arm64", library_suffix=".dll"),

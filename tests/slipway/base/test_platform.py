@@ -23,22 +23,21 @@ def test_names_of_linux_64() -> None:
         "64",
     )
     assert LINUX_64.gnu_triplet == "x86_64-linux-gnu"
-    assert LINUX_64.conda_triplet == "x86_64-conda-linux-gnu"
     assert LINUX_64.subdirs == ("linux-64", "noarch")
 
 
 @pytest.mark.parametrize(
-    ("subdir", "architecture", "cpu", "debian", "conda"),
+    ("subdir", "architecture", "cpu", "debian"),
     [
-        ("linux-32", "x86", "i686", "i386-linux-gnu", "i686-conda-linux-gnu"),
-        ("linux-aarch64", "aarch64", "aarch64", "aarch64-linux-gnu", "aarch64-conda-linux-gnu"),
-        ("linux-armv7l", "armv7l", "armv7l", "arm-linux-gnueabihf", "armv7l-conda-linux-gnueabihf"),
-        ("linux-ppc64le", "ppc64le", "ppc64le", "powerpc64le-linux-gnu", "powerpc64le-conda-linux-gnu"),
+        ("linux-32", "x86", "i686", "i386-linux-gnu"),
+        ("linux-aarch64", "aarch64", "aarch64", "aarch64-linux-gnu"),
+        ("linux-armv7l", "armv7l", "armv7l", "arm-linux-gnueabihf"),
+        ("linux-ppc64le", "ppc64le", "ppc64le", "powerpc64le-linux-gnu"),
     ],
 )
-def test_who_calls_it_what(subdir: str, architecture: str, cpu: str, debian: str, conda: str) -> None:
+def test_who_calls_it_what(subdir: str, architecture: str, cpu: str, debian: str) -> None:
     found = find_platform(subdir)
-    assert (found.architecture, found.cpu, found.gnu_triplet, found.conda_triplet) == (architecture, cpu, debian, conda)
+    assert (found.architecture, found.cpu, found.gnu_triplet) == (architecture, cpu, debian)
     assert (found.system, found.library_suffix) == ("linux", ".so")
 
 

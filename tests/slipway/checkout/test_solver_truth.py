@@ -12,8 +12,9 @@ import yaml
 from slipway.base.errors import UsageError
 from slipway.base.platform import LINUX_64
 from slipway.checkout.solver_truth import Row, Table, as_markdown, judge, read_table
-from slipway.checkout.solver_truth_channel import Record, output_records, read_dependencies, write_channel
 from slipway.recipe import load_recipe, render
+
+from ..truth_channel import Record, output_records, read_dependencies, write_channel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
