@@ -30,15 +30,23 @@ from torch._C import (
     get_default_dtype,
     get_num_threads,
     is_grad_enabled,
+    jagged,
     layout,
     memory_format,
     preserve_format,
     set_num_threads,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
     strided,
 )
 
 _dtypes = {name: value for name, value in vars(_C._dtypes).items() if isinstance(value, dtype)}
 globals().update(_dtypes)
+# Types that programs compare with, and that no tensor has here.
+globals().update({name: value for name, value in vars(_C._named_dtypes).items() if isinstance(value, dtype)})
 
 from torch._tensor import Tensor  # noqa: E402 - the C++ side needs the dtypes and the class in this order
 
@@ -78,16 +86,19 @@ if TYPE_CHECKING:
         cuda as cuda,
         distributed as distributed,
         distributions as distributions,
+        func as func,
         functional as functional,
         futures as futures,
         fx as fx,
         hub as hub,
         jit as jit,
+        library as library,
         mps as mps,
         multiprocessing as multiprocessing,
         nn as nn,
         optim as optim,
         overrides as overrides,
+        profiler as profiler,
         random as random,
         return_types as return_types,
         serialization as serialization,
@@ -100,6 +111,7 @@ if TYPE_CHECKING:
     from torch._C._dtypes import *  # noqa: F403
     from torch._C._VariableFunctions import *  # noqa: F403
     from torch._compile import compile as compile
+    from torch._file_reader import PyTorchFileReader as PyTorchFileReader
     from torch._legacy import (
         BFloat16Tensor as BFloat16Tensor,
         BoolTensor as BoolTensor,
@@ -113,6 +125,7 @@ if TYPE_CHECKING:
         ShortTensor as ShortTensor,
         set_default_tensor_type as set_default_tensor_type,
     )
+    from torch._ops import ops as ops
     from torch._switches import (
         are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
         get_deterministic_debug_mode as get_deterministic_debug_mode,
@@ -142,6 +155,11 @@ if TYPE_CHECKING:
         set_autocast_dtype as set_autocast_dtype,
         set_autocast_enabled as set_autocast_enabled,
     )
+    from torch.autograd.anomaly_mode import (
+        is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
+        is_anomaly_enabled as is_anomaly_enabled,
+    )
+    from torch.func import vmap as vmap
     from torch.functional import (
         atleast_1d as atleast_1d,
         atleast_2d as atleast_2d,
@@ -173,6 +191,20 @@ if TYPE_CHECKING:
         save as save,
     )
     from torch.storage import Storage as Storage, TypedStorage as TypedStorage
+    from torch.utils.dlpack import from_dlpack as from_dlpack
+
+    # Not in the stubs of the core, which list what tensors can be of.
+    complex32: dtype
+    float8_e5m2: dtype
+    float8_e4m3fn: dtype
+    float8_e5m2fnuz: dtype
+    float8_e4m3fnuz: dtype
+    float8_e8m0fnu: dtype
+    float4_e2m1fn_x2: dtype
+    qint8: dtype
+    quint8: dtype
+    qint32: dtype
+    quint4x2: dtype
 else:
 
     def __getattr__(name):
@@ -203,6 +235,7 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "jagged",
     "layout",
     "memory_format",
     "nan",
@@ -212,6 +245,11 @@ __all__ = [
     "preserve_format",
     "set_grad_enabled",
     "set_num_threads",
+    "sparse_bsc",
+    "sparse_bsr",
+    "sparse_coo",
+    "sparse_csc",
+    "sparse_csr",
     "strided",
     "version",
 ]

@@ -49,6 +49,11 @@ LAZY_ATTRIBUTES = {
     **dict.fromkeys(["pca_lowrank", "svd_lowrank"], "torch._lowrank"),
     "lobpcg": "torch._lobpcg",
     **dict.fromkeys(["eig", "lstsq", "matrix_rank", "solve", "symeig"], "torch._linalg_utils"),
+    "ops": "torch._ops",
+    "from_dlpack": "torch.utils.dlpack",
+    "PyTorchFileReader": "torch._file_reader",
+    **dict.fromkeys(["is_anomaly_enabled", "is_anomaly_check_nan_enabled"], "torch.autograd.anomaly_mode"),
+    "vmap": "torch.func",
     "compile": "torch._compile",
     "autocast": "torch.amp",
     **dict.fromkeys(
@@ -91,9 +96,7 @@ LAZY_ATTRIBUTES = {
 NOT_HERE = {
     "onnx": "export from another framework that reads the state_dict",
     "sparse": "use dense tensors",
-    "vmap": "write the batch dimension out",
-    "func": "use torch.autograd",
-    **dict.fromkeys(["complex32", "chalf"], "use torch.complex64"),
+    "chalf": "use torch.complex64",
 }
 
 # What a function in front of it calls, and nobody else: torch.unique(dim=...).

@@ -15,12 +15,15 @@ __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_stat
 _directory: str | None = None
 
 
+def _get_torch_home() -> str:
+    """The folder of torch's own files: `$TORCH_HOME`, or `torch` in the user's cache."""
+    cache = os.environ.get("XDG_CACHE_HOME", str(Path("~/.cache").expanduser()))
+    return str(Path(os.environ.get("TORCH_HOME", f"{cache}/torch")).expanduser())
+
+
 def get_dir() -> str:
     """The folder of files that were downloaded: `$TORCH_HOME/hub`, or `hub` in the user's cache."""
-    if _directory is not None:
-        return _directory
-    cache = os.environ.get("XDG_CACHE_HOME", str(Path("~/.cache").expanduser()))
-    return str(Path(os.environ.get("TORCH_HOME", f"{cache}/torch")).expanduser() / "hub")
+    return _directory if _directory is not None else str(Path(_get_torch_home()) / "hub")
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:

@@ -12,9 +12,10 @@ import pickle
 import struct
 import sys
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import torch
 from torch import _utils
@@ -27,13 +28,16 @@ from torch._weights_only_unpickler import (
 from torch.storage import STORAGE_CLASSES, TypedStorage, typed_storage_class
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
 
     from torch import UntypedStorage
 
     PathOrFile = str | os.PathLike[str] | IO[bytes]
-    MapLocation = None | str | torch.device | dict[str, str] | Callable[[Any, str], Any]
+
+# For annotations of programs.
+FILE_LIKE: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
+MAP_LOCATION: TypeAlias = "Callable[[UntypedStorage, str], UntypedStorage] | torch.device | str | dict[str, str] | None"
+MapLocation: TypeAlias = Callable[[Any, str], Any] | torch.device | str | dict[str, str] | None
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "save"]
 

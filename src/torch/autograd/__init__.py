@@ -11,7 +11,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from torch import Tensor
-    from torch.autograd import functional as functional
+    from torch.autograd import functional as functional, graph as graph, profiler as profiler
+    from torch.autograd.anomaly_mode import (
+        detect_anomaly as detect_anomaly,
+        set_detect_anomaly as set_detect_anomaly,
+    )
     from torch.autograd.function import Function as Function
     from torch.autograd.gradcheck import gradcheck as gradcheck, gradgradcheck as gradgradcheck
     from torch.autograd.variable import Variable as Variable
@@ -24,6 +28,8 @@ _LAZY = {
     "gradcheck": "gradcheck",
     "gradgradcheck": "gradcheck",
     "GradcheckError": "gradcheck",
+    "detect_anomaly": "anomaly_mode",
+    "set_detect_anomaly": "anomaly_mode",
 }
 
 
@@ -34,7 +40,7 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"torch.autograd.{_LAZY[name]}"), name)
         globals()[name] = value
         return value
-    if name in ("function", "variable"):
+    if name in ("anomaly_mode", "function", "functional", "grad_mode", "graph", "profiler", "variable"):
         return import_module(f"torch.autograd.{name}")
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
 

@@ -12,22 +12,15 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class Function(_C._FunctionBase):
-    """Subclass it with the static methods `forward(ctx, *args)` and `backward(ctx, *grad_outputs)`; call `apply`.
-
-    Or, as in newer programs, `forward(*args)`, `setup_context(ctx, inputs, output)` and `backward`.
-    `backward` returns one gradient (or None) per argument of `forward`.
-    """
-
-    _non_differentiable: tuple[Tensor, ...] = ()
-    _dirty: tuple[Tensor, ...] = ()
-    _materialize_grads: bool = True
-
-    # Called by user code on ctx -------------------------------------------------------------------
+class FunctionCtx:
+    """What a `Function`'s methods get as `ctx`, for annotations: every context is an instance."""
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keeps tensors for backward, where `ctx.saved_tensors` gives them back unless they were changed in place."""
-        self._save(tensors)
+        self._save(tensors)  # type: ignore[attr-defined]
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Accepted: there is no forward mode that would want them."""
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Declares arguments that forward changed in place; they must be returned, too."""
@@ -40,6 +33,18 @@ class Function(_C._FunctionBase):
     def set_materialize_grads(self, value: bool) -> None:
         """Whether backward gets zeros (True, the default) or None for results that nothing used."""
         self._materialize_grads = value
+
+
+class Function(_C._FunctionBase, FunctionCtx):
+    """Subclass it with the static methods `forward(ctx, *args)` and `backward(ctx, *grad_outputs)`; call `apply`.
+
+    Or, as in newer programs, `forward(*args)`, `setup_context(ctx, inputs, output)` and `backward`.
+    `backward` returns one gradient (or None) per argument of `forward`.
+    """
+
+    _non_differentiable: tuple[Tensor, ...] = ()
+    _dirty: tuple[Tensor, ...] = ()
+    _materialize_grads: bool = True
 
     # To be defined by the subclass ----------------------------------------------------------------
 

@@ -15,7 +15,7 @@ std::array<PyObject*, c10::kScalarTypes> dtype_objects{};
 PyObject* strided_object = nullptr;
 
 const c10::TypeFacts& facts_of(PyObject* self) {
-  return c10::type_facts(reinterpret_cast<DtypeObject*>(self)->value);
+  return *reinterpret_cast<DtypeObject*>(self)->facts;
 }
 
 PyObject* dtype_repr(PyObject* self) { return new_string(std::string("torch.") + facts_of(self).name); }
@@ -39,6 +39,24 @@ PyObject* dtype_type_name(PyObject* self, void*) { return new_string(facts_of(se
 PyObject* dtype_digits(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).digits); }
 PyObject* dtype_max_exponent(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).max_exponent); }
 
+// 8-bit floating types and quantized ones, by the names that programs compare with.
+constexpr c10::TypeFacts only_named(const char* enumerator, const char* name, c10::TypeKind kind, int8_t size) {
+  return {kOnlyNamed, kind, true, true, true, size, 0, 0, enumerator, name, "", "", "", ""};
+}
+constexpr c10::TypeFacts kOnlyNamedTypes[] = {
+    only_named("ComplexHalf", "complex32", c10::TypeKind::Complex, 4),
+    only_named("Float8_e5m2", "float8_e5m2", c10::TypeKind::Floating, 1),
+    only_named("Float8_e4m3fn", "float8_e4m3fn", c10::TypeKind::Floating, 1),
+    only_named("Float8_e5m2fnuz", "float8_e5m2fnuz", c10::TypeKind::Floating, 1),
+    only_named("Float8_e4m3fnuz", "float8_e4m3fnuz", c10::TypeKind::Floating, 1),
+    only_named("Float8_e8m0fnu", "float8_e8m0fnu", c10::TypeKind::Floating, 1),
+    only_named("Float4_e2m1fn_x2", "float4_e2m1fn_x2", c10::TypeKind::Floating, 1),
+    only_named("QInt8", "qint8", c10::TypeKind::Integral, 1),
+    only_named("QUInt8", "quint8", c10::TypeKind::Integral, 1),
+    only_named("QInt32", "qint32", c10::TypeKind::Integral, 4),
+    only_named("QUInt4x2", "quint4x2", c10::TypeKind::Integral, 1),
+};
+
 PyMethodDef dtype_methods[] = {
     {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
     {"to_real", dtype_to_real, METH_NOARGS, TORCH_SIGNATURE("to_real($self)") "The dtype of its parts, if it is complex."},
@@ -58,8 +76,9 @@ PyGetSetDef dtype_properties[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
-PyObject* layout_repr(PyObject*) { return new_string("torch.strided"); }
-PyObject* layout_reduce(PyObject*, PyObject*) { return new_string("strided"); }
+const char* layout_name(PyObject* self) { return reinterpret_cast<LayoutObject*>(self)->name; }
+PyObject* layout_repr(PyObject* self) { return new_string(std::string("torch.") + layout_name(self)); }
+PyObject* layout_reduce(PyObject* self, PyObject*) { return new_string(layout_name(self)); }
 PyMethodDef layout_methods[] = {
     {"__reduce__", layout_reduce, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
@@ -107,7 +126,7 @@ void add_value(PyObject* module, const char* name, PyObject* value) {
 PyTypeObject DtypeType = plain_type("torch.dtype", sizeof(DtypeObject), dtype_repr, dtype_methods, dtype_properties,
                                     "The type of a tensor's elements, such as torch.float32.");
 PyTypeObject LayoutType = plain_type("torch.layout", sizeof(LayoutObject), layout_repr, layout_methods,
-                                     layout_properties, "How a tensor lies in memory: torch.strided.");
+                                     layout_properties, "How a tensor lies in memory: torch.strided; there are no tensors of the others.");
 PyTypeObject MemoryFormatType =
     plain_type("torch.memory_format", sizeof(MemoryFormatObject), memory_format_repr, memory_format_methods,
                layout_properties, "The order of a tensor's dimensions in memory.");
@@ -131,7 +150,11 @@ bool is_dtype_like(PyObject* object) {
 }
 
 c10::ScalarType to_dtype(PyObject* object) {
-  if (Py_TYPE(object) == &DtypeType) return reinterpret_cast<DtypeObject*>(object)->value;
+  if (Py_TYPE(object) == &DtypeType) {
+    const c10::ScalarType value = reinterpret_cast<DtypeObject*>(object)->value;
+    if (value != kOnlyNamed) return value;
+    raise(PyExc_NotImplementedError, std::string("there are no tensors of torch.") + facts_of(object).name + " here");
+  }
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return c10::kDouble;
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return c10::kLong;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return c10::kBool;
@@ -146,18 +169,30 @@ void register_dtype(PyObject* module) {
   for (const c10::TypeFacts& facts : c10::all_scalar_types()) {
     PyObject* object = checked(DtypeType.tp_alloc(&DtypeType, 0));
     reinterpret_cast<DtypeObject*>(object)->value = facts.type;
+    reinterpret_cast<DtypeObject*>(object)->facts = &facts;
     dtype_objects.at(static_cast<size_t>(facts.type)) = object;
     add_value(names.get(), facts.name, object);
     if (*facts.second_name) add_value(names.get(), facts.second_name, object);
   }
   checked(PyModule_AddObject(module, "_dtypes", names.release()));
+  Object only_named = Object::steal(checked(PyModule_New("torch._C._named_dtypes")));
+  for (const c10::TypeFacts& facts : kOnlyNamedTypes) {
+    PyObject* object = checked(DtypeType.tp_alloc(&DtypeType, 0));
+    reinterpret_cast<DtypeObject*>(object)->value = kOnlyNamed;
+    reinterpret_cast<DtypeObject*>(object)->facts = &facts;
+    checked(PyModule_AddObject(only_named.get(), facts.name, object));
+  }
+  checked(PyModule_AddObject(module, "_named_dtypes", only_named.release()));
 }
 
 void register_layout(PyObject* module) {
   add_type(module, LayoutType, "layout");
-  strided_object = checked(LayoutType.tp_alloc(&LayoutType, 0));
-  reinterpret_cast<LayoutObject*>(strided_object)->value = c10::kStrided;
-  add_value(module, "strided", strided_object);
+  for (const char* name : {"strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged"}) {
+    PyObject* object = checked(LayoutType.tp_alloc(&LayoutType, 0));
+    reinterpret_cast<LayoutObject*>(object)->name = name;
+    if (!strided_object) strided_object = object;
+    add_value(module, name, object);
+  }
   add_type(module, MemoryFormatType, "memory_format");
   for (const MemoryFormatValue value :
        {MemoryFormatValue::Contiguous, MemoryFormatValue::Preserve, MemoryFormatValue::ChannelsLast}) {

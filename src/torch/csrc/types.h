@@ -11,10 +11,12 @@
 
 namespace torch::python {
 
-// Types that tensors cannot have yet are known by name, so that programs may mention them: their value is Undefined.
+// Types that tensors cannot have are known by name, so that programs may mention them: their value is kOnlyNamed.
+constexpr auto kOnlyNamed = static_cast<c10::ScalarType>(-1);
 struct DtypeObject {
   PyObject_HEAD
   c10::ScalarType value;
+  const c10::TypeFacts* facts;
 };
 struct DeviceObject {
   PyObject_HEAD
@@ -22,7 +24,7 @@ struct DeviceObject {
 };
 struct LayoutObject {
   PyObject_HEAD
-  c10::Layout value;
+  const char* name;  // "strided"; tensors cannot have the others
 };
 // PyTorch's numbers; channels_last is known by name only, no operator takes it yet.
 enum class MemoryFormatValue { Contiguous = 0, Preserve = 1, ChannelsLast = 2 };

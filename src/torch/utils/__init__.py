@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-_SUBMODULES = ("_pytree", "checkpoint", "cpp_extension", "data", "hooks", "model_zoo")
+_SUBMODULES = (
+    "_pytree",
+    "benchmark",
+    "checkpoint",
+    "collect_env",
+    "cpp_extension",
+    "data",
+    "dlpack",
+    "hooks",
+    "model_zoo",
+    "tensorboard",
+)
 
 
 def __getattr__(name: str) -> Any:

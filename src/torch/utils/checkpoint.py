@@ -13,6 +13,32 @@ if TYPE_CHECKING:
 __all__ = ["CheckpointFunction", "checkpoint", "checkpoint_sequential", "noop_context_fn"]
 
 
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The CUDA devices of the tensors among the arguments, and their random states: none on the CPU."""
+    if any(isinstance(arg, torch.Tensor) and arg.is_cuda for arg in args):
+        raise NotImplementedError("get_device_states: random states of CUDA devices are not kept")
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+    """Sets the random states of devices: of none on the CPU."""
+    if len(devices) > 0:
+        raise NotImplementedError("set_device_states: random states of CUDA devices cannot be set")
+
+
+def check_backward_validity(inputs: Any) -> None:
+    """Warns if no tensor among the inputs wants a gradient."""
+    import warnings
+
+    if not any(value.requires_grad for value in inputs if isinstance(value, torch.Tensor)):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values, tensors without history."""
+    return tuple(_detached(value) for value in inputs)
+
+
 def noop_context_fn() -> tuple[Any, Any]:
     """Two contexts that do nothing, for forward and recomputation."""
     return nullcontext(), nullcontext()

@@ -67,5 +67,22 @@ class TensorHookHandle:
         self.remove()
 
 
+class NodeHookHandle:
+    """Returned by `register_hook` and `register_prehook` of a node."""
+
+    def __init__(self, node: Any, number: int, before: bool) -> None:
+        self._node, self.id, self._before = node, number, before
+
+    def remove(self) -> None:
+        """Takes the hook away; a second call does nothing."""
+        self._node._remove_hook(self.id, self._before)
+
+    def __enter__(self) -> NodeHookHandle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
 def _gone() -> None:
     return None

@@ -15,6 +15,8 @@ namespace torch::autograd {
 
 namespace {
 
+thread_local bool nan_check = false;
+
 // Where a backward starts: hands its gradients to the roots.
 class GraphRoot final : public Node {
  public:
@@ -185,6 +187,16 @@ at::Tensor conform(at::Tensor gradient, const InputMetadata& expected, const Nod
   return gradient;
 }
 
+void check_for_nan(const Node& node, const variable_list& outputs) {
+  const at::NoGradGuard no_history;
+  for (size_t index = 0; index < outputs.size(); ++index) {
+    const at::Tensor& output = outputs[index];
+    if (!output.defined() || !c10::is_floating_or_complex_type(output.dtype())) continue;
+    TORCH_CHECK(!at::any(at::ne(output, output)).item().toBool(), "Function '", node.name(), "' returned nan values in its ",
+                index, "th output.");
+  }
+}
+
 void check_outputs(const Node& node, variable_list& outputs) {
   const size_t expected = node.num_outputs();
   // A custom function may return more, as long as they are undefined.
@@ -223,6 +235,7 @@ void GraphTask::evaluate(Ready ready) {
   if (!options_.keep_graph) node.release_variables();
   for (const auto& [number, hook] : post_hooks) outputs = hook(std::move(outputs), kept);
   check_outputs(node, outputs);
+  if (nan_check) check_for_nan(node, outputs);
   for (size_t index = 0; index < node.num_outputs(); ++index)
     send(node.next_edge(index), std::move(outputs[index]));
 }
@@ -265,5 +278,7 @@ variable_list Engine::execute(const edge_list& roots, variable_list grads, const
 bool Engine::is_selective() { return current_task != nullptr && current_task->is_selective(); }
 
 bool Engine::is_asked_for(const Node& node) { return current_task->is_asked_for(node); }
+
+void set_nan_check(bool enabled) { nan_check = enabled; }
 
 }  // namespace torch::autograd

@@ -14,6 +14,9 @@ struct BackwardOptions {
   bool accumulate = true;
 };
 
+// Whether a backward on this thread throws Error when a node gives nan.
+TORCH_API void set_nan_check(bool enabled);
+
 class TORCH_API Engine {
  public:
   // Sends `grads` into `roots` and returns the gradients that arrive at `targets`, undefined where none did.

@@ -1,7 +1,9 @@
 #include <torch/csrc/autograd/python_engine.h>
 
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/python_function.h>
+#include <torch/csrc/autograd/python_hooks.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
 
@@ -94,7 +96,55 @@ PyObject* node_variable(PyObject* self, void*) {
   });
 }
 
+autograd::variable_list tensors_of(PyObject* tuple, const char* what, bool none_allowed) {
+  if (!PyTuple_Check(tuple)) raise(PyExc_TypeError, std::string(what) + " must be a tuple, not " + type_name(tuple));
+  autograd::variable_list tensors;
+  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(tuple); ++index) {
+    PyObject* item = PyTuple_GET_ITEM(tuple, index);
+    if (is_tensor(item)) {
+      tensors.push_back(unpack(item));
+    } else if (none_allowed && item == Py_None) {
+      tensors.emplace_back();
+    } else {
+      raise(PyExc_TypeError, "element " + std::to_string(index) + " of " + what + " must be a Tensor, not " +
+                                 type_name(item));
+    }
+  }
+  return tensors;
+}
+
+template <bool before>
+PyObject* node_register_hook(PyObject* self, PyObject* hook) {
+  return guarded([&]() -> PyObject* {
+    living_node(self);
+    const Object number = Object::steal(checked(PyLong_FromUnsignedLongLong(add_node_hook(self, hook, before))));
+    const Object module = Object::steal(checked(PyImport_ImportModule("torch.utils.hooks")));
+    return PyObject_CallMethod(module.get(), "NodeHookHandle", "OOO", self, number.get(), before ? Py_True : Py_False);
+  });
+}
+
+// node(*gradients): the operation's backward alone.
+PyObject* node_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    if (keywords && PyDict_GET_SIZE(keywords)) raise(PyExc_TypeError, "a node takes no keyword arguments");
+    const std::shared_ptr<Node> node = living_node(self);
+    autograd::variable_list gradients = tensors_of(arguments, "gradients", true);
+    autograd::variable_list results;
+    {
+      const ReleaseGil gil;
+      results = (*node)(std::move(gradients));
+    }
+    if (results.size() == 1) return wrap(std::move(results[0]));
+    return wrap(results);
+  });
+}
+
 PyMethodDef node_methods[] = {
+    {"register_hook", node_register_hook<false>, METH_O,
+     "register_hook($self, fn)\n--\n\nCalls fn(grad_inputs, grad_outputs) after it ran; a tuple replaces grad_inputs."},
+    {"register_prehook", node_register_hook<true>, METH_O,
+     "register_prehook($self, fn)\n--\n\nCalls fn(grad_outputs) before it runs; a tuple replaces them."},
+    {"_remove_hook", remove_node_hook, METH_VARARGS, "_remove_hook(number, before)"},
     {"name", node_name, METH_NOARGS, "name($self)\n--\n\nThe name of the operation's backward, such as AddBackward0."},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -111,6 +161,7 @@ PyTypeObject make_type() {
   type.tp_basicsize = sizeof(NodeObject);
   type.tp_dealloc = node_dealloc;
   type.tp_repr = node_repr;
+  type.tp_call = node_call;
   type.tp_traverse = node_traverse;
   type.tp_clear = node_clear;
   type.tp_methods = node_methods;
@@ -132,23 +183,6 @@ PyTypeObject* type_for(const std::string& name) {
     type->tp_dealloc = node_dealloc;
   }
   return type;
-}
-
-autograd::variable_list tensors_of(PyObject* tuple, const char* what, bool none_allowed) {
-  if (!PyTuple_Check(tuple)) raise(PyExc_TypeError, std::string(what) + " must be a tuple, not " + type_name(tuple));
-  autograd::variable_list tensors;
-  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(tuple); ++index) {
-    PyObject* item = PyTuple_GET_ITEM(tuple, index);
-    if (is_tensor(item)) {
-      tensors.push_back(unpack(item));
-    } else if (none_allowed && item == Py_None) {
-      tensors.emplace_back();
-    } else {
-      raise(PyExc_TypeError, "element " + std::to_string(index) + " of " + what + " must be a Tensor, not " +
-                                 type_name(item));
-    }
-  }
-  return tensors;
 }
 
 PyObject* run_backward(PyObject*, PyObject* arguments, PyObject* keywords) {
@@ -185,7 +219,18 @@ PyObject* run_backward(PyObject*, PyObject* arguments, PyObject* keywords) {
   });
 }
 
+PyObject* set_nan_check(PyObject*, PyObject* value) {
+  return guarded([&]() -> PyObject* {
+    autograd::set_nan_check(checked(PyObject_IsTrue(value)) == 1);
+    return new_none();
+  });
+}
+
 PyMethodDef functions[] = {
+    {"_set_nan_check", set_nan_check, METH_O, "Whether a backward of this thread stops at nan."},
+    {"_push_saved_tensor_hooks", push_saved_tensor_hooks, METH_VARARGS,
+     "_push_saved_tensor_hooks(pack, unpack): what this thread saves is packed."},
+    {"_pop_saved_tensor_hooks", pop_saved_tensor_hooks, METH_NOARGS, "Ends the last of those."},
     {"_run_backward", as_method(run_backward), METH_VARARGS | METH_KEYWORDS, "The engine's entry; see torch.autograd."},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/python_function.h>
 #include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/autograd/variable.h>
 #include <torch/csrc/exceptions.h>
 
@@ -11,6 +12,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace torch::python {
 
@@ -135,6 +137,129 @@ int visit_python_hooks(const at::Tensor& tensor, visitproc visit, void* arg) {
     Py_VISIT(static_cast<PyObject*>(grad.impl()->pyobj()));
   }
   return 0;
+}
+
+namespace {
+
+Object tuple_of(const autograd::variable_list& tensors) { return Object::steal(wrap(tensors)); }
+
+// What a hook of a node returned, in the place of `original`.
+autograd::variable_list replaced(const Object& result, autograd::variable_list original) {
+  if (result.get() == Py_None) return original;
+  const Object tuple = PyTuple_Check(result.get()) ? result : Object::steal(checked(PyTuple_Pack(1, result.get())));
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(tuple.get()));
+  if (count != original.size()) {
+    raise(PyExc_RuntimeError, "hook has returned an incorrect number of values (got " + std::to_string(count) +
+                                  ", but expected " + std::to_string(original.size()) + ")");
+  }
+  for (size_t index = 0; index < count; ++index) {
+    PyObject* item = PyTuple_GET_ITEM(tuple.get(), static_cast<Py_ssize_t>(index));
+    if (item != Py_None && !is_tensor(item)) {
+      raise(PyExc_TypeError, "expected hook to return Tensors or None, but it returned " + type_name(item));
+    }
+    original[index] = item == Py_None ? at::Tensor() : unpack(item);
+  }
+  return original;
+}
+
+std::shared_ptr<autograd::Node> living(PyObject* node) {
+  std::shared_ptr<autograd::Node> found = node_of(node);
+  if (!found) raise(PyExc_RuntimeError, "the graph that this node belongs to has been freed");
+  return found;
+}
+
+}  // namespace
+
+uint64_t add_node_hook(PyObject* node, PyObject* hook, bool before) {
+  auto function = std::make_shared<SharedCallable>(hook);
+  if (before) {
+    return living(node)->pre_hooks().add([function](autograd::variable_list inputs) {
+      AcquireGil gil;
+      const Object result = Object::steal(checked(PyObject_CallOneArg(function->get(), tuple_of(inputs).get())));
+      return replaced(result, std::move(inputs));
+    });
+  }
+  return living(node)->post_hooks().add([function](autograd::variable_list outputs, const autograd::variable_list& inputs) {
+    AcquireGil gil;
+    const Object result = Object::steal(checked(
+        PyObject_CallFunctionObjArgs(function->get(), tuple_of(outputs).get(), tuple_of(inputs).get(), nullptr)));
+    return replaced(result, std::move(outputs));
+  });
+}
+
+PyObject* remove_node_hook(PyObject* node, PyObject* arguments) {
+  return guarded([&]() -> PyObject* {
+    unsigned long long number = 0;
+    int before = 0;
+    if (!PyArg_ParseTuple(arguments, "Kp:_remove_hook", &number, &before)) return nullptr;
+    const std::shared_ptr<autograd::Node> found = node_of(node);
+    if (found && before) found->pre_hooks().remove(number);
+    if (found && !before) found->post_hooks().remove(number);
+    return new_none();
+  });
+}
+
+namespace {
+
+struct SavedHooks {
+  std::shared_ptr<SharedCallable> pack;
+  std::shared_ptr<SharedCallable> unpack;
+};
+// Never destroyed: a thread may end after the interpreter.
+thread_local std::vector<SavedHooks>* saved_hooks = nullptr;
+
+// What a pack hook gave, until it is unpacked.
+class PythonPackedTensor final : public autograd::PackedTensor {
+ public:
+  PythonPackedTensor(PyObject* packed, std::shared_ptr<SharedCallable> unpack)
+      : packed_(packed), unpack_(std::move(unpack)) {}
+  at::Tensor unpack() override {
+    AcquireGil gil;
+    const Object result = Object::steal(checked(PyObject_CallOneArg(unpack_->get(), packed_.get())));
+    if (!is_tensor(result.get())) {
+      raise(PyExc_TypeError, "Output of saved tensor unpack_hook expected to be a Tensor but got result of type " +
+                                 type_name(result.get()));
+    }
+    return torch::python::unpack(result.get());
+  }
+
+ private:
+  SharedCallable packed_;
+  std::shared_ptr<SharedCallable> unpack_;
+};
+
+std::shared_ptr<autograd::PackedTensor> pack_tensor(const at::Tensor& tensor) {
+  AcquireGil gil;
+  const SavedHooks hooks = saved_hooks->back();
+  autograd::set_tensor_packer(nullptr);  // what the hook itself computes is not packed
+  const Object argument = Object::steal(wrap(tensor));
+  const Object packed = Object::steal(PyObject_CallOneArg(hooks.pack->get(), argument.get()));
+  autograd::set_tensor_packer(pack_tensor);
+  if (!packed) throw PythonError();
+  return std::make_shared<PythonPackedTensor>(packed.get(), hooks.unpack);
+}
+
+}  // namespace
+
+PyObject* push_saved_tensor_hooks(PyObject*, PyObject* arguments) {
+  return guarded([&]() -> PyObject* {
+    PyObject* pack = nullptr;
+    PyObject* unpack = nullptr;
+    if (!PyArg_ParseTuple(arguments, "OO:_push_saved_tensor_hooks", &pack, &unpack)) return nullptr;
+    if (!saved_hooks) saved_hooks = new std::vector<SavedHooks>();
+    saved_hooks->push_back({std::make_shared<SharedCallable>(pack), std::make_shared<SharedCallable>(unpack)});
+    autograd::set_tensor_packer(pack_tensor);
+    return new_none();
+  });
+}
+
+PyObject* pop_saved_tensor_hooks(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    if (!saved_hooks || saved_hooks->empty()) raise(PyExc_RuntimeError, "there are no hooks of saved tensors");
+    saved_hooks->pop_back();
+    if (saved_hooks->empty()) autograd::set_tensor_packer(nullptr);
+    return new_none();
+  });
 }
 
 }  // namespace torch::python

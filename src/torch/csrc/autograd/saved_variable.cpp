@@ -24,7 +24,11 @@ std::string describe(const at::Tensor& tensor) {
   return text.str();
 }
 
+thread_local PackTensor tensor_packer = nullptr;
+
 }  // namespace
+
+void set_tensor_packer(PackTensor packer) { tensor_packer = packer; }
 
 SavedVariable::SavedVariable(const at::Tensor& variable, bool is_output, bool is_inplace_on_view) {
   if (!variable.defined()) return;
@@ -35,6 +39,12 @@ SavedVariable::SavedVariable(const at::Tensor& variable, bool is_output, bool is
   requires_grad_ = variable.requires_grad();
   is_output_ = is_output && requires_grad_ && !variable.is_leaf();
   is_inplace_on_view_ = is_inplace_on_view;
+  if (tensor_packer) {
+    packed_ = tensor_packer(at::Tensor(variable.impl()->shallow_copy(/*share_version=*/true)));
+    if (!is_output_ && requires_grad_) packed_history_ = gradient_edge(variable).function;
+    if (is_output_ && is_inplace_on_view) packed_history_ = grad_fn(variable);
+    return;
+  }
   if (!is_output_) {
     data_ = variable;
     return;
@@ -45,6 +55,7 @@ SavedVariable::SavedVariable(const at::Tensor& variable, bool is_output, bool is
 
 at::Tensor SavedVariable::unpack(std::shared_ptr<Node> owner) const {
   if (!was_defined_) return {};
+  if (packed_) return unpack_packed(std::move(owner));
   TORCH_CHECK(data_.defined(), kTwice);
   const std::shared_ptr<Node> history = !is_output_           ? grad_fn(data_)
                                         : is_inplace_on_view_ ? replay_view()
@@ -68,6 +79,18 @@ at::Tensor SavedVariable::unpack(std::shared_ptr<Node> owner) const {
   AutogradMeta& meta = meta_of(result);
   meta.grad_fn = history;
   meta.output_nr = output_nr_;
+  return result;
+}
+
+at::Tensor SavedVariable::unpack_packed(std::shared_ptr<Node> owner) const {
+  const at::Tensor unpacked = packed_->unpack();
+  at::Tensor result(unpacked.impl()->shallow_copy(/*share_version=*/true));
+  std::shared_ptr<Node> history = packed_history_ ? packed_history_ : is_output_ ? std::move(owner) : nullptr;
+  if (history) {
+    AutogradMeta& meta = meta_of(result);
+    meta.grad_fn = std::move(history);
+    meta.output_nr = output_nr_;
+  }
   return result;
 }
 

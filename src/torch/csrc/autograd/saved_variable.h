@@ -7,6 +7,16 @@ namespace torch::autograd {
 
 class CopySlices;
 
+// What a program keeps in place of a tensor (torch.autograd.graph.saved_tensors_hooks).
+class PackedTensor {
+ public:
+  virtual ~PackedTensor() = default;
+  virtual at::Tensor unpack() = 0;
+};
+using PackTensor = std::shared_ptr<PackedTensor> (*)(const at::Tensor& tensor);
+// Who packs what this thread saves from now on; null: nobody.
+TORCH_API void set_tensor_packer(PackTensor packer);
+
 class TORCH_API SavedVariable {
  public:
   SavedVariable() = default;
@@ -18,12 +28,19 @@ class TORCH_API SavedVariable {
   // The tensor as it was saved; `owner` is the node that keeps it, for an output. Undefined if it was
   // undefined. Throws Error when it was released, or written in place since.
   at::Tensor unpack(std::shared_ptr<Node> owner = nullptr) const;
-  void reset() { data_.reset(); }
+  void reset() {
+    data_.reset();
+    packed_.reset();
+  }
 
  private:
   std::shared_ptr<Node> replay_view() const;
+  at::Tensor unpack_packed(std::shared_ptr<Node> owner) const;
 
   at::Tensor data_;
+  // In place of the tensor, where it is packed; and where its gradient goes, unless the tensor is an output.
+  std::shared_ptr<PackedTensor> packed_;
+  std::shared_ptr<Node> packed_history_;
   // What a view's base came from when the view had been written; it owns the node that keeps this.
   std::weak_ptr<CopySlices> view_history_;
   uint32_t saved_version_ = 0;

@@ -323,6 +323,12 @@ at::Generator Arguments::generator(size_t index) const {
 at::TensorOptions Arguments::options(size_t first, std::optional<c10::ScalarType> dtype) const {
   at::TensorOptions options;
   options.dtype_opt = has(first) ? optional_dtype(first) : dtype;
+  if (has(first + 1)) {
+    const char* layout = reinterpret_cast<LayoutObject*>(object(first + 1))->name;
+    if (std::strcmp(layout, "strided") != 0) {
+      raise(PyExc_NotImplementedError, std::string("there are no tensors of layout torch.") + layout + " here");
+    }
+  }
   options.device_opt = optional_device(first + 2);
   options.pin_memory_flag = has(first + 3) && boolean(first + 3);
   return options;

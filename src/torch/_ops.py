@@ -1,0 +1,79 @@
+"""`torch.ops`: operators by namespace, torch's own (`torch.ops.aten.add`) and those that programs define."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import _C, library
+
+__all__ = ["OpOverload", "OpOverloadPacket", "ops"]
+
+OpOverload = library.OperatorBase
+
+
+class OpOverloadPacket:
+    """An operator of torch: `torch.ops.aten.add(x, y)`; `.default`, `.Tensor` and the like are the same function."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        self._name, self._function = name, function
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = "torch.ops.aten"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='aten.{self._name}')>"
+
+
+class _OpNamespace:
+    """The operators of one namespace."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = library._operators.get(f"{self.name}::{name}")
+        if found is not None:
+            return found
+        if self.name == "aten":
+            for space in (_C._VariableFunctions, _C._nn, torch.Tensor):
+                function = getattr(space, name, None)
+                if callable(function):
+                    packet = OpOverloadPacket(name, function)
+                    setattr(self, name, packet)
+                    return packet
+        raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
+
+    def __dir__(self) -> list[str]:
+        return [name.partition("::")[2] for name in library._operators if name.startswith(f"{self.name}::")]
+
+
+class _Ops:
+    """The namespaces of operators."""
+
+    loaded_libraries: frozenset[str] = frozenset()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        space = _OpNamespace(name)
+        setattr(self, name, space)
+        return space
+
+    def load_library(self, path: str) -> None:
+        """Raises OSError: libraries of operators are built for PyTorch's C++ classes, which this torch has not."""
+        raise OSError(
+            f"{path}: a library of operators for PyTorch cannot be loaded here; write them with torch.library"
+        )
+
+
+ops = _Ops()

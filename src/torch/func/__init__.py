@@ -1,0 +1,35 @@
+"""Functions of functions: derivatives, batching, and modules as functions of their parameters.
+
+Everything is built on `torch.autograd`, so results are differentiable again and may be nested. `vmap` calls a function
+once for each element and stacks what it returns: the meaning is PyTorch's, the speed is that of the loop. `jvp` and
+`jacfwd` take two backward passes.
+"""
+
+from torch.func._modules import functional_call, stack_module_state
+from torch.func._transforms import (
+    functionalize,
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    vjp,
+)
+from torch.func._vmap import vmap
+
+__all__ = [
+    "functional_call",
+    "functionalize",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

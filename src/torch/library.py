@@ -1,0 +1,567 @@
+"""Operators that programs define: from Python functions, with a gradient, under names of `torch.ops`.
+
+>>> @torch.library.custom_op("documentation::scaled", mutates_args=())
+... def scaled(x: torch.Tensor, factor: float) -> torch.Tensor:
+...     return x * factor
+>>> torch.ops.documentation.scaled(torch.ones(2), 3.0)
+tensor([3., 3.])
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import _C
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+__all__ = [
+    "CustomOpDef",
+    "Library",
+    "custom_op",
+    "define",
+    "fallthrough_kernel",
+    "get_ctx",
+    "get_kernel",
+    "impl",
+    "infer_schema",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+    "register_torch_dispatch",
+    "register_vmap",
+]
+
+_KEYS = {
+    "CPU": "cpu",
+    "CUDA": "cuda",
+    "Meta": "meta",
+    "CompositeExplicitAutograd": None,
+    "CompositeImplicitAutograd": None,
+    "": None,
+}
+_TYPES = {
+    "Tensor": "Tensor",
+    "int": "SymInt",
+    "float": "float",
+    "bool": "bool",
+    "str": "str",
+    "int | float | bool": "Scalar",
+    "torch.dtype": "ScalarType",
+    "torch.device": "Device",
+}
+
+
+class OperatorBase:
+    """An operator that a program has defined: kernels by type of device, and how its gradient is computed."""
+
+    def __init__(self, namespace: str, name: str, schema: str) -> None:
+        self.namespace, self.name, self.schema = namespace, name, schema
+        self.kernels: dict[str | None, Callable[..., Any]] = {}
+        self.autograd: Callable[..., Any] | None = None
+        self.fake: Callable[..., Any] | None = None
+        self.backward: Callable[..., Any] | None = None
+        self.setup_context: Callable[..., Any] | None = None
+        self.parameters, self.positional = _parameters_of(schema)
+        self.mutates = "!)" in schema
+        self._function: type[torch.autograd.Function] | None = None
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = f"torch.ops.{namespace}"
+
+    @property
+    def qualified_name(self) -> str:
+        """ "namespace::name"."""
+        return f"{self.namespace}::{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self.namespace}.{self.name}', overload='default')>"
+
+    @property
+    def default(self) -> OperatorBase:
+        """The operator itself: it has no other overloads."""
+        return self
+
+    @property
+    def _schema(self) -> str:
+        return self.schema
+
+    def overloads(self) -> list[str]:
+        """The names of its overloads."""
+        return ["default"]
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """All arguments in the schema's order."""
+        if len(args) > self.positional:
+            raise TypeError(
+                f"{self.qualified_name}() takes {self.positional} positional argument(s) but {len(args)} was/were given"
+            )
+        values = list(args)
+        for name, default in self.parameters[len(args) :]:
+            if name in kwargs:
+                values.append(kwargs[name])
+            elif default is not inspect.Parameter.empty:
+                values.append(default)
+            else:
+                raise TypeError(f"{self.qualified_name}() is missing value for argument '{name}'")
+        names = [name for name, _ in self.parameters]
+        for place, name in enumerate(kwargs):
+            if name not in names or names.index(name) < len(args):
+                raise TypeError(f"{self.qualified_name}() got an unexpected keyword argument '{name}' ({place})")
+        return tuple(values)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _C._is_call_overridden(args, kwargs):
+            from torch.overrides import handle_torch_function
+
+            return handle_torch_function(self, (*args, *kwargs.values()), *args, **kwargs)
+        values = self._bind(args, kwargs)
+        tensors = _tensors_of(values)
+        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+            if self.autograd is not None:
+                return self.autograd(*values)
+            if self.kernels.get(None) is None or self.backward is not None or not self._is_composite:
+                return self._differentiable(values)
+        return self._run(values, tensors)
+
+    _is_composite = False
+
+    def _run(self, values: tuple[Any, ...], tensors: Sequence[torch.Tensor] | None = None) -> Any:
+        found = _tensors_of(values) if tensors is None else tensors
+        device = next((tensor.device.type for tensor in found), "cpu")
+        kernel = self.kernels.get(device)
+        if kernel is None and device == "meta" and self.fake is not None:
+            kernel = self.fake
+        if kernel is None:
+            kernel = self.kernels.get(None)
+        if kernel is None:
+            raise NotImplementedError(
+                f"Could not run '{self.qualified_name}' with arguments from the '{device.upper()}' backend: no kernel "
+                "is registered for it"
+            )
+        named = {name: value for (name, _), value in zip(self.parameters, values, strict=True)}
+        keywords = {name: named[name] for name, _ in self.parameters[self.positional :]}
+        return kernel(*values[: self.positional], **keywords)
+
+    def _differentiable(self, values: tuple[Any, ...]) -> Any:
+        if self._function is None:
+            self._function = _make_function(self)
+        return self._function.apply(*values)
+
+
+def _tensors_of(values: Iterable[Any]) -> list[torch.Tensor]:
+    found: list[torch.Tensor] = []
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += [item for item in value if isinstance(item, torch.Tensor)]
+    return found
+
+
+def _make_function(operator: OperatorBase) -> type[torch.autograd.Function]:
+    """The autograd.Function of an operator."""
+
+    def forward(ctx: Any, *values: Any) -> Any:
+        output = operator._run(values)
+        if operator.setup_context is not None:
+            operator.setup_context(ctx, values, output)
+        return output
+
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        if operator.backward is None:
+            raise RuntimeError(
+                f"Trying to backward through {operator.qualified_name}.default but no autograd formula was registered. "
+                "If you wanted gradients through it, please use register_autograd."
+            )
+        return operator.backward(ctx, *gradients)
+
+    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(
+        f"GeneratedBackwardFor_{operator.namespace}_{operator.name}_default", (torch.autograd.Function,), members
+    )
+
+
+def _parameters_of(schema: str) -> tuple[list[tuple[str, Any]], int]:
+    """The names of a schema "(Tensor x, *, float y=1.0) -> Tensor" with their defaults, and how many are positional."""
+    match = re.search(r"\((.*)\)\s*->", schema, re.DOTALL)
+    if match is None:
+        raise RuntimeError(f"expected a schema such as `(Tensor x) -> Tensor`, but got `{schema}`")
+    parameters: list[tuple[str, Any]] = []
+    depth, start, texts = 0, 0, []
+    inner = match[1]
+    for place, letter in enumerate(f"{inner},"):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            texts.append(inner[start:place].strip())
+            start = place + 1
+    positional = None
+    for text in filter(None, texts):
+        if text == "*":
+            positional = len(parameters)
+            continue
+        declaration, _, default = text.partition("=")
+        name = declaration.split()[-1]
+        parameters.append((name, _default_of(default) if default else inspect.Parameter.empty))
+    return parameters, len(parameters) if positional is None else positional
+
+
+def _default_of(text: str) -> Any:
+    import ast
+
+    text = text.strip()
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return {"True": True, "False": False, "None": None}.get(text, getattr(torch, text, text))
+
+
+# ---------------------------------------------------------------------- the registry
+
+_operators: dict[str, OperatorBase] = {}
+
+
+def _split_name(qualname: str) -> tuple[str, str]:
+    namespace, separator, name = qualname.partition("::")
+    if not separator or not namespace or not name:
+        raise ValueError(f"Expected `name` to be of form `namespace::name`, got {qualname}")
+    return namespace, name.partition(".")[0]
+
+
+def _find(op: Any) -> OperatorBase:
+    if isinstance(op, CustomOpDef):
+        return op._operator
+    if isinstance(op, OperatorBase):
+        return op
+    namespace, name = _split_name(op)
+    found = _operators.get(f"{namespace}::{name}")
+    if found is None:
+        raise RuntimeError(f"operator {op} does not exist: define it first")
+    return found
+
+
+class Library:
+    """A place for operators of one namespace; they go when it does.
+
+    `kind` is "DEF" (it defines operators), "FRAGMENT" (it adds to a namespace) or "IMPL" (it has kernels only).
+    """
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
+        if kind not in ("IMPL", "DEF", "FRAGMENT"):
+            raise ValueError("Unsupported kind: ", kind)
+        if ns in ("prim", "aten") and kind == "DEF":
+            raise ValueError(ns, " is a reserved namespace. Please try creating a library with another name.")
+        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+        self._defined: list[str] = []
+        weakref.finalize(self, _forget, self._defined)
+
+    def __repr__(self) -> str:
+        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
+
+    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+        """An operator by its schema, "name(Tensor x, float y=1.0) -> Tensor"; its name."""
+        name = schema.partition("(")[0].strip()
+        operator = OperatorBase(self.ns, name.partition(".")[0], schema[len(name) :])
+        if operator.qualified_name in _operators:
+            raise RuntimeError(f"Tried to register an operator ({schema}) with the same name multiple times")
+        _operators[operator.qualified_name] = operator
+        self._defined.append(operator.qualified_name)
+        return name
+
+    def impl(
+        self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "", *, with_keyset: bool = False, **options: Any
+    ) -> None:
+        """A kernel for a dispatch key: CPU, CUDA, Meta, a Composite one (all), or Autograd."""
+        key = dispatch_key or self.dispatch_key
+        text = op_name if isinstance(op_name, str) else _find(op_name).name
+        operator = _find(text if "::" in text else f"{self.ns}::{text}")
+        if key.startswith("Autograd"):
+            operator.autograd = fn
+        elif key in _KEYS:
+            operator.kernels[_KEYS[key]] = fn
+            if key in ("", "CompositeImplicitAutograd"):
+                operator._is_composite = True
+        else:
+            raise NotImplementedError(
+                f"Library.impl: there is no dispatch key {key} here; {', '.join(filter(None, _KEYS))}"
+            )
+
+    def _register_fake(self, op_name: str, fn: Callable[..., Any], *args: Any, **options: Any) -> None:
+        _find(f"{self.ns}::{op_name}").fake = fn
+
+    def _destroy(self) -> None:
+        _forget(self._defined)
+
+
+def _forget(names: list[str]) -> None:
+    for name in names:
+        _operators.pop(name, None)
+    names.clear()
+
+
+_kept: list[Library] = []
+
+
+def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
+    """An operator "namespace::name" by its schema "(Tensor x) -> Tensor"."""
+    namespace, name = _split_name(qualname)
+    if lib is None:
+        lib = Library(namespace, "FRAGMENT")
+        _kept.append(lib)
+    lib.define(name + schema, tags=tags)
+
+
+def impl(
+    qualname: str, types: str | Sequence[str], func: Callable[..., Any] | None = None, *, lib: Library | None = None
+) -> Any:
+    """A kernel of an operator for types of devices ("cpu", "cuda"; "default": all). A decorator without `func`."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        operator = _find(qualname)
+        for kind in (types,) if isinstance(types, str) else types:
+            operator.kernels[None if kind in ("default", "CompositeExplicitAutograd") else kind.lower()] = function
+        return function
+
+    return register if func is None else register(func)
+
+
+def register_kernel(
+    op: Any,
+    device_types: str | Sequence[str] | None,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+) -> Any:
+    """The same; None stands for all types of devices."""
+    operator = _find(op)
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for kind in (device_types,) if device_types is None or isinstance(device_types, str) else device_types:
+            operator.kernels[kind] = function
+        return function
+
+    return register if func is None else register(func)
+
+
+def register_fake(
+    op: Any,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+    _stacklevel: int = 1,
+    **options: Any,
+) -> Any:
+    """What an operator answers for tensors of the meta device. A decorator without `func`."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _find(op).fake = function
+        return function
+
+    return register if func is None else register(func)
+
+
+impl_abstract = register_fake
+
+
+def register_autograd(
+    op: Any,
+    backward: Callable[..., Any],
+    /,
+    *,
+    setup_context: Callable[..., Any] | None = None,
+    lib: Library | None = None,
+) -> None:
+    """The gradient: `backward(ctx, *gradients)`; `setup_context(ctx, inputs, output)` keeps what it needs."""
+    operator = _find(op)
+    if operator.mutates:
+        raise RuntimeError(
+            f"Cannot register autograd formula for non-functional operator {operator.qualified_name}. Please create a "
+            "functional operator and register an autograd formula for that."
+        )
+    operator.backward, operator.setup_context = backward, setup_context
+
+
+def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Any = None, /, *, lib: Any = None) -> Any:
+    """Accepted: there is no `__torch_dispatch__` here that would ask."""
+    return (lambda function: function) if func is None else func
+
+
+def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
+    """Accepted: `vmap` calls the operator for each element."""
+    return (lambda function: function) if func is None else func
+
+
+def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Library | None = None) -> None:
+    """Autocast converts nothing for operators that programs define: NotImplementedError."""
+    raise NotImplementedError("torch.library.register_autocast is not supported")
+
+
+def fallthrough_kernel() -> None:
+    """Stands for "the next kernel" in `Library.impl`; there is none here."""
+    raise NotImplementedError("fallthrough_kernel() should never be called.")
+
+
+def get_kernel(op: Any, dispatch_key: str) -> Callable[..., Any]:
+    """The kernel of an operator for a type of device."""
+    operator = _find(op)
+    found = operator.kernels.get(dispatch_key.lower()) or operator.kernels.get(None)
+    if found is None:
+        raise RuntimeError(f"no kernel of {operator.qualified_name} is registered for {dispatch_key}")
+    return found
+
+
+def get_ctx() -> Any:
+    """Inside a fake kernel: a context for sizes that depend on data, which cannot be expressed here."""
+    raise NotImplementedError("get_ctx: sizes that depend on data are not supported")
+
+
+# ---------------------------------------------------------------------- operators from annotated functions
+
+
+def infer_schema(
+    prototype_function: Callable[..., Any], /, *, mutates_args: str | Iterable[str] = (), op_name: str | None = None
+) -> str:
+    """The schema that a function's annotations say.
+
+    >>> def f(x: torch.Tensor, y: float = 1.0) -> torch.Tensor: ...
+    >>> torch.library.infer_schema(f, mutates_args=())
+    '(Tensor x, float y=1.) -> Tensor'
+    """
+    signature = inspect.signature(prototype_function)
+    hints = typing.get_type_hints(prototype_function)
+    texts = []
+    keyword_only = False
+    for place, parameter in enumerate(signature.parameters.values()):
+        if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
+            texts.append("*")
+            keyword_only = True
+        if parameter.name not in hints:
+            raise ValueError(
+                f"infer_schema(func): Parameter {parameter.name} must have a type annotation. Got func with signature "
+                f"{signature})"
+            )
+        kind = _type_text(hints[parameter.name])
+        changed = mutates_args == "unknown" or parameter.name in mutates_args
+        if changed and kind.startswith("Tensor"):
+            kind = kind.replace("Tensor", f"Tensor(a{place}!)", 1)
+        default = parameter.default
+        text = f"{kind} {parameter.name}"
+        if default is not parameter.empty:
+            text += f"={_default_text(default)}"
+        texts.append(text)
+    returned = hints.get("return", None)
+    if returned is type(None) or returned is None:
+        result = "()"
+    elif typing.get_origin(returned) is tuple:
+        result = f"({', '.join(map(_type_text, typing.get_args(returned)))})"
+    else:
+        result = _type_text(returned)
+    return f"{op_name or ''}({', '.join(texts)}) -> {result}"
+
+
+def _default_text(value: Any) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, float):
+        return f"{value!r}".removesuffix("0") if value.is_integer() else repr(value)
+    return str(value).removeprefix("torch.")
+
+
+def _type_text(annotation: Any) -> str:
+    if annotation is torch.Tensor:
+        return "Tensor"
+    arguments = typing.get_args(annotation)
+    origin = typing.get_origin(annotation)
+    if arguments and type(None) in arguments:
+        (inner,) = [item for item in arguments if item is not type(None)]
+        return f"{_type_text(inner)}?"
+    if set(arguments) == {int, float, bool}:
+        return "Scalar"
+    if origin is not None and arguments and origin.__name__ in ("list", "Sequence", "List"):
+        return f"{_type_text(arguments[0])}[]"
+    name = getattr(annotation, "__name__", str(annotation))
+    name = {"dtype": "torch.dtype", "device": "torch.device"}.get(name, name)
+    if name not in _TYPES:
+        raise ValueError(f"infer_schema(func): unsupported type {annotation}")
+    return _TYPES[name]
+
+
+class CustomOpDef:
+    """What `custom_op` makes of a function: call it, and register more with it."""
+
+    def __init__(self, operator: OperatorBase, function: Callable[..., Any]) -> None:
+        self._operator = operator
+        self._name = operator.name
+        self._qualname = operator.qualified_name
+        self._schema = operator.schema
+        self._init_fn = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+
+    def __repr__(self) -> str:
+        return f"<CustomOpDef({self._qualname})>"
+
+    @property
+    def _opoverload(self) -> OperatorBase:
+        return self._operator
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._operator(*args, **kwargs)
+
+    def register_kernel(self, device_types: Any, fn: Callable[..., Any] | None = None, /) -> Any:
+        """A kernel for types of devices."""
+        return register_kernel(self._operator, device_types, fn)
+
+    def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
+        """What it answers for tensors of the meta device."""
+        self._operator.fake = fn
+        return fn
+
+    def register_autograd(
+        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+    ) -> None:
+        """Its gradient."""
+        register_autograd(self._operator, backward, setup_context=setup_context)
+
+    def register_torch_dispatch(self, torch_dispatch_class: Any, fn: Any = None, /) -> Any:
+        """Accepted, and never asked."""
+        return register_torch_dispatch(self._operator, torch_dispatch_class, fn)
+
+    def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
+        """Accepted: `vmap` calls the operator for each element."""
+        return register_vmap(self._operator, func)
+
+
+def custom_op(
+    name: str,
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: Any = None,
+) -> Any:
+    """Makes an operator "namespace::name" of an annotated function; a decorator without `fn`.
+
+    `mutates_args` names what it writes to. `device_types` are those that the function is for (None: all). Gradients
+    come from `register_autograd`, and are an error without.
+    """
+
+    def make(function: Callable[..., Any]) -> CustomOpDef:
+        namespace, plain = _split_name(name)
+        text = schema if schema is not None else infer_schema(function, mutates_args=mutates_args)
+        operator = OperatorBase(namespace, plain, text)
+        _operators[operator.qualified_name] = operator
+        register_kernel(operator, device_types, function)
+        return CustomOpDef(operator, function)
+
+    return make if fn is None else make(fn)

@@ -1,0 +1,122 @@
+"""Operators that programs define: torch.library and torch.ops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+import pytest
+
+import torch
+from torch import library
+
+X = torch.tensor([1.0, 2.0])
+
+
+@library.custom_op("tests::sine", mutates_args=())
+def sine(x: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
+    """Computed where torch does not look."""
+    return torch.from_numpy(numpy.sin(x.detach().numpy() * scale))
+
+
+@sine.register_fake
+def _(x: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+def _keep(ctx: Any, inputs: Any, output: Any) -> None:
+    x, ctx.scale = inputs
+    ctx.save_for_backward(x)
+
+
+def _backward(ctx: Any, gradient: Any) -> Any:
+    (x,) = ctx.saved_tensors
+    return gradient * (x * ctx.scale).cos() * ctx.scale, None
+
+
+sine.register_autograd(_backward, setup_context=_keep)
+
+
+def test_custom_operators() -> None:
+    assert torch.allclose(sine(X), X.sin())
+    assert torch.allclose(torch.ops.tests.sine(X, scale=2.0), (X * 2).sin())
+    assert torch.ops.tests.sine.default(X).shape == (2,)
+    assert torch.ops.tests.sine(torch.empty(3, device="meta")).is_meta
+    x = X.clone().requires_grad_()
+    sine(x, 2.0).sum().backward()
+    assert torch.allclose(x.grad, 2 * (X * 2).cos())
+    assert str(sine._opoverload._schema).endswith("(Tensor x, float scale=1.) -> Tensor")
+    assert "sine" in dir(torch.ops.tests)
+    assert torch.autograd.gradcheck(sine, (X.double().requires_grad_(), 0.5))
+
+
+def test_without_a_formula() -> None:
+    plain = library.custom_op("tests::plain", lambda x: x * 1, mutates_args=(), schema="(Tensor x) -> Tensor")
+    result = plain(X.clone().requires_grad_())
+    with pytest.raises(RuntimeError, match="no autograd formula was registered"):
+        result.sum().backward()
+
+
+def test_operators_that_write() -> None:
+    @library.custom_op("tests::fill", mutates_args={"x"})
+    def fill(x: torch.Tensor, value: float) -> None:
+        x.fill_(value)
+
+    assert fill._schema == "(Tensor(a0!) x, float value) -> ()"
+    x = torch.zeros(2)
+    fill(x, 3.0)
+    assert x.tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match="non-functional operator"):
+        fill.register_autograd(lambda ctx, gradient: None)
+
+
+def test_libraries() -> None:
+    lib = library.Library("tests_library", "DEF")
+    assert lib.define("add_scaled(Tensor x, Tensor y, *, float scale=2.0) -> Tensor") == "add_scaled"
+    lib.impl("add_scaled", lambda x, y, *, scale=2.0: x + y * scale, "CPU")
+    library.register_fake("tests_library::add_scaled", lambda x, y, *, scale=2.0: torch.empty_like(x))
+    assert torch.ops.tests_library.add_scaled(X, X).tolist() == [3.0, 6.0]
+    assert torch.ops.tests_library.add_scaled(X, y=X, scale=1.0).tolist() == [2.0, 4.0]
+    with pytest.raises(TypeError, match="missing value for argument 'y'"):
+        torch.ops.tests_library.add_scaled(X)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        torch.ops.tests_library.add_scaled(X, X, z=1)
+    with pytest.raises(RuntimeError, match="with the same name multiple times"):
+        lib.define("add_scaled(Tensor x) -> Tensor")
+    lib._destroy()
+    with pytest.raises(AttributeError, match="has no attribute 'add_scaled'"):
+        _ = torch.ops.tests_library.add_scaled
+    library.define("tests_library::double", "(Tensor x) -> Tensor")
+    with pytest.raises(NotImplementedError, match="no kernel"):
+        torch.ops.tests_library.double(X)
+
+    @library.impl("tests_library::double", "cpu")
+    def double(x: Any) -> Any:
+        return x * 2
+
+    assert torch.ops.tests_library.double(X).tolist() == [2.0, 4.0]
+    with pytest.raises(ValueError, match="namespace::name"):
+        library.define("nothing", "(Tensor x) -> Tensor")
+    with pytest.raises(OSError, match="cannot be loaded here"):
+        torch.ops.load_library("nothing.so")
+
+
+def test_torchs_own_operators() -> None:
+    assert torch.ops.aten.add(X, X).tolist() == [2.0, 4.0]
+    assert torch.ops.aten.add.Tensor(X, X).tolist() == [2.0, 4.0]
+    assert torch.ops.aten.relu.default(-X).tolist() == [0.0, 0.0]
+    with pytest.raises(AttributeError, match="'_OpNamespace' 'aten' object has no attribute 'nothing'"):
+        _ = torch.ops.aten.nothing
+
+
+def test_schemas() -> None:
+    def function(
+        x: torch.Tensor, items: Sequence[torch.Tensor], n: int = 3, name: str = "a", *, y: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]: ...
+
+    namespace = {"Sequence": Sequence, "torch": torch}
+    function.__globals__.update(namespace)
+    assert library.infer_schema(function, mutates_args=("x",)) == (
+        '(Tensor(a0!) x, Tensor[] items, SymInt n=3, str name="a", *, Tensor? y=None) -> (Tensor, Tensor)'
+    )
