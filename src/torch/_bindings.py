@@ -94,7 +94,6 @@ LAZY_ATTRIBUTES = {
 
 # What PyTorch has and this torch has not. The text says what to do.
 NOT_HERE = {
-    "onnx": "export from another framework that reads the state_dict",
     "sparse": "use dense tensors",
     "chalf": "use torch.complex64",
 }

@@ -140,3 +140,23 @@ def test_datasets_in_chains_and_stacks_and_for_processes() -> None:
     assert (first, list(shuffled)) == ([7, 6, 4, 8], [0, 8, 9, 6])
     with pytest.raises(RuntimeError, match="num_replicas"):
         data.DistributedSampler(range(5))
+
+
+def test_what_is_not_exported_says_so() -> None:
+    assert not torch.onnx.is_in_onnx_export()
+    with pytest.raises(NotImplementedError, match=r"torch.onnx.export is not supported"):
+        torch.onnx.export(torch.nn.Linear(1, 1), (torch.ones(1),), "file.onnx")
+    with pytest.raises(NotImplementedError, match=r"torch.export.export is not supported"):
+        torch.export.export(torch.nn.Linear(1, 1), (torch.ones(1),))
+    assert torch.export.Dim("batch", min=1).__name__ == "batch"
+
+
+def test_types_that_tensors_cannot_be_of() -> None:
+    assert str(torch.float8_e4m3fn) == "torch.float8_e4m3fn"
+    assert torch.float8_e4m3fn.itemsize == 1
+    assert torch.float8_e4m3fn.is_floating_point
+    with pytest.raises(NotImplementedError, match=r"there are no tensors of torch.float8_e4m3fn here"):
+        torch.zeros(2, dtype=torch.float8_e4m3fn)
+    assert torch.ones(1).layout is torch.strided
+    with pytest.raises(NotImplementedError, match=r"there are no tensors of layout torch.sparse_coo here"):
+        torch.zeros(2, layout=torch.sparse_coo)

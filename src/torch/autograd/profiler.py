@@ -87,6 +87,29 @@ class FunctionEventAvg:
         self.self_cpu_time_total += event.self_cpu_time_total
 
 
+# Of a tensor, not of its elements: x.shape, x.dim().
+_QUESTIONS = frozenset(
+    [
+        "__get__",
+        "__set__",
+        "data_ptr",
+        "dim",
+        "element_size",
+        "get_device",
+        "is_complex",
+        "is_contiguous",
+        "is_floating_point",
+        "is_signed",
+        "ndimension",
+        "nelement",
+        "numel",
+        "size",
+        "storage_offset",
+        "stride",
+    ]
+)
+
+
 def _time_text(microseconds: float) -> str:
     for limit, unit in ((1e6, "s"), (1e3, "ms")):
         if microseconds >= limit:
@@ -225,7 +248,7 @@ class _Recorder(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         name = func.__name__
-        if name in ("__get__", "__set__"):  # questions such as x.shape
+        if name in _QUESTIONS:
             return func(*args, **(kwargs or {}))
         event = self.begin(f"aten::{name}")
         if self.record_shapes:
