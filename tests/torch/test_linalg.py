@@ -195,6 +195,7 @@ ERRORS: tuple[tuple[Any, type[Exception], str], ...] = (
     (lambda: linalg.cholesky(-torch.eye(2)), linalg.LinAlgError, "leading minor of order 1 is not positive-definite"),
     (lambda: linalg.svd(NAN), linalg.LinAlgError, "contained non-finite values"),
     (lambda: linalg.eigh(NAN), linalg.LinAlgError, "failed to converge"),
+    (lambda: linalg.lstsq(NAN, torch.ones(2, 1)), linalg.LinAlgError, "non-finite values"),
     (lambda: linalg.eig(NAN), RuntimeError, "should not contain infs or NaNs"),
     (lambda: linalg.eigvals(NAN), RuntimeError, "should not contain infs or NaNs"),
     (lambda: linalg.inv(torch.ones(2, 3)), RuntimeError, "batches of square matrices, but they are 2 by 3 matrices"),

@@ -77,6 +77,13 @@ inline Tensor column_major_copy(const Tensor& matrices, IntArrayRef batch) {
 }
 inline Tensor column_major_copy(const Tensor& matrices) { return column_major_copy(matrices, batch_sizes(matrices)); }
 
+// The matrices as LAPACK reads them, copied only if they lie otherwise.
+inline Tensor column_major(const Tensor& matrices, IntArrayRef batch) {
+  const DimVector sizes = with_matrix(batch, rows_of(matrices), columns_of(matrices));
+  const bool lies_so = matrices.sizes() == IntArrayRef(sizes) && at::transpose(matrices, -2, -1).is_contiguous();
+  return lies_so ? matrices : column_major_copy(matrices, batch);
+}
+
 // What LAPACK says of each matrix: 0, success.
 inline Tensor empty_info(const Tensor& matrices) {
   return at::zeros(batch_sizes(matrices), TensorOptions(kInt).device(matrices.device()));
@@ -84,6 +91,9 @@ inline Tensor empty_info(const Tensor& matrices) {
 
 // Throws LinAlgError that names `function` and the first matrix whose `info` is not 0. (factorizations.cpp)
 void check_info(const Tensor& info, std::string_view function);
+
+// LAPACK may run forever on NaN: whether there is none, and no infinity.
+inline bool is_finite(const Tensor& self) { return self.device().is_meta() || at::all(at::isfinite(self)).item<bool>(); }
 
 // Whether autograd will want to differentiate through this tensor.
 inline bool needs_gradient(const Tensor& tensor) { return tensor.requires_grad() && c10::GradMode::is_enabled(); }

@@ -199,6 +199,14 @@ Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, 
   if (!left) {  // X A = B is A^H X^H = B^H
     return at::adjoint(at::linalg_lu_solve(LU, pivots, at::adjoint(B), /*left=*/true, !adjoint));
   }
+  if (!needs_gradient(LU) && !needs_gradient(B)) {
+    const DimVector batch = broadcast_batches(LU, B);
+    const Tensor solutions = column_major_copy(B, batch);
+    const Tensor swaps = at::detail::to_contiguous(at::expand(pivots, with_vector(batch, size)));
+    run_kernel(lu_solve_kernels, LU.device(), solutions, column_major(LU, batch), swaps, adjoint);
+    return solutions;
+  }
+  // In terms of what autograd knows.
   const Tensor order = permutation_of(pivots, size);
   const DimVector shape = with_matrix(broadcast_batches(LU, B), size, columns_of(B));
   const auto permuted = [&](const Tensor& matrices, const Tensor& rows) {

@@ -27,27 +27,30 @@ int64_t signal_size(const Tensor& self, IntArrayRef dims) {
   return size;
 }
 
-// A fresh contiguous copy with `dim` last; `move_back` undoes the order.
-Tensor lines_along(const Tensor& self, int64_t dim) {
-  const Tensor moved = at::movedim(self, dim, -1);
-  const Tensor lines = at::detail::empty(moved.sizes(), self.dtype(), self.device());
-  if (lines.numel() > 0) at::detail::copy_into(lines, moved);
-  return lines;
+// Contiguous, with `dim` last.
+Tensor lines_along(const Tensor& self, int64_t dim) { return at::detail::to_contiguous(at::movedim(self, dim, -1)); }
+
+// In place.
+void transform(const Tensor& contiguous, IntArrayRef dims, double scale, bool forward) {
+  if (contiguous.numel() == 0) return;
+  for (size_t i = dims.size(); i-- > 0; scale = 1) {
+    run_kernel(fft_along_kernels, contiguous.device(), contiguous, dims[i], forward, scale);
+  }
+}
+
+Tensor contiguous_copy(const Tensor& self) {
+  const Tensor copy = at::detail::empty(self.sizes(), self.dtype(), self.device());
+  if (copy.numel() > 0) at::detail::copy_into(copy, self);
+  return copy;
 }
 
 }  // namespace
 
 Tensor _fft_c2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool forward) {
   TORCH_CHECK(self.is_complex(), "_fft_c2c expects a complex input, but got ", self.dtype());
-  double scale = scale_of(normalization, signal_size(self, dim));
-  if (dim.empty() || self.numel() == 0) return at::clone(self);
-  Tensor result = self;
-  for (size_t i = dim.size(); i-- > 0; scale = 1) {
-    const Tensor lines = lines_along(result, dim[i]);
-    run_kernel(fft_lines_kernels, self.device(), lines, forward, scale);
-    result = at::movedim(lines, -1, dim[i]);
-  }
-  return at::detail::to_contiguous(result);
+  const Tensor result = contiguous_copy(self);
+  transform(result, dim, scale_of(normalization, signal_size(self, dim)), forward);
+  return result;
 }
 
 Tensor _fft_r2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool onesided) {
@@ -62,14 +65,19 @@ Tensor _fft_r2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool
   if (halves.numel() > 0) {
     run_kernel(fft_real_lines_kernels, self.device(), halves, lines, scale_of(normalization, signal_size(self, dim)));
   }
-  const Tensor result = at::movedim(halves, -1, last);
-  return native::_fft_c2c(result, dim.slice(0, dim.size() - 1), kNone, /*forward=*/true);
+  const Tensor result = at::detail::to_contiguous(at::movedim(halves, -1, last));
+  transform(result, dim.slice(0, dim.size() - 1), 1, /*forward=*/true);
+  return result;
 }
 
 Tensor _fft_c2r(const Tensor& self, IntArrayRef dim, int64_t normalization, int64_t last_dim_size) {
   TORCH_CHECK(self.is_complex(), "_fft_c2r expects a complex input, but got ", self.dtype());
   const int64_t last = dim.back();
-  const Tensor partial = native::_fft_c2c(self, dim.slice(0, dim.size() - 1), kNone, /*forward=*/false);
+  Tensor partial = self;
+  if (dim.size() > 1) {
+    partial = contiguous_copy(self);
+    transform(partial, dim.slice(0, dim.size() - 1), 1, /*forward=*/false);
+  }
   // As many as the engine reads: those behind do not count, missing ones are zeros.
   const int64_t half = last_dim_size / 2 + 1;
   const int64_t given = partial.sizes()[last];

@@ -36,7 +36,7 @@ Tensor linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, 
   const DimVector batch = broadcast_batches(self, B);
   const Tensor solutions = column_major_copy(B, batch);
   if (solutions.numel() > 0) {
-    run_kernel(solve_triangular_kernels, self.device(), column_major_copy(self, batch), solutions, left, upper, unitriangular);
+    run_kernel(solve_triangular_kernels, self.device(), column_major(self, batch), solutions, left, upper, unitriangular);
   }
   return solutions;
 }
@@ -178,6 +178,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   const Tensor right = is_vector ? at::unsqueeze(b, -1) : b;
   TORCH_CHECK(rows_of(self) == rows_of(right), is_vector ? "torch.linalg.lstsq: input.size(-2) should match other.size(-1)"
                                                          : "torch.linalg.lstsq: input.size(-2) should match other.size(-2)");
+  TORCH_CHECK_LINALG(is_finite(self), "torch.linalg.lstsq: The least squares solution could not be computed because the input ",
+                     "contains non-finite values.");
   static constexpr std::string_view kDrivers[] = {"gels", "gelsy", "gelsd", "gelss"};
   const std::string_view name = driver.value_or("gelsy");
   const int64_t choice = std::find(std::begin(kDrivers), std::end(kDrivers), name) - std::begin(kDrivers);

@@ -11,9 +11,6 @@ namespace at::native {
 
 namespace {
 
-// LAPACK may run forever on NaN: whether there is none, and no infinity.
-bool is_finite(const Tensor& self) { return self.device().is_meta() || at::all(at::isfinite(self)).item<bool>(); }
-
 bool is_upper(std::string_view uplo) {
   TORCH_CHECK(!uplo.empty() && (uplo[0] == 'U' || uplo[0] == 'u' || uplo[0] == 'L' || uplo[0] == 'l'),
               "Expected UPLO argument to be 'L' or 'U', but got ", uplo);

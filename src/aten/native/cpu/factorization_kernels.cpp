@@ -41,6 +41,36 @@ void lu_factor_kernel(const Tensor& matrices, const Tensor& pivots, const Tensor
   });
 }
 
+namespace {
+
+// LAPACK exchanges rows as pivots say, without looking.
+void check_pivots(const int* pivots, int64_t count, int64_t rows) {
+  for (int64_t row = 0; row < count; ++row) {
+    TORCH_CHECK(pivots[row] >= 1 && pivots[row] <= rows,
+                "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive. Did you properly pass the result of ",
+                "lu_factor?");
+  }
+}
+
+}  // namespace
+
+void lu_solve_kernel(const Tensor& solutions, const Tensor& factors, const Tensor& pivots, bool adjoint) {
+  dispatch_floating_and_complex_types(solutions.dtype(), "lu_solve", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const MatrixBatch<T> a(factors);
+    const MatrixBatch<T> b(solutions);
+    const int* swaps = pivots.data_ptr<int>();
+    const char operation = adjoint ? 'C' : 'N';
+    check_pivots(swaps, pivots.numel(), a.rows);
+    for_each_matrix(b.count, static_cast<double>(a.rows) * b.rows * b.columns, [&](int64_t begin, int64_t end) {
+      int code = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        Lapack<T>::getrs(&operation, &a.rows, &b.columns, a[i], &a.leading, swaps + i * a.rows, b[i], &b.leading, &code);
+      }
+    });
+  });
+}
+
 // `permutation` [..., rows] gets the order of rows that the swaps in `pivots` [..., n], n <= rows, make.
 void pivots_to_permutation_kernel(const Tensor& permutation, const Tensor& pivots) {
   const int64_t rows = permutation.sizes().back();
@@ -50,12 +80,8 @@ void pivots_to_permutation_kernel(const Tensor& permutation, const Tensor& pivot
   int64_t* order = permutation.data_ptr<int64_t>();
   for (int64_t i = 0; i < count; ++i, pivot += swaps, order += rows) {
     for (int64_t row = 0; row < rows; ++row) order[row] = row;
-    for (int64_t row = 0; row < swaps; ++row) {
-      TORCH_CHECK(pivot[row] >= 1 && pivot[row] <= rows,
-                  "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive. Did you properly pass the result of ",
-                  "lu_factor?");
-      std::swap(order[row], order[pivot[row] - 1]);
-    }
+    check_pivots(pivot, swaps, rows);
+    for (int64_t row = 0; row < swaps; ++row) std::swap(order[row], order[pivot[row] - 1]);
   }
 }
 

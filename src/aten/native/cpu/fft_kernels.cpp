@@ -1,4 +1,4 @@
-// Fourier transforms along the last dimension of contiguous tensors.
+// Fourier transforms of contiguous tensors.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -6,11 +6,18 @@
 
 namespace at::native::cpu {
 
-void fft_lines_kernel(const Tensor& lines, bool forward, double scale) {
-  const int64_t n = lines.sizes().back();
-  dispatch_complex_types(lines.dtype(), "fft", [&](auto type) {
+void fft_along_kernel(const Tensor& self, int64_t dim, bool forward, double scale) {
+  const int64_t n = self.sizes()[dim];
+  int64_t inner = 1;
+  for (int64_t i = dim + 1; i < self.dim(); ++i) inner *= self.sizes()[i];
+  const int64_t block = n * inner;
+  const int64_t outer = self.numel() / block;
+  dispatch_complex_types(self.dtype(), "fft", [&](auto type) {
     using C = typename decltype(type)::type;
-    fft_lines(lines.data_ptr<C>(), n, lines.numel() / n, forward, static_cast<typename C::value_type>(scale));
+    C* data = self.data_ptr<C>();
+    const auto factor = static_cast<typename C::value_type>(scale);
+    if (inner == 1) return fft_lines(data, n, outer, 1, forward, factor);
+    for (int64_t i = 0; i < outer; ++i) fft_lines(data + i * block, n, inner, inner, forward, factor);
   });
 }
 

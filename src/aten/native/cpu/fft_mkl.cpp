@@ -42,17 +42,20 @@ class Plan {
 };
 
 template <typename T>
-void transform(c10::complex<T>* lines, int64_t n, int64_t count, bool forward, T scale) {
+void transform(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride, bool forward, T scale) {
   Plan plan(kPrecision<T>, DFTI_COMPLEX, n, count);
-  plan.set(DFTI_INPUT_DISTANCE, static_cast<MKL_LONG>(n));
-  plan.set(DFTI_OUTPUT_DISTANCE, static_cast<MKL_LONG>(n));
+  const MKL_LONG distance = static_cast<MKL_LONG>(stride == 1 ? n : 1);
+  MKL_LONG strides[] = {0, static_cast<MKL_LONG>(stride)};
+  plan.set(DFTI_INPUT_STRIDES, strides);
+  plan.set(DFTI_INPUT_DISTANCE, distance);
+  plan.set(DFTI_OUTPUT_DISTANCE, distance);
   plan.set(forward ? DFTI_FORWARD_SCALE : DFTI_BACKWARD_SCALE, static_cast<double>(scale));
   const DFTI_DESCRIPTOR_HANDLE handle = plan.commit();
   check(forward ? DftiComputeForward(handle, lines) : DftiComputeBackward(handle, lines));
 }
 
 template <typename T>
-void transform_real(T* real, c10::complex<T>* half, int64_t n, int64_t count, bool forward, T scale) {
+void transform_real(const T* real, const c10::complex<T>* half, int64_t n, int64_t count, bool forward, T scale) {
   Plan plan(kPrecision<T>, DFTI_REAL, n, count);
   plan.set(DFTI_PLACEMENT, DFTI_NOT_INPLACE);
   plan.set(DFTI_CONJUGATE_EVEN_STORAGE, DFTI_COMPLEX_COMPLEX);
@@ -61,19 +64,22 @@ void transform_real(T* real, c10::complex<T>* half, int64_t n, int64_t count, bo
   plan.set(DFTI_OUTPUT_DISTANCE, forward ? half_distance : static_cast<MKL_LONG>(n));
   plan.set(forward ? DFTI_FORWARD_SCALE : DFTI_BACKWARD_SCALE, static_cast<double>(scale));
   const DFTI_DESCRIPTOR_HANDLE handle = plan.commit();
-  check(forward ? DftiComputeForward(handle, real, half) : DftiComputeBackward(handle, half, real));
+  // It reads what is not the result only: DFTI keeps the input of what is not in place.
+  T* reals = const_cast<T*>(real);
+  auto* halves = const_cast<c10::complex<T>*>(half);
+  check(forward ? DftiComputeForward(handle, reals, halves) : DftiComputeBackward(handle, halves, reals));
 }
 
 }  // namespace
 
 #define TORCH_FFT(T)                                                                                          \
-  void fft_lines(c10::complex<T>* lines, int64_t n, int64_t count, bool forward, T scale) {                   \
-    transform(lines, n, count, forward, scale);                                                               \
+  void fft_lines(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride, bool forward, T scale) {   \
+    transform(lines, n, count, stride, forward, scale);                                                       \
   }                                                                                                           \
-  void fft_real_lines(T* input, c10::complex<T>* output, int64_t n, int64_t count, T scale) {                 \
+  void fft_real_lines(const T* input, c10::complex<T>* output, int64_t n, int64_t count, T scale) {           \
     transform_real(input, output, n, count, /*forward=*/true, scale);                                         \
   }                                                                                                           \
-  void fft_to_real_lines(c10::complex<T>* input, T* output, int64_t n, int64_t count, T scale) {              \
+  void fft_to_real_lines(const c10::complex<T>* input, T* output, int64_t n, int64_t count, T scale) {        \
     transform_real(output, input, n, count, /*forward=*/false, scale);                                        \
   }
 TORCH_FFT(float)

@@ -13,6 +13,8 @@
 #define TORCH_LAPACK_DECLARE(p, T, R, orgqr, ormqr, hetrf, hetrs)                                                         \
   void p##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info);                                       \
   void p##getrf_(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);                              \
+  void p##getrs_(const char* trans, const int* n, const int* nrhs, const T* a, const int* lda, const int* pivots, T* b,     \
+                 const int* ldb, int* info);                                                                             \
   void p##trsm_(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n,     \
                 const T* alpha, const T* a, const int* lda, T* b, const int* ldb);                                       \
   void p##geqrf_(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork, int* info);        \
@@ -87,6 +89,7 @@ struct Lapack;
     static constexpr bool kIsReal = real;                                                      \
     static constexpr auto potrf = p##potrf_;                                                   \
     static constexpr auto getrf = p##getrf_;                                                   \
+    static constexpr auto getrs = p##getrs_;                                                   \
     static constexpr auto trsm = p##trsm_;                                                     \
     static constexpr auto geqrf = p##geqrf_;                                                   \
     static constexpr auto orgqr = p##orgqr_name##_;                                            \
