@@ -27,6 +27,8 @@ import importlib.machinery
 import importlib.util
 import sys
 
+__version__ = "0.1.0"
+
 LATE = frozenset(
     {
         "slipway.base.installed",

@@ -14,6 +14,7 @@ import difflib
 import errno
 import importlib
 import os
+import platform
 import re
 import signal
 import sys
@@ -21,6 +22,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from slipway import __version__
+from slipway.base import installed
 from slipway.base.errors import INTERRUPTED_EXIT_CODE, DiskFullError, HostError, RecipeWarning, SlipwayError, UsageError
 from slipway.base.files import is_disk_full
 from slipway.console import make_reporter, print_error, print_warning
@@ -69,7 +72,15 @@ def print_help() -> None:
     print("commands:")
     for name in names:
         print(f"  {name:<{width}}  {command_summary(name)}")
-    print(f"\n`slipway COMMAND --help` tells more about one.\n\n{EXIT_CODES}")
+    print(
+        f"\n`slipway COMMAND --help` tells more about one, `slipway --version` which slipway this is.\n\n{EXIT_CODES}"
+    )
+
+
+def print_version() -> None:
+    """Which slipway this is, and with what it builds."""
+    tools = ", ".join(f"{name} {installed.installed_version(name)}" for name in ("py-rattler-build", "py-rattler"))
+    print(f"slipway {__version__} ({tools}, Python {platform.python_version()})")
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
@@ -130,6 +141,10 @@ def main(argv: list[str] | None = None) -> int:
             print_help()
             sys.stdout.flush()
             return 0 if words else UsageError.exit_code
+        if words[0] == "--version":
+            print_version()
+            sys.stdout.flush()
+            return 0
         module = _load_command(words[0])
         summary, _, details = (module.__doc__ or "").partition("\n")
         parser = CommandParser(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +14,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import slipway
 from slipway import cli
 from slipway.base import errors
 from slipway.console import print_error
 
 if TYPE_CHECKING:
     import argparse
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    pinned = (Path(__file__).parents[2] / "ci/requirements.lock").read_text(encoding="utf-8")
+    said = capsys.readouterr().out
+    assert said.startswith(f"slipway {slipway.__version__} (")
+    for name in ("py-rattler-build", "py-rattler"):
+        found = re.search(rf"{name} ([\d.]+)", said)
+        assert found is not None
+        assert f"{name}=={found[1]}" in pinned
+    changes = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## slipway {slipway.__version__}" in changes
 
 
 def test_help_lists_every_command_with_its_summary(capsys: pytest.CaptureFixture[str]) -> None:
