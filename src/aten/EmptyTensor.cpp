@@ -1,6 +1,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/TensorIterator.h>
+#include <c10/util/Warning.h>
 #include <c10/core/Extents.h>
 
 namespace at::detail {
@@ -74,6 +75,17 @@ Tensor make_view(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int
 
 void resize_output(const Tensor& tensor, IntArrayRef sizes) {
   if (tensor.sizes() == sizes) return;
+  if (tensor.numel() > 0) {
+    TORCH_WARN("An output with one or more elements was resized since it had shape ", tensor.sizes(),
+               ", which does not match the required output shape ", sizes,
+               ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they "
+               "have zero elements. You can explicitly reuse an out tensor t by resizing, inplace, to zero elements with "
+               "t.resize_(0).");
+  }
+  resize(tensor, sizes);
+}
+
+void resize(const Tensor& tensor, IntArrayRef sizes) {
   check_not_negative(sizes);
   const int64_t numel = c10::checked_numel(sizes);
   TensorImpl* impl = tensor.impl();

@@ -14,8 +14,11 @@ inline Tensor empty(IntArrayRef sizes, const TensorOptions& options) {
 TORCH_API Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device);
 // A tensor on storage of another one; no autograd, the version counter is shared (a view).
 TORCH_API Tensor make_view(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset);
-// Gives `tensor` these sizes, contiguous, with more storage if it needs it; contents are lost then.
+// Gives `tensor`, the output of a function, these sizes, contiguous, with more storage if it needs it; contents are lost
+// then, and the user hears of it if there were any.
 TORCH_API void resize_output(const Tensor& tensor, IntArrayRef sizes);
+// The same without a word: the user asked for it. What fits is kept.
+TORCH_API void resize(const Tensor& tensor, IntArrayRef sizes);
 // Copies between dtypes and devices without autograd or version bump; `src` broadcasts.
 TORCH_API void copy_into(const Tensor& destination, const Tensor& src);
 // `tensor` itself when it already is so, else a copy.

@@ -27,7 +27,9 @@ LAZY_ATTRIBUTES = {
             "atleast_2d",
             "atleast_3d",
             "broadcast_shapes",
+            "block_diag",
             "broadcast_tensors",
+            "cartesian_prod",
             "cdist",
             "chain_matmul",
             "einsum",
@@ -35,6 +37,7 @@ LAZY_ATTRIBUTES = {
             "is_tensor",
             "lu",
             "meshgrid",
+            "nonzero",
             "norm",
             "set_default_device",
             "set_default_dtype",
@@ -42,6 +45,8 @@ LAZY_ATTRIBUTES = {
             "tensordot",
             "typename",
             "unique",
+            "unique_consecutive",
+            "unravel_index",
         ],
         "torch.functional",
     ),
@@ -133,10 +138,9 @@ def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
     spec = PathFinder.find_spec(f"torch.{name}", _folders())
     if spec is not None and spec.origin is not None:  # a folder without Python files has no origin
         return import_module(f"torch.{name}")
-    advice = NOT_HERE.get(name)
-    if advice is not None:
-        raise AttributeError(f"this torch {sys.modules['torch'].__version__} has no torch.{name}: {advice}")
-    raise AttributeError(f"module 'torch' has no attribute '{name}'")
+    from torch._missing import missing_name
+
+    raise missing_name("torch", name, NOT_HERE.get(name, ""))
 
 
 def _folders() -> list[str]:

@@ -194,6 +194,11 @@ class Tensor(_C.TensorBase):
             "this pickle holds a tensor in the form of PyTorch before 0.4; load and save it with a newer PyTorch"
         )
 
+    def __getattr__(self, name: str) -> Any:
+        from torch._missing import missing_name
+
+        raise missing_name("torch.Tensor", name, owner=f"'{type(self).__name__}' object")
+
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *_C.TensorBase.__dict__})
 
@@ -224,6 +229,20 @@ class Tensor(_C.TensorBase):
         from torch import functional
 
         return functional.unique(self, sorted, return_inverse, return_counts, dim)
+
+    @overridable
+    def nonzero(self, *, as_tuple: bool = False) -> Any:  # type: ignore[override]
+        """See :func:`torch.nonzero`."""
+        return _C._VariableFunctions.where(self) if as_tuple else _C.TensorBase.nonzero(self)
+
+    @overridable
+    def unique_consecutive(  # type: ignore[override]
+        self, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    ) -> Any:
+        """See :func:`torch.unique_consecutive`."""
+        from torch import functional
+
+        return functional.unique_consecutive(self, return_inverse, return_counts, dim)
 
     @overridable
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Tensor:

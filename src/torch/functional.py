@@ -66,6 +66,64 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> torch.Size:
     return torch.Size(result)
 
 
+def _as_list(tensors: Any) -> Any:
+    """A call's tensors, given one by one or as one list of them."""
+    return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+
+
+@overridable
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix with the given matrices along its diagonal; numbers and vectors count as rows.
+
+    >>> torch.block_diag(torch.ones(1, 2), torch.tensor(3.0))
+    tensor([[1., 1., 0.],
+            [0., 0., 3.]])
+    """
+    return _operators.block_diag(_as_list(tensors))
+
+
+@overridable
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Every combination of one element of each vector, as rows.
+
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4])).tolist()
+    [[1, 3], [1, 4], [2, 3], [2, 4]]
+    """
+    return _operators.cartesian_prod(_as_list(tensors))
+
+
+@overridable
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """The positions of the elements that are not 0: a row each, or with `as_tuple` one vector per dimension.
+
+    >>> torch.nonzero(torch.tensor([[0, 5], [7, 0]])).tolist()
+    [[0, 1], [1, 0]]
+    """
+    if as_tuple:
+        return _operators.where(input)
+    result = _operators.nonzero(input)
+    if out is None:
+        return result
+    if out.dtype is not torch.int64:
+        raise RuntimeError(f"nonzero: Expected out tensor to have scalar type Long but got scalar type {out.dtype}")
+    return out.resize_(result.shape).copy_(result)
+
+
+@overridable
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """The positions, one tensor per dimension of `shape`, that positions in the flattened shape mean.
+
+    >>> torch.unravel_index(torch.tensor([5]), (2, 3))
+    (tensor([1]), tensor([2]))
+    """
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if not isinstance(indices, torch.Tensor):
+        raise TypeError(f"unravel_index(): argument 'indices' must be Tensor, not {type(indices).__name__}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    return _operators.unravel_index(indices, sizes)
+
+
 @overridable
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors, each expanded to the shape that they have together; RuntimeError if they have none.
@@ -266,3 +324,17 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     for target, value in zip(out, result, strict=True):
         target.resize_(value.shape).copy_(value)
     return out
+
+
+@overridable
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The elements, or slices along `dim`, without those that repeat the one before; a tuple if more is asked for.
+
+    `return_inverse`: each element's (slice's) place among them; `return_counts`: how often each is repeated.
+    """
+    values, inverse, counts = _operators.unique_consecutive(input, return_inverse, return_counts, dim)
+    if not return_inverse and not return_counts:
+        return values
+    return (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))

@@ -58,6 +58,8 @@ def argument_type(argument: Argument, public: bool) -> str:
         return "Tensor&" if kind.is_write else "const Tensor&"
     if kind.base is BaseType.GENERATOR:
         return "const Generator&"
+    if kind.is_list and kind.base is BaseType.FLOAT:
+        return "::std::optional<ArrayRef<double>>" if kind.optional else "ArrayRef<double>"
     if kind.is_list:
         if not kind.optional:
             return "IntArrayRef"
@@ -147,7 +149,8 @@ def function_signature(face: Face) -> Signature:
     schema = face.schema
     arguments = cpp_arguments(schema, public=True)
     if face.kind is FaceKind.OUT:
-        return Signature("Tensor&", f"{schema.name}_out", (_OUT, *arguments[:-1]))
+        outs = tuple(CppArgument("Tensor&", out.name, None, (out,)) for out in face.out_arguments)
+        return Signature(result_type(schema), f"{schema.name}_out", (*outs, *arguments[: -len(outs)]))
     return Signature(result_type(schema), schema.name, arguments)
 
 

@@ -165,7 +165,10 @@ class Variant(Enum):
 
 
 class PythonModule(Enum):
-    """Where Python shows a function: in torch, nowhere, or in torch._C._NAME, which a module of torch takes it from."""
+    """Where Python shows a function: in torch, nowhere, or in torch._C._NAME, which a module of torch takes it from.
+
+    Names that begin with `special_`, `linalg_` or `fft_` tell it themselves, whatever their row says.
+    """
 
     TORCH = "torch"
     NN = "nn"
@@ -178,6 +181,17 @@ class PythonModule(Enum):
     def is_namespace(self) -> bool:
         """Whether its functions stand in a module of their own, torch._C._NAME."""
         return self not in (PythonModule.TORCH, PythonModule.NONE)
+
+
+# By how their functions' names begin.
+_PREFIXED_MODULES = {
+    f"{module.value}_": module for module in (PythonModule.SPECIAL, PythonModule.LINALG, PythonModule.FFT)
+}
+
+
+def prefixed_module(name: str) -> PythonModule | None:
+    """The module of a name that tells it: SPECIAL for `special_erf`, None for `erf`."""
+    return next((module for prefix, module in _PREFIXED_MODULES.items() if name.startswith(prefix)), None)
 
 
 class Kind(Enum):
@@ -227,8 +241,12 @@ class NativeFunction:
         faces = []
         for name in self.names:
             for kind in (FaceKind.SELF, *self.extra_faces):
+                if kind is FaceKind.INPLACE and prefixed_module(name):
+                    continue  # Tensor has no special_erf_
                 for count in range(len(self.numbers) + 1):
                     for wrapped in itertools.combinations(self.numbers, count):
+                        if kind is FaceKind.INPLACE and "self" in wrapped:
+                            continue  # a number cannot be written to
                         faces.append(Face(self, name, kind, wrapped))
         return tuple(faces)
 
@@ -252,15 +270,34 @@ class Face:
 
         A face whose `self` is a number cannot be a method.
         """
-        if self.kind is FaceKind.OUT:
+        if self.kind is FaceKind.OUT or prefixed_module(self.name):
             return frozenset({Variant.FUNCTION})
         if self.kind is FaceKind.INPLACE:
             return frozenset({Variant.METHOD})
         return self.native.variants - ({Variant.METHOD} if "self" in self.wrapped else set())
 
     @property
+    def python_module(self) -> PythonModule:
+        return prefixed_module(self.name) or self.native.python_module
+
+    @property
     def is_alias(self) -> bool:
         return self.name != self.native.schema.name
+
+    @property
+    def out_arguments(self) -> tuple[Argument, ...]:
+        """What an out= face writes to: one Tensor per result, called `out` if it is the only one."""
+        results = self.native.schema.returns
+        if len(results) == 1:
+            return (Argument(Type(BaseType.TENSOR, Alias("a", True)), "out", keyword_only=True),)
+        return tuple(
+            Argument(
+                Type(BaseType.TENSOR, Alias(chr(ord("a") + index), True)),
+                result.name or f"out{index}",
+                keyword_only=True,
+            )
+            for index, result in enumerate(results)
+        )
 
     @property
     def is_inplace(self) -> bool:
@@ -287,9 +324,9 @@ class Face:
             arguments[0] = replace(arguments[0], type=written)
             returns = (Return(written),)
         elif self.kind is FaceKind.OUT:
-            overload = "out" if overload in ("", "Tensor", "self") else f"{overload}_out"
-            arguments.append(Argument(written, "out", keyword_only=True))
-            returns = (Return(written),)
+            overload = f"{overload}_out" if overload else "out"
+            arguments += self.out_arguments
+            returns = tuple(Return(argument.type) for argument in self.out_arguments)
         return FunctionSchema(name, overload, tuple(arguments), returns)
 
     def _scalar_overload(self) -> str:

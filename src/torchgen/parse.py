@@ -39,7 +39,7 @@ _FUNCTION_KEYS = ("func", "variants", "python_module", "kind", "impl", "aliases"
 _KERNEL_KEYS = ("kernel", "backends")
 _DOCSTRING_KEYS = ("function", "text", "example")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_OPERATOR_NAME = re.compile(r"[a-z_]*[a-z0-9]")
+_OPERATOR_NAME = re.compile(r"[a-z_][a-z0-9_]*[a-z0-9]")
 
 Choice = TypeVar("Choice", Variant, PythonModule, Kind, FaceKind)
 
@@ -189,15 +189,13 @@ def _parse_function(entry: Entry, known_kernels: set[str]) -> NativeFunction:
 def _check_faces(
     entry: Entry, schema: FunctionSchema, kind: Kind, faces: tuple[FaceKind, ...], numbers: tuple[str, ...]
 ) -> None:
-    if FaceKind.INPLACE in faces and kind is not Kind.STRUCTURED:
+    if FaceKind.OUT in faces and {str(result.type) for result in schema.returns} != {"Tensor"}:
         raise DeclarationError(
-            entry.where("faces"),
-            f"`{schema.full_name}` is {kind.value}; only structured functions have the face inplace",
-            f"declare `{schema.name}_` in an entry of its own",
+            entry.where("faces"), f"`{schema.full_name}` has the face out, so it must return new `Tensor`s"
         )
-    if FaceKind.OUT in faces and [str(result) for result in schema.returns] != ["Tensor"]:
+    if FaceKind.INPLACE in faces and [str(result.type) for result in schema.returns] not in (["Tensor"], ["Tensor(a)"]):
         raise DeclarationError(
-            entry.where("faces"), f"`{schema.full_name}` has the face out, so it must return one `Tensor`"
+            entry.where("faces"), f"`{schema.full_name}` has the face inplace, so it must return one `Tensor`"
         )
     if kind is Kind.STRUCTURED and (len(schema.returns) != 1 or str(schema.returns[0]) != "Tensor"):
         raise DeclarationError(

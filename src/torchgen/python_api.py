@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 REQUIRES_GRAD = Argument(Type(BaseType.BOOL), "requires_grad", "False", keyword_only=True)
 OUT = Argument(Type(BaseType.TENSOR, optional=True), "out", "None", keyword_only=True)
+OUTS = Argument(Type(BaseType.TENSOR, is_list=True, optional=True), "out", "None", keyword_only=True)
 _DTYPES = {"long": "torch.int64", "float": "torch.float32", "double": "torch.float64", "bool": "torch.bool"}
 
 
@@ -64,7 +65,7 @@ class PythonOverload:
 
     @property
     def python_module(self) -> PythonModule:
-        return self.face.native.python_module
+        return self.face.python_module
 
     @property
     def is_function(self) -> bool:
@@ -160,9 +161,15 @@ def _overload(code: str, face: Face, out_face: Face | None) -> PythonOverload:
     schema = face.schema
     numbers = face.native.numbers
     parameters = [Parameter(argument, argument.name in numbers) for argument in schema.arguments]
+    is_options = any(argument.is_options for argument in api.cpp_arguments(schema, public=True))
     if out_face is not None:
-        parameters.append(Parameter(OUT))
-    if any(argument.is_options for argument in api.cpp_arguments(schema, public=True)):
+        out = Parameter(OUT if len(out_face.out_arguments) == 1 else OUTS)
+        # Before dtype, layout, device and pin_memory, where PyTorch has it.
+        first = next(
+            (index for index, item in enumerate(parameters) if is_options and item.name == "dtype"), len(parameters)
+        )
+        parameters.insert(first, out)
+    if is_options:
         parameters.append(Parameter(REQUIRES_GRAD))
     return PythonOverload(code, face, tuple(parameters), out_face)
 

@@ -128,7 +128,9 @@ def _table_row(
 def _kind(kind: Type) -> str:
     if kind.is_tensor_list:
         return "OptionalTensorList" if kind.element_optional else "TensorList"
-    return "IntList" if kind.is_list else _KINDS[kind.base]
+    if kind.is_list:
+        return "FloatList" if kind.base is BaseType.FLOAT else "IntList"
+    return _KINDS[kind.base]
 
 
 def _parameter(parameter: Parameter) -> str:
@@ -180,16 +182,18 @@ def _call(overload: PythonOverload) -> str:
         lines.append("  " + _local(overload, argument))
     passed = ", ".join(argument.name for argument in arguments)
     if overload.out_face is not None:
-        index = len(overload.parameters) - 1
-        if overload.is_factory:
-            index -= 1
-        lines += [
-            f"  if (arguments.has({index})) {{",
-            f"    at::Tensor& out = arguments.mutable_tensor({index});",
-            f"    run(arguments, [&] {{ at::{face.schema.name}_out(out, {passed}); }});",
-            f"    return new_reference(arguments.object({index}));",
-            "  }",
-        ]
+        index = overload.index("out")
+        count = len(overload.out_face.out_arguments)
+        outs = ["out"] if count == 1 else [f"outs[{position}]" for position in range(count)]
+        out_call = f"run(arguments, [&] {{ at::{face.schema.name}_out({', '.join(outs)}, {passed}); }});"
+        lines.append(f"  if (arguments.has({index})) {{")
+        if count == 1:
+            lines.append(f"    at::Tensor& out = arguments.mutable_tensor({index});")
+            lines += [f"    {out_call}", f"    return new_reference(arguments.object({index}));"]
+        else:
+            lines.append(f"    std::vector<at::Tensor> outs = arguments.out_tensors({index}, {count});")
+            lines += [f"    {out_call}", f"    {_wrapped_tuple(overload, f'std::make_tuple({chr(44).join(outs)})')}"]
+        lines.append("  }")
     lines += _result(overload, f"at::{face.schema.name}({passed})")
     return "\n".join([*lines, "}"])
 
@@ -204,13 +208,17 @@ def _result(overload: PythonOverload, call: str) -> list[str]:
             index for index, parameter in enumerate(overload.parameters) if parameter.argument is REQUIRES_GRAD
         )
         lines.append(f"  if (arguments.boolean({index}, false)) result.requires_grad_(true);")
-    if len(overload.returns) > 1 and all(item.name for item in overload.returns):
-        lines.append(f"  return wrap_tuple(return_types::{face.native.schema.name}, std::move(result));")
-    elif len(overload.returns) > 1:
-        lines.append("  return wrap_tuple(std::move(result));")
+    if len(overload.returns) > 1:
+        lines.append(f"  {_wrapped_tuple(overload, 'std::move(result)')}")
     else:
         lines.append("  return wrap(std::move(result));")
     return lines
+
+
+def _wrapped_tuple(overload: PythonOverload, value: str) -> str:
+    if all(item.name for item in overload.returns):
+        return f"return wrap_tuple(return_types::{overload.face.native.schema.name}, {value});"
+    return f"return wrap_tuple({value});"
 
 
 def _local(overload: PythonOverload, argument: api.CppArgument) -> str:
@@ -231,6 +239,14 @@ def _local(overload: PythonOverload, argument: api.CppArgument) -> str:
         return f"const at::Generator {name} = arguments.generator({index});"
     if kind.base is BaseType.LAYOUT:
         raise NotImplementedError(f"`{name}`: a Layout stands only among dtype, layout, device, pin_memory")
+    if kind.is_list and kind.base is BaseType.FLOAT:
+        if kind.optional:
+            return (
+                f"const auto {name}_values = arguments.optional_numbers({index});\n"
+                f"  const auto {name} = "
+                f"{name}_values ? std::optional<at::ArrayRef<double>>(*{name}_values) : std::nullopt;"
+            )
+        return f"const std::vector<double> {name} = arguments.numbers({index});"
     if kind.is_list:
         if kind.optional:
             return (

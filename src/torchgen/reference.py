@@ -63,7 +63,7 @@ def _section(docstring: Docstring, declarations: Declarations) -> str:
 
 
 def _places(face: Face) -> str:
-    module = face.native.python_module
+    module = face.python_module
     function = {PythonModule.TORCH: "f", PythonModule.NONE: ""}.get(module, module.value)
     places = [
         function if Variant.FUNCTION in face.variants else "",

@@ -27,7 +27,11 @@ def wrapper(face: Face, node: NodeClass | None) -> str:
         return _number_face(face)
     signature = api.function_signature(face)
     if face.kind is FaceKind.OUT:
-        return _define(signature, [*_guard(face), *_check_out(face, node), *_run(face), "return out;"])
+        names = [out.name for out in face.out_arguments]
+        result = names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
+        return _define(signature, [*_guard(face), *_check_out(face, node), *_run(face), f"return {result};"])
+    if face.kind is FaceKind.INPLACE and face.native.kind is not Kind.STRUCTURED:
+        return _define(signature, [f"return write_in_place(self, at::{_plain_call(face)});"])
     if face.native.kind is Kind.COMPOSITE:
         return _define(signature, [f"return native::{_native_call(face)};"])
     check = _check_inplace_without_formula(face) if node is None else []
@@ -53,6 +57,11 @@ def _alias_face(face: Face) -> str:
     """Calls the same face under the function's own name."""
     target = api.function_signature(replace(face, name=face.native.schema.name))
     return _define(api.function_signature(face), [f"return at::{api.call(target)};"])
+
+
+def _plain_call(face: Face) -> str:
+    """Calls the function that this is the in-place or out= face of."""
+    return api.call(api.function_signature(replace(face, kind=FaceKind.SELF)))
 
 
 def _number_face(face: Face) -> str:
@@ -98,8 +107,7 @@ def _run(face: Face) -> list[str]:
     """Calls the native function; afterwards the results have the names of `_result_names`, or `self` is written."""
     call = f"native::{_native_call(face)}"
     if face.kind is FaceKind.OUT:
-        written = call if face.native.kind is Kind.STRUCTURED else f"write_out(out, {call})"
-        return [f"{written};", "out.impl()->bump_version();"]
+        return _run_into_outs(face, call)
     if face.is_inplace:
         bump = [] if face.schema.name in _HISTORY_ONLY else ["self.impl()->bump_version();"]
         return [f"{call};", *bump]
@@ -109,6 +117,20 @@ def _run(face: Face) -> list[str]:
     if len(names) > 1:
         return [f"auto [{', '.join(names)}] = {call};"]
     return [f"{api.result_type(face.schema)} result = {call};"]
+
+
+def _run_into_outs(face: Face, call: str) -> list[str]:
+    """A structured function writes by itself; of the others the results are copied."""
+    names = [out.name for out in face.out_arguments]
+    bumps = [f"{name}.impl()->bump_version();" for name in names]
+    if face.native.kind is Kind.STRUCTURED:
+        return [f"{call};", *bumps]
+    if any(argument.is_options for argument in api.cpp_arguments(face.schema, public=True)):
+        call = f"native::{api.call(api.native_signature(face.native), options='options_for_out(options, out)')}"
+    if len(names) == 1:
+        return [f"write_out(out, {call});", *bumps]
+    results = ", ".join(f"new_{name}" for name in names)
+    return [f"const auto [{results}] = {call};", *(f"write_out({name}, new_{name});" for name in names), *bumps]
 
 
 def _finish(face: Face) -> list[str]:
@@ -144,7 +166,7 @@ def _check_out(face: Face, node: NodeClass | None) -> list[str]:
     elif node is None:
         return []
     else:
-        tensors = [*(formula.input for formula in node.formulas), "out"]
+        tensors = [*(formula.input for formula in node.formulas), *(out.name for out in face.out_arguments)]
     return [f'check_out("{face.native.schema.name}", any_requires_grad({", ".join(tensors)}));']
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import op_db_functions
 import op_db_linalg
 import op_db_nn
 import op_db_rearrange
@@ -287,6 +288,7 @@ OPS: tuple[Op, ...] = (
     op("F.embedding", call(I((2, 3), 5), T((5, 4)), padding_idx=1), differences=False),
     op("F.one_hot", call(I((2, 3), 5)), call(I((4,), 3), 6), gradient=False, dtypes=("float32",)),
     *op_db_linalg.OPS,
+    *op_db_functions.OPS,
     *op_db_nn.OPS,
     *op_db_rearrange.OPS,
     # lists of tensors

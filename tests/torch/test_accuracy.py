@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,3 +86,27 @@ def test_edges_of_powers() -> None:
     actual = (torch.from_numpy(bases) ** torch.from_numpy(exponents)).numpy()
     assert np.array_equal(actual, expected, equal_nan=True)
     assert np.array_equal(np.signbit(actual[~np.isnan(actual)]), np.signbit(expected[~np.isnan(expected)]))
+
+
+SPECIAL = json.loads((Path(__file__).parent / "golden" / "special_functions.json").read_text())
+# Units in the last place that the functions may be off, where it is not 20; near a zero of the function it is more.
+MOST_UNITS = {
+    "gammainc": 600.0,
+    "gammaincc": 600.0,
+    "log_ndtr": 60.0,
+    "airy_ai": 120.0,
+    "modified_bessel_k0": 60.0,
+    "modified_bessel_k1": 60.0,
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_functions(name: str) -> None:
+    """Against mpmath's values (golden/make_special.py): in float64, and in float32 of rounded arguments by it."""
+    function = getattr(torch.special, name)
+    columns = np.array([arguments for arguments, _ in SPECIAL[name]]).T
+    exact = np.array([np.longdouble(value) for _, value in SPECIAL[name]])
+    arguments = [torch.from_numpy(column.copy()) for column in columns]
+    assert units_off(function(*arguments), exact) < MOST_UNITS.get(name, 20.0)
+    rounded = [column.float() for column in arguments]
+    assert units_off(function(*rounded), function(*[column.double() for column in rounded]).numpy()) <= 2

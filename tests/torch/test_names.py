@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import torch
+from golden import make_coverage
 from torch import _bindings
 
 X = torch.arange(12.0).reshape(3, 4)
@@ -52,6 +53,29 @@ def test_every_late_name_stands_in_its_module() -> None:
     defined = ast.parse(inspect.getsource(torch.functional)).body
     functions = {node.name for node in defined if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
     assert functions == {name for name, home in _bindings.LAZY_ATTRIBUTES.items() if home == "torch.functional"}
+
+
+def test_missing_names_say_so() -> None:
+    """Both kinds of error: programs that ask first get False, others read what is the matter."""
+    for home, name in (
+        (torch, "quantize_per_tensor"),
+        (X, "to_mkldnn"),
+        (torch.nn.functional, "embedding_bag_nothing"),
+    ):
+        assert not hasattr(home, name)
+    for error in (NotImplementedError, AttributeError):
+        with pytest.raises(error, match=r"torch\.quantize_per_tensor is not implemented in this torch"):
+            _ = torch.quantize_per_tensor
+        with pytest.raises(error, match=r"torch\.Tensor\.to_mkldnn is not implemented"):
+            X.to_mkldnn()
+    with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'nonsense'") as caught:
+        X.nonsense()
+    assert not isinstance(caught.value, NotImplementedError)
+
+
+def test_coverage_page_is_current() -> None:
+    """Otherwise run golden/make_coverage.py."""
+    assert make_coverage.PAGE.read_text() == make_coverage.text()
 
 
 def test_submodules() -> None:

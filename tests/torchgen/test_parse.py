@@ -72,13 +72,12 @@ def message_of(folder: Path, **texts: str) -> str:
             "native_functions.yaml:3: unknown kernel `sub`\n  hint: declare it in aten/kernels.yaml",
         ),
         (
-            ADD + "  faces: inplace\n",
-            "native_functions.yaml:3: `add` is native; only structured functions have the face inplace\n"
-            "  hint: declare `add_` in an entry of its own",
+            "- func: max(Tensor self) -> (Tensor values, Tensor indices)\n  kind: native\n  faces: inplace\n",
+            "native_functions.yaml:3: `max` has the face inplace, so it must return one `Tensor`",
         ),
         (
-            "- func: max(Tensor self) -> (Tensor values, Tensor indices)\n  kind: native\n  faces: out\n",
-            "native_functions.yaml:3: `max` has the face out, so it must return one `Tensor`",
+            "- func: max(Tensor self) -> (Tensor values, int index)\n  kind: native\n  faces: out\n",
+            "native_functions.yaml:3: `max` has the face out, so it must return new `Tensor`s",
         ),
         (ADD + "  python_module: algebra\n", "native_functions.yaml:3: `algebra` is no value of `python_module`"),
         (ADD + "  aliases: Plus\n", "native_functions.yaml:3: `Plus` is no second name for `add`"),

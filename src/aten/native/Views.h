@@ -29,6 +29,9 @@ void mark_as_several_views(const std::vector<Tensor>& views, const char* functio
 // `result`, a new tensor's only view, takes the tensor's place: for autograd it is no view. (Defined with autograd.)
 Tensor forget_base(Tensor result);
 
+// `self` becomes what `view`, a view of it, shows: its sizes and strides, and its history. (Defined with autograd.)
+Tensor& become_view(Tensor& self, const Tensor& view);
+
 // `shape` with its one -1 replaced so that it holds `numel` elements. Throws Error when that is impossible.
 DimVector infer_size(IntArrayRef shape, int64_t numel);
 

@@ -108,6 +108,16 @@ Tensor arange_start(const Scalar& start, const Scalar& end, const Scalar& step, 
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
   TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
   TORCH_CHECK_NOT_IMPLEMENTED(options.dtype() != kBool, "\"linspace\" not implemented for 'Bool'");
+  const bool asks_complex = start.is_complex() || end.is_complex();
+  if (options.dtype_opt ? c10::is_complex_type(options.dtype()) : asks_complex) {
+    // The parts have even steps, too.
+    const ScalarType dtype = options.dtype_opt.value_or(c10::complex_type(c10::get_default_dtype()));
+    const auto first = start.to<c10::complex<double>>();
+    const auto last = end.to<c10::complex<double>>();
+    const TensorOptions parts = TensorOptions(c10::real_type(dtype)).device(options.device());
+    return at::complex(native::linspace(first.real(), last.real(), steps, parts),
+                       native::linspace(first.imag(), last.imag(), steps, parts));
+  }
   Tensor out = detail::empty({steps}, options);
   TensorIterator::nullary_op(out).run(linspace_kernels, start, end, steps);
   return out;

@@ -220,7 +220,7 @@ Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, 
   const Tensor transposed = at::adjoint(LU);
   const Tensor half = at::linalg_solve_triangular(transposed, B, /*upper=*/false);
   const Tensor rest = at::linalg_solve_triangular(transposed, half, /*upper=*/true, /*left=*/true, /*unitriangular=*/true);
-  return permuted(rest, at::argsort(order, -1));
+  return permuted(rest, at::argsort(order, int64_t{-1}));
 }
 
 Tensor lu_solve(const Tensor& self, const Tensor& LU_data, const Tensor& LU_pivots) {

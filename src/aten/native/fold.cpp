@@ -114,7 +114,7 @@ Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   const int64_t channels = self.sizes()[leading], height = self.sizes()[leading + 1], width = self.sizes()[leading + 2];
   TORCH_CHECK(channels % (r * r) == 0, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of ",
               "upscale_factor, but input.size(-3)=", channels, " is not divisible by ", r * r);
-  const Tensor spread = at::reshape(self, {-1, channels / (r * r), r, r, height, width}).permute({0, 1, 4, 2, 5, 3});
+  const Tensor spread = at::reshape(self, {product(self.sizes().slice(0, leading)), channels / (r * r), r, r, height, width}).permute({0, 1, 4, 2, 5, 3});
   DimVector shape(self.sizes().slice(0, leading));
   for (const int64_t size : {channels / (r * r), height * r, width * r}) shape.push_back(size);
   return at::reshape(spread, shape);
@@ -129,7 +129,7 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
   const int64_t channels = self.sizes()[leading], height = self.sizes()[leading + 1], width = self.sizes()[leading + 2];
   TORCH_CHECK(height % r == 0 && width % r == 0, "pixel_unshuffle expects height and width to be divisible by downscale_factor, but ",
               "input.size(-2)=", height, " and input.size(-1)=", width, " are not divisible by ", r);
-  const Tensor spread = at::reshape(self, {-1, channels, height / r, r, width / r, r}).permute({0, 1, 3, 5, 2, 4});
+  const Tensor spread = at::reshape(self, {product(self.sizes().slice(0, leading)), channels, height / r, r, width / r, r}).permute({0, 1, 3, 5, 2, 4});
   DimVector shape(self.sizes().slice(0, leading));
   for (const int64_t size : {channels * r * r, height / r, width / r}) shape.push_back(size);
   return at::reshape(spread, shape);

@@ -143,7 +143,7 @@ void check_indexable(const AdvancedIndex& index) {
 }
 
 void check_index_dtype(const Tensor& index, const char* name) {
-  TORCH_CHECK(index.dtype() == kLong, name, "(): Expected dtype int64 for index");
+  TORCH_CHECK(index.dtype() == kLong || index.dtype() == kInt, name, "(): Expected dtype int32/int64 for index");
 }
 
 // index.size(d) <= limit.size(d) for every d but `dim`.
@@ -289,9 +289,10 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
   return self;
 }
 
-Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
+Tensor gather(const Tensor& self, int64_t dim, const Tensor& given_index, bool /*sparse_grad*/) {
   dim = wrap_dim(dim, self.dim());
-  check_index_dtype(index, "gather");
+  check_index_dtype(given_index, "gather");
+  const Tensor index = at::detail::to_dtype(given_index, kLong);
   check_same_device(self, index, "index", "gather");
   const Tensor out = at::detail::empty(index.sizes(), self.dtype(), self.device());
   if (index.numel() == 0) return out;
@@ -313,7 +314,8 @@ Tensor& scatter_src_(Tensor& self, int64_t dim, const Tensor& index, const Tenso
   assert_no_partial_overlap(self, src);
   assert_no_partial_overlap(self, index);
   if (index.numel() == 0) return self;
-  run_kernel(scatter_kernels, self.device(), at_least_1d(self), dim, at_least_1d(index), at_least_1d(src));
+  run_kernel(scatter_kernels, self.device(), at_least_1d(self), dim, at_least_1d(at::detail::to_dtype(index, kLong)),
+             at_least_1d(src));
   return self;
 }
 
@@ -329,7 +331,7 @@ Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tenso
   assert_no_partial_overlap(self, src);
   assert_no_partial_overlap(self, index);
   if (index.numel() == 0) return self;
-  run_kernel(scatter_add_kernels, self.device(), at_least_1d(self), dim, at_least_1d(index),
+  run_kernel(scatter_add_kernels, self.device(), at_least_1d(self), dim, at_least_1d(at::detail::to_dtype(index, kLong)),
              at_least_1d(src));
   return self;
 }
@@ -408,7 +410,10 @@ std::vector<Tensor> where_nonzero(const Tensor& condition) {
   return at::unbind(at::nonzero(condition.dim() > 0 ? condition : at::unsqueeze(condition, 0)), 1);
 }
 
-Tensor take_along_dim(const Tensor& self, const Tensor& indices, int64_t dim) {
+Tensor take_along_dim(const Tensor& self, const Tensor& given_indices, std::optional<int64_t> given_dim) {
+  if (!given_dim) return at::gather(at::reshape(self, {-1}), 0, at::reshape(given_indices, {-1}));
+  int64_t dim = *given_dim;
+  Tensor indices = given_indices;
   TORCH_CHECK(self.dim() == indices.dim(),
               "torch.take_along_dim(): input and indices should have the same number of dimensions, but got ",
               self.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");
@@ -423,6 +428,8 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, int64_t dim) {
   self_shape.insert(dim, self.sizes()[dim]);
   DimVector index_shape(shape);
   index_shape.insert(dim, indices.sizes()[dim]);
+  // Negative positions count from the end.
+  indices = at::where(at::lt(indices, Scalar(0)), indices + self.sizes()[dim], indices);
   return at::gather(self.expand(self_shape), dim, indices.expand(index_shape));
 }
 

@@ -61,4 +61,40 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
   return weight.defined() ? at::mul(result, weight) : result;
 }
 
+namespace {
+
+// (values, mean, 1 / deviation) over the last dimension.
+std::tuple<Tensor, Tensor, Tensor> standardized(const Tensor& rows, double eps) {
+  const Tensor mean = at::mean(rows, IntArrayRef({-1}), /*keepdim=*/true);
+  const Tensor centered = at::sub(rows, mean);
+  const Tensor scale = at::rsqrt(at::add(at::mean(at::mul(centered, centered), IntArrayRef({-1}), /*keepdim=*/true), Scalar(eps)));
+  return {at::mul(centered, scale), mean, scale};
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
+                                                     const Tensor& bias, double eps) {
+  const Tensor result = at::layer_norm(input, normalized_shape, weight, bias, eps);  // which checks shapes
+  const int64_t leading = input.dim() - static_cast<int64_t>(normalized_shape.size());
+  DimVector shape(input.sizes().slice(0, leading));
+  shape.push_back(product(normalized_shape));
+  const auto [values, mean, scale] = standardized(at::reshape(input, shape), eps);
+  DimVector ones(input.sizes().slice(0, leading));
+  for (size_t i = 0; i < normalized_shape.size(); ++i) ones.push_back(1);
+  return {result, at::detach(at::reshape(mean, ones)), at::detach(at::reshape(scale, ones))};
+}
+
+std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t N,
+                                                     int64_t C, int64_t HxW, int64_t group, double eps) {
+  TORCH_CHECK(group > 0 && C % group == 0, "Expected number of channels in input to be divisible by num_groups, but got input of "
+              "shape ", input.sizes(), " and num_groups=", group);
+  const auto [values, mean, scale] = standardized(at::reshape(input, {N, group, C / group * HxW}), eps);
+  Tensor result = at::reshape(values, {N, C, HxW});
+  if (weight.defined()) result = at::mul(result, at::reshape(weight, {1, C, 1}));
+  if (bias.defined()) result = at::add(result, at::reshape(bias, {1, C, 1}));
+  return {at::reshape(result, input.sizes()), at::detach(at::reshape(mean, {N, group})),
+          at::detach(at::reshape(scale, {N, group}))};
+}
+
 }  // namespace at::native

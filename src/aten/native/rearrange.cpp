@@ -86,7 +86,7 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   DimVector expanded(shape);
   expanded.insert(along + 1, repeats);
   shape[along] = length;
-  return at::clone(at::unsqueeze(input, along + 1).expand(expanded)).view(shape);
+  return at::reshape(at::clone(at::unsqueeze(input, along + 1).expand(expanded)), shape);
 }
 
 // ---------------------------------------------------------------------------------------------- mirroring, diagonals

@@ -29,6 +29,14 @@ Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
   return std::get<1>(at::sort(self, dim, descending));
 }
 
+std::tuple<Tensor, Tensor> sort_stable(const Tensor& self, std::optional<bool> /*stable*/, int64_t dim, bool descending) {
+  return at::sort(self, dim, descending);
+}
+
+Tensor argsort_stable(const Tensor& self, bool /*stable*/, int64_t dim, bool descending) {
+  return at::argsort(self, dim, descending);
+}
+
 namespace {
 
 // Where the median is among `size` sorted elements: the lower one of two, or the first NaN (they come last).

@@ -117,6 +117,31 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, b
           return_counts ? groups.counts().to(self.device()) : at::empty({0}, options)};
 }
 
+std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts,
+                                                      std::optional<int64_t> dim) {
+  const Tensor input = at::detach(self);
+  const TensorOptions options = TensorOptions(kLong).device(self.device());
+  const Tensor none = at::empty({0}, options);
+  const Tensor rows = dim ? at::movedim(self.dim() > 0 ? input : at::reshape(input, {1}), *dim, 0) : at::reshape(input, {-1});
+  const int64_t count = rows.sizes()[0];
+  if (count == 0) return {at::empty(dim ? self.sizes() : IntArrayRef({0}), self.options()), none, none};
+  TORCH_CHECK(rows.numel() > 0, "unique_consecutive: There are sections with 0 elements");
+  // A group begins where a row differs from the one before.
+  const Tensor flat = at::reshape(rows, {count, -1});
+  const Tensor differs = at::any(at::ne(at::narrow(flat, 0, 1, count - 1), at::narrow(flat, 0, 0, count - 1)), 1);
+  const Tensor begins = at::cat({at::ones({1}, options.dtype(kBool)), differs}, 0);
+  const Tensor places = at::reshape(at::nonzero(begins), {-1});
+  Tensor output = at::index_select(rows, 0, places);
+  if (dim) output = at::movedim(output, 0, *dim).contiguous();
+  Tensor inverse = none;
+  if (return_inverse) {
+    inverse = at::cumsum(begins.to(kLong), 0) - 1;
+    if (!dim) inverse = at::reshape(inverse, self.sizes());
+  }
+  const Tensor ends = at::cat({places, at::full({1}, Scalar(count), options)}, 0);
+  return {output, inverse, return_counts ? at::diff(ends) : none};
+}
+
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   TORCH_CHECK(minlength >= 0, "minlength should be >= 0");
   TORCH_CHECK(self.dim() == 1, "bincount only supports 1-d non-negative integral inputs.");

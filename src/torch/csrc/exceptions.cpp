@@ -1,5 +1,7 @@
 #include <torch/csrc/exceptions.h>
 
+#include <c10/util/Warning.h>
+
 #include <c10/util/Exception.h>
 
 #include <new>
@@ -58,7 +60,18 @@ void PythonError::restore() const {
   PyErr_Restore(type_, value_, traceback_);
 }
 
+namespace {
+
+// Torch's warnings are UserWarnings of the line that made the call.
+void warn_in_python(const std::string& message) {
+  const AcquireGil gil;
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) throw PythonError();
+}
+
+}  // namespace
+
 void register_exceptions(PyObject* module) {
+  c10::set_warning_handler(&warn_in_python);
   out_of_memory_error = checked(PyErr_NewExceptionWithDoc(
       "torch.OutOfMemoryError", "Raised when a device has no memory left for an allocation.", PyExc_RuntimeError, nullptr));
   Py_INCREF(out_of_memory_error);

@@ -4,6 +4,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/AroundDimension.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,17 +13,6 @@
 namespace at::native::cpu {
 
 namespace {
-
-// A contiguous tensor as [outer, size, inner] around a dimension.
-struct Extents {
-  Extents(const Tensor& tensor, int64_t dim) : size(tensor.sizes()[dim]) {
-    for (int64_t i = 0; i < dim; ++i) outer *= tensor.sizes()[i];
-    for (int64_t i = dim + 1; i < tensor.dim(); ++i) inner *= tensor.sizes()[i];
-  }
-  int64_t outer = 1;
-  int64_t size;
-  int64_t inner = 1;
-};
 
 // An unsigned integer that orders as T does, with every NaN after every number and -0 as 0.
 template <typename T>

@@ -106,4 +106,31 @@ void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, co
   });
 }
 
+namespace {
+
+template <typename T>
+T reduced(Reduction reduction, T a, T b) {
+  if (reduction == Reduction::sum) return static_cast<T>(a + b);
+  if (reduction == Reduction::product) return static_cast<T>(a * b);
+  if constexpr (!c10::is_complex_v<T>) {  // these have no order, and are not asked for
+    if (reduction == Reduction::greatest) return b > a || b != b ? b : a;  // NaN wins and stays
+    return b < a || b != b ? b : a;
+  }
+  return a;
+}
+
+}  // namespace
+
+void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Reduction reduction) {
+  const Plan plan(self, src, index, dim);
+  const auto run = [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
+                   plan.rows_are_independent,
+                   [reduction](scalar_t& to, scalar_t from) { to = reduced(reduction, to, from); });
+  };
+  if (self.is_complex()) dispatch_complex_types(self.dtype(), "scatter_reduce", run);
+  else dispatch_all_types(self.dtype(), "scatter_reduce", run);
+}
+
 }  // namespace at::native::cpu

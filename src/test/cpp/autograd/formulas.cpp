@@ -106,6 +106,72 @@ TEST(element_by_element) {
   });
 }
 
+TEST(more_functions) {
+  run({
+      UNARY(tan, -1, 1),
+      UNARY(acos, -0.9, 0.9),
+      UNARY(acosh, 1.2, 3),
+      UNARY(asin, -0.9, 0.9),
+      UNARY(asinh, -2, 2),
+      UNARY(atan, -2, 2),
+      UNARY(atanh, -0.9, 0.9),
+      UNARY(cosh, -2, 2),
+      UNARY(sinh, -2, 2),
+      UNARY(exp2, -2, 2),
+      UNARY(sinc, 0.2, 2),
+      UNARY(digamma, 0.5, 3),
+      UNARY(erfc, -2, 2),
+      UNARY(erfinv, -0.8, 0.8),
+      UNARY(i0, -2, 2),
+      UNARY(lgamma, 0.5, 3),
+      UNARY(frac, 1.1, 1.9),
+      UNARY(special_entr, 0.2, 2),
+      UNARY(special_erfcx, -1, 2),
+      UNARY(special_i0e, 0.2, 2),
+      UNARY(special_i1, 0.2, 2),
+      UNARY(special_i1e, 0.2, 2),
+      UNARY(special_log_ndtr, -2, 2),
+      UNARY(special_ndtri, 0.1, 0.9),
+      ROW("polygamma", INPUTS(values({3}, 0.5, 3)), at::polygamma(2, x[0])),
+      ROW("atan2", INPUTS(values({3}, 0.5, 2), values({3}, 0.5, 2)), at::atan2(x[0], x[1])),
+      ROW("copysign", INPUTS(values({3}, 0.5, 2), values({3}, -2, 2)), at::copysign(x[0], x[1])),
+      ROW("hypot", INPUTS(values({3}, 0.5, 2), values({3}, 0.5, 2)), at::hypot(x[0], x[1])),
+      ROW("logaddexp", INPUTS(values({3}), values({3}, -1, 1)), at::logaddexp(x[0], x[1])),
+      ROW("logaddexp2", INPUTS(values({3}), values({3}, -1, 1)), at::logaddexp2(x[0], x[1])),
+      ROW("fmax", INPUTS(values({3}), values({3}, -1, 1)), at::fmax(x[0], x[1])),
+      ROW("fmin", INPUTS(values({3}), values({3}, -1, 1)), at::fmin(x[0], x[1])),
+      ROW("fmod", INPUTS(values({3}, 3, 3.9), values({3}, 1.4, 1.9)), at::fmod(x[0], x[1])),
+      ROW("xlogy", INPUTS(values({3}, 0.5, 2), values({3}, 0.5, 2)), at::xlogy(x[0], x[1])),
+      ROW("xlog1py", INPUTS(values({3}, 0.5, 2), values({3}, 0.5, 2)), at::special_xlog1py(x[0], x[1])),
+      {"igamma", {values({3}, 0.5, 2)}, [](const Tensors& x) { return at::igamma(values({3}, 1, 2), x[0]); }},
+      {"igammac", {values({3}, 0.5, 2)}, [](const Tensors& x) { return at::igammac(values({3}, 1, 2), x[0]); }},
+      {"zeta", {values({3}, 0.5, 2)}, [](const Tensors& x) { return at::special_zeta(values({3}, 2, 3), x[0]); }},
+      ROW("cumprod", INPUTS(values({2, 3}, 0.5, 2)), at::cumprod(x[0], 1)),
+      ROW("logcumsumexp", INPUTS(values({2, 3})), at::logcumsumexp(x[0], 1)),
+      ROW("cummax", INPUTS(values({2, 3})), std::get<0>(at::cummax(x[0], 1))),
+      ROW("cummin", INPUTS(values({2, 3})), std::get<0>(at::cummin(x[0], 0))),
+      ROW("mode", INPUTS(values({2, 3})), std::get<0>(at::mode(x[0], 1))),
+  });
+}
+
+TEST(cumprod_with_zeros) {
+  Tensor zeros = values({2, 4});
+  zeros.data_ptr<double>()[1] = 0;
+  zeros.data_ptr<double>()[6] = 0;
+  run({ROW("cumprod", INPUTS(zeros), at::cumprod(x[0], 1))});
+}
+
+TEST(values_put_together) {
+  const Tensor index = integers({0, 1, 0, 2, 2, 1}, {2, 3});
+  for (const char* reduce : {"sum", "prod", "mean", "amax", "amin"}) {
+    for (const bool include_self : {true, false}) {
+      run({{"scatter_reduce", {values({3, 3}, 0.5, 2), values({2, 3}, 0.6, 1.9)}, [&](const Tensors& x) {
+              return at::scatter_reduce(x[0], 0, index, x[1], reduce, include_self);
+            }}});
+    }
+  }
+}
+
 TEST(arithmetic) {
   run({
       ROW("add", INPUTS(values({2, 3}), values({3}, 1, 2)), at::add(x[0], x[1], 0.5)),
@@ -397,6 +463,16 @@ TEST(random_numbers_have_no_gradient) {
       [](const Tensor& x) { return x.random_(2, 7); },
       [](const Tensor& x) { return x.bernoulli_(0.5); },
       [](const Tensor& x) { return at::bernoulli(x * 0.1); },
+      [](const Tensor& x) { return x.bernoulli_(values({2, 3}, 0.1, 0.9)); },
+      [](const Tensor& x) { return x.exponential_(); },
+      [](const Tensor& x) { return x.geometric_(0.5); },
+      [](const Tensor& x) { return x.log_normal_(); },
+      [](const Tensor& x) { return x.cauchy_(); },
+      [](const Tensor& x) { return at::poisson(x); },
+      [](const Tensor& x) { return at::binomial(values({2, 3}, 4, 9), x); },
+      [](const Tensor& x) { return at::normal(x, 1.0); },
+      [](const Tensor& x) { return at::normal(1.0, x); },
+      [](const Tensor& x) { return at::normal(values({2, 3}), x); },
   };
   for (const auto& function : functions) {
     const Tensor x = values({2, 3}, 0.1, 0.9).requires_grad_();

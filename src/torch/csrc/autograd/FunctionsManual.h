@@ -65,6 +65,22 @@ Tensor value_selecting_backward(const Tensor& grad, IntArrayRef sizes, int64_t d
                                 bool keepdim);
 Tensor cumsum_backward(const Tensor& grad, int64_t dim);
 
+// Special functions, running products and extremes, scatter that puts values together (FunctionsMath.cpp).
+// Throws NotImplementedError: `what` is an input that no derivative is known for.
+Tensor not_differentiable(const Tensor& grad, const char* what);
+Tensor sinc_backward(const Tensor& grad, const Tensor& self);
+Tensor i1_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor i1e_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor igamma_slope(const Tensor& self, const Tensor& other);
+Tensor cumprod_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& result);
+Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim);
+Tensor cumulative_extreme_backward(const Tensor& grad, IntArrayRef sizes, const Tensor& indices, int64_t dim);
+Tensor scatter_reduce_self_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& given_index,
+                                    const Tensor& given_src, std::string_view reduce, bool include_self, const Tensor& result);
+Tensor scatter_reduce_source_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& given_index,
+                                      const Tensor& given_src, std::string_view reduce, bool include_self,
+                                      const Tensor& result);
+
 // Matrices. The gradient is laid out as the matrix is, so that it can become its grad without a copy.
 Tensor mm_mat1_backward(const Tensor& grad, IntArrayRef mat1_sizes, IntArrayRef mat1_strides,
                         const Tensor& mat2);

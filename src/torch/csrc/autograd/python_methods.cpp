@@ -60,18 +60,6 @@ PyObject* to_cpu(PyObject* self, PyObject*) {
   });
 }
 
-template <c10::ScalarType dtype>
-PyObject* to_type(PyObject* self, PyObject*) {
-  return guarded([&] {
-    at::Tensor result;
-    {
-      const ReleaseGil gil(unpack(self).numel() > 4096);
-      result = unpack(self).to(dtype);
-    }
-    return wrap(std::move(result));
-  });
-}
-
 // ---- with arguments, by tables
 
 #define TORCH_METHOD(name, parameters, positional, call)                                                            \
@@ -105,6 +93,44 @@ void check_memory_format(const Arguments& arguments, size_t index) {
     raise(PyExc_NotImplementedError, "torch.channels_last is not supported; use torch.contiguous_format");
   }
 }
+
+// `result` in a memory format: of the channels' kind, with the channels next to each other, where it has four dimensions.
+at::Tensor in_memory_format(at::Tensor result, const Arguments& arguments, size_t index) {
+  if (!arguments.has(index)) return result;
+  const MemoryFormatValue format = reinterpret_cast<MemoryFormatObject*>(arguments.object(index))->value;
+  if (format == MemoryFormatValue::Contiguous) return result.contiguous();
+  if (format == MemoryFormatValue::Preserve) return result;
+  TORCH_CHECK(result.dim() == 4, "required rank 4 tensor to use channels_last format");
+  return result.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+}
+
+Parameter cast_parameters[] = {
+    {"self", Kind::Tensor}, {"memory_format", Kind::MemoryFormat, kOption, 0, "torch.preserve_format"}};
+template <c10::ScalarType dtype>
+PyObject* cast_call(Arguments& arguments) {
+  at::Tensor result;
+  {
+    const ReleaseGil gil(arguments.is_heavy());
+    result = in_memory_format(arguments.tensor(0).to(dtype), arguments, 1);
+  }
+  return wrap(std::move(result));
+}
+#define TORCH_CAST(name, dtype)                                                                                        \
+  const Overload name##_cast_overloads[] = {{cast_parameters, 2, 1, false, true, cast_call<at::dtype>}}; \
+  constexpr Callable name##_cast_callable{#name, name##_cast_overloads, 1};
+TORCH_CAST(float, kFloat)
+TORCH_CAST(double, kDouble)
+TORCH_CAST(int, kInt)
+TORCH_CAST(long, kLong)
+TORCH_CAST(byte, kByte)
+TORCH_CAST(half, kHalf)
+TORCH_CAST(bfloat16, kBFloat16)
+TORCH_CAST(short, kShort)
+TORCH_CAST(char, kChar)
+TORCH_CAST(cfloat, kComplexFloat)
+TORCH_CAST(cdouble, kComplexDouble)
+TORCH_CAST(bool, kBool)
+#undef TORCH_CAST
 
 Parameter is_contiguous_parameters[] = {{"self", Kind::Tensor},
                                         {"memory_format", Kind::MemoryFormat, kOption, 0, "torch.contiguous_format"}};
@@ -414,18 +440,18 @@ PyMethodDef tensor_methods[] = {
      TORCH_SIGNATURE("retain_grad($self)") "Makes backward() fill .grad of a tensor that is no leaf, too."},
     {"untyped_storage", overridable<untyped_storage>, METH_NOARGS, TORCH_SIGNATURE("untyped_storage($self)") "The bytes under it."},
     {"cpu", overridable<to_cpu>, METH_NOARGS, TORCH_SIGNATURE("cpu($self)") "The tensor on the CPU; itself if it is there."},
-    {"float", overridable<to_type<at::kFloat>>, METH_NOARGS, TORCH_SIGNATURE("float($self)") "to(torch.float32)."},
-    {"double", overridable<to_type<at::kDouble>>, METH_NOARGS, TORCH_SIGNATURE("double($self)") "to(torch.float64)."},
-    {"int", overridable<to_type<at::kInt>>, METH_NOARGS, TORCH_SIGNATURE("int($self)") "to(torch.int32)."},
-    {"long", overridable<to_type<at::kLong>>, METH_NOARGS, TORCH_SIGNATURE("long($self)") "to(torch.int64)."},
-    {"byte", overridable<to_type<at::kByte>>, METH_NOARGS, TORCH_SIGNATURE("byte($self)") "to(torch.uint8)."},
-    {"half", overridable<to_type<at::kHalf>>, METH_NOARGS, TORCH_SIGNATURE("half($self)") "to(torch.float16)."},
-    {"bfloat16", overridable<to_type<at::kBFloat16>>, METH_NOARGS, TORCH_SIGNATURE("bfloat16($self)") "to(torch.bfloat16)."},
-    {"short", overridable<to_type<at::kShort>>, METH_NOARGS, TORCH_SIGNATURE("short($self)") "to(torch.int16)."},
-    {"char", overridable<to_type<at::kChar>>, METH_NOARGS, TORCH_SIGNATURE("char($self)") "to(torch.int8)."},
-    {"cfloat", overridable<to_type<at::kComplexFloat>>, METH_NOARGS, TORCH_SIGNATURE("cfloat($self)") "to(torch.complex64)."},
-    {"cdouble", overridable<to_type<at::kComplexDouble>>, METH_NOARGS, TORCH_SIGNATURE("cdouble($self)") "to(torch.complex128)."},
-    {"bool", overridable<to_type<at::kBool>>, METH_NOARGS, TORCH_SIGNATURE("bool($self)") "to(torch.bool)."},
+    by_table<float_cast_callable>(TORCH_SIGNATURE("float($self, *, memory_format=torch.preserve_format)") "to(torch.float32)."),
+    by_table<double_cast_callable>(TORCH_SIGNATURE("double($self, *, memory_format=torch.preserve_format)") "to(torch.float64)."),
+    by_table<int_cast_callable>(TORCH_SIGNATURE("int($self, *, memory_format=torch.preserve_format)") "to(torch.int32)."),
+    by_table<long_cast_callable>(TORCH_SIGNATURE("long($self, *, memory_format=torch.preserve_format)") "to(torch.int64)."),
+    by_table<byte_cast_callable>(TORCH_SIGNATURE("byte($self, *, memory_format=torch.preserve_format)") "to(torch.uint8)."),
+    by_table<half_cast_callable>(TORCH_SIGNATURE("half($self, *, memory_format=torch.preserve_format)") "to(torch.float16)."),
+    by_table<bfloat16_cast_callable>(TORCH_SIGNATURE("bfloat16($self, *, memory_format=torch.preserve_format)") "to(torch.bfloat16)."),
+    by_table<short_cast_callable>(TORCH_SIGNATURE("short($self, *, memory_format=torch.preserve_format)") "to(torch.int16)."),
+    by_table<char_cast_callable>(TORCH_SIGNATURE("char($self, *, memory_format=torch.preserve_format)") "to(torch.int8)."),
+    by_table<cfloat_cast_callable>(TORCH_SIGNATURE("cfloat($self, *, memory_format=torch.preserve_format)") "to(torch.complex64)."),
+    by_table<cdouble_cast_callable>(TORCH_SIGNATURE("cdouble($self, *, memory_format=torch.preserve_format)") "to(torch.complex128)."),
+    by_table<bool_cast_callable>(TORCH_SIGNATURE("bool($self, *, memory_format=torch.preserve_format)") "to(torch.bool)."),
     by_table<size_callable>(TORCH_SIGNATURE("size($self, dim=None)") "shape, or the size of one dimension."),
     by_table<stride_callable>(TORCH_SIGNATURE("stride($self, dim=None)") "Steps between elements, in elements."),
     by_table<is_contiguous_callable>(nullptr),

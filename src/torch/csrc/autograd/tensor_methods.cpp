@@ -100,6 +100,11 @@ void mark_as_several_views(const std::vector<Tensor>& views, const char* functio
   }
 }
 
+Tensor& become_view(Tensor& self, const Tensor& view) {
+  torch::autograd::become_view(self, view);
+  return self;
+}
+
 Tensor forget_base(Tensor result) {
   if (AutogradMeta* meta = find_meta(result)) meta->view.reset();
   return result;

@@ -155,6 +155,20 @@ at::Tensor as_view(const at::Tensor& source, at::Tensor result, bool recorded) {
   return result;
 }
 
+void become_view(const at::Tensor& self, const at::Tensor& view) {
+  const std::shared_ptr<Node> node = grad_fn(view);
+  if (c10::GradMode::is_enabled() && self.requires_grad()) {
+    check_inplace(self);
+    AutogradMeta& meta = meta_of(self);
+    meta.grad_fn = node;
+    meta.output_nr = meta_of(view).output_nr;
+    meta.leaf_requires_grad = false;
+  }
+  self.impl()->set_sizes_and_strides(view.sizes(), view.strides(), view.storage_offset());
+  self.impl()->bump_version();
+  if (AutogradMeta* meta = find_meta(self); meta && meta->view) meta->view->version = self._version();
+}
+
 void detach_in_place(const at::Tensor& tensor) {
   AutogradMeta* meta = find_meta(tensor);
   if (meta == nullptr) return;

@@ -68,6 +68,8 @@ TORCH_API void check_inplace(const at::Tensor& self);
 // new tensor.
 TORCH_API at::Tensor as_view(const at::Tensor& source, at::Tensor result,
                              bool recorded = c10::GradMode::is_enabled());
+// `self` takes sizes, strides and history of `view`, a view of it: squeeze_() and its like.
+TORCH_API void become_view(const at::Tensor& self, const at::Tensor& view);
 // Forgets history and wish for a gradient. Throws Error for a view.
 TORCH_API void detach_in_place(const at::Tensor& tensor);
 

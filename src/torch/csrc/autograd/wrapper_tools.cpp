@@ -1,5 +1,6 @@
 #include <torch/csrc/autograd/wrapper_tools.h>
 
+#include <aten/ATen.h>
 #include <aten/EmptyTensor.h>
 
 namespace torch::autograd {
@@ -25,6 +26,22 @@ void write_out(at::Tensor& out, const at::Tensor& result) {
               " can't be cast to the desired output type ", out.dtype());
   at::detail::resize_output(out, result.sizes());
   at::detail::copy_into(out, result);
+}
+
+at::Tensor& write_in_place(at::Tensor& self, const at::Tensor& result) {
+  TORCH_CHECK(c10::can_cast(result.dtype(), self.dtype()), "result type ", result.dtype(),
+              " can't be cast to the desired output type ", self.dtype());
+  TORCH_CHECK(self.sizes() == result.sizes(), "output with shape ", self.sizes(),
+              " doesn't match the broadcast shape ", result.sizes());
+  return self.copy_(result);
+}
+
+at::TensorOptions options_for_out(const at::TensorOptions& options, const at::Tensor& out) {
+  TORCH_CHECK(!options.dtype_opt || *options.dtype_opt == out.dtype(), "dtype ", options.dtype(),
+              " does not match dtype of out parameter (", out.dtype(), ")");
+  TORCH_CHECK(!options.device_opt || options.device_opt->type() == out.device_type(), "device ", options.device(),
+              " does not match device of out parameter (", out.device(), ")");
+  return at::TensorOptions(out.dtype()).device(out.device());
 }
 
 void check_no_formula(const char* name, bool requires_grad) {

@@ -46,6 +46,10 @@ TORCH_API std::vector<std::vector<int64_t>> sizes_of(at::TensorList tensors);
 TORCH_API void check_out(const char* name, bool requires_grad);
 // Makes `out` hold `result`: in its own dtype, if that can hold `result`'s, and with the shape of `result`.
 TORCH_API void write_out(at::Tensor& out, const at::Tensor& result);
+// `self`, which gets the values of `result` with its history: what a function gives, written over its first argument.
+TORCH_API at::Tensor& write_in_place(at::Tensor& self, const at::Tensor& result);
+// What a factory makes that has to fill `out`: dtype and device are those of `out`, and must not be asked for otherwise.
+TORCH_API at::TensorOptions options_for_out(const at::TensorOptions& options, const at::Tensor& out);
 // Throws Error: an in-place function without a formula would leave a wrong history.
 TORCH_API void check_no_formula(const char* name, bool requires_grad);
 

@@ -16,6 +16,7 @@ std::string kind_text(const Parameter& parameter) {
     case Kind::OptionalTensorList: return "tuple of Tensors";
     case Kind::Int: return "int";
     case Kind::IntList: return parameter.list_size ? "int or tuple of ints" : "tuple of ints";
+    case Kind::FloatList: return "tuple of floats";
     case Kind::Float: return "float";
     case Kind::Bool: return "bool";
     case Kind::Scalar: return "Number";

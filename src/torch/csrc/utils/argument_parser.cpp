@@ -60,6 +60,18 @@ int find_parameter(const Overload& overload, PyObject* keyword) {
   return -1;
 }
 
+namespace {
+
+// Numbers may stand for tensors, but not for all of them.
+bool has_tensor(const Overload& overload, PyObject* const* bound) {
+  for (int index = 0; index < overload.count; ++index) {
+    if (overload.parameters[index].kind == Kind::Tensor && bound[index] && is_tensor(bound[index])) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool bind(const Overload& overload, Arguments& arguments, PyObject* self, PyObject* const* values, Py_ssize_t count,
           PyObject* keyword_names) {
   const int first = self ? 1 : 0;
@@ -100,7 +112,7 @@ bool bind(const Overload& overload, Arguments& arguments, PyObject* self, PyObje
       return false;
     }
   }
-  return true;
+  return self || !overload.count || !overload.parameters[0].takes_numbers() || has_tensor(overload, bound);
 }
 
 namespace {

@@ -26,6 +26,7 @@ enum class Kind : uint8_t {
   OptionalTensorList,  // the same with None in it
   Int,
   IntList,
+  FloatList,
   Float,
   Bool,
   Scalar,
@@ -99,6 +100,10 @@ class Arguments {
     return has(index) ? integers(index) : c10::DimVector(otherwise);
   }
   std::optional<c10::DimVector> optional_integers(size_t index) const;
+  std::vector<double> numbers(size_t index) const;
+  std::optional<std::vector<double>> optional_numbers(size_t index) const;
+  // A tuple of `count` tensors to write to.
+  std::vector<at::Tensor> out_tensors(size_t index, size_t count) const;
   double number(size_t index) const;
   double number(size_t index, double otherwise) const { return given(index) ? number(index) : otherwise; }
   std::optional<double> optional_number(size_t index) const;

@@ -66,6 +66,14 @@ bool is_floating(PyObject* object) {
          (!is_tensor(object) && !PyComplex_Check(object) && !is_numpy_complex(object) && !PyBool_Check(object) && !is_numpy_bool(object) && is_foreign_number(object));
 }
 
+bool is_floating_list(PyObject* object) {
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return false;
+  for (Py_ssize_t item = 0; item < PySequence_Fast_GET_SIZE(object); ++item) {
+    if (!is_floating(PySequence_Fast_ITEMS(object)[item])) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool is_integer(PyObject* object) {
@@ -97,6 +105,7 @@ bool value_fits(const Parameter& parameter, PyObject* value) {
     case Kind::OptionalTensorList: return is_tensor_list(value, true);
     case Kind::Int: return is_integer(value);
     case Kind::IntList: return is_integer_list(value) || (parameter.list_size && is_integer(value));
+    case Kind::FloatList: return is_floating_list(value);
     case Kind::Float: return is_floating(value) && !asks_for_gradient(value);
     case Kind::Bool: return PyBool_Check(value) || is_numpy_bool(value);
     case Kind::Scalar: return is_number(value) && !asks_for_gradient(value);
@@ -246,6 +255,26 @@ std::vector<at::Tensor> Arguments::tensor_list(size_t index) const {
     tensors.push_back(value == Py_None ? at::Tensor() : unpack(value));
   }
   return tensors;
+}
+
+std::vector<at::Tensor> Arguments::out_tensors(size_t index, size_t count) const {
+  std::vector<at::Tensor> tensors = tensor_list(index);
+  TORCH_CHECK_TYPE(tensors.size() == count, "expected tuple of ", count, " elements but got ", tensors.size());
+  return tensors;
+}
+
+std::vector<double> Arguments::numbers(size_t index) const {
+  std::vector<double> numbers;
+  PyObject* list = values_[index];
+  if (!has(index)) return numbers;
+  for (Py_ssize_t item = 0; item < PySequence_Fast_GET_SIZE(list); ++item) {
+    numbers.push_back(to_double(PySequence_Fast_ITEMS(list)[item]));
+  }
+  return numbers;
+}
+
+std::optional<std::vector<double>> Arguments::optional_numbers(size_t index) const {
+  return has(index) ? std::optional(numbers(index)) : std::nullopt;
 }
 
 int64_t Arguments::integer(size_t index) const { return to_integer(values_[index]); }

@@ -6,6 +6,7 @@ this package hold those that take Python's own arguments: options in words, defa
 
 import sys
 from functools import partial
+from typing import Any
 
 from torch import _C
 from torch._overridable import overridable
@@ -302,3 +303,9 @@ for _name in __all__:
         _function.__module__ = __name__
         globals()[_name] = overridable(_function)
 del _name, _function
+
+
+def __getattr__(name: str) -> Any:
+    from torch._missing import missing_name
+
+    raise missing_name(__name__, name)

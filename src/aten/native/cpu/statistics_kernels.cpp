@@ -1,0 +1,197 @@
+// Running products and extremes, modes, searching in sorted rows, histograms. Contracts are in kernels.yaml.
+
+#include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
+#include <aten/Kernels.h>
+#include <aten/Parallel.h>
+#include <aten/native/cpu/AroundDimension.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace at::native::cpu {
+
+namespace {
+
+// body(first element, distance between elements) for every row of a contiguous tensor along `dim`.
+template <typename Body>
+void for_each_line(const Extents& extents, Body&& body) {
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / 8 / std::max<int64_t>(1, extents.size));
+  parallel_for(0, extents.outer * extents.inner, grain, [&](int64_t first, int64_t last) {
+    for (int64_t line = first; line < last; ++line) {
+      body(line / extents.inner * extents.size * extents.inner + line % extents.inner, extents.inner);
+    }
+  });
+}
+
+template <typename T>
+bool is_nan(T value) {
+  return value != value;
+}
+
+}  // namespace
+
+void cumprod_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
+  const Tensor dense = at::detail::to_contiguous(self);
+  const Extents extents(dense, dim);
+  dispatch_numeric_and_complex_types(self.dtype(), "cumprod_out_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    using Total = std::conditional_t<std::is_floating_point_v<scalar_t>, double, scalar_t>;
+    const scalar_t* from = dense.data_ptr<scalar_t>();
+    scalar_t* to = out.data_ptr<scalar_t>();
+    for_each_line(extents, [&](int64_t place, int64_t step) {
+      Total total = 1;
+      for (int64_t i = 0; i < extents.size; ++i, place += step) {
+        total = static_cast<Total>(total * from[place]);
+        to[place] = static_cast<scalar_t>(total);
+      }
+    });
+  });
+}
+
+void logcumsumexp_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
+  const Tensor dense = at::detail::to_contiguous(self);
+  const Extents extents(dense, dim);
+  dispatch_floating_types(self.dtype(), "logcumsumexp_out_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* from = dense.data_ptr<scalar_t>();
+    scalar_t* to = out.data_ptr<scalar_t>();
+    for_each_line(extents, [&](int64_t place, int64_t step) {
+      double total = -std::numeric_limits<double>::infinity();
+      for (int64_t i = 0; i < extents.size; ++i, place += step) {
+        const double value = from[place];
+        const double greater = std::max(total, value);
+        if (is_nan(value) || is_nan(total)) {
+          total = std::numeric_limits<double>::quiet_NaN();
+        } else if (std::isinf(greater)) {
+          total = greater;
+        } else {
+          total = greater + std::log1p(std::exp(std::min(total, value) - greater));
+        }
+        to[place] = static_cast<scalar_t>(total);
+      }
+    });
+  });
+}
+
+void cumulative_extreme_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool greatest) {
+  const Tensor dense = at::detail::to_contiguous(self);
+  const Extents extents(dense, dim);
+  dispatch_ordered_types(self.dtype(), greatest ? "cummax_cpu" : "cummin_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* from = dense.data_ptr<scalar_t>();
+    scalar_t* to = values.data_ptr<scalar_t>();
+    int64_t* places = indices.data_ptr<int64_t>();
+    for_each_line(extents, [&](int64_t place, int64_t step) {
+      scalar_t best = from[place];
+      int64_t position = 0;
+      for (int64_t i = 0; i < extents.size; ++i, place += step) {
+        const scalar_t value = from[place];
+        // The last one of equals; from the first NaN on, NaN.
+        if (is_nan(value) || (!is_nan(best) && (greatest ? value >= best : value <= best))) {
+          best = value;
+          position = i;
+        }
+        to[place] = best;
+        places[place] = position;
+      }
+    });
+  });
+}
+
+void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
+  const Tensor dense = at::detail::to_contiguous(self);
+  const Extents extents(dense, dim);
+  dispatch_ordered_types(self.dtype(), "mode", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* from = dense.data_ptr<scalar_t>();
+    scalar_t* to = values.data_ptr<scalar_t>();
+    int64_t* places = indices.data_ptr<int64_t>();
+    for_each_line(extents, [&](int64_t place, int64_t step) {
+      const auto at = [&](int64_t position) { return from[place + position * step]; };
+      std::vector<int64_t> order(static_cast<size_t>(extents.size));
+      std::iota(order.begin(), order.end(), int64_t{0});
+      std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        const scalar_t left = at(a);
+        const scalar_t right = at(b);
+        if (left < right || right < left) return left < right;
+        if (is_nan(left) != is_nan(right)) return is_nan(right);
+        return a < b;
+      });
+      int64_t best = 0;
+      int64_t most = 0;
+      int64_t count = 0;
+      for (int64_t i = 0; i < extents.size; ++i) {
+        count = i > 0 && at(order[i]) == at(order[i - 1]) ? count + 1 : 1;
+        if (count <= most) continue;
+        most = count;
+        best = order[i];
+      }
+      const int64_t target = place / (extents.size * extents.inner) * extents.inner + place % extents.inner;
+      to[target] = at(best);
+      places[target] = best;
+    });
+  });
+}
+
+void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tensor& self, const Tensor& sorter, bool right) {
+  const int64_t size = boundaries.sizes().back();
+  const int64_t row_length = boundaries.dim() == 1 ? self.numel() : self.sizes().back();
+  int64_t* to = out.data_ptr<int64_t>();
+  const int64_t* order = sorter.defined() ? sorter.data_ptr<int64_t>() : nullptr;
+  dispatch_ordered_types(self.dtype(), "searchsorted", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* sorted = boundaries.data_ptr<scalar_t>();
+    const scalar_t* values = self.data_ptr<scalar_t>();
+    parallel_for(0, self.numel(), kGrainSize / 16, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        const int64_t row = boundaries.dim() == 1 ? 0 : i / row_length * size;
+        const scalar_t value = values[i];
+        int64_t low = 0;
+        int64_t high = size;
+        while (low < high) {
+          const int64_t middle = low + (high - low) / 2;
+          const scalar_t boundary = sorted[row + (order ? order[row + middle] : middle)];
+          // NaN come after all numbers.
+          const bool before = right ? !(boundary > value) && !(is_nan(boundary) && !is_nan(value))
+                                    : boundary < value || (is_nan(value) && !is_nan(boundary));
+          if (before) low = middle + 1;
+          else high = middle;
+        }
+        to[i] = low;
+      }
+    });
+  });
+}
+
+void histogram_kernel(const Tensor& hist, const Tensor& points, TensorList edges, const Tensor& weight) {
+  const int64_t dims = points.sizes()[1];
+  dispatch_floating_types(points.dtype(), "histogram", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* values = points.data_ptr<scalar_t>();
+    const scalar_t* weights = weight.defined() ? weight.data_ptr<scalar_t>() : nullptr;
+    std::vector<double> totals(static_cast<size_t>(hist.numel()), 0);
+    for (int64_t point = 0; point < points.sizes()[0]; ++point) {
+      int64_t place = 0;
+      bool inside = true;
+      for (int64_t dim = 0; dim < dims && inside; ++dim) {
+        const scalar_t* edge = edges[dim].data_ptr<scalar_t>();
+        const int64_t bins = edges[dim].numel() - 1;
+        const scalar_t value = values[point * dims + dim];
+        inside = bins > 0 && value >= edge[0] && value <= edge[bins];
+        if (!inside) break;
+        // The last bin has its upper edge, too.
+        const int64_t bin = std::upper_bound(edge, edge + bins + 1, value) - edge - 1;
+        place = place * bins + std::min(bin, bins - 1);
+      }
+      if (inside) totals[place] += weights ? weights[point] : 1;
+    }
+    scalar_t* to = hist.data_ptr<scalar_t>();
+    for (size_t i = 0; i < totals.size(); ++i) to[i] = static_cast<scalar_t>(totals[i]);
+  });
+}
+
+}  // namespace at::native::cpu

@@ -1,0 +1,326 @@
+// Functions of one and two numbers, element by element: see ScalarFunctions.h. Integers are computed in the default dtype.
+
+#include <aten/ATen.h>
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
+#include <aten/TensorIterator.h>
+#include <aten/WrappedScalar.h>
+
+#include <cmath>
+
+namespace at::native {
+
+namespace {
+
+void run_unary_float(const Tensor& self, Tensor& out, UnaryFunction function) {
+  TensorIterator::unary_float_op(out, self).run(unary_function_kernels, function);
+}
+
+void run_binary_float(const Tensor& self, const Tensor& other, Tensor& out, BinaryFunction function) {
+  TensorIterator::binary_float_op(out, self, other).run(binary_function_kernels, function);
+}
+
+void run_binary(const Tensor& self, const Tensor& other, Tensor& out, BinaryFunction function) {
+  TensorIterator::binary_op(out, self, other).run(binary_function_kernels, function);
+}
+
+void refuse_complex(const Tensor& self, const char* name) {
+  if (self.is_complex()) at::detail::throw_dtype_not_implemented(name, self.dtype());
+}
+
+// Some functions PyTorch has of float32 and float64 only.
+void refuse_reduced(const Tensor& self, const char* name) {
+  if (self.is_complex() || c10::is_reduced_floating_type(self.dtype())) detail::throw_dtype_not_implemented(name, self.dtype());
+}
+
+}  // namespace
+
+#define AT_DEFINE(name) \
+  void name(const Tensor& self, Tensor& out) { run_unary_float(self, out, UnaryFunction::name); }
+AT_FORALL_COMPLEX_FUNCTIONS(AT_DEFINE)
+#undef AT_DEFINE
+
+#define AT_DEFINE(name)                              \
+  void name(const Tensor& self, Tensor& out) {       \
+    refuse_complex(self, #name);                     \
+    run_unary_float(self, out, UnaryFunction::name); \
+  }
+AT_DEFINE(digamma)
+AT_DEFINE(erfc)
+AT_DEFINE(erfinv)
+AT_DEFINE(i0)
+AT_DEFINE(lgamma)
+#undef AT_DEFINE
+
+#define AT_DEFINE_SPECIAL(name, refuse)                  \
+  void special_##name(const Tensor& self, Tensor& out) { \
+    refuse(self, #name);                                 \
+    run_unary_float(self, out, UnaryFunction::name);     \
+  }
+#define AT_DEFINE(name) AT_DEFINE_SPECIAL(name, refuse_complex)
+AT_DEFINE(entr)
+AT_DEFINE(i0e)
+AT_DEFINE(i1)
+AT_DEFINE(i1e)
+#undef AT_DEFINE
+#define AT_DEFINE(name) AT_DEFINE_SPECIAL(name, refuse_reduced)
+AT_DEFINE(airy_ai)
+AT_DEFINE(bessel_j0)
+AT_DEFINE(bessel_j1)
+AT_DEFINE(bessel_y0)
+AT_DEFINE(bessel_y1)
+AT_DEFINE(erfcx)
+AT_DEFINE(log_ndtr)
+AT_DEFINE(modified_bessel_k0)
+AT_DEFINE(modified_bessel_k1)
+AT_DEFINE(ndtri)
+AT_DEFINE(scaled_modified_bessel_k0)
+AT_DEFINE(scaled_modified_bessel_k1)
+AT_DEFINE(spherical_bessel_j0)
+#undef AT_DEFINE
+#undef AT_DEFINE_SPECIAL
+
+void special_modified_bessel_i0(const Tensor& self, Tensor& out) {
+  refuse_reduced(self, "modified_bessel_i0");
+  run_unary_float(self, out, UnaryFunction::i0);
+}
+void special_modified_bessel_i1(const Tensor& self, Tensor& out) {
+  refuse_reduced(self, "modified_bessel_i1");
+  run_unary_float(self, out, UnaryFunction::i1);
+}
+
+void frac(const Tensor& self, Tensor& out) {
+  if (!self.is_floating_point()) at::detail::throw_dtype_not_implemented("frac", self.dtype());
+  run_unary_float(self, out, UnaryFunction::frac);
+}
+
+void polygamma(int64_t n, const Tensor& self, Tensor& out) {
+  TORCH_CHECK(n >= 0, "polygamma(n, x) does not support negative n.");
+  refuse_complex(self, "polygamma");
+  if (n == 0) return native::digamma(self, out);
+  if (n == 1) return run_unary_float(self, out, UnaryFunction::trigamma);
+  const double sign = n % 2 == 0 ? -1.0 : 1.0;
+  const Tensor order = wrapped_scalar_tensor(Scalar(static_cast<double>(n + 1)), self.device());
+  Tensor sum;
+  run_binary_float(order, self, sum, BinaryFunction::zeta);
+  native::mul(sum, wrapped_scalar_tensor(Scalar(sign * std::tgamma(static_cast<double>(n + 1))), self.device()), out);
+}
+
+Tensor polygamma_of(const Tensor& self, int64_t n) { return at::polygamma(n, self); }
+
+#define AT_DEFINE(name)                                                     \
+  void name(const Tensor& self, const Tensor& other, Tensor& out) {         \
+    refuse_complex(self, #name);                                            \
+    refuse_complex(other, #name);                                           \
+    run_binary_float(self, other, out, BinaryFunction::name);               \
+  }
+AT_DEFINE(atan2)
+AT_DEFINE(copysign)
+AT_DEFINE(igamma)
+AT_DEFINE(igammac)
+AT_DEFINE(xlogy)
+#undef AT_DEFINE
+#define AT_DEFINE_SPECIAL(name, refuse)                                       \
+  void special_##name(const Tensor& self, const Tensor& other, Tensor& out) { \
+    refuse(self, #name);                                                      \
+    refuse(other, #name);                                                     \
+    run_binary_float(self, other, out, BinaryFunction::name);                 \
+  }
+AT_DEFINE_SPECIAL(xlog1py, refuse_complex)
+#define AT_DEFINE(name) AT_DEFINE_SPECIAL(name, refuse_reduced)
+AT_DEFINE(chebyshev_polynomial_t)
+AT_DEFINE(chebyshev_polynomial_u)
+AT_DEFINE(chebyshev_polynomial_v)
+AT_DEFINE(chebyshev_polynomial_w)
+AT_DEFINE(hermite_polynomial_h)
+AT_DEFINE(hermite_polynomial_he)
+AT_DEFINE(laguerre_polynomial_l)
+AT_DEFINE(legendre_polynomial_p)
+AT_DEFINE(shifted_chebyshev_polynomial_t)
+AT_DEFINE(shifted_chebyshev_polynomial_u)
+AT_DEFINE(shifted_chebyshev_polynomial_v)
+AT_DEFINE(shifted_chebyshev_polynomial_w)
+AT_DEFINE(zeta)
+#undef AT_DEFINE_SPECIAL
+#undef AT_DEFINE
+
+// Of floating numbers only.
+#define AT_DEFINE(name)                                                                                   \
+  void name(const Tensor& self, const Tensor& other, Tensor& out) {                                       \
+    auto iter = TensorIterator::binary_op(out, self, other);                                              \
+    if (!c10::is_floating_type(iter.common_dtype())) at::detail::throw_dtype_not_implemented(#name, iter.common_dtype()); \
+    iter.run(binary_function_kernels, BinaryFunction::name);                                              \
+  }
+AT_DEFINE(hypot)
+AT_DEFINE(logaddexp)
+AT_DEFINE(logaddexp2)
+#undef AT_DEFINE
+
+// Of float16 and bfloat16 the next number is one of theirs, not of float.
+void nextafter(const Tensor& self, const Tensor& other, Tensor& out) {
+  const ScalarType dtype = result_type({self, other});
+  if (dtype != kFloat && dtype != kDouble) at::detail::throw_dtype_not_implemented("nextafter", dtype);
+  run_binary(self, other, out, BinaryFunction::nextafter);
+}
+
+// Of all numbers.
+#define AT_DEFINE(name)                                                                                   \
+  void name(const Tensor& self, const Tensor& other, Tensor& out) {                                       \
+    auto iter = TensorIterator::binary_op(out, self, other);                                              \
+    if (c10::is_complex_type(iter.common_dtype())) at::detail::throw_dtype_not_implemented(#name, iter.common_dtype()); \
+    iter.run(binary_function_kernels, BinaryFunction::name);                                              \
+  }
+AT_DEFINE(fmax)
+AT_DEFINE(fmin)
+#undef AT_DEFINE
+
+void fmod(const Tensor& self, const Tensor& other, Tensor& out) {
+  auto iter = TensorIterator::binary_op(out, self, other);
+  const ScalarType dtype = iter.common_dtype();
+  if (c10::is_complex_type(dtype) || dtype == kBool) at::detail::throw_dtype_not_implemented("fmod", dtype);
+  iter.run(binary_function_kernels, BinaryFunction::fmod);
+}
+
+void heaviside(const Tensor& self, const Tensor& values, Tensor& out) {
+  TORCH_CHECK(!self.is_complex() && !values.is_complex(), "heaviside is not yet implemented for complex tensors.");
+  TORCH_CHECK(self.dtype() == values.dtype(), "heaviside is not yet implemented for tensors with different dtypes.");
+  run_binary(self, values, out, BinaryFunction::heaviside);
+}
+
+// Of integers.
+#define AT_DEFINE(name)                                                                                   \
+  void name(const Tensor& self, const Tensor& other, Tensor& out) {                                       \
+    auto iter = TensorIterator::binary_op(out, self, other);                                              \
+    if (!c10::is_integral_type(iter.common_dtype(), false)) {                                             \
+      at::detail::throw_dtype_not_implemented(#name, iter.common_dtype());                                    \
+    }                                                                                                     \
+    iter.run(binary_function_kernels, BinaryFunction::name);                                              \
+  }
+AT_DEFINE(bitwise_left_shift)
+AT_DEFINE(bitwise_right_shift)
+AT_DEFINE(gcd)
+AT_DEFINE(lcm)
+#undef AT_DEFINE
+
+// ---------------------------------------------------------------------------------------------- made of others
+
+Tensor special_ndtr(const Tensor& self) {
+  const Tensor x = c10::is_integral_type(self.dtype(), true) ? self.to(c10::get_default_dtype()) : self;
+  return at::erfc(x * -0.70710678118654752440) * 0.5;
+}
+
+Tensor logit(const Tensor& self, std::optional<double> eps) {
+  refuse_complex(self, "logit");
+  const Tensor x = c10::is_integral_type(self.dtype(), true) ? self.to(c10::get_default_dtype()) : self;
+  const Tensor p = eps ? at::clamp(x, Scalar(*eps), Scalar(1 - *eps)) : x;
+  return at::log(p / (1 - p));
+}
+
+Tensor mvlgamma(const Tensor& self, int64_t p) {
+  TORCH_CHECK(p >= 1, "p has to be greater than or equal to 1");
+  const Tensor x = c10::is_integral_type(self.dtype(), true) ? self.to(c10::get_default_dtype()) : self;
+  refuse_complex(x, "mvlgamma");
+  const double logarithm_of_pi = 1.14472988584940017414;
+  Tensor result = at::lgamma(x);
+  for (int64_t i = 1; i < p; ++i) result = result + at::lgamma(x - static_cast<double>(i) / 2);
+  const double dimension = static_cast<double>(p);
+  return result + dimension * (dimension - 1) / 4 * logarithm_of_pi;
+}
+
+Tensor deg2rad(const Tensor& self) {
+  TORCH_CHECK(!self.is_complex(), "deg2rad is not supported for complex tensors.");
+  return self * 0.017453292519943295769;
+}
+
+Tensor rad2deg(const Tensor& self) {
+  TORCH_CHECK(!self.is_complex(), "rad2deg is not supported for complex tensors.");
+  return self * 57.295779513082320877;
+}
+
+Tensor positive(const Tensor& self) {
+  TORCH_CHECK(self.dtype() != kBool, "The `+` operator, on a bool tensor is not supported.");
+  return self;
+}
+
+Tensor signbit(const Tensor& self) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "signbit is not implemented for complex tensors.");
+  if (self.dtype() == kBool) return at::zeros_like(self);
+  if (!self.is_floating_point()) return at::lt(self, 0);
+  return at::lt(at::copysign(at::ones_like(self), at::detach(self)), 0);  // -0 has one, and some NaN
+}
+
+Tensor round_decimals(const Tensor& self, int64_t decimals) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"round_cpu\" not implemented for '", self.dtype(), "'");
+  if (decimals == 0) return at::round(self);
+  const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  return decimals > 0 ? at::round(self * scale) / scale : at::round(self / scale) * scale;
+}
+
+Tensor isposinf(const Tensor& self) {
+  TORCH_CHECK(!self.is_complex(), "isposinf does not support complex inputs.");
+  if (!self.is_floating_point()) return at::zeros(self.sizes(), self.options().dtype(kBool));
+  return at::eq(self, Scalar(INFINITY));
+}
+
+Tensor isneginf(const Tensor& self) {
+  TORCH_CHECK(!self.is_complex(), "isneginf does not support complex inputs.");
+  if (!self.is_floating_point()) return at::zeros(self.sizes(), self.options().dtype(kBool));
+  return at::eq(self, Scalar(-INFINITY));
+}
+
+Tensor ldexp(const Tensor& self, const Tensor& other) {
+  // In the dtype of the result, so that float16 stays that.
+  const ScalarType dtype = result_type({self, other});
+  const ScalarType computed = c10::is_floating_or_complex_type(dtype) ? dtype : c10::get_default_dtype();
+  return at::mul(self, at::pow(Scalar(2.0), other.to(computed)));
+}
+
+std::tuple<Tensor, Tensor> frexp(const Tensor& self) {
+  TORCH_CHECK(self.is_floating_point(), "torch.frexp() only supports floating-point dtypes");
+  const Tensor x = at::detach(self);
+  const Tensor size = at::abs(x);
+  const Tensor ordinary = at::logical_and(at::gt(size, 0), at::isfinite(size));
+  // log2 may be a place off next to a power of 2: the quotient tells.
+  const Tensor wide = at::where(ordinary, size, 1.0).to(kDouble);
+  Tensor exponent = at::floor(at::log2(wide)) + 1;
+  Tensor mantissa = wide / 2.0 / at::pow(Scalar(2.0), exponent - 1);
+  const Tensor too_large = at::ge(mantissa, 1);
+  const Tensor too_small = at::lt(mantissa, 0.5);
+  exponent = at::where(ordinary, exponent + too_large.to(kDouble) - too_small.to(kDouble), 0.0);
+  // Differentiable in self: the exponent is a constant.
+  mantissa = at::where(ordinary, self / 2.0 / at::pow(Scalar(2.0), exponent - 1), self.to(kDouble)).to(self.dtype());
+  return {mantissa, exponent.to(kInt)};
+}
+
+namespace {
+
+// What float_power computes in.
+ScalarType widest(ScalarType dtype) { return c10::is_complex_type(dtype) ? kComplexDouble : kDouble; }
+
+}  // namespace
+
+Tensor float_power(const Tensor& self, const Tensor& exponent) {
+  const ScalarType dtype = widest(result_type({self, exponent}));
+  return at::pow(self.to(dtype), exponent.to(dtype));
+}
+
+Tensor float_power_base_scalar(const Scalar& self, const Tensor& exponent) {
+  const ScalarType dtype = widest(result_type(exponent, self));
+  return at::pow(self, exponent.to(dtype));
+}
+
+Tensor float_power_scalar(const Tensor& self, const Scalar& exponent) {
+  return at::pow(self.to(widest(result_type(self, exponent))), exponent);
+}
+
+Tensor lerp_tensor(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  TORCH_CHECK(self.dtype() == end.dtype(), "expected dtype ", self.dtype(), " for `end` but got dtype ", end.dtype());
+  TORCH_CHECK(self.dtype() == weight.dtype(), "expected dtype ", self.dtype(), " for `weight` but got dtype ",
+              weight.dtype());
+  const Tensor difference = end - self;
+  // From the nearer end, so that weight 1 gives `end` exactly.
+  return at::where(at::lt(at::abs(weight), 0.5), self + weight * difference, end - difference * (1 - weight));
+}
+
+}  // namespace at::native
