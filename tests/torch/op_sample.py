@@ -153,16 +153,19 @@ def function_of(torch: Any, path: str) -> Any:
     return getattr(torch if home == "torch" else getattr(torch, home), name)
 
 
+def real_outputs(torch: Any, value: Any) -> Any:
+    """What gradcheck can tell apart: tensors, with complex ones as pairs of real ones."""
+    if isinstance(value, torch.Tensor):
+        return torch.view_as_real(value) if value.is_complex() else value
+    return [real_outputs(torch, item) for item in value] if isinstance(value, (tuple, list)) else value
+
+
 def check_gradient(function: Any, given: Any) -> None:
     """gradcheck of one input, with complex numbers as pairs of real ones."""
     import torch
 
-    def as_pairs(value: Any) -> list[Any]:
-        outputs = [value] if isinstance(value, torch.Tensor) else value
-        return [torch.view_as_real(out) if out.is_complex() else out for out in outputs]
-
     if given.is_complex():
         pairs = torch.view_as_real(given).clone().requires_grad_()
-        assert torch.autograd.gradcheck(lambda x: as_pairs(function(torch.view_as_complex(x))), (pairs,))
+        assert torch.autograd.gradcheck(lambda x: real_outputs(torch, function(torch.view_as_complex(x))), (pairs,))
     else:
-        assert torch.autograd.gradcheck(lambda x: as_pairs(function(x)), (given.clone().requires_grad_(),))
+        assert torch.autograd.gradcheck(lambda x: real_outputs(torch, function(x)), (given.clone().requires_grad_(),))

@@ -236,6 +236,14 @@ def test_pivots_that_are_none_are_refused() -> None:
             linalg.ldl_solve(factors, torch.tensor(wrong, dtype=torch.int32), torch.ones(3, 1))
 
 
+def test_only_one_triangle_is_read() -> None:
+    a = _definite((4, 4), torch.float64)
+    for uplo, part in (("L", a.tril()), ("U", a.triu())):
+        half = torch.where(part == 0, float("nan"), part)
+        _close(linalg.eigvalsh(half, uplo), linalg.eigvalsh(a))
+        _close(linalg.cholesky(half, upper=uplo == "U"), linalg.cholesky(a, upper=uplo == "U"))
+
+
 def test_codes_in_place_of_errors() -> None:
     stack = torch.stack([torch.eye(2), SINGULAR])
     assert linalg.inv_ex(stack).info.tolist() == [0, 2]
