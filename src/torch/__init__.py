@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         distributed as distributed,
         distributions as distributions,
         export as export,
+        fft as fft,
         func as func,
         functional as functional,
         futures as futures,
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
         hub as hub,
         jit as jit,
         library as library,
+        linalg as linalg,
         masked as masked,
         mps as mps,
         multiprocessing as multiprocessing,
@@ -130,6 +132,15 @@ if TYPE_CHECKING:
         ShortTensor as ShortTensor,
         set_default_tensor_type as set_default_tensor_type,
     )
+    from torch._linalg_utils import (
+        eig as eig,
+        lstsq as lstsq,
+        matrix_rank as matrix_rank,
+        solve as solve,
+        symeig as symeig,
+    )
+    from torch._lobpcg import lobpcg as lobpcg
+    from torch._lowrank import pca_lowrank as pca_lowrank, svd_lowrank as svd_lowrank
     from torch._ops import ops as ops
     from torch._switches import (
         are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
@@ -174,14 +185,17 @@ if TYPE_CHECKING:
         broadcast_tensors as broadcast_tensors,
         cartesian_prod as cartesian_prod,
         cdist as cdist,
+        chain_matmul as chain_matmul,
         einsum as einsum,
         is_storage as is_storage,
         is_tensor as is_tensor,
+        lu as lu,
         meshgrid as meshgrid,
         nonzero as nonzero,
         norm as norm,
         set_default_device as set_default_device,
         set_default_dtype as set_default_dtype,
+        stft as stft,
         tensordot as tensordot,
         typename as typename,
         unique as unique,

@@ -28,6 +28,9 @@ torch.add(x, "text")
 """
 
 
+MODULES = ("_VariableFunctions", "_nn", "_linalg", "_fft", "_special")
+
+
 def stub_names(text: str, indent: str) -> set[str]:
     return set(re.findall(rf"^{indent}(?:def |class |)(\w+)(?=[\(:])", text, re.MULTILINE))
 
@@ -35,13 +38,13 @@ def stub_names(text: str, indent: str) -> set[str]:
 def test_every_name_has_a_stub() -> None:
     text = (STUBS / "__init__.pyi").read_text(encoding="utf-8")
     missing = {name for name in dir(torch._C) if not name.startswith("__")} - stub_names(text, "")
-    assert missing - {"_VariableFunctions", "_nn", "_TensorMemory", "_dtypes"} == set()
+    assert missing - {*MODULES, "_TensorMemory", "_dtypes"} == set()
     body = text[text.index("class TensorBase") :]
     methods = {name for name in vars(torch._C.TensorBase) if not name.startswith("__")}
     assert methods - stub_names(body, "    ") - {"_grad"} == set()
 
 
-@pytest.mark.parametrize("module", ["_VariableFunctions", "_nn"])
+@pytest.mark.parametrize("module", MODULES)
 def test_every_function_has_a_stub(module: str) -> None:
     text = (STUBS / f"{module}.pyi").read_text(encoding="utf-8")
     names = {name for name in dir(getattr(torch._C, module)) if not name.startswith("__")}
