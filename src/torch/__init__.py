@@ -70,6 +70,8 @@ newaxis = None
 # `torch.version.cuda` asks the plug-in, which may be installed after this package was built.
 version.__getattr__ = _bindings.version_attribute  # type: ignore[method-assign]
 
+_C.__getattr__ = _bindings.core_attribute  # type: ignore[attr-defined]
+
 _bindings.export_functions(globals())
 
 
@@ -112,6 +114,7 @@ if TYPE_CHECKING:
         storage as storage,
         testing as testing,
         torch_version as torch_version,
+        types as types,
         utils as utils,
         xpu as xpu,
     )
@@ -187,6 +190,7 @@ if TYPE_CHECKING:
         cdist as cdist,
         chain_matmul as chain_matmul,
         einsum as einsum,
+        get_default_device as get_default_device,
         is_storage as is_storage,
         is_tensor as is_tensor,
         lu as lu,

@@ -33,6 +33,7 @@ LAZY_ATTRIBUTES = {
             "cdist",
             "chain_matmul",
             "einsum",
+            "get_default_device",
             "is_storage",
             "is_tensor",
             "lu",
@@ -145,6 +146,13 @@ def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
 
 def _folders() -> list[str]:
     return list(sys.modules["torch"].__path__)
+
+
+def core_attribute(name: str) -> object:
+    """`torch._C.NAME` for a name of PyTorch's dispatcher."""
+    if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard", "_IncludeDispatchKeyGuard"):
+        return getattr(import_module("torch._dispatch_keys"), name)
+    raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
 
 
 def version_attribute(name: str) -> str | None:

@@ -32,6 +32,13 @@ class OpOverloadPacket:
         return f"<OpOverloadPacket(op='aten.{self._name}')>"
 
 
+def _missing(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"this torch has no operator torch.ops.aten.{name}")
+
+    return refuse
+
+
 class _OpNamespace:
     """The operators of one namespace."""
 
@@ -51,6 +58,8 @@ class _OpNamespace:
                     packet = OpOverloadPacket(name, function)
                     setattr(self, name, packet)
                     return packet
+            # PyTorch has thousands, which programs name without calling them.
+            return OpOverloadPacket(name, _missing(name))
         raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import torch
 
+# Types that no tensor is of here: eps, max and the smallest normal number.
+_NAMED = {
+    "float8_e4m3fn": (0.125, 448.0, 2.0**-6),
+    "float8_e4m3fnuz": (0.125, 240.0, 2.0**-7),
+    "float8_e5m2": (0.25, 57344.0, 2.0**-14),
+    "float8_e5m2fnuz": (0.125, 57344.0, 2.0**-15),
+    "float8_e8m0fnu": (1.0, 2.0**127, 2.0**-127),
+}
+
 
 def _check_dtype(name: str, dtype: object) -> None:
     if not isinstance(dtype, torch.dtype):
@@ -16,6 +25,11 @@ class finfo:
     def __init__(self, dtype: torch.dtype | None = None) -> None:
         dtype = torch.get_default_dtype() if dtype is None else dtype
         _check_dtype("finfo", dtype)
+        if (named := _NAMED.get(_name(dtype))) is not None:
+            self.dtype, self.bits, self.resolution = _name(dtype), 8, 1.0
+            self.eps, self.max, self.smallest_normal = named
+            self.min, self.tiny = -self.max, self.smallest_normal
+            return
         dtype = dtype.to_real()
         if not dtype.is_floating_point:
             raise TypeError(

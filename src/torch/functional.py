@@ -52,6 +52,11 @@ def set_default_device(device: torch.device | str | None) -> None:
         raise NotImplementedError("set_default_device supports 'cpu' only: pass device= where tensors are made")
 
 
+def get_default_device() -> torch.device:
+    """Where tensors are made unless a device is named: the CPU."""
+    return torch.device("cpu")
+
+
 def broadcast_shapes(*shapes: int | Sequence[int]) -> torch.Size:
     """The shape that tensors of these shapes have together; RuntimeError if they have none."""
     tuples = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]

@@ -207,3 +207,28 @@ def _load_from_bytes(data: bytes) -> Any:
     import io
 
     return torch.load(io.BytesIO(data), weights_only=False)
+
+
+def _map_file(filename: str, shared: bool = False, nbytes: int = 0) -> torch.UntypedStorage:
+    """`UntypedStorage.from_file`: the first bytes (0: all) of a file; what is written reaches it only if `shared`."""
+    import mmap
+    from pathlib import Path
+
+    path = Path(filename)
+    if shared and (not path.exists() or path.stat().st_size < nbytes):
+        with path.open("ab") as file:
+            file.truncate(nbytes)
+    with path.open("r+b" if shared else "rb") as file:
+        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+        memory = mmap.mmap(file.fileno(), nbytes, access=access)
+    return torch.frombuffer(memory, dtype=torch.uint8).untyped_storage()
+
+
+def _slice_storage(storage: torch.UntypedStorage, part: slice) -> torch.UntypedStorage:
+    """`storage[part]`: those bytes, shared; RuntimeError for steps."""
+    start, stop, step = part.indices(storage.nbytes())
+    if step != 1:
+        raise RuntimeError(f"Trying to slice with a step of {step}, but only a step of 1 is supported")
+    if stop <= start:
+        return torch.UntypedStorage(0)
+    return torch.frombuffer(memoryview(storage)[start:stop], dtype=torch.uint8).untyped_storage()

@@ -106,8 +106,8 @@ def test_torchs_own_operators() -> None:
     assert torch.ops.aten.add(X, X).tolist() == [2.0, 4.0]
     assert torch.ops.aten.add.Tensor(X, X).tolist() == [2.0, 4.0]
     assert torch.ops.aten.relu.default(-X).tolist() == [0.0, 0.0]
-    with pytest.raises(AttributeError, match="'_OpNamespace' 'aten' object has no attribute 'nothing'"):
-        _ = torch.ops.aten.nothing
+    with pytest.raises(NotImplementedError, match=r"has no operator torch.ops.aten.nothing"):
+        torch.ops.aten.nothing.default(X)
 
 
 def test_schemas() -> None:
@@ -120,3 +120,23 @@ def test_schemas() -> None:
     assert library.infer_schema(function, mutates_args=("x",)) == (
         '(Tensor(a0!) x, Tensor[] items, SymInt n=3, str name="a", *, Tensor? y=None) -> (Tensor, Tensor)'
     )
+
+
+def test_flex_attention() -> None:
+    from torch.nn.attention.flex_attention import AuxRequest, create_block_mask, create_mask, flex_attention
+
+    def causal(b: Any, h: Any, q: Any, k: Any) -> Any:
+        return q >= k
+
+    q, k, v = (torch.randn(1, 2, 8, 4) for _ in range(3))
+    mask = create_block_mask(causal, None, None, 8, 8, device="cpu", BLOCK_SIZE=4)
+    expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert torch.allclose(flex_attention(q, k, v, block_mask=mask), expected, atol=1e-6)
+    assert create_mask(causal, 1, 1, 2, 2).tolist() == [[[[True, False], [True, True]]]]
+    assert mask.to_dense().tolist() == [[[[1, 0], [1, 1]]]]
+    moved, more = flex_attention(
+        q, k, v, score_mod=lambda score, b, h, i, j: score + (i - j) * 0.1, return_aux=AuxRequest(lse=True)
+    )
+    scores = q @ k.transpose(-1, -2) / 2 + (torch.arange(8)[:, None] - torch.arange(8)) * 0.1
+    assert torch.allclose(moved, scores.softmax(-1) @ v, atol=1e-6)
+    assert torch.allclose(more.lse, scores.logsumexp(-1), atol=1e-6)

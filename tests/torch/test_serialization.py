@@ -289,3 +289,26 @@ def test_every_cut_and_every_changed_byte_of_the_directory_is_told() -> None:
             refusals.append(str(error))
     assert len(refusals) > 1000
     assert not [text for text in refusals if "negative seek" in text]
+
+
+def test_storages_of_files_and_parts(tmp_path: Path) -> None:
+    path = tmp_path / "bytes"
+    path.write_bytes(bytes(range(8)))
+    storage = torch.UntypedStorage.from_file(str(path), shared=False, nbytes=8)
+    assert storage[2:5].tolist() == [2, 3, 4]
+    assert storage[-1] == 7
+    assert storage.untyped().nbytes() == 8
+    part = storage[4:]
+    part.fill_(9)
+    assert storage.tolist() == [0, 1, 2, 3, 9, 9, 9, 9]
+    assert path.read_bytes() == bytes(range(8))
+    with pytest.raises(RuntimeError, match="step of 2"):
+        storage[::2]
+    shared = torch.UntypedStorage.from_file(str(path), shared=True, nbytes=8)
+    shared.fill_(1)
+    del shared
+    assert path.read_bytes() == bytes([1] * 8)
+    torch.save(torch.arange(3), tmp_path / "file.pt")
+    reader = torch.PyTorchFileReader(tmp_path / "file.pt")
+    assert reader.has_record("data.pkl")
+    assert reader.get_storage_from_record("data/0", 3, torch.int64).tolist() == [0, 1, 2]

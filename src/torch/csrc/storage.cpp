@@ -125,6 +125,18 @@ PyObject* get_item(PyObject* self, Py_ssize_t index) {
     return from_scalar(bytes_of(self).select(0, index).item());
   });
 }
+// storage[3], storage[2:5]: a slice shares the bytes.
+PyObject* subscript(PyObject* self, PyObject* key) {
+  return guarded([&]() -> PyObject* {
+    if (PySlice_Check(key)) {
+      const Object module = Object::steal(checked(PyImport_ImportModule("torch.storage")));
+      return PyObject_CallMethod(module.get(), "_slice_storage", "OO", self, key);
+    }
+    const Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
+    if (index == -1 && PyErr_Occurred()) return nullptr;
+    return get_item(self, index < 0 ? index + static_cast<Py_ssize_t>(unpack_storage(self).nbytes()) : index);
+  });
+}
 int set_item(PyObject* self, Py_ssize_t index, PyObject* value) {
   return guarded([&]() -> int {
     if (!value || index < 0 || index >= static_cast<Py_ssize_t>(unpack_storage(self).nbytes())) {
@@ -136,10 +148,27 @@ int set_item(PyObject* self, Py_ssize_t index, PyObject* value) {
   });
 }
 
+PyObject* itself(PyObject* self, PyObject*) {
+  Py_INCREF(self);
+  return self;
+}
+
+// from_file(filename, shared=False, nbytes=0): torch.storage maps the file.
+PyObject* from_file(PyObject*, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    const Object module = Object::steal(checked(PyImport_ImportModule("torch.storage")));
+    const Object function = Object::steal(checked(PyObject_GetAttrString(module.get(), "_map_file")));
+    return PyObject_Call(function.get(), arguments, keywords);
+  });
+}
+
 PyMethodDef methods[] = {
+    {"from_file", as_method(from_file), METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+     "from_file(filename, shared=False, nbytes=0)\n--\n\nA file's bytes, mapped; writes reach it if shared."},
     {"tolist", to_list, METH_NOARGS, TORCH_SIGNATURE("tolist($self)") "The bytes as numbers."},
     {"fill_", fill, METH_O, TORCH_SIGNATURE("fill_($self, value)") "Sets every byte; returns itself."},
     {"clone", clone, METH_NOARGS, TORCH_SIGNATURE("clone($self)") "A copy."},
+    {"untyped", itself, METH_NOARGS, TORCH_SIGNATURE("untyped($self)") "Itself."},
     {"cpu", to_cpu, METH_NOARGS, TORCH_SIGNATURE("cpu($self)") "Itself on the CPU, else a copy there."},
     {"copy_", copy_from, METH_O, TORCH_SIGNATURE("copy_($self, source)") "Copies another storage's bytes; returns itself."},
     {"resize_", resize, METH_O,
@@ -162,11 +191,15 @@ PyTypeObject make_type() {
   sequence.sq_length = length;
   sequence.sq_item = get_item;
   sequence.sq_ass_item = set_item;
+  static PyMappingMethods mapping = {};
+  mapping.mp_length = length;
+  mapping.mp_subscript = subscript;
   PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
   type.tp_name = "torch.storage.UntypedStorage";  // as files name it
   type.tp_basicsize = sizeof(StorageObject);
   type.tp_dealloc = storage_dealloc;
   type.tp_as_sequence = &sequence;
+  type.tp_as_mapping = &mapping;
   type.tp_as_buffer = &buffers;
   type.tp_methods = methods;
   type.tp_getset = properties;

@@ -191,6 +191,31 @@ def set_rng_state(new_state: Tensor, device: Device = None) -> None:
     _generator(device).set_state(new_state)
 
 
+class _Unsupported:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(f"torch.cuda.{type(self).__name__} is not supported")
+
+
+class CUDAGraph(_Unsupported):
+    """Work on a device that is recorded once and run again: NotImplementedError."""
+
+
+class Stream(_Unsupported):
+    """A queue of work on a device: NotImplementedError; all work is in the default one."""
+
+
+class StreamContext(_Unsupported):
+    """A block whose work goes into a queue: NotImplementedError."""
+
+
+class graph(_Unsupported):
+    """A block whose work is recorded: NotImplementedError."""
+
+
+class Event(_Unsupported):
+    """A point in such a queue: NotImplementedError; `synchronize()` waits for all work."""
+
+
 def __getattr__(name: str) -> Any:
     if name == "amp":
         from importlib import import_module

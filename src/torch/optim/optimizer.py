@@ -28,7 +28,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(step)
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        if self.__dict__.get("_stepping", False):
+        # A wrapper of another optimizer need not have called __init__: then it has no hooks.
+        if self.__dict__.get("_stepping", False) or "_pre_hooks" not in self.__dict__:
             return step(self, *args, **kwargs)
         for hook in [*_global_pre_hooks.values(), *self._pre_hooks.values()]:
             answer = hook(self, args, kwargs)

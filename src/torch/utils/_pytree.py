@@ -293,36 +293,60 @@ def _with_places(values: Iterable[Any]) -> list[tuple[Any, Any]]:
     return [(SequenceKey(place), value) for place, value in enumerate(values)]
 
 
-def _flatten_dict(tree: Mapping[Any, Any]) -> tuple[list[Any], Context]:
+def _dict_flatten(tree: Mapping[Any, Any]) -> tuple[list[Any], Context]:
     return list(tree.values()), list(tree.keys())
 
 
-def _flatten_dict_with_keys(tree: Mapping[Any, Any]) -> tuple[list[tuple[Any, Any]], Context]:
+def _dict_flatten_with_keys(tree: Mapping[Any, Any]) -> tuple[list[tuple[Any, Any]], Context]:
     return [(MappingKey(key), value) for key, value in tree.items()], list(tree.keys())
+
+
+def _dict_unflatten(values: Iterable[Any], keys: Context) -> dict[Any, Any]:
+    return dict(zip(keys, values, strict=True))
+
+
+def _list_flatten(tree: Any) -> tuple[list[Any], Context]:
+    return list(tree), None
+
+
+def _list_flatten_with_keys(tree: Any) -> tuple[list[tuple[Any, Any]], Context]:
+    return _with_places(tree), None
+
+
+def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
+    return list(values)
+
+
+def _tuple_unflatten(values: Iterable[Any], context: Context) -> tuple[Any, ...]:
+    return tuple(values)
+
+
+# Libraries take these for classes of their own.
+_tuple_flatten, _tuple_flatten_with_keys = _list_flatten, _list_flatten_with_keys
 
 
 def _register_builtin_nodes() -> None:
     register = register_pytree_node
     register(
         tuple,
-        lambda tree: (list(tree), None),
-        lambda values, _: tuple(values),
+        _tuple_flatten,
+        _tuple_unflatten,
         serialized_type_name="builtins.tuple",
-        flatten_with_keys_fn=lambda tree: (_with_places(tree), None),
+        flatten_with_keys_fn=_tuple_flatten_with_keys,
     )
     register(
         list,
-        lambda tree: (list(tree), None),
-        lambda values, _: list(values),
+        _list_flatten,
+        _list_unflatten,
         serialized_type_name="builtins.list",
-        flatten_with_keys_fn=lambda tree: (_with_places(tree), None),
+        flatten_with_keys_fn=_list_flatten_with_keys,
     )
     register(
         dict,
-        _flatten_dict,
-        lambda values, keys: dict(zip(keys, values, strict=True)),
+        _dict_flatten,
+        _dict_unflatten,
         serialized_type_name="builtins.dict",
-        flatten_with_keys_fn=_flatten_dict_with_keys,
+        flatten_with_keys_fn=_dict_flatten_with_keys,
     )
     register(
         namedtuple,  # type: ignore[arg-type] # stands for all of them
@@ -338,10 +362,10 @@ def _register_builtin_nodes() -> None:
     )
     register(
         OrderedDict,
-        _flatten_dict,
+        _dict_flatten,
         lambda values, keys: OrderedDict(zip(keys, values, strict=True)),
         serialized_type_name="collections.OrderedDict",
-        flatten_with_keys_fn=_flatten_dict_with_keys,
+        flatten_with_keys_fn=_dict_flatten_with_keys,
     )
     register(
         defaultdict,
@@ -355,7 +379,7 @@ def _register_builtin_nodes() -> None:
         },
         from_dumpable_context=_load_defaultdict,
         flatten_with_keys_fn=lambda tree: (
-            _flatten_dict_with_keys(tree)[0],
+            _dict_flatten_with_keys(tree)[0],
             [tree.default_factory, list(tree.keys())],
         ),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable  # noqa: TC003 - libraries resolve the class's annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
@@ -24,7 +25,7 @@ from torch.nn.modules._state import IncompatibleKeys, StateDictMixin
 from torch.nn.parameter import Buffer, Parameter, is_lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 __all__ = [
     "Module",

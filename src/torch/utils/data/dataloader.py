@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic
@@ -53,11 +54,24 @@ def _identity(item: Any) -> Any:
     return item
 
 
+class _BaseDataLoaderIter:
+    """What PyTorch's iterators are instances of, for programs that ask; those of this file are generators."""
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """The same, without workers."""
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """The same, with workers."""
+
+
 class DataLoader(Generic[Item]):
     """Iterates over batches of a dataset. With `batch_size=None` single items come out as they are.
 
     `num_workers` processes load ahead, `prefetch_factor` (2) batches each; 0 loads in this process. `timeout` (seconds)
-    limits the wait for a batch. `pin_memory` needs a CUDA device, and is not supported yet.
+    limits the wait for a batch. `pin_memory` is for CUDA devices: without one it warns and changes nothing.
+    Batches always come in the order of the sampler; `in_order=False` and `pin_memory_device` are accepted.
     """
 
     def __init__(
@@ -78,9 +92,17 @@ class DataLoader(Generic[Item]):
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None:
+        if pin_memory and torch.cuda.is_available():
+            raise NotImplementedError("DataLoader(pin_memory=True) is not supported with CUDA devices: leave it out")
         if pin_memory:
-            raise NotImplementedError("DataLoader(pin_memory=True) is not supported: leave it out")
+            warnings.warn(
+                "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
+                "used.",
+                stacklevel=2,
+            )
         self.dataset: Any = dataset  # most have a length, and items by index; a stream has neither
         self._stream = isinstance(dataset, IterableDataset)
         self._check_workers(num_workers, timeout, multiprocessing_context, prefetch_factor, persistent_workers)
@@ -96,7 +118,8 @@ class DataLoader(Generic[Item]):
         self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
         self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
         self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
-        self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
+        self.pin_memory_device, self.in_order = pin_memory_device, in_order
+        self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self.persistent_workers = persistent_workers
         self.collate_fn = collate_fn or (default_collate if self._batched else _identity)
         self._pool: Any = None  # persistent workers
