@@ -150,7 +150,13 @@ def _folders() -> list[str]:
 
 def core_attribute(name: str) -> object:
     """`torch._C.NAME` for a name of PyTorch's dispatcher."""
-    if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard", "_IncludeDispatchKeyGuard"):
+    if name in (
+        "DispatchKey",
+        "DispatchKeySet",
+        "_ExcludeDispatchKeyGuard",
+        "_IncludeDispatchKeyGuard",
+        "_get_tracing_state",
+    ):
         return getattr(import_module("torch._dispatch_keys"), name)
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard", "_IncludeDispatchKeyGuard"]
+__all__ = [
+    "DispatchKey",
+    "DispatchKeySet",
+    "_ExcludeDispatchKeyGuard",
+    "_IncludeDispatchKeyGuard",
+    "_get_tracing_state",
+]
 
 
 class _DispatchKeyMeta(type):
@@ -53,3 +59,8 @@ class _ExcludeDispatchKeyGuard:
 
 class _IncludeDispatchKeyGuard(_ExcludeDispatchKeyGuard):
     """A block in which they would count."""
+
+
+def _get_tracing_state() -> None:
+    """What torch.jit.trace records: nothing here."""
+    return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_SUBMODULES = ("cpu", "cuda", "cudnn", "mkl", "mps", "openmp")
+_SUBMODULES = ("cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp")
 
 
 def __getattr__(name: str) -> Any:
