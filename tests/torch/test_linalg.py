@@ -259,6 +259,29 @@ def test_names_of_results() -> None:
     assert linalg.eigh(torch.eye(2)).eigenvalues.tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("name", ["eigh", "svd", "qr", "lu", "lu_factor", "slogdet", "inv_ex", "cholesky_ex"])
+def test_results_in_given_tensors(name: str) -> None:
+    a = _definite((3, 3), torch.float64)
+    expected = getattr(linalg, name)(a)
+    out = tuple(torch.empty(0, dtype=result.dtype) for result in expected)
+    returned = getattr(linalg, name)(a, out=out)
+    assert all(one is other for one, other in zip(returned, out, strict=True))
+    assert all(torch.equal(one, other) for one, other in zip(out, expected, strict=True))
+
+
+@pytest.mark.parametrize("name", ["addmv", "addr", "baddbmm", "addbmm"])
+def test_in_place(name: str) -> None:
+    shapes = {"addmv": ((3,), (3, 4), (4,)), "addr": ((3, 4), (3,), (4,))}
+    first, *others = (
+        _random(shape, torch.float32, seed)
+        for seed, shape in enumerate(shapes.get(name, ((2, 3, 5), (2, 3, 4), (2, 4, 5))))
+    )
+    target = first[0] if name == "addbmm" else first
+    expected = getattr(torch, name)(target, *others, beta=0.5, alpha=2)
+    assert getattr(target, f"{name}_")(*others, beta=0.5, alpha=2) is target
+    assert torch.equal(target, expected)
+
+
 def test_lowrank_approximations() -> None:
     torch.manual_seed(0)
     a = torch.randn(30, 3) @ torch.randn(3, 20)
