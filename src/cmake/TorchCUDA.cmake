@@ -1,16 +1,36 @@
-# Finds the CUDA compiler and settles which device code is made.
+# Finds the CUDA compiler and settles which device code is made; or, for tests, compiles the same files for an emulated device.
 #   TORCH_CUDA_ARCHITECTURES  as CMAKE_CUDA_ARCHITECTURES: "80-real;90" is sm_80, sm_90 and PTX of compute_90, which later
 #                             devices compile for themselves.
 
 set(TORCH_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "Device code to make, as CMAKE_CUDA_ARCHITECTURES takes it")
-set(CMAKE_CUDA_ARCHITECTURES "${TORCH_CUDA_ARCHITECTURES}")
-set(CMAKE_CUDA_STANDARD 17)
-set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
-set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
-enable_language(CUDA)
-find_package(CUDAToolkit REQUIRED)
-set(TORCH_CUDA_VERSION "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
+option(TORCH_CUDA_EMULATION "Compile the plug-in for test/cuda_emulation, with the host's compiler" OFF)
+
+if(TORCH_CUDA_EMULATION)
+  set(TORCH_CUDA_VERSION "13.0")
+  add_subdirectory(test/cuda_emulation)
+else()
+  set(CMAKE_CUDA_ARCHITECTURES "${TORCH_CUDA_ARCHITECTURES}")
+  set(CMAKE_CUDA_STANDARD 17)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  set(TORCH_CUDA_VERSION "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
+endif()
+
+# torch_cuda_sources(FILE...): files in the language of kernels, of the current folder.
+function(torch_cuda_sources)
+  if(TORCH_CUDA_EMULATION)
+    # Each access of a kernel is to be seen: test/cuda_emulation/access.cpp stands in for the sanitizer's library.
+    set(watched)
+    if(NOT TORCH_SANITIZE)
+      set(watched -fsanitize=thread)
+    endif()
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX
+      COMPILE_OPTIONS "-x;c++;-include;cuda_emulation.h;-Wno-unknown-pragmas;${watched}")
+  endif()
+endfunction()
 
 # For people and tests: "sm_80 sm_90 compute_90".
 set(TORCH_CUDA_ARCH_LIST "")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from slipway.base.checkout import require_checkout
 from slipway.base.errors import UsageError
 from slipway.base.platform import usable_cpus
+from slipway.checkout.emulating import run_emulation
 from slipway.checkout.run import Part, Rooms, TestRun, development_environment
 from slipway.checkout.sanitizing import SANITIZERS, run_sanitizer
 from slipway.checkout.testing import PartResult, make_test_environment, run_ctest
@@ -25,6 +26,9 @@ CHECKS = {
 }
 """The rooms of lint: modules and their words."""
 
+LONGEST = ("torch_rebuild", "solver_truth")
+"""Rooms of integration that compile for minutes: begun first, so that neither runs alone in the end."""
+
 
 def find_parts() -> dict[str, Part]:
     """Every part, in the order in which they run.
@@ -39,9 +43,8 @@ def find_parts() -> dict[str, Part]:
         "slipway": sorted((tests / "slipway").glob("test_*.py")),
         **{name: [tests / name] for name in ("torchgen", "setup")},
     }
-    integration = {
-        path.stem.removeprefix("test_"): [path] for path in sorted((tests / "integration").glob("test_*.py"))
-    }
+    files = {path.stem.removeprefix("test_"): [path] for path in sorted((tests / "integration").glob("test_*.py"))}
+    integration = {name: files[name] for name in sorted(files, key=lambda name: (name not in LONGEST, name))}
     torch = {
         path.stem.removeprefix("test_"): [path]
         for path in sorted((tests / "torch").iterdir())
@@ -53,6 +56,7 @@ def find_parts() -> dict[str, Part]:
         "ship": Part(_ship),
         "ctest": Part(_ctest),
         "torch": Part(_torch, torch),
+        "emulation": Part(_emulation, {name: torch[name] for name in torch if name.startswith("cuda")}),
         # What needs a network or minutes stands beside what it tests, too: these tests of the rooms above.
         "integration": Part(_integration, {**integration, "units": [path for room in units.values() for path in room]}),
         # The C++ tests in each room, and those of Python in the first.
@@ -89,7 +93,7 @@ def select_rooms(parts: Mapping[str, Part], words: Sequence[str]) -> dict[str, t
 
 def _side_by_side() -> list[str]:
     """Options that let tests of different files run at the same time."""
-    return ["-n", str(min(usable_cpus(), 4)), "--dist", "loadfile"]
+    return ["-n", str(min(usable_cpus(), 4)), "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def _paths(rooms: Rooms) -> list[Path]:
@@ -126,6 +130,12 @@ def _torch(run: TestRun, rooms: Rooms) -> PartResult:
     options = ["-p", "no:cacheprovider", "-o", "pythonpath=tests/torch"]
     python = prefix / "bin" / "python"
     return run.pytest("torch", _paths(rooms), python=python, env=environment, options=options, cwd=home)
+
+
+def _emulation(run: TestRun, rooms: Rooms) -> PartResult:
+    if not run.ship():
+        return PartResult(0, 1)
+    return run_emulation(run, _paths(rooms))
 
 
 def _integration(run: TestRun, rooms: Rooms) -> PartResult:

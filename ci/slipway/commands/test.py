@@ -6,6 +6,7 @@ parts, in their order:
   ship         `slipway ship`: the packages, their own tests and the hello world
   ctest        the C++ tests of src/test, built against the shipped libtorch
   torch        tests/torch, in an environment that is solved from the shipped channel
+  emulation    the CUDA plug-in's tests, its kernels run by an emulated device: no GPU is needed
   integration  launcher, real builds, faults and interruptions
   sanitizers   tests/torch and the C++ tests under AddressSanitizer, UBSan and ThreadSanitizer; only when asked for
 

@@ -18,6 +18,7 @@ from slipway.recipe.fields import LINK_SCRIPTS
 from slipway.source.git import variables as git_variables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import PurePath
 
     from slipway.model import RenderedOutput
@@ -60,10 +61,11 @@ COMPILE = """\
     echo 'some Python files do not compile; they are packed as they are' """
 
 
-def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
+def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int, unset: Sequence[str] = ()) -> str:
     """The wrapper around the recipe's script (in the folder `recipe`): conda-build's environment variables first.
 
-    rattler-build sets PREFIX, BUILD_PREFIX, SRC_DIR, PKG_* and friends; conda-build sets more, which recipes use.
+    rattler-build sets PREFIX, BUILD_PREFIX, SRC_DIR, PKG_* and friends; conda-build sets more, which recipes use. What it
+    sets for itself, `unset`, is none of the script's business.
     """
     variables: dict[str, str] = {
         # Every variant key that names a shell variable, as conda-build does.
@@ -84,6 +86,8 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int) -> str:
     if commit is not None:
         variables |= git_variables(str(commit.git_commit), commit.git_describe)
     lines = ["# Written by slipway: conda-build's environment, then the recipe's own script."]
+    if unset:
+        lines.append("unset " + " ".join(unset))
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(variables.items())]
     lines.append('export CMAKE_PREFIX_PATH="$PREFIX${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}"')
     version = python_version(output)

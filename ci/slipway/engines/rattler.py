@@ -195,7 +195,9 @@ class _Build:
             _v1_source(source, output, self.place, index, self.context.environ)
             for index, source in enumerate(output.sources)
         ]
-        script = build_script(output, recipe=folder, jobs=self.context.jobs)
+        # The engine's TLS library puts them into its own environment once it has looked for certificates.
+        found = [name for name in CERTIFICATES if name not in self.environment]
+        script = build_script(output, recipe=folder, jobs=self.context.jobs, unset=found)
         (folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
         recipe = to_v1_recipe(output, sources, self.context.digest, self.taken)
         # JSON is YAML, and has no surprises

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <list>
 #include <memory>
@@ -22,9 +23,15 @@ constexpr size_t kMediumRequest = size_t{10} << 20;
 constexpr size_t kMediumSegment = size_t{20} << 20;
 constexpr size_t kLargeGranularity = size_t{2} << 20;
 
+bool keeps_memory() {
+  static const bool keeps = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr;
+  return keeps;
+}
+
 size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 size_t segment_size(size_t bytes) {
+  if (!keeps_memory()) return bytes;
   if (bytes <= kSmallRequest) return kSmallSegment;
   if (bytes < kMediumRequest) return kMediumSegment;
   return round_up(bytes, kLargeGranularity);
@@ -95,6 +102,7 @@ struct DevicePool {
     statistics.allocated -= static_cast<int64_t>(block->bytes);
     if (block->other_streams.empty()) {
       make_free(block);
+      if (!keeps_memory()) release_free_segments();
       return;
     }
     Pending entry{block, {}};
@@ -250,7 +258,7 @@ class CachingAllocator final : public Allocator {
   DataPtr allocate(size_t bytes) override {
     const DeviceIndex device = current_device();
     if (bytes == 0) return DataPtr(nullptr, nullptr, nullptr, Device(kCUDA, device));
-    Block* block = pool(device).take(round_up(bytes, kGranularity), device, current_stream(device));
+    Block* block = pool(device).take(keeps_memory() ? round_up(bytes, kGranularity) : bytes, device, current_stream(device));
     return DataPtr(block->data, block, &release, Device(kCUDA, device));
   }
 

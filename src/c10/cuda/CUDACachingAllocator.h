@@ -6,6 +6,9 @@
 // 2 MiB segments, those up to 10 MiB out of 20 MiB segments, larger ones get their own segment in multiples of 2 MiB. A
 // free block is split when the rest is worth keeping, and merged with its free neighbours when it comes back. When the
 // device is full, all free segments are given back and the request is tried once more.
+//
+// PYTORCH_NO_CUDA_MEMORY_CACHING=1: each tensor gets memory of its own from the driver, so that tools that watch memory
+// (compute-sanitizer) see where it begins and ends.
 
 #include <c10/core/Allocator.h>
 #include <c10/cuda/CUDAException.h>

@@ -53,3 +53,9 @@ def test_python_files_are_compiled_here_except_what_the_recipe_skips(make_output
     assert to_v1_recipe(output, [], "d")["build"]["python"] == {"skip_pyc_compilation": ["**/*.py"]}
     assert "compileall" not in build_script(make_output(requirements=python, noarch="python"), recipe=RECIPE, jobs=1)
     assert "compileall" not in build_script(make_output(), recipe=RECIPE, jobs=1)
+
+
+def test_what_the_engine_sets_for_itself_is_gone(make_output: MakeOutput) -> None:
+    text = build_script(_output(), recipe=RECIPE, jobs=1, unset=["SSL_CERT_FILE", "SSL_CERT_DIR"])
+    assert text.index("unset SSL_CERT_FILE SSL_CERT_DIR\n") < text.index("\nexport ")
+    assert "unset" not in build_script(_output(), recipe=RECIPE, jobs=1)

@@ -16,6 +16,22 @@ inline unsigned grid_for(int64_t n, int threads = kThreads) {
   return static_cast<unsigned>(std::min<int64_t>((n + threads - 1) / threads, enough));
 }
 
+// A block for each of `rows`; beyond a million, blocks take several.
+inline unsigned grid_of_rows(int64_t rows) { return static_cast<unsigned>(std::min<int64_t>(rows, 1 << 20)); }
+
+// kernel(arguments...) by every thread of `grid` blocks of `block` threads, on the current stream. The one place where kernels
+// are started: without nvcc it is the emulation of src/test/cuda_emulation.
+template <typename... Parameters, typename... Arguments>
+void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments&&... arguments) {
+  const cudaStream_t stream = c10::cuda::current_stream();
+#if defined(__CUDACC__)
+  kernel<<<grid, block, 0, stream>>>(static_cast<Parameters>(arguments)...);
+#else
+  cuda_emulation::launch(kernel, grid, block, stream, static_cast<Parameters>(arguments)...);
+#endif
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+}
+
 template <typename Body>
 __global__ void __launch_bounds__(kThreads) for_each_index_kernel(int64_t n, Body body) {
   for (int64_t index = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; index < n; index += int64_t{blockDim.x} * gridDim.x) {
@@ -27,8 +43,7 @@ __global__ void __launch_bounds__(kThreads) for_each_index_kernel(int64_t n, Bod
 template <typename Body>
 void for_each_index(int64_t n, Body body) {
   if (n == 0) return;
-  for_each_index_kernel<<<grid_for(n), kThreads, 0, c10::cuda::current_stream()>>>(n, body);
-  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  launch(for_each_index_kernel<Body>, grid_for(n), kThreads, n, body);
 }
 
 // Reduces `value` over the threads of a block with `combine`; the result is valid in thread 0. `shared` holds 32 values.

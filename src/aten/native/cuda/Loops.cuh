@@ -1,6 +1,7 @@
 #pragma once
 // Element-wise kernels over a TensorIterator: gpu_kernel(iter, functor), where functor is a struct with a __device__
-// `R operator()(A...) const`. R is the output's type, A... are the inputs' types.
+// `R operator()(A...) const`: R is the output's type, A... are the inputs' types; or with `void operator()(R& out, A...) const`
+// when it changes some outputs only.
 //
 // Numbers that live in host memory (the 2 of `x + 2`) travel as kernel arguments instead of being copied to the device.
 
@@ -22,6 +23,14 @@ struct SignatureOf<R (Functor::*)(A...) const> {
   using Result = R;
   using Arguments = std::tuple<A...>;
   static constexpr int arity = sizeof...(A);
+  static constexpr bool updates = false;
+};
+template <typename Functor, typename R, typename... A>
+struct SignatureOf<void (Functor::*)(R&, A...) const> {
+  using Result = R;
+  using Arguments = std::tuple<A...>;
+  static constexpr int arity = sizeof...(A);
+  static constexpr bool updates = true;
 };
 template <typename Functor>
 using Signature = SignatureOf<decltype(&Functor::operator())>;
@@ -80,8 +89,9 @@ __device__ T load(const Pointers<N>& pointers, int operand, uint32_t byte_offset
 template <typename Functor, int N, size_t... I>
 __device__ void apply(const Functor& functor, const Pointers<N>& pointers, const uint32_t (&offsets)[N], std::index_sequence<I...>) {
   using Arguments = typename Signature<Functor>::Arguments;
-  *reinterpret_cast<typename Signature<Functor>::Result*>(pointers.data[0] + offsets[0]) =
-      functor(load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
+  auto& out = *reinterpret_cast<typename Signature<Functor>::Result*>(pointers.data[0] + offsets[0]);
+  if constexpr (Signature<Functor>::updates) functor(out, load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
+  else out = functor(load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
 }
 
 template <typename Functor, int N>
@@ -135,11 +145,10 @@ void gpu_kernel(const TensorIterator& whole, const Functor& functor) {
     const auto n = static_cast<uint32_t>(iter.numel());
     const unsigned blocks = grid_for(iter.numel());
     if (contiguous) {
-      contiguous_loop<<<blocks, kThreads, 0, c10::cuda::current_stream()>>>(n, functor, pointers);
+      launch(contiguous_loop<Functor, N>, blocks, kThreads, n, functor, pointers);
     } else {
-      strided_loop<<<blocks, kThreads, 0, c10::cuda::current_stream()>>>(n, functor, pointers, Offsets<N>(iter));
+      launch(strided_loop<Functor, N>, blocks, kThreads, n, functor, pointers, Offsets<N>(iter));
     }
-    C10_CUDA_KERNEL_LAUNCH_CHECK();
   });
 }
 

@@ -143,23 +143,20 @@ void reduce(const TensorIterator& iter, Operation operation) {
   const ReductionShape shape(iter);
   if (shape.outputs == 0) return;
   const Plan plan = plan_for(shape);
-  const cudaStream_t stream = c10::cuda::current_stream();
   c10::DataPtr partials;
   if (plan.splits > 1) {
     partials = c10::get_backend(kCUDA).allocator()->allocate(static_cast<size_t>(shape.outputs * plan.splits) * sizeof(A));
   }
   A* partial = static_cast<A*>(partials.get());
   if (shape.fastest_is_reduced) {
-    const auto blocks = static_cast<unsigned>(std::min<int64_t>(shape.outputs * plan.splits, 1 << 20));
-    reduce_rows<Operation, Out, In><<<blocks, kThreads, 0, stream>>>(operation, shape, plan, iter.data(0), iter.data(1), partial);
+    launch(reduce_rows<Operation, Out, In>, grid_of_rows(shape.outputs * plan.splits), kThreads, operation, shape, plan, iter.data(0),
+           iter.data(1), partial);
   } else {
     const dim3 blocks(grid_for(shape.outputs), static_cast<unsigned>(plan.splits));
-    reduce_columns<Operation, Out, In><<<blocks, kThreads, 0, stream>>>(operation, shape, plan, iter.data(0), iter.data(1), partial);
+    launch(reduce_columns<Operation, Out, In>, blocks, kThreads, operation, shape, plan, iter.data(0), iter.data(1), partial);
   }
-  C10_CUDA_KERNEL_LAUNCH_CHECK();
   if (partial) {
-    reduce_partials<Operation, Out><<<grid_for(shape.outputs), kThreads, 0, stream>>>(operation, shape, plan, iter.data(0), partial);
-    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    launch(reduce_partials<Operation, Out>, grid_for(shape.outputs), kThreads, operation, shape, plan, iter.data(0), partial);
   }
 }
 

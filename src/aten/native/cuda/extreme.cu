@@ -87,10 +87,8 @@ void extreme_along(const Tensor& values, const Tensor& indices, const Tensor& se
   Tensor packed_values = !values.defined() || values.is_contiguous() ? values : at::empty(values.sizes(), values.options());
   dispatch_all_types(in.dtype(), name, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    find_extreme<T, kLargest><<<static_cast<unsigned>(std::min<int64_t>(rows, 1 << 20)), kThreads, 0, c10::cuda::current_stream()>>>(
-        packed_values.defined() ? packed_values.data_ptr<T>() : nullptr, packed_indices.data_ptr<int64_t>(), in.data_ptr<T>(), rows,
-        size, inner);
-    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    launch(find_extreme<T, kLargest>, grid_of_rows(rows), kThreads, packed_values.defined() ? packed_values.data_ptr<T>() : nullptr,
+           packed_indices.data_ptr<int64_t>(), in.data_ptr<T>(), rows, size, inner);
   });
   if (!packed_indices.is_same(indices)) Tensor(indices).copy_(packed_indices);
   if (values.defined() && !packed_values.is_same(values)) Tensor(values).copy_(packed_values);

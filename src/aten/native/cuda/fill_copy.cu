@@ -17,7 +17,9 @@ struct fill_functor {
 template <typename T>
 struct masked_fill_functor {
   T value;
-  __device__ T operator()(T self, bool mask) const { return mask ? value : self; }
+  __device__ void operator()(T& out, bool mask) const {
+    if (mask) out = value;
+  }
 };
 
 template <typename To, typename From>

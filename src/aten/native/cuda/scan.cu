@@ -42,9 +42,7 @@ void cumsum_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
   const int64_t rows = in.numel() / size;
   dispatch_numeric_types(in.dtype(), "cumsum", [&](auto tag) {
     using T = typename decltype(tag)::type;
-    scan_rows<<<static_cast<unsigned>(std::min<int64_t>(rows, 1 << 20)), kThreads, 0, c10::cuda::current_stream()>>>(
-        packed.data_ptr<T>(), in.data_ptr<T>(), rows, size, inner);
-    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    launch(scan_rows<T>, grid_of_rows(rows), kThreads, packed.data_ptr<T>(), in.data_ptr<T>(), rows, size, inner);
   });
   if (!packed.is_same(out)) Tensor(out).copy_(packed);
 }

@@ -28,8 +28,6 @@ Rows rows_of(const Tensor& self, int64_t dim) {
   return rows;
 }
 
-unsigned row_grid(int64_t rows) { return static_cast<unsigned>(std::min<int64_t>(rows, 1 << 20)); }
-
 template <typename scalar_t>
 __global__ void softmax_rows(scalar_t* out, const scalar_t* in, Rows rows, bool log) {
   __shared__ scalar_t shared[kWarp];
@@ -104,9 +102,8 @@ void softmax_kernel(const Tensor& out, const Tensor& self, int64_t dim, bool log
   const Rows rows = rows_of(in, dim);
   dispatch_floating_types(self.dtype(), "softmax", [&](auto tag) {
     using scalar_t = typename decltype(tag)::type;
-    softmax_rows<<<row_grid(rows.outer * rows.inner), kThreads, 0, c10::cuda::current_stream()>>>(
-        output.staged().data_ptr<scalar_t>(), in.data_ptr<scalar_t>(), rows, log);
-    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    launch(softmax_rows<scalar_t>, grid_of_rows(rows.outer * rows.inner), kThreads, output.staged().data_ptr<scalar_t>(),
+           in.data_ptr<scalar_t>(), rows, log);
   });
   output.finish();
 }
@@ -119,9 +116,8 @@ void softmax_backward_kernel(const Tensor& grad_input, const Tensor& grad_output
   const Rows rows = rows_of(forward, dim);
   dispatch_floating_types(out.dtype(), "softmax_backward", [&](auto tag) {
     using scalar_t = typename decltype(tag)::type;
-    softmax_backward_rows<<<row_grid(rows.outer * rows.inner), kThreads, 0, c10::cuda::current_stream()>>>(
-        output.staged().data_ptr<scalar_t>(), grad.data_ptr<scalar_t>(), forward.data_ptr<scalar_t>(), rows, log);
-    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    launch(softmax_backward_rows<scalar_t>, grid_of_rows(rows.outer * rows.inner), kThreads, output.staged().data_ptr<scalar_t>(),
+           grad.data_ptr<scalar_t>(), forward.data_ptr<scalar_t>(), rows, log);
   });
   output.finish();
 }

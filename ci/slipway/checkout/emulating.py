@@ -1,0 +1,65 @@
+"""The CUDA plug-in without a GPU: its sources, built for src/test/cuda_emulation by the embedded channel's C++ compiler, beside
+the shipped torch; then its tests, whose kernels, copies and streams run there."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from slipway.base.checkout import require_checkout
+from slipway.base.platform import this_platform, usable_cpus
+from slipway.checkout.testing import DEVELOPMENT_PACKAGES, PartResult, make_test_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from slipway.checkout.run import TestRun
+
+PACKAGES = (*DEVELOPMENT_PACKAGES, "pytorch", "numpy", "pytest", "python 3.11.*")
+
+
+def run_emulation(run: TestRun, paths: Sequence[Path]) -> PartResult:
+    """Build the plug-in for the emulated device, and run `paths`, tests of tests/torch, with it.
+
+    Raises:
+        SlipwayError: the environment cannot be had.
+    """
+    platform = this_platform()
+    specs = (f"gcc_{platform}", f"gxx_{platform}", *PACKAGES)
+    prefix = make_test_environment(run.workspace, specs, run.reporter, name="emulation")
+    build = run.workspace.work / "emulation"
+    home = run.workspace.work / "test-home"
+    home.mkdir(parents=True, exist_ok=True)
+    environment = {"PATH": f"{prefix / 'bin'}:/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8"}
+    if not run.program("emulation-build", ["bash", "-c", _build_script(prefix, build)], env=environment):
+        return PartResult(0, 1)
+    environment |= {
+        "CUDA_EMULATION": "1",
+        "TORCH_BACKEND_PATH": str(build / "lib"),
+        # Each tensor in memory of its own: what lies behind it cannot be touched.
+        "PYTORCH_NO_CUDA_MEMORY_CACHING": "1",
+    }
+    options = ["-p", "no:cacheprovider", "-o", "pythonpath=tests/torch"]
+    return run.pytest("emulation", paths, python=prefix / "bin" / "python", env=environment, options=options, cwd=home)
+
+
+def _build_script(prefix: Path, build: Path) -> str:
+    options = {
+        "CMAKE_BUILD_TYPE": "Release",
+        "CMAKE_CXX_FLAGS_RELEASE": "-O1",
+        "CMAKE_PREFIX_PATH": prefix,
+        "CMAKE_BUILD_RPATH": prefix / "lib",
+        "TORCH_BUILD_CORE": "OFF",
+        "TORCH_BUILD_CUDA": "ON",
+        "TORCH_CUDA_EMULATION": "ON",
+    }
+    words = shlex.join(f"-D{key}={value}" for key, value in options.items())
+    folder = shlex.quote(str(build))
+    return f"""
+set -e
+export CONDA_PREFIX={shlex.quote(str(prefix))}
+for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
+cmake $CMAKE_ARGS -G Ninja -S {shlex.quote(str(require_checkout() / "src"))} -B {folder} {words}
+cmake --build {folder} --parallel {usable_cpus()}
+"""

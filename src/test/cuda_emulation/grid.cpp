@@ -1,0 +1,438 @@
+#include "grid.h"
+
+#include "memory.h"
+#include "races.h"
+#include "random.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cuda_emulation {
+
+Identity* self = nullptr;
+
+namespace {
+
+constexpr size_t kStackBytes = 128 * 1024;
+constexpr unsigned kWarp = 32;
+
+// Why a kernel ended before its end.
+struct KernelFault {
+  cudaError_t error;
+  std::string message;
+};
+
+enum class State { kNew, kReady, kAtBarrier, kInWarp, kEnded };
+
+struct WarpMeeting;
+
+struct Thread {
+  Identity identity;
+  unsigned number = 0;  // in the block
+  Moment moment;
+  State state = State::kNew;
+  struct Fiber* fiber = nullptr;
+  std::shared_ptr<WarpMeeting> meeting;
+};
+
+struct Fiber {
+  ucontext_t context{};
+  char* stack = nullptr;
+  Thread* thread = nullptr;
+};
+
+// Lanes that exchange values: open until all of `mask` are there.
+struct WarpMeeting {
+  unsigned warp = 0;
+  unsigned mask = 0;
+  unsigned present = 0;
+  Lanes lanes;
+};
+
+// What a library's thread-local storage is on the executor: see __shared__.
+struct SharedMemory {
+  const void* code = nullptr;
+  unsigned char* data = nullptr;
+  size_t bytes = 0;
+
+  static int visit(dl_phdr_info* info, size_t, void* data) {
+    auto* wanted = static_cast<SharedMemory*>(data);
+    const ElfW(Phdr)* storage = nullptr;
+    bool holds_code = false;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = info->dlpi_phdr[i];
+      const auto begin = info->dlpi_addr + part.p_vaddr;
+      if (part.p_type == PT_LOAD && reinterpret_cast<uintptr_t>(wanted->code) - begin < part.p_memsz) holds_code = true;
+      if (part.p_type == PT_TLS) storage = &part;
+    }
+    if (!holds_code) return 0;
+    if (storage && info->dlpi_tls_data) {
+      wanted->data = static_cast<unsigned char*>(info->dlpi_tls_data);
+      wanted->bytes = storage->p_memsz;
+    }
+    return 1;
+  }
+
+  // Null until a kernel of the library has touched any of it.
+  void find(const void* kernel) {
+    if (data != nullptr && code == kernel) return;
+    code = kernel;
+    data = nullptr;
+    dl_iterate_phdr(visit, this);
+  }
+
+  // Fresh shared memory holds anything: here, what is NaN in every floating type.
+  void spoil() {
+    if (data) memset(data, 0xff, bytes);
+  }
+
+  bool holds(const void* address) const { return static_cast<size_t>(static_cast<const unsigned char*>(address) - data) < bytes; }
+};
+
+class Block {
+ public:
+  Block(const Launch& launch, uint32_t own_number, uint3 place) : launch_(launch) {
+    const dim3 size = launch.block;
+    threads_.resize(size_t{size.x} * size.y * size.z);
+    unsigned number = 0;
+    for (unsigned z = 0; z < size.z; ++z) {
+      for (unsigned y = 0; y < size.y; ++y) {
+        for (unsigned x = 0; x < size.x; ++x, ++number) {
+          threads_[number].identity = {{x, y, z}, place, size, launch.grid};
+          threads_[number].number = number;
+          threads_[number].moment = {own_number, number, 0, 0};
+          ready_.push_back(&threads_[number]);
+        }
+      }
+    }
+  }
+
+  void run();
+  void wait_for_block();
+  void meet(unsigned mask, const void* value, size_t bytes, Lanes& lanes);
+  void yield();
+  [[noreturn]] void fail(cudaError_t error, std::string message);
+  bool owns_stack_of(const void* address) const {
+    return static_cast<size_t>(static_cast<const char*>(address) - running_->stack) < kStackBytes;
+  }
+  const Launch& launch() const { return launch_; }
+  Thread& thread() { return *running_->thread; }
+
+  // Where a fault that was not thrown (a signal) returns to.
+  sigjmp_buf recovery;
+  std::unique_ptr<KernelFault> fault;
+
+ private:
+  static void enter();
+  Thread* take_ready();
+  void leave();
+  void release_barrier();
+  unsigned existing_lanes(unsigned warp) const;
+
+  const Launch& launch_;
+  std::vector<Thread> threads_;
+  std::vector<Thread*> ready_;
+  std::vector<std::shared_ptr<WarpMeeting>> meetings_;
+  Fiber* running_ = nullptr;
+  ucontext_t scheduler_{};
+  size_t ended_ = 0;
+};
+
+Block* active = nullptr;
+SharedMemory shared;
+RaceTable shared_races;
+RaceTable device_races;
+size_t device_accesses = 0;
+QuickNumbers numbers(1);
+int active_device = 0;
+std::vector<Fiber*> idle_fibers;
+
+Fiber* take_fiber(void (*entry)()) {
+  Fiber* fiber;
+  if (idle_fibers.empty()) {
+    fiber = new Fiber();
+    // The lowest page stays closed: a stack that is too small ends in a fault, not in its neighbour.
+    void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED) std::abort();
+    mprotect(stack, 4096, PROT_NONE);
+    fiber->stack = static_cast<char*>(stack);
+  } else {
+    fiber = idle_fibers.back();
+    idle_fibers.pop_back();
+  }
+  getcontext(&fiber->context);
+  fiber->context.uc_stack.ss_sp = fiber->stack;
+  fiber->context.uc_stack.ss_size = kStackBytes;
+  fiber->context.uc_link = nullptr;
+  makecontext(&fiber->context, entry, 0);
+  return fiber;
+}
+
+Thread* Block::take_ready() {
+  const size_t choice = numbers.below(ready_.size());
+  Thread* chosen = ready_[choice];
+  ready_[choice] = ready_.back();
+  ready_.pop_back();
+  return chosen;
+}
+
+// A fiber works through threads: when one ends and the next has not begun, it goes on with that, without a switch.
+void Block::enter() {
+  while (true) {
+    Block& block = *active;
+    Thread& thread = block.thread();
+    block.launch_.run(block.launch_.arguments.get());
+    thread.state = State::kEnded;
+    ++block.ended_;
+    if (!block.ready_.empty()) {
+      Thread* next = block.take_ready();
+      if (next->state == State::kNew) {
+        next->state = State::kReady;
+        next->fiber = block.running_;
+        block.running_->thread = next;
+        self = &next->identity;
+        continue;
+      }
+      block.ready_.push_back(next);
+    }
+    block.running_->thread = nullptr;
+    block.leave();
+  }
+}
+
+void Block::leave() { swapcontext(&running_->context, &scheduler_); }
+
+void Block::run() {
+  active = this;
+  std::vector<Fiber*> fibers;
+  if (sigsetjmp(recovery, 1) == 0) {
+    while (!fault && ended_ < threads_.size()) {
+      if (ready_.empty()) release_barrier();
+      if (fault) break;
+      Thread* next = take_ready();
+      if (next->state == State::kNew) {
+        next->fiber = take_fiber(&Block::enter);
+        next->fiber->thread = next;
+      }
+      next->state = State::kReady;
+      running_ = next->fiber;
+      self = &next->identity;
+      swapcontext(&scheduler_, &running_->context);
+      if (running_->thread == nullptr) idle_fibers.push_back(running_);
+    }
+  }
+  active = nullptr;
+  self = nullptr;
+}
+
+// Nobody can go on: either all wait at the barrier, or the kernel is wrong.
+void Block::release_barrier() {
+  size_t waiting = 0;
+  for (const Thread& thread : threads_) waiting += thread.state == State::kAtBarrier;
+  if (waiting == threads_.size()) {
+    for (Thread& thread : threads_) {
+      thread.state = State::kReady;
+      ++thread.moment.barriers;
+      ready_.push_back(&thread);
+    }
+    return;
+  }
+  fault = std::make_unique<KernelFault>(
+      KernelFault{cudaErrorLaunchFailure, "of " + std::to_string(threads_.size()) + " threads of a block " + std::to_string(waiting) +
+                                              " wait at __syncthreads, " + std::to_string(ended_) +
+                                              " have ended and the others wait for lanes of their warp"});
+}
+
+// Leaves the thread where it is, for good: an exception could not pass through the calls that the compiler has put into kernels.
+void Block::fail(cudaError_t error, std::string message) {
+  fault = std::make_unique<KernelFault>(KernelFault{error, std::move(message)});
+  leave();
+  std::abort();
+}
+
+void Block::wait_for_block() {
+  thread().state = State::kAtBarrier;
+  leave();
+}
+
+void Block::yield() {
+  Thread& own = thread();
+  ready_.push_back(&own);
+  leave();
+}
+
+unsigned Block::existing_lanes(unsigned warp) const {
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < kWarp && warp * kWarp + lane < threads_.size(); ++lane) {
+    if (threads_[warp * kWarp + lane].state != State::kEnded) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+void Block::meet(unsigned mask, const void* value, size_t bytes, Lanes& lanes) {
+  Thread& own = thread();
+  const unsigned warp = own.number / kWarp, lane = own.number % kWarp;
+  if ((mask >> lane & 1) == 0 || (mask & ~existing_lanes(warp)) != 0) {
+    fail(cudaErrorLaunchFailure, "a warp operation names lanes that are not there, or not the one that calls it");
+  }
+  std::shared_ptr<WarpMeeting> meeting;
+  for (const auto& open : meetings_) {
+    if (open->warp == warp && open->mask == mask && (open->present >> lane & 1) == 0) meeting = open;
+  }
+  if (!meeting) {
+    meeting = std::make_shared<WarpMeeting>();
+    meeting->warp = warp;
+    meeting->mask = mask;
+    memset(&meeting->lanes, 0xff, sizeof meeting->lanes);
+    meetings_.push_back(meeting);
+  }
+  memcpy(meeting->lanes.slots[lane], value, bytes);
+  meeting->present |= 1u << lane;
+  if (meeting->present == mask) {
+    meetings_.erase(std::find(meetings_.begin(), meetings_.end(), meeting));
+    for (unsigned other = 0; other < kWarp; ++other) {
+      if ((mask >> other & 1) == 0) continue;
+      Thread& released = threads_[warp * kWarp + other];
+      ++released.moment.meetings;
+      if (other != lane) {
+        released.state = State::kReady;
+        ready_.push_back(&released);
+      }
+    }
+  } else {
+    own.state = State::kInWarp;
+    leave();
+  }
+  lanes = meeting->lanes;
+}
+
+// Neither the kernel's arguments nor constants of its library: a host's object, or nothing at all.
+bool is_foreign_memory(const void* address, const Launch& launch) {
+  const auto is_in = [&](const void* begin, size_t bytes) {
+    return static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(begin)) < bytes;
+  };
+  if (is_in(launch.arguments.get(), launch.arguments_bytes) || is_in(self, sizeof *self) || is_in(&self, sizeof self)) return false;
+  Dl_info library{}, kernel{};
+  return dladdr(address, &library) == 0 || dladdr(launch.code, &kernel) == 0 || library.dli_fbase != kernel.dli_fbase;
+}
+
+void handle_signal(int signal, siginfo_t* info, void*) {
+  if (active) {
+    active->fault = std::make_unique<KernelFault>(
+        KernelFault{cudaErrorIllegalAddress, "an access to address " + std::to_string(reinterpret_cast<uintptr_t>(info->si_addr))});
+    siglongjmp(active->recovery, 1);
+  }
+  if (signal == SIGSEGV && is_device_memory(info->si_addr, 1, -1)) {
+    static const char text[] = "CUDA emulation: the host followed a pointer to device memory\n";
+    [[maybe_unused]] const auto written = write(2, text, sizeof text - 1);
+  }
+  struct sigaction usual {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(signal, &usual, nullptr);
+}
+
+void install_handlers() {
+  static const bool done = [] {
+    struct sigaction action {};
+    action.sa_sigaction = handle_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigaction(SIGSEGV, &action, nullptr);
+    sigaction(SIGBUS, &action, nullptr);
+    sigaction(SIGFPE, &action, nullptr);
+    return true;
+  }();
+  static_cast<void>(done);
+  thread_local bool has_stack = false;
+  if (has_stack) return;
+  has_stack = true;
+  stack_t stack{};
+  stack.ss_size = 64 * 1024;
+  stack.ss_sp = std::malloc(stack.ss_size);
+  sigaltstack(&stack, nullptr);
+}
+
+}  // namespace
+
+void fail_assertion(const char* condition, const char* file, int line) {
+  const Identity& own = *self;
+  char text[1024];
+  std::snprintf(text, sizeof text, "%s:%d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", file, line, own.block.x,
+                own.block.y, own.block.z, own.thread.x, own.thread.y, own.thread.z, condition);
+  active->fail(cudaErrorAssert, text);
+}
+
+void wait_for_block() { active->wait_for_block(); }
+
+void meet_lanes(unsigned mask, const void* value, size_t bytes, Lanes& lanes) { active->meet(mask, value, bytes, lanes); }
+
+int own_lane() { return static_cast<int>(active->thread().number % kWarp); }
+
+void check_access(const void* address, size_t bytes, bool writes) {
+  // The accesses of a launch that are looked at for races in device memory; what large ones do, small ones do, too.
+  constexpr size_t looked_at = 200'000;
+  Block& block = *active;
+  if (block.owns_stack_of(address)) return;
+  const Moment& now = block.thread().moment;
+  const Launch& launch = block.launch();
+  const char* what = writes ? "write" : "read";
+  shared.find(launch.code);
+  if (shared.holds(address)) {
+    if (!shared_races.note(address, bytes, writes, true, now)) {
+      block.fail(cudaErrorLaunchFailure, std::string("a race: threads of a block touch the same shared memory with no barrier "
+                                                            "between, seen at a ") + what);
+    }
+  } else if (is_device_memory(address, bytes, active_device)) {
+    if (++device_accesses < looked_at && !device_races.note(address, bytes, writes, false, now)) {
+      block.fail(cudaErrorLaunchFailure, std::string("a race: one thread writes what another reads, seen at a ") + what);
+    }
+  } else if (is_foreign_memory(address, launch)) {
+    block.fail(cudaErrorIllegalAddress, std::string("a kernel's ") + what + " of " + std::to_string(bytes) +
+                                                   " bytes is neither in its device's memory nor in its own");
+  }
+  if (numbers.below(64) == 0) block.yield();
+}
+
+cudaError_t run_grid(const Launch& launch, int device) {
+  install_handlers();
+  active_device = device;
+  device_accesses = 0;
+  numbers = QuickNumbers(random_number());
+  device_races.clear();
+  const dim3 grid = launch.grid;
+  const uint64_t blocks = uint64_t{grid.x} * grid.y * grid.z;
+  // Some order: from a random block on, in steps that meet each block once.
+  uint64_t step = blocks > 2 ? 1 + random_below(blocks - 1) : 1;
+  const auto common = [](uint64_t a, uint64_t b) {
+    while (b) std::swap(a %= b, b);
+    return a;
+  };
+  while (common(step, blocks) != 1) step = step % blocks + 1;
+  uint64_t number = random_below(blocks);
+  for (uint64_t i = 0; i < blocks; ++i, number = (number + step) % blocks) {
+    shared.find(launch.code);
+    shared.spoil();
+    shared_races.clear();
+    Block block(launch, static_cast<uint32_t>(number), {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+                         static_cast<unsigned>(number / grid.x / grid.y)});
+    block.run();
+    if (block.fault) {
+      std::fprintf(stderr, "CUDA emulation: %s\n  in a kernel of %s\n", block.fault->message.c_str(), launch.name);
+      return block.fault->error;
+    }
+  }
+  return cudaSuccess;
+}
+
+}  // namespace cuda_emulation

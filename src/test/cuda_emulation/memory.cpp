@@ -1,0 +1,190 @@
+#include "memory.h"
+
+#include "random.h"
+#include "report.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+
+namespace cuda_emulation {
+
+namespace {
+
+constexpr size_t kAlignment = 16;      // what the widest loads of kernels need
+constexpr size_t kRemembered = 2048;   // freed mappings that stay closed, so that a late use is seen
+constexpr unsigned char kFresh = 0xff;   // never written: NaN in every floating type, -1 in every integer
+constexpr unsigned char kBorder = 0xa5;  // before and after the allocation, in its own pages
+
+struct Allocation {
+  char* mapping;
+  size_t mapped;
+  char* first_page;  // behind the closed page in front
+  size_t pages;      // bytes
+  char* data;
+  size_t bytes;
+  int device;
+};
+
+struct Memory {
+  std::recursive_mutex mutex;
+  std::map<const char*, Allocation> allocations;  // by begin
+  std::map<int, size_t> used;
+  std::map<const char*, size_t> pinned;
+  std::deque<Allocation> freed;
+  bool open = false;
+  std::atomic<uint64_t> changes{1};
+};
+
+Memory& memory() {
+  static auto* memory = new Memory();  // outlives static destructors that free tensors
+  return *memory;
+}
+
+size_t page_bytes() {
+  static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+void protect(const Allocation& allocation, bool open) {
+  mprotect(allocation.first_page, allocation.pages, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+const Allocation* find(const void* data) {
+  auto& allocations = memory().allocations;
+  auto next = allocations.upper_bound(static_cast<const char*>(data));
+  if (next == allocations.begin()) return nullptr;
+  const Allocation& before = std::prev(next)->second;
+  return static_cast<const char*>(data) < before.data + before.bytes ? &before : nullptr;
+}
+
+// Where something was written that is not the allocation's; null: nowhere.
+const char* find_damage(const Allocation& allocation) {
+  const auto damaged = [](const char* begin, const char* end) {
+    for (; begin < end; ++begin) {
+      if (static_cast<unsigned char>(*begin) != kBorder) return true;
+    }
+    return false;
+  };
+  if (damaged(allocation.first_page, allocation.data)) return "in front of";
+  if (damaged(allocation.data + allocation.bytes, allocation.first_page + allocation.pages)) return "behind";
+  return nullptr;
+}
+
+}  // namespace
+
+size_t device_bytes() {
+  static const size_t bytes = [] {
+    const char* given = std::getenv("CUDA_EMULATION_MEMORY");
+    return given ? std::strtoull(given, nullptr, 10) : size_t{2} << 30;
+  }();
+  return bytes;
+}
+
+size_t device_bytes_used(int device) {
+  const std::lock_guard<std::recursive_mutex> lock(memory().mutex);
+  return memory().used[device];
+}
+
+void* allocate_device_memory(int device, size_t bytes) {
+  Memory& all = memory();
+  const std::lock_guard<std::recursive_mutex> lock(all.mutex);
+  if (bytes > device_bytes() - all.used[device]) return nullptr;
+  const size_t page = page_bytes();
+  Allocation made{};
+  made.pages = (bytes + page - 1) / page * page;
+  made.mapped = made.pages + 2 * page;
+  void* mapping = mmap(nullptr, made.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) return nullptr;
+  made.mapping = static_cast<char*>(mapping);
+  made.first_page = made.mapping + page;
+  // At the end of its pages: the first byte behind cannot even be read.
+  made.data = made.first_page + made.pages - (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  made.bytes = bytes;
+  made.device = device;
+  protect(made, true);
+  std::memset(made.first_page, kBorder, made.pages);
+  std::memset(made.data, kFresh, bytes);
+  if (!all.open) protect(made, false);
+  all.used[device] += bytes;
+  all.allocations.emplace(made.data, made);
+  ++all.changes;
+  return made.data;
+}
+
+bool free_device_memory(void* data) {
+  Memory& all = memory();
+  std::unique_lock<std::recursive_mutex> lock(all.mutex);
+  const auto found = all.allocations.find(static_cast<const char*>(data));
+  if (found == all.allocations.end()) return false;
+  const Allocation allocation = found->second;
+  all.allocations.erase(found);
+  ++all.changes;
+  all.used[allocation.device] -= allocation.bytes;
+  protect(allocation, true);
+  const char* damage = find_damage(allocation);
+  madvise(allocation.first_page, allocation.pages, MADV_DONTNEED);
+  protect(allocation, false);
+  all.freed.push_back(allocation);
+  if (all.freed.size() > kRemembered) {
+    munmap(all.freed.front().mapping, all.freed.front().mapped);
+    all.freed.pop_front();
+  }
+  lock.unlock();
+  if (damage) report_fault(allocation.device, "something was written %s %zu bytes of device memory", damage, allocation.bytes);
+  return true;
+}
+
+bool is_device_memory(const void* data, size_t bytes, int device) {
+  // A kernel asks of one allocation again and again.
+  thread_local Allocation last{};
+  thread_local uint64_t last_change = 0;
+  if (last_change == memory().changes && (device < 0 || device == last.device) && data >= last.data) {
+    const auto offset = static_cast<size_t>(static_cast<const char*>(data) - last.data);
+    if (offset < last.bytes && bytes <= last.bytes - offset) return true;
+  }
+  const std::lock_guard<std::recursive_mutex> lock(memory().mutex);
+  const Allocation* found = find(data);
+  if (found == nullptr || (device >= 0 && found->device != device)) return false;
+  last = *found;
+  last_change = memory().changes;
+  return bytes <= static_cast<size_t>(found->data + found->bytes - static_cast<const char*>(data));
+}
+
+void open_device_memory(bool open) {
+  Memory& all = memory();
+  const std::lock_guard<std::recursive_mutex> lock(all.mutex);
+  if (all.open == open) return;
+  all.open = open;
+  for (const auto& [begin, allocation] : all.allocations) protect(allocation, open);
+}
+
+void* allocate_pinned_memory(size_t bytes) {
+  void* data = std::malloc(bytes ? bytes : 1);
+  const std::lock_guard<std::recursive_mutex> lock(memory().mutex);
+  if (data) memory().pinned[static_cast<const char*>(data)] = bytes;
+  return data;
+}
+
+bool free_pinned_memory(void* data) {
+  const std::lock_guard<std::recursive_mutex> lock(memory().mutex);
+  if (memory().pinned.erase(static_cast<const char*>(data)) == 0) return false;
+  std::free(data);
+  return true;
+}
+
+bool is_pinned_memory(const void* data) {
+  const std::lock_guard<std::recursive_mutex> lock(memory().mutex);
+  const auto next = memory().pinned.upper_bound(static_cast<const char*>(data));
+  if (next == memory().pinned.begin()) return false;
+  const auto& [begin, bytes] = *std::prev(next);
+  return static_cast<const char*>(data) < begin + bytes;
+}
+
+}  // namespace cuda_emulation

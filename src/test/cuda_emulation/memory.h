@@ -1,0 +1,25 @@
+#pragma once
+// Device memory: host pages of their own. What lies around an allocation cannot be touched, what was freed neither, and while no
+// kernel runs nothing of it can: a host that follows a device pointer crashes here as it would with a device.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cuda_emulation {
+
+void* allocate_device_memory(int device, size_t bytes);  // null: the device is full
+// False: not the begin of an allocation.
+bool free_device_memory(void* data);
+// Bytes of a device in use, and in all.
+size_t device_bytes_used(int device);
+size_t device_bytes();
+// Whether all `bytes` from `data` on lie in one allocation of `device` (-1: of any).
+bool is_device_memory(const void* data, size_t bytes, int device);
+// Opens or closes all device memory for this process.
+void open_device_memory(bool open);
+
+void* allocate_pinned_memory(size_t bytes);
+bool free_pinned_memory(void* data);
+bool is_pinned_memory(const void* data);
+
+}  // namespace cuda_emulation
