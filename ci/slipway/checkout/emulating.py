@@ -1,5 +1,7 @@
-"""The CUDA plug-in without a GPU: its sources, built for src/test/cuda_emulation by the embedded channel's C++ compiler, beside
-the shipped torch; then its tests, whose kernels, copies and streams run there."""
+"""The CUDA plug-in without a GPU: built for src/test/cuda_emulation, and its tests run there.
+
+Its sources are compiled by the embedded channel's C++ compiler, beside the shipped torch.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.checkout import require_checkout
 from slipway.base.platform import this_platform, usable_cpus
-from slipway.checkout.testing import DEVELOPMENT_PACKAGES, PartResult, make_test_environment
+from slipway.checkout.testing import DEVELOPMENT_PACKAGES, PartResult, count_results, make_test_environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +36,11 @@ def run_emulation(run: TestRun, paths: Sequence[Path]) -> PartResult:
     environment = {"PATH": f"{prefix / 'bin'}:/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8"}
     if not run.program("emulation-build", ["bash", "-c", _build_script(prefix, build)], env=environment):
         return PartResult(0, 1)
+    report = build / "ctest.xml"
+    report.unlink(missing_ok=True)
+    command: list[str | Path] = ["ctest", "--test-dir", build, "-R", "^cuda_", "--output-on-failure"]
+    command += ["--output-junit", report]
+    streams = count_results(report, succeeded=run.program("emulation-ctest", command, env=environment))
     environment |= {
         "CUDA_EMULATION": "1",
         "TORCH_BACKEND_PATH": str(build / "lib"),
@@ -41,7 +48,9 @@ def run_emulation(run: TestRun, paths: Sequence[Path]) -> PartResult:
         "PYTORCH_NO_CUDA_MEMORY_CACHING": "1",
     }
     options = ["-p", "no:cacheprovider", "-o", "pythonpath=tests/torch"]
-    return run.pytest("emulation", paths, python=prefix / "bin" / "python", env=environment, options=options, cwd=home)
+    python = prefix / "bin" / "python"
+    rest = run.pytest("emulation", paths, python=python, env=environment, options=options, cwd=home)
+    return PartResult(streams.passed + rest.passed, streams.failed + rest.failed)
 
 
 def _build_script(prefix: Path, build: Path) -> str:
@@ -52,6 +61,7 @@ def _build_script(prefix: Path, build: Path) -> str:
         "CMAKE_BUILD_RPATH": prefix / "lib",
         "TORCH_BUILD_CORE": "OFF",
         "TORCH_BUILD_CUDA": "ON",
+        "TORCH_BUILD_TESTS": "ON",
         "TORCH_CUDA_EMULATION": "ON",
     }
     words = shlex.join(f"-D{key}={value}" for key, value in options.items())
@@ -61,5 +71,5 @@ set -e
 export CONDA_PREFIX={shlex.quote(str(prefix))}
 for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
 cmake $CMAKE_ARGS -G Ninja -S {shlex.quote(str(require_checkout() / "src"))} -B {folder} {words}
-cmake --build {folder} --parallel {usable_cpus()}
+cmake --build {folder} --parallel {usable_cpus()} --target torch_cuda torch_cuda_linalg test_cuda_streams
 """

@@ -64,8 +64,8 @@ COMPILE = """\
 def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int, unset: Sequence[str] = ()) -> str:
     """The wrapper around the recipe's script (in the folder `recipe`): conda-build's environment variables first.
 
-    rattler-build sets PREFIX, BUILD_PREFIX, SRC_DIR, PKG_* and friends; conda-build sets more, which recipes use. What it
-    sets for itself, `unset`, is none of the script's business.
+    rattler-build sets PREFIX, BUILD_PREFIX, SRC_DIR, PKG_* and friends; conda-build sets more, which recipes use. What
+    it sets for itself, `unset`, is none of the script's business.
     """
     variables: dict[str, str] = {
         # Every variant key that names a shell variable, as conda-build does.

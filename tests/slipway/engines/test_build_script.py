@@ -56,6 +56,6 @@ def test_python_files_are_compiled_here_except_what_the_recipe_skips(make_output
 
 
 def test_what_the_engine_sets_for_itself_is_gone(make_output: MakeOutput) -> None:
-    text = build_script(_output(), recipe=RECIPE, jobs=1, unset=["SSL_CERT_FILE", "SSL_CERT_DIR"])
+    text = build_script(make_output(), recipe=RECIPE, jobs=1, unset=["SSL_CERT_FILE", "SSL_CERT_DIR"])
     assert text.index("unset SSL_CERT_FILE SSL_CERT_DIR\n") < text.index("\nexport ")
-    assert "unset" not in build_script(_output(), recipe=RECIPE, jobs=1)
+    assert "unset" not in build_script(make_output(), recipe=RECIPE, jobs=1)

@@ -1,0 +1,98 @@
+"""What a CUDA device does beside operators: memory, streams, several devices, and errors that end a process."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+import torch
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason=str(torch.cuda.unavailable_reason()))
+needs_two = pytest.mark.skipif(torch.cuda.device_count() < 2, reason="one device")
+
+
+def _program(text: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", "import torch\n" + text], capture_output=True, text=True, check=False)
+
+
+def test_an_index_out_of_range_stops_the_device_and_says_so() -> None:
+    answer = _program(
+        "x = torch.zeros(3, device='cuda')\n"
+        "try:\n    print(x[torch.tensor([7], device='cuda')].cpu())\n"
+        "except RuntimeError as error:\n    print(error)\n"
+        "try:\n    torch.ones(1, device='cuda').cpu()\n"
+        "except RuntimeError as error:\n    print('still:', error)\n"
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "device-side assert triggered" in answer.stdout
+    assert "still: CUDA error: device-side assert triggered" in answer.stdout
+    assert "index out of bounds" in answer.stderr
+    assert "block: [0,0,0], thread: [0,0,0]" in answer.stderr
+
+
+def test_out_of_memory_leaves_the_device_usable() -> None:
+    total = torch.cuda.get_device_properties(0).total_memory
+    with pytest.raises(torch.OutOfMemoryError, match=r"Tried to allocate .* MiB"):
+        torch.empty(total, dtype=torch.uint8, device="cuda")
+    assert torch.ones(3, device="cuda").sum().item() == 3
+
+
+@needs_two
+def test_tensors_go_from_device_to_device() -> None:
+    x = torch.arange(12.0, device="cuda:0").view(3, 4)
+    y = x.t().to("cuda:1")
+    assert y.device == torch.device("cuda:1")
+    assert torch.equal(y.cpu(), x.cpu().t())
+    with torch.cuda.device(1):
+        assert torch.zeros(1, device="cuda").device.index == 1
+    assert torch.cuda.current_device() == 0
+    with pytest.raises(RuntimeError, match="same device"):
+        _ = x + y.t()
+
+
+def test_a_child_of_fork_is_told_that_it_cannot_use_cuda() -> None:
+    answer = _program(
+        "import os, sys\n"
+        "torch.ones(1, device='cuda').cpu()\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    try:\n        torch.ones(1, device='cuda').cpu()\n"
+        "    except RuntimeError as error:\n        os.write(1, str(error).encode())\n"
+        "    os._exit(0)\n"
+        "os.waitpid(child, 0)\n"
+    )
+    assert "initialization error" in answer.stdout, answer.stderr
+
+
+def test_training_on_the_device_equals_the_cpus() -> None:
+    def train(device: str) -> list[float]:
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3)).to(device)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+        inputs = torch.linspace(-1, 1, 40).view(10, 4).to(device)
+        targets = torch.arange(10).to(device) % 3
+        losses = []
+        for _ in range(8):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(inputs), targets)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+
+    assert train("cuda") == pytest.approx(train("cpu"), rel=1e-5)
+    gc.collect()
+
+
+def test_memory_is_counted_and_given_back() -> None:
+    gc.collect()
+    before = torch.cuda.memory_allocated()
+    x = torch.empty(1000, device="cuda")
+    assert torch.cuda.memory_allocated() >= before + 4000
+    del x
+    assert torch.cuda.memory_allocated() == before
+    torch.cuda.empty_cache()
+    assert torch.cuda.memory_reserved() >= torch.cuda.memory_allocated()
