@@ -174,6 +174,11 @@ class Tensor(_C.TensorBase):
         return self
 
     @overridable
+    def record_stream(self, s: Any) -> None:
+        """Says that a CUDA tensor is used on the stream `s`, too: its memory is used again only after that."""
+        _C._cuda_record_stream(self.untyped_storage().data_ptr(), s.cuda_stream)
+
+    @overridable
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         from torch import _utils
 

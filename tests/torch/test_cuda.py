@@ -37,7 +37,22 @@ def test_without_a_device() -> None:
     assert torch.cuda.memory_allocated() == 0
     torch.cuda.manual_seed_all(1)
     torch.cuda.empty_cache()
-    for call in (torch.cuda.init, torch.cuda.current_device, torch.cuda.get_device_name, torch.cuda.synchronize):
+    assert torch.cuda.memory_stats() == {}
+    assert torch.cuda.get_rng_state_all() == []
+    assert torch.cuda.get_arch_list() == []
+    assert not torch.cuda.is_bf16_supported()
+    torch.cuda.set_device(-1)
+    with torch.cuda.stream(None), torch.cuda.device_of(torch.ones(1)):
+        pass
+    for call in (
+        torch.cuda.init,
+        torch.cuda.current_device,
+        torch.cuda.get_device_name,
+        torch.cuda.synchronize,
+        torch.cuda.Stream,
+        torch.cuda.current_stream,
+        torch.cuda.mem_get_info,
+    ):
         with pytest.raises(RuntimeError, match="CUDA"):
             call()
     with pytest.raises((RuntimeError, NotImplementedError, AssertionError), match=r"(?i)cuda"):

@@ -96,3 +96,55 @@ def test_memory_is_counted_and_given_back() -> None:
     assert torch.cuda.memory_allocated() == before
     torch.cuda.empty_cache()
     assert torch.cuda.memory_reserved() >= torch.cuda.memory_allocated()
+
+
+def test_streams_wait_for_events() -> None:
+    side = torch.cuda.Stream()
+    assert side != torch.cuda.default_stream()
+    assert torch.cuda.current_stream() == torch.cuda.default_stream()
+    for _ in range(20):
+        x = torch.zeros(500, device="cuda")
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            assert torch.cuda.current_stream() == side
+            for _ in range(3):
+                x += 1
+        x.record_stream(side)
+        torch.cuda.current_stream().wait_stream(side)
+        assert x.sum().item() == 1500
+    side.synchronize()
+    assert side.query()
+
+
+def test_events_measure_time() -> None:
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    with pytest.raises(ValueError, match="recorded"):
+        start.elapsed_time(end)
+    start.record()
+    torch.ones(1000, device="cuda").mul_(2)
+    end.record()
+    end.synchronize()
+    assert end.query()
+    assert start.elapsed_time(end) >= 0
+    with pytest.raises(ValueError, match="enable_timing=True"):
+        start.elapsed_time(torch.cuda.Event())
+
+
+@needs_two
+def test_a_stream_brings_its_device_along() -> None:
+    there = torch.cuda.Stream(device=1)
+    with torch.cuda.stream(there):
+        assert torch.cuda.current_device() == 1
+        assert torch.ones(2, device="cuda").device.index == 1
+    assert torch.cuda.current_device() == 0
+
+
+def test_memory_is_told_in_pytorchs_words() -> None:
+    x = torch.ones(1000, device="cuda")
+    statistics = torch.cuda.memory_stats()
+    assert statistics["allocated_bytes.all.current"] == torch.cuda.memory_allocated() >= 4000
+    assert torch.cuda.memory_stats_as_nested_dict()["reserved_bytes"]["all"]["peak"] == torch.cuda.max_memory_reserved()
+    free, total = torch.cuda.mem_get_info()
+    assert 0 < free < total
+    assert "held by the allocator" in torch.cuda.memory_summary()
+    del x

@@ -9,6 +9,20 @@ DeviceFacts Backend::device_facts(DeviceIndex) { return {}; }
 DeviceMemory Backend::device_memory(DeviceIndex) { return {}; }
 void Backend::reset_peak_memory(DeviceIndex) {}
 void Backend::empty_cache() {}
+std::pair<int64_t, int64_t> Backend::free_and_total_memory(DeviceIndex) { return {0, 0}; }
+
+namespace {
+[[noreturn]] void refuse_streams() { TORCH_CHECK_NOT_IMPLEMENTED(false, "this device has no streams"); }
+}  // namespace
+
+StreamHandle Backend::current_stream(DeviceIndex) { refuse_streams(); }
+void Backend::set_current_stream(StreamHandle, DeviceIndex) { refuse_streams(); }
+StreamHandle Backend::new_stream(DeviceIndex, int) { refuse_streams(); }
+void Backend::synchronize_stream(StreamHandle) { refuse_streams(); }
+bool Backend::query_stream(StreamHandle) { refuse_streams(); }
+std::unique_ptr<DeviceEvent> Backend::new_event(bool) { refuse_streams(); }
+void Backend::record_stream(void*, StreamHandle) { refuse_streams(); }
+DeviceEvent::~DeviceEvent() = default;
 GeneratorImpl::~GeneratorImpl() = default;
 
 namespace {

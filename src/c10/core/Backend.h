@@ -5,8 +5,10 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/GeneratorImpl.h>
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace c10 {
 
@@ -23,6 +25,21 @@ struct DeviceMemory {
   int64_t reserved = 0;
   int64_t max_allocated = 0;
   int64_t max_reserved = 0;
+};
+
+// A queue of work on a device; what it is, only its backend knows. Null is the default stream.
+using StreamHandle = void*;
+
+// A point in a stream's work that the host or another stream can wait for.
+class C10_API DeviceEvent {
+ public:
+  virtual ~DeviceEvent();
+  virtual void record(StreamHandle stream) = 0;
+  virtual void wait(StreamHandle stream) const = 0;
+  virtual bool query() const = 0;
+  virtual void synchronize() const = 0;
+  // Milliseconds from `start`, an event of the same backend.
+  virtual float elapsed_since(const DeviceEvent& start) const = 0;
 };
 
 class C10_API Backend {
@@ -42,6 +59,18 @@ class C10_API Backend {
   virtual void reset_peak_memory(DeviceIndex index);
   // Gives memory that is kept for reuse back to the devices.
   virtual void empty_cache();
+  // Bytes of a device that nobody uses, and all of them.
+  virtual std::pair<int64_t, int64_t> free_and_total_memory(DeviceIndex index);
+
+  // Streams: of the calling thread; the device of a stream must be current. Devices without streams refuse.
+  virtual StreamHandle current_stream(DeviceIndex index);
+  virtual void set_current_stream(StreamHandle stream, DeviceIndex index);
+  virtual StreamHandle new_stream(DeviceIndex index, int priority);
+  virtual void synchronize_stream(StreamHandle stream);
+  virtual bool query_stream(StreamHandle stream);
+  virtual std::unique_ptr<DeviceEvent> new_event(bool timing);
+  // Says that memory of the backend, made on another stream, is used on `stream`, too.
+  virtual void record_stream(void* data, StreamHandle stream);
 };
 
 // The backend of `type`. For CUDA, loads the plug-in first; throws Error with the reason when that fails.

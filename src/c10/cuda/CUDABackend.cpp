@@ -8,6 +8,21 @@ namespace c10::cuda {
 
 namespace {
 
+class CUDAEvent final : public DeviceEvent {
+ public:
+  explicit CUDAEvent(bool timing) : event_(timing) {}
+  void record(StreamHandle stream) override { event_.record(static_cast<cudaStream_t>(stream)); }
+  void wait(StreamHandle stream) const override { event_.wait(static_cast<cudaStream_t>(stream)); }
+  bool query() const override { return event_.query(); }
+  void synchronize() const override { event_.synchronize(); }
+  float elapsed_since(const DeviceEvent& start) const override {
+    return event_.elapsed_since(static_cast<const CUDAEvent&>(start).event_);
+  }
+
+ private:
+  Event event_;
+};
+
 class CUDABackend final : public Backend {
  public:
   Allocator* allocator() override { return caching_allocator(); }
@@ -30,6 +45,26 @@ class CUDABackend final : public Backend {
   }
   void reset_peak_memory(DeviceIndex index) override { reset_peak_statistics(index); }
   void empty_cache() override { cuda::empty_cache(); }
+  std::pair<int64_t, int64_t> free_and_total_memory(DeviceIndex index) override {
+    const DeviceGuard guard(Device(kCUDA, index));
+    size_t free_bytes = 0, total_bytes = 0;
+    C10_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    return {static_cast<int64_t>(free_bytes), static_cast<int64_t>(total_bytes)};
+  }
+
+  StreamHandle current_stream(DeviceIndex index) override { return cuda::current_stream(index); }
+  void set_current_stream(StreamHandle stream, DeviceIndex index) override {
+    cuda::set_current_stream(static_cast<cudaStream_t>(stream), index);
+  }
+  StreamHandle new_stream(DeviceIndex index, int priority) override { return stream_from_pool(index, priority); }
+  void synchronize_stream(StreamHandle stream) override {
+    C10_CUDA_CHECK(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+  }
+  bool query_stream(StreamHandle stream) override { return has_finished(static_cast<cudaStream_t>(stream)); }
+  std::unique_ptr<DeviceEvent> new_event(bool timing) override { return std::make_unique<CUDAEvent>(timing); }
+  void record_stream(void* data, StreamHandle stream) override {
+    cuda::record_stream(data, static_cast<cudaStream_t>(stream));
+  }
 };
 
 }  // namespace

@@ -28,10 +28,10 @@ struct StreamPool {
   size_t next = 0;
 };
 
-StreamPool& stream_pool(DeviceIndex device) {
+StreamPool& stream_pool(DeviceIndex device, bool urgent) {
   // Never destroyed: streams must outlive static destructors that still free memory on them.
-  static auto* pools = new std::array<StreamPool, kMaximumDevices>();
-  return (*pools)[static_cast<size_t>(device)];
+  static auto* pools = new std::array<std::array<StreamPool, 2>, kMaximumDevices>();
+  return (*pools)[static_cast<size_t>(device)][urgent];
 }
 
 DeviceIndex checked(DeviceIndex device) {
@@ -65,21 +65,31 @@ void set_current_stream(cudaStream_t stream, DeviceIndex device) {
   current_streams[static_cast<size_t>(checked(device))] = stream;
 }
 
-cudaStream_t stream_from_pool(DeviceIndex device) {
+cudaStream_t stream_from_pool(DeviceIndex device, int priority) {
   device = checked(device);
-  StreamPool& pool = stream_pool(device);
+  StreamPool& pool = stream_pool(device, priority < 0);
   const std::lock_guard<std::mutex> lock(pool.mutex);
   if (pool.streams.size() < kStreamsPerDevice) {
     const DeviceIndex previous = current_device();
     set_device(device);
     cudaStream_t stream = nullptr;
     // Streams of the pool do not wait for the legacy default stream.
-    C10_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    C10_CUDA_CHECK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority < 0 ? -1 : 0));
     set_device(previous);
     pool.streams.push_back(stream);
     return stream;
   }
   return pool.streams[pool.next++ % kStreamsPerDevice];
+}
+
+bool has_finished(cudaStream_t stream) {
+  const cudaError_t error = cudaStreamQuery(stream);
+  if (error == cudaErrorNotReady) {
+    cudaGetLastError();
+    return false;
+  }
+  C10_CUDA_CHECK(error);
+  return true;
 }
 
 void synchronize(DeviceIndex device) {

@@ -310,6 +310,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream) { return stream ? cudaSuccess : fail_call(cudaErrorInvalidResourceHandle); }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return fail_call(finish_stream(stream)); }

@@ -139,6 +139,138 @@ PyObject* empty_cache(PyObject*, PyObject*) {
   });
 }
 
+// ---- streams and events. A stream is a number: its handle; the default stream is 0.
+
+c10::StreamHandle read_stream(PyObject* value) {
+  if (!is_integer(value)) raise(PyExc_TypeError, "a stream must be an int, not " + type_name(value));
+  return reinterpret_cast<c10::StreamHandle>(to_integer(value));
+}
+PyObject* new_stream_number(c10::StreamHandle stream) {
+  return PyLong_FromLongLong(static_cast<long long>(reinterpret_cast<intptr_t>(stream)));
+}
+
+struct StreamArguments {
+  c10::StreamHandle stream;
+  c10::DeviceIndex device;
+};
+// (stream, device)
+StreamArguments read_stream_and_device(PyObject* args) {
+  PyObject *stream, *device;
+  if (!PyArg_UnpackTuple(args, "stream", 2, 2, &stream, &device)) throw PythonError();
+  return {read_stream(stream), read_index(device)};
+}
+
+PyObject* current_stream(PyObject*, PyObject* value) {
+  return guarded([&] { return new_stream_number(backend().current_stream(read_index(value))); });
+}
+PyObject* set_stream(PyObject*, PyObject* args) {
+  return guarded([&] {
+    const auto [stream, device] = read_stream_and_device(args);
+    backend().set_current_stream(stream, device);
+    return new_none();
+  });
+}
+PyObject* new_stream(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *device, *priority;
+    if (!PyArg_UnpackTuple(args, "new_stream", 2, 2, &device, &priority)) throw PythonError();
+    return new_stream_number(backend().new_stream(read_index(device), static_cast<int>(to_integer(priority))));
+  });
+}
+PyObject* synchronize_stream(PyObject*, PyObject* args) {
+  return guarded([&] {
+    const auto [stream, device] = read_stream_and_device(args);
+    const c10::DeviceGuard guard(c10::Device(c10::kCUDA, device));
+    {
+      const ReleaseGil gil;
+      backend().synchronize_stream(stream);
+    }
+    return new_none();
+  });
+}
+PyObject* query_stream(PyObject*, PyObject* args) {
+  return guarded([&] {
+    const auto [stream, device] = read_stream_and_device(args);
+    const c10::DeviceGuard guard(c10::Device(c10::kCUDA, device));
+    return new_bool(backend().query_stream(stream));
+  });
+}
+PyObject* record_stream(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *data, *stream;
+    if (!PyArg_UnpackTuple(args, "record_stream", 2, 2, &data, &stream)) throw PythonError();
+    backend().record_stream(reinterpret_cast<void*>(to_integer(data)), read_stream(stream));
+    return new_none();
+  });
+}
+
+constexpr const char* kEvent = "torch._C.cuda_event";
+
+c10::DeviceEvent& read_event(PyObject* capsule) {
+  auto* event = static_cast<c10::DeviceEvent*>(PyCapsule_GetPointer(capsule, kEvent));
+  if (event == nullptr) throw PythonError();
+  return *event;
+}
+
+PyObject* new_event(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *device, *timing;
+    if (!PyArg_UnpackTuple(args, "new_event", 2, 2, &device, &timing)) throw PythonError();
+    const c10::DeviceGuard guard(c10::Device(c10::kCUDA, read_index(device)));
+    auto event = backend().new_event(PyObject_IsTrue(timing) == 1);
+    PyObject* capsule = PyCapsule_New(event.get(), kEvent, [](PyObject* dying) {
+      delete static_cast<c10::DeviceEvent*>(PyCapsule_GetPointer(dying, kEvent));
+    });
+    if (capsule) event.release();
+    return capsule;
+  });
+}
+
+// (event, stream, device)
+template <typename Body>
+PyObject* with_event_and_stream(PyObject* args, const Body& body) {
+  return guarded([&] {
+    PyObject *event, *stream, *device;
+    if (!PyArg_UnpackTuple(args, "event", 3, 3, &event, &stream, &device)) throw PythonError();
+    const c10::DeviceGuard guard(c10::Device(c10::kCUDA, read_index(device)));
+    body(read_event(event), read_stream(stream));
+    return new_none();
+  });
+}
+PyObject* record_event(PyObject*, PyObject* args) {
+  return with_event_and_stream(args, [](c10::DeviceEvent& event, c10::StreamHandle stream) { event.record(stream); });
+}
+PyObject* wait_event(PyObject*, PyObject* args) {
+  return with_event_and_stream(args, [](c10::DeviceEvent& event, c10::StreamHandle stream) { event.wait(stream); });
+}
+PyObject* query_event(PyObject*, PyObject* event) {
+  return guarded([&] { return new_bool(read_event(event).query()); });
+}
+PyObject* synchronize_event(PyObject*, PyObject* value) {
+  return guarded([&] {
+    const c10::DeviceEvent& event = read_event(value);
+    {
+      const ReleaseGil gil;
+      event.synchronize();
+    }
+    return new_none();
+  });
+}
+PyObject* elapsed_time(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *start, *end;
+    if (!PyArg_UnpackTuple(args, "elapsed_time", 2, 2, &start, &end)) throw PythonError();
+    return PyFloat_FromDouble(read_event(end).elapsed_since(read_event(start)));
+  });
+}
+
+PyObject* memory_info(PyObject*, PyObject* value) {
+  return guarded([&] {
+    const auto [free_bytes, total_bytes] = backend().free_and_total_memory(read_index(value));
+    return Py_BuildValue("(LL)", static_cast<long long>(free_bytes), static_cast<long long>(total_bytes));
+  });
+}
+
 }  // namespace
 
 PyMethodDef cuda_functions[] = {
@@ -158,6 +290,19 @@ PyMethodDef cuda_functions[] = {
     {"_cuda_set_device", set_device, METH_O, "Makes a device current."},
     {"_cuda_synchronize", synchronize, METH_O, "Waits for all work on a device."},
     {"_cuda_default_generator", default_generator, METH_O, "The generator of a device."},
+    {"_cuda_memory_info", memory_info, METH_O, "(free, total) bytes of a device."},
+    {"_cuda_current_stream", current_stream, METH_O, "The stream that this thread's work on a device goes to."},
+    {"_cuda_set_stream", set_stream, METH_VARARGS, "(stream, device): makes a stream current."},
+    {"_cuda_new_stream", new_stream, METH_VARARGS, "(device, priority): a stream of the pool."},
+    {"_cuda_synchronize_stream", synchronize_stream, METH_VARARGS, "(stream, device): waits for its work."},
+    {"_cuda_query_stream", query_stream, METH_VARARGS, "(stream, device): whether its work is done."},
+    {"_cuda_record_stream", record_stream, METH_VARARGS, "(address, stream): memory is used there, too."},
+    {"_cuda_new_event", new_event, METH_VARARGS, "(device, timing): an event."},
+    {"_cuda_record_event", record_event, METH_VARARGS, "(event, stream, device)"},
+    {"_cuda_wait_event", wait_event, METH_VARARGS, "(event, stream, device): the stream waits for the event."},
+    {"_cuda_query_event", query_event, METH_O, "Whether an event has passed."},
+    {"_cuda_synchronize_event", synchronize_event, METH_O, "Waits for an event."},
+    {"_cuda_elapsed_time", elapsed_time, METH_VARARGS, "(start, end): milliseconds between two events."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -5,28 +5,62 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import _C
+from torch.cuda import memory as memory, nvtx as nvtx, random as random, streams as streams
+from torch.cuda._device import (
+    Device,
+    device_index,
+    init as init,
+    is_available as is_available,
+    unavailable_reason as unavailable_reason,
+)
+from torch.cuda.memory import (
+    empty_cache as empty_cache,
+    get_allocator_backend as get_allocator_backend,
+    max_memory_allocated as max_memory_allocated,
+    max_memory_cached as max_memory_cached,
+    max_memory_reserved as max_memory_reserved,
+    mem_get_info as mem_get_info,
+    memory_allocated as memory_allocated,
+    memory_cached as memory_cached,
+    memory_reserved as memory_reserved,
+    memory_stats as memory_stats,
+    memory_stats_as_nested_dict as memory_stats_as_nested_dict,
+    memory_summary as memory_summary,
+    reset_max_memory_allocated as reset_max_memory_allocated,
+    reset_max_memory_cached as reset_max_memory_cached,
+    reset_peak_memory_stats as reset_peak_memory_stats,
+)
+from torch.cuda.random import (
+    get_rng_state as get_rng_state,
+    get_rng_state_all as get_rng_state_all,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    manual_seed_all as manual_seed_all,
+    seed as seed,
+    seed_all as seed_all,
+    set_rng_state as set_rng_state,
+    set_rng_state_all as set_rng_state_all,
+)
+from torch.cuda.streams import (
+    Event as Event,
+    ExternalStream as ExternalStream,
+    Stream as Stream,
+    StreamContext as StreamContext,
+    current_stream as current_stream,
+    default_stream as default_stream,
+    get_stream_from_external as get_stream_from_external,
+    set_stream as set_stream,
+    stream as stream,
+)
 
 if TYPE_CHECKING:
-    from torch import Generator, Tensor
-
-    Device = int | str | torch.device | None
+    from torch import Tensor
 
 OutOfMemoryError = _C.OutOfMemoryError
 
-
-def is_available() -> bool:
-    """Whether a CUDA device can be used. Never raises."""
-    return _C._cuda_unavailable_reason() is None and _C._cuda_device_count() > 0
-
-
-def unavailable_reason() -> str | None:
-    """Why CUDA cannot be used here, in a sentence; None if it can."""
-    reason = _C._cuda_unavailable_reason()
-    if reason is None and _C._cuda_device_count() == 0:
-        return "the CUDA driver works, but shows no device (look at CUDA_VISIBLE_DEVICES)"
-    return reason
+has_half = True
+has_magma = False
 
 
 def is_initialized() -> bool:
@@ -34,46 +68,27 @@ def is_initialized() -> bool:
     return _C._cuda_is_loaded()
 
 
-def init() -> None:
-    """Starts CUDA; RuntimeError with the reason where it cannot be used. Other functions call it."""
-    reason = unavailable_reason()
-    if reason is not None:
-        raise RuntimeError(f"CUDA cannot be used: {reason}")
-
-
 def device_count() -> int:
     """The number of devices; 0 where CUDA cannot be used."""
     return _C._cuda_device_count() if _C._cuda_unavailable_reason() is None else 0
 
 
-def _index(device: Device) -> int:
-    """The number of a device; None is the current one."""
-    init()
-    if isinstance(device, int):
-        return device if device >= 0 else _C._cuda_current_device()
-    if device is None:
-        return _C._cuda_current_device()
-    parsed = torch.device(device)
-    if parsed.type != "cuda":
-        raise ValueError(f"Expected a cuda device, but got: {device}")
-    return _C._cuda_current_device() if parsed.index is None else parsed.index
-
-
 def current_device() -> int:
     """The device that new CUDA tensors go to."""
-    return _index(None)
+    return device_index(None)
 
 
 def set_device(device: Device) -> None:
-    """Makes a device the current one."""
-    _C._cuda_set_device(_index(device))
+    """Makes a device the current one; a negative number changes nothing."""
+    if not isinstance(device, int) or device >= 0:
+        _C._cuda_set_device(device_index(device))
 
 
 class device:
     """Makes a device the current one inside a `with` block; None or a negative number leaves it."""
 
     def __init__(self, device: Any) -> None:
-        self.idx = _index(device)
+        self.idx = device_index(device)
 
     def __enter__(self) -> None:
         self._before = current_device()
@@ -83,19 +98,34 @@ class device:
         _C._cuda_set_device(self._before)
 
 
+class device_of:
+    """Makes the device of a CUDA tensor the current one inside a `with` block; a tensor elsewhere changes nothing."""
+
+    def __init__(self, obj: Tensor) -> None:
+        self._device = device(obj.device) if obj.is_cuda else None
+
+    def __enter__(self) -> None:
+        if self._device is not None:
+            self._device.__enter__()
+
+    def __exit__(self, *exception: object) -> None:
+        if self._device is not None:
+            self._device.__exit__(*exception)
+
+
 def synchronize(device: Device = None) -> None:
     """Waits until the device has done all its work."""
-    _C._cuda_synchronize(_index(device))
+    _C._cuda_synchronize(device_index(device))
 
 
 def get_device_name(device: Device = None) -> str:
     """For example "NVIDIA H100"."""
-    return _C._cuda_device_name(_index(device))
+    return _C._cuda_device_name(device_index(device))
 
 
 def get_device_capability(device: Device = None) -> tuple[int, int]:
     """The compute capability, major and minor."""
-    return _C._cuda_device_capability(_index(device))
+    return _C._cuda_device_capability(device_index(device))
 
 
 class _DeviceProperties:
@@ -115,80 +145,38 @@ class _DeviceProperties:
 
 def get_device_properties(device: Device = None) -> _DeviceProperties:
     """What a device is."""
-    return _DeviceProperties(_index(device))
+    return _DeviceProperties(device_index(device))
 
 
-# ---------------------------------------------------------------------------------------------------- memory
+def get_arch_list() -> list[str]:
+    """The architectures that the plug-in holds code for, such as "sm_90"; empty where CUDA cannot be used."""
+    return _C._cuda_arch_list().split() if is_available() else []
 
 
-def _memory(device: Device, key: str) -> int:
-    if not is_initialized():
-        return 0
-    return _C._cuda_memory_stats(_index(device))[key]
+def get_gencode_flags() -> str:
+    """nvcc's options for `get_arch_list`."""
+    names = [name.split("_") for name in get_arch_list()]
+    return " ".join(f"-gencode compute=compute_{number},code={kind}_{number}" for kind, number in names)
 
 
-def memory_allocated(device: Device = None) -> int:
-    """Bytes in tensors."""
-    return _memory(device, "allocated")
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether the current device computes with bfloat16; any does by way of float32."""
+    return is_available() and (including_emulation or get_device_capability()[0] >= 8)
 
 
-def max_memory_allocated(device: Device = None) -> int:
-    """The most bytes that were in tensors since the start or `reset_peak_memory_stats`."""
-    return _memory(device, "max_allocated")
+def is_tf32_supported() -> bool:
+    """Whether the current device has TF32."""
+    return is_available() and get_device_capability()[0] >= 8
 
 
-def memory_reserved(device: Device = None) -> int:
-    """Bytes that the caching allocator holds."""
-    return _memory(device, "reserved")
+def is_current_stream_capturing() -> bool:
+    """Whether a graph is being recorded: never, since this torch has no CUDA graphs."""
+    return False
 
 
-def max_memory_reserved(device: Device = None) -> int:
-    """The most bytes that the caching allocator held."""
-    return _memory(device, "max_reserved")
-
-
-def reset_peak_memory_stats(device: Device = None) -> None:
-    """Starts the two maxima anew."""
-    _C._cuda_reset_peak_memory_stats(_index(device))
-
-
-def empty_cache() -> None:
-    """Gives cached memory that no tensor uses back to the driver."""
-    if is_initialized():
-        _C._cuda_empty_cache()
-
-
-# ---------------------------------------------------------------------------------------------------- random numbers
-
-
-def _generator(device: Device) -> Generator:
-    return _C._cuda_default_generator(_index(device))
-
-
-def manual_seed(seed: int) -> None:
-    """Seeds the current device's generator; nothing without CUDA."""
-    if is_available():
-        _generator(None).manual_seed(int(seed))
-
-
-def manual_seed_all(seed: int) -> None:
-    """Seeds the generators of all devices, at once or when CUDA is first used."""
-    _C._cuda_manual_seed_all(int(seed))
-
-
-def initial_seed() -> int:
-    """The seed that the current device's generator started from."""
-    return _generator(None).initial_seed()
-
-
-def get_rng_state(device: Device = None) -> Tensor:
-    """The state of a device's generator, a uint8 tensor on the CPU."""
-    return _generator(device).get_state()
-
-
-def set_rng_state(new_state: Tensor, device: Device = None) -> None:
-    """Continues a device's random numbers from what `get_rng_state` gave."""
-    _generator(device).set_state(new_state)
+def ipc_collect() -> None:
+    """Frees memory that other processes are done with: none is ever shared with them."""
+    init()
 
 
 class _Unsupported:
@@ -221,4 +209,6 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return import_module("torch.cuda.amp")
+    if name == "default_generators":
+        return tuple(_C._cuda_default_generator(index) for index in range(device_count()))
     raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
