@@ -36,7 +36,7 @@ def test_an_index_out_of_range_stops_the_device_and_says_so() -> None:
 def test_out_of_memory_leaves_the_device_usable() -> None:
     total = torch.cuda.get_device_properties(0).total_memory
     with pytest.raises(torch.OutOfMemoryError, match=r"Tried to allocate .* MiB"):
-        torch.empty(total, dtype=torch.uint8, device="cuda")
+        torch.empty(2 * total, dtype=torch.uint8, device="cuda")
     assert torch.ones(3, device="cuda").sum().item() == 3
 
 

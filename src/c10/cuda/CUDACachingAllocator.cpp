@@ -226,7 +226,8 @@ struct DevicePool {
           ++position;
           continue;
         }
-        C10_CUDA_CHECK(cudaFree(block->data));
+        // A device that a kernel has broken frees nothing, and every later call says so: tensors die without a word.
+        if (cudaFree(block->data) != cudaSuccess) cudaGetLastError();
         statistics.reserved -= static_cast<int64_t>(block->bytes);
         position = blocks->erase(position);
         delete block;

@@ -3,6 +3,7 @@
 
 #include <aten/helpers.h>
 
+#include <aten/Plugin.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -20,7 +21,7 @@ struct Streams {
   cudaStream_t second = c10::cuda::stream_from_pool(0);
 };
 
-float item(const at::Tensor& tensor) { return tensor.item<float>(); }
+float number(const at::Tensor& tensor) { return tensor.item<float>(); }
 
 }  // namespace
 
@@ -42,7 +43,7 @@ TEST(an_event_orders_two_streams) {
       const StreamGuard guard(streams.second);
       ready.wait(streams.second);
       sum = at::sum(x);
-      CHECK_EQ(item(sum), 1500.0f);
+      CHECK_EQ(number(sum), 1500.0f);
     }
     c10::cuda::synchronize(0);
   }
@@ -59,7 +60,7 @@ TEST(kernels_run_on_the_current_stream) {
   done.record(streams.first);
   done.synchronize();  // of this stream only: work that went elsewhere may not be done
   const StreamGuard other(streams.second);
-  CHECK_EQ(item(at::sum(x)), 4.0f);
+  CHECK_EQ(number(at::sum(x)), 4.0f);
 }
 
 TEST(memory_that_another_stream_reads_is_not_used_again_before) {
@@ -82,7 +83,7 @@ TEST(memory_that_another_stream_reads_is_not_used_again_before) {
       x = at::Tensor();
       const at::Tensor next = at::full({1000}, 7.0, kOnDevice);
       const StreamGuard other(streams.second);
-      CHECK_EQ(item(sum), 1000.0f);
+      CHECK_EQ(number(sum), 1000.0f);
     }
     c10::cuda::synchronize(0);
   }
@@ -91,7 +92,7 @@ TEST(memory_that_another_stream_reads_is_not_used_again_before) {
 TEST(freed_memory_is_used_again_on_its_own_stream) {
   c10::cuda::empty_cache();
   const auto allocations = c10::cuda::memory_statistics(0).device_allocations;
-  for (int time = 0; time < kTimes; ++time) CHECK_EQ(item(at::sum(at::ones({1000}, kOnDevice))), 1000.0f);
+  for (int time = 0; time < kTimes; ++time) CHECK_EQ(number(at::sum(at::ones({1000}, kOnDevice))), 1000.0f);
   const auto made = c10::cuda::memory_statistics(0).device_allocations - allocations;
   CHECK(made <= 2 || std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != nullptr);
 }
@@ -105,7 +106,7 @@ TEST(events_tell_time_and_whether_they_have_passed) {
   int asked = 0;
   while (!end.query()) ++asked;
   CHECK(end.elapsed_since(start) >= 0);
-  CHECK_EQ(item(at::sum(x)), 40000.0f);
+  CHECK_EQ(number(at::sum(x)), 40000.0f);
 }
 
 TEST_MAIN()
