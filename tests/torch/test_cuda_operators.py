@@ -73,9 +73,7 @@ def _lacks_cuda(row: Op, dtype: str) -> bool:
     try:
         for sample in row.calls:
             _compare(row, sample, dtype)
-    except NotImplementedError as error:
-        if "cuda" not in str(error).lower():
-            raise
+    except NotImplementedError:  # the CPU has an answer
         return True
     return False
 

@@ -188,20 +188,8 @@ class CUDAGraph(_Unsupported):
     """Work on a device that is recorded once and run again: NotImplementedError."""
 
 
-class Stream(_Unsupported):
-    """A queue of work on a device: NotImplementedError; all work is in the default one."""
-
-
-class StreamContext(_Unsupported):
-    """A block whose work goes into a queue: NotImplementedError."""
-
-
 class graph(_Unsupported):
     """A block whose work is recorded: NotImplementedError."""
-
-
-class Event(_Unsupported):
-    """A point in such a queue: NotImplementedError; `synchronize()` waits for all work."""
 
 
 def __getattr__(name: str) -> Any:

@@ -32,7 +32,7 @@ def test_every_file_of_tests_is_in_a_room_of_its_part() -> None:
 
 def test_what_is_asked_for_in_the_order_of_the_parts() -> None:
     parts = find_parts()
-    assert list(select_rooms(parts, [])) == ["lint", "unit", "ship", "ctest", "torch", "integration"]
+    assert list(select_rooms(parts, [])) == ["lint", "unit", "ship", "ctest", "torch", "emulation", "integration"]
     assert select_rooms(parts, ["sanitizers"]) == {"sanitizers": ("address", "thread")}, "only where it is asked for"
     chosen = select_rooms(parts, ["torch", "unit/recipe", "unit/base", "lint/mypy"])
     assert list(chosen) == ["lint", "unit", "torch"]

@@ -89,7 +89,7 @@ TEST(gather_scatter) {
   EXPECT_TENSOR(at::gather(x, 0, expect::tensor({1, 0, 1}, {1, 3}, kLong)), (Sizes{1, 3}), kFloat, 3, 1, 5);
   CHECK_THROWS(c10::Error, at::gather(x, 1, expect::tensor({3}, {1, 1}, kLong)),
                "index 3 is out of bounds for dimension 1 with size 3");
-  CHECK_THROWS(c10::Error, at::gather(x, 1, at::zeros({1, 1})), "gather(): Expected dtype int64 for index");
+  CHECK_THROWS(c10::Error, at::gather(x, 1, at::zeros({1, 1})), "gather(): Expected dtype int32/int64 for index");
   CHECK_THROWS(c10::Error, at::gather(x, 1, integers({0})),
                "Index tensor must have the same number of dimensions as input tensor");
   Tensor y = at::zeros({2, 3});

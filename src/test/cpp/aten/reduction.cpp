@@ -193,7 +193,7 @@ TEST(sort_topk) {
   const auto [down, places] = at::sort(expect::tensor({3, 1, 2, 1}, kLong), 0, true);
   EXPECT_TENSOR(down, ({4}), kLong, 3, 2, 1, 1);
   EXPECT_TENSOR(places, ({4}), kLong, 0, 2, 1, 3);
-  EXPECT_TENSOR(at::argsort(expect::tensor({3, 1, 2, 0}, {2, 2}), 0), (Sizes{2, 2}), kLong, 1, 1, 0, 0);
+  EXPECT_TENSOR(at::argsort(expect::tensor({3, 1, 2, 0}, {2, 2}), int64_t{0}), (Sizes{2, 2}), kLong, 1, 1, 0, 0);
   const auto [top, where] = at::topk(expect::tensor({1, 5, 3, 4}), 2);
   EXPECT_TENSOR(top, ({2}), kFloat, 5, 4);
   EXPECT_TENSOR(where, ({2}), kLong, 1, 3);
