@@ -44,7 +44,7 @@ class Checkout:
         # pip, setuptools and PyYAML are those of the environment that runs the tests.
         (self.site_packages / "tools.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
         # What setup.py looks for and the project does not use.
-        for header in ("cblas.h", "hwy/highway.h"):
+        for header in ("cblas.h", "hwy/highway.h", "unsupported/Eigen/FFT"):
             (folder / "headers" / "include" / header).parent.mkdir(parents=True, exist_ok=True)
             (folder / "headers" / "include" / header).touch()
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "CMAKE", "TORCH"))}

@@ -93,8 +93,8 @@ def keep_journal(folder: Path, started: RunStarted) -> Iterator[Journal]:
 
 
 def journal_paths(folder: Path) -> list[Path]:
-    """Every journal in `folder`, oldest first."""
-    return sorted(folder.glob("*.jsonl"))
+    """Every journal in `folder`, oldest first; a link that leads nowhere is none."""
+    return sorted(path for path in folder.glob("*.jsonl") if path.is_file())
 
 
 def read_journal(path: Path) -> list[Entry]:

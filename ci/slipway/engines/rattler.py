@@ -160,7 +160,7 @@ class _Build:
         channels = (*([taken.channel] if taken is not None else ()), *context.channels)
         self.locked = LockedChannel(place, channels, context.environ, what=output.key)
         network = _uses_network(output)
-        self.environment = _environment(context, place, self.locked.cache, network=network or sandbox is None)
+        self.environment = _environment(context, place, self.locked.cache, network=network)
         self.sandbox = sandbox
         if sandbox is not None:
             certificates = [Path(self.environment[name]) for name in CERTIFICATES if name in self.environment]
