@@ -16,6 +16,7 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <type_traits>
 #include <vector>
 
@@ -25,7 +26,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One accumulator per this many elements of a row before the tree begins.
+// Elements of a row that are added up before the tree begins, with vectors of 64 bytes: 16 floats per accumulator.
 constexpr int64_t kRunBlock = 1024;
 // Columns that are reduced side by side; rows that make one partial result, in groups of groups.
 constexpr int64_t kColumnBlock = 256;
@@ -48,8 +49,11 @@ T finish(const ReducePlan& plan, T total) {
 // A row of `count` elements next to each other.
 template <typename Op, typename T>
 HWY_ATTR T reduce_run(const T* data, int64_t count) {
-  if (count > kRunBlock) {
-    const int64_t half = (count / 2 + kRunBlock - 1) / kRunBlock * kRunBlock;
+  // Narrower vectors take shorter blocks, so that as few numbers go into an accumulator as with wide ones.
+  const auto vector_bytes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<uint8_t>()));
+  const int64_t block = std::min(kRunBlock, kRunBlock * vector_bytes / 64);
+  if (count > block) {
+    const int64_t half = (count / 2 + block - 1) / block * block;
     return Op::combine(reduce_run<Op>(data, half), reduce_run<Op>(data + half, count - half));
   }
   T result = Op::identity();
