@@ -148,3 +148,10 @@ def test_memory_is_told_in_pytorchs_words() -> None:
     assert 0 < free < total
     assert "held by the allocator" in torch.cuda.memory_summary()
     del x
+
+
+def test_rows_longer_than_a_block() -> None:
+    x = torch.arange(2000.0).view(2, 1000) % 7
+    assert torch.equal(x.cuda().cumsum(1).cpu(), x.cumsum(1))
+    assert torch.equal(x.cuda().max(1).indices.cpu(), x.max(1).indices)
+    torch.testing.assert_close(x.cuda().softmax(1).cpu(), x.softmax(1))
