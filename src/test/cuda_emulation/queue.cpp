@@ -63,7 +63,6 @@ struct Queues {
   std::map<int, cudaError_t> errors;
   bool running = false;
   pid_t process = getpid();
-  int executing = -1;
 };
 
 Queues& queues() {
@@ -126,7 +125,6 @@ void execute() {
     all.running = true;
     Piece piece = std::move(stream->pieces.front());
     stream->pieces.pop_front();
-    all.executing = stream->device;
     const bool broken = all.errors.count(stream->device) != 0;
     lock.unlock();
     cudaError_t error = cudaSuccess;
@@ -243,7 +241,6 @@ int device_count() {
 
 int current_device() { return current; }
 void set_current_device(int device) { current = device; }
-int executing_device() { return queues().executing; }
 bool on_executor() { return is_executor; }
 
 cudaError_t device_error(int device) {

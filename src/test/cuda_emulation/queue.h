@@ -19,8 +19,7 @@ cudaError_t finish_stream(cudaStream_t stream);
 // The error that broke a device, which no call clears.
 cudaError_t device_error(int device);
 void break_device(int device, cudaError_t error);
-// The device whose work the executor is at.
-int executing_device();
+// Whether the calling thread is the one that runs all work.
 bool on_executor();
 
 // `error`, which cudaGetLastError then tells the calling thread, too.

@@ -3,8 +3,6 @@
 #include "grid.h"
 #include "memory.h"
 #include "queue.h"
-#include "random.h"
-#include "report.h"
 
 #include <cuda_emulation.h>
 
