@@ -33,8 +33,10 @@ LATE = frozenset(
     {
         "slipway.base.installed",
         "slipway.bootstrap.making",
+        "slipway.channel.indexes",
         "slipway.channel.limited_access",
         "slipway.channel.rattler",
+        "slipway.channel.stores.s3",
         "slipway.pipeline.bundle",
         "slipway.recipe.finish",
         "slipway.recipe.render",

@@ -51,7 +51,7 @@ STEPS = (
     "slipway.pipeline.run:judge_new",
     "slipway.channel.folder:_copy_packages",
     "slipway.channel.repodata:write_index",
-    "slipway.channel.folder:_replace_folder",
+    "slipway.channel.folder:swap_folders",
     "slipway.pipeline.run:_publish_all",
 )
 

@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,26 +78,35 @@ class ServerLimitError(NetworkError):
 
 
 @contextmanager
-def open_url(url: str, limits: HttpLimits, headers: Mapping[str, str], method: str = "GET") -> Iterator[Any]:
+def open_url(
+    url: str, limits: HttpLimits, headers: Mapping[str, str], method: str = "GET", body: bytes | Path | None = None
+) -> Iterator[Any]:
     """The server's answer, once its first words are there; its body is for `read_chunks`.
+
+    Args:
+        body: what is sent, as bytes or as a file; the server may take as long for it as its least speed allows.
 
     Raises:
         ServerLimitError: it took too long; OSError, http.client.HTTPException, ValueError: as `urllib` raises them.
     """
     address, authorization = _split_user(url)
+    size = body.stat().st_size if isinstance(body, Path) else len(body or b"")
     request = urllib.request.Request(address, headers={**authorization, **headers}, method=method)
     answers: queue.Queue[Any] = queue.Queue()
 
     def ask() -> None:
         try:
-            answers.put(urllib.request.urlopen(request, timeout=limits.silent_seconds))
+            with body.open("rb") if isinstance(body, Path) else nullcontext(body) as request.data:
+                if body is not None:
+                    request.add_header("Content-Length", str(size))
+                answers.put(urllib.request.urlopen(request, timeout=limits.silent_seconds))
         except BaseException as error:  # handed on to who waits
             answers.put(error)
 
     # A server that sends its header byte by byte is never silent: so somebody else looks at the clock.
     threading.Thread(target=ask, daemon=True).start()
     try:
-        answer = answers.get(timeout=limits.silent_seconds + 1)
+        answer = answers.get(timeout=limits.silent_seconds + size / limits.least_speed + 1)
     except queue.Empty:
         raise _silent(url, limits) from None
     if isinstance(answer, BaseException):

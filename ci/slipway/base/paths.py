@@ -82,12 +82,16 @@ class Workspace:
 
 
 @contextlib.contextmanager
-def lock_folder(folder: Path) -> Iterator[None]:
-    """Hold an exclusive lock on `folder`; the system lets go of it when the process ends, however it ends."""
+def lock_folder(folder: Path, *, patience: float = 0) -> Iterator[None]:
+    """Hold an exclusive lock on `folder`; the system lets go of it when the process ends, however it ends.
+
+    Args:
+        patience: seconds to wait for another process that holds it.
+    """
     path = folder / ".lock"
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(hold_lock(path))
+            stack.enter_context(hold_lock(path, patience=patience))
         except BlockingIOError:
             owner = read_lock_owner(path)
             raise BusyError(

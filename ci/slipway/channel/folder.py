@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-_INDEX_FILE = re.compile(r"(current_)?repodata.*\.(json|zst|bz2|lock)")
-"""What indexing writes anew."""
+_INDEX_FILE = re.compile(
+    r"(current_)?repodata.*\.(json|zst|bz2|lock)|(catalogue|channeldata|run_exports)\.json|[0-9a-f]{64}\.msgpack\.zst"
+)
+"""What indexing writes anew, and what tells of packages that may no longer be there (`slipway.channel.indexes`)."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Channel:
                 target.unlink(missing_ok=True)
                 link_or_copy(path, target)
             write_index(following)
-            _replace_folder(self.folder, following)
+            swap_folders(self.folder, following)
         finally:
             shutil.rmtree(following, ignore_errors=True)
 
@@ -132,14 +134,14 @@ def _copy_packages(folder: Path, following: Path, without: Collection[Path]) -> 
     if folder.is_dir():
         # All that is not the index: a channel of others may hold packages in the older format, notes and keys.
         for path in folder.rglob("*"):
-            if path.is_file() and not _INDEX_FILE.match(path.name) and path not in without:
+            if path.is_file() and not _INDEX_FILE.fullmatch(path.name) and path not in without:
                 target = following / path.relative_to(folder)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(path, target)
 
 
-def _replace_folder(folder: Path, following: Path) -> None:
-    """Put `following` in the place of `folder`; afterwards the old state, if any, is at `following`."""
+def swap_folders(folder: Path, following: Path) -> None:
+    """Put `following` in the place of `folder` in one step; afterwards the old state, if any, is at `following`."""
     if not folder.exists():
         following.rename(folder)
         return

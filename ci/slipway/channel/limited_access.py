@@ -9,9 +9,7 @@ is in what it writes down, such as its cache of indexes or the records of an ins
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import json
 import os
 import re
 import secrets
@@ -19,20 +17,17 @@ import threading
 import urllib.error
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from slipway.base.errors import ChannelError, HostError
 from slipway.base.http import DOWNLOAD_ERRORS, ServerLimitError, open_url, read_chunks, read_limits
 from slipway.base.secrets import remember_url
 from slipway.channel import rattler
+from slipway.channel.credentials import CREDENTIALS, read_authorization
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-CREDENTIALS = Path("~/.rattler/credentials.json")
-"""Where rattler looks if RATTLER_AUTH_FILE names no file."""
 
 _TOKEN = re.compile(r"^/t/[^/]+(?=/)")
 _ASKED = ("If-None-Match", "If-Modified-Since", "Authorization", "Accept", "Range")
@@ -151,7 +146,7 @@ class LimitedAccess:
         begun = False
         try:
             headers = {name: handler.headers[name] for name in _ASKED if name in handler.headers}
-            headers = _read_authorization(url) | headers
+            headers = read_authorization(url) | headers
             headers["User-Agent"] = "slipway"
             with open_url(with_credentials(url), self._limits, headers, handler.command) as answer:
                 handler.send_response(answer.status)
@@ -183,28 +178,6 @@ class LimitedAccess:
                 with contextlib.suppress(OSError):
                     handler.send_error(502)
         handler.close_connection = True
-
-
-def _read_authorization(url: str) -> dict[str, str]:
-    """What rattler's file of credentials has for the host of `url`, by its name or as ``*.example.org``."""
-    place = os.environ.get("RATTLER_AUTH_FILE") or CREDENTIALS
-    host = urlsplit(url).hostname or ""
-    above = host.split(".")
-    names = [host, *("*." + ".".join(above[index:]) for index in range(len(above)))]
-    try:
-        known = json.loads(Path(place).expanduser().read_text(encoding="utf-8"))
-        return _authorization_of(next((known[name] for name in names if name in known), {}))
-    except (KeyError, OSError, RuntimeError, ValueError, TypeError, AttributeError):  # none, or no home
-        return {}
-
-
-def _authorization_of(given: Mapping[str, Any]) -> dict[str, str]:
-    if "BearerToken" in given:
-        return {"Authorization": f"Bearer {given['BearerToken']}"}
-    if "BasicHTTP" in given:
-        pair = f"{given['BasicHTTP']['username']}:{given['BasicHTTP']['password']}"
-        return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
-    return {}
 
 
 @contextmanager

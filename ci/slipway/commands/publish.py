@@ -1,21 +1,27 @@
-"""Add packages to a channel and index it, in one step that readers see whole or not at all.
+"""Add packages to a channel and index it, so that no reader ever sees an index that names a missing file.
 
     slipway publish --to DIR               everything in dist/channel, to the channel at DIR
     slipway publish --to DIR FILE.conda    these packages
+    slipway publish --to s3://BUCKET/ch    into a bucket; http(s)://HOST/ch: onto a server that takes PUT (WebDAV)
+    slipway publish --to ADDRESS --dry-run say what would be done, and change nothing
 
 Each package is judged first (see `slipway verify`); one with an error is refused, and with it the whole step. One
-that a job handed on, with a record beside it, must be as it was then.
+that a job handed on, with a record beside it, must be as it was then. A package that is there already is left alone;
+another one of its name is refused. docs/publish.md tells more.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, VerifyError
 from slipway.base.events import ERROR
-from slipway.base.paths import Workspace, lock_folder
+from slipway.base.paths import Workspace
+from slipway.channel import publishing, stores
 from slipway.channel.folder import Channel
+from slipway.channel.hotfixes import load_hotfixes
 from slipway.verify.findings import format_findings
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.verifier import Verifier
@@ -25,17 +31,55 @@ if TYPE_CHECKING:
     import argparse
 
     from slipway.base.log import Reporter
+    from slipway.channel.catalogue import Catalogue
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("packages", nargs="*", type=Path, metavar="FILE", help="packages (default: dist/channel's)")
-    parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="the channel; made if it is not there")
+    parser.add_argument("--to", required=True, metavar="ADDRESS", help="the channel; made if it is not there")
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel to publish from (default: dist/)")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan, and change nothing")
+    parser.add_argument("--hotfixes", type=Path, metavar="FILE", help="YAML: what indexes say otherwise than packages")
+    parser.add_argument("--replace-leftovers", action="store_true",
+                        help="write over what a publisher left that was cut off")  # fmt: skip
+    parser.add_argument("--alone", action="store_true",
+                        help="nobody else publishes there: for servers that cannot tell two apart")  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Publish; returns the exit code."""
+    stores.check_address(arguments.to)
+    packages = _judge(arguments, reporter)
+    wanted = publishing.prepare(packages, load_hotfixes(arguments.hotfixes) if arguments.hotfixes else None)
+    with stores.open_store(arguments.to, alone=arguments.alone) as store:
+
+        def plan(catalogue: Catalogue) -> publishing.PublishPlan:
+            return publishing.make_plan(store, catalogue, wanted)
+
+        if arguments.dry_run:
+            done = plan(publishing.read_catalogue(store)[0])
+        else:
+            with reporter.step(f"publish to {store.address}"):
+                done = publishing.carry_out(store, plan, reporter, replace_leftovers=arguments.replace_leftovers)
+    if arguments.json:
+        print(json.dumps(done.to_json(), indent=2))
+        return 0
+    for line in done.lines() if arguments.dry_run else ():
+        reporter.line(line)
+    there = f", {len(done.present)} of them before" if done.present else ""
+    would = "would be " if arguments.dry_run else ""
+    reporter.line(f"{len(done.added) + len(done.present)} package(s) {would}in {store.address}{there}")
+    return 0
+
+
+def _judge(arguments: argparse.Namespace, reporter: Reporter) -> list[tuple[str, Path]]:
+    """Subdir and file of each package that is asked for.
+
+    Raises:
+        VerifyError: one breaks a policy.
+    """
     source = Channel(Workspace.of_checkout(arguments.dist).channel)
     paths: list[Path] = arguments.packages or source.packages()
     if not paths:
@@ -61,9 +105,4 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
                 detail=format_findings(errors),
             )
         packages.append((str(facts.index["subdir"]), path))
-    target = Channel(arguments.to.resolve())
-    lock = target.folder.with_name(f".{target.folder.name}.lock")
-    with lock_folder(lock), reporter.step(f"publish to {target.folder}"):
-        target.publish(packages)
-    reporter.line(f"{len(packages)} package(s) in {target.url}")
-    return 0
+    return packages

@@ -1,0 +1,142 @@
+"""What a published channel holds: one file, `catalogue.json`, from which all of its indexes are made.
+
+Whoever publishes reads it, adds to it, and puts it back if nobody else did so meanwhile. So two publishers lose
+nothing, and a file of the indexes that is lost or half written is made again from it. A channel that has none yet is
+taken over by what its indexes say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping  # noqa: TC003 - `convert` reads the annotations
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from slipway.base.errors import ChannelError
+from slipway.base.json_file import parse_json
+from slipway.base.schema import convert
+from slipway.channel.hotfixes import Hotfix  # noqa: TC001 - the same
+from slipway.channel.package import PACKAGE_SUFFIX, read_info_files
+from slipway.channel.package_writer import to_json
+from slipway.channel.repodata import SUBDIRS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+CATALOGUE = "catalogue.json"
+VERSION = 1
+
+ABOUT = ("description", "dev_url", "doc_url", "home", "license", "license_family", "summary")
+"""What a channel's overview (channeldata.json) tells of a package, beside its record."""
+
+
+@dataclass(frozen=True)
+class CataloguedPackage:
+    """A package of a channel.
+
+    Attributes:
+        record: what its index says of it, before hotfixes.
+        run_exports: what it adds to the requirements of what is built with it.
+        about: the entries of `ABOUT` that it has.
+    """
+
+    record: Mapping[str, Any]
+    run_exports: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sha256(self) -> str:
+        """Of its file, in hex."""
+        return str(self.record.get("sha256", ""))
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """A channel's packages by their path (``linux-64/toy-1-0.conda``), in the order of paths.
+
+    Attributes:
+        removed: paths of packages that were there and are gone.
+        hotfixes: what indexes say otherwise than the packages, in the order in which it is applied.
+    """
+
+    packages: Mapping[str, CataloguedPackage] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+    hotfixes: tuple[Hotfix, ...] = ()
+
+    def to_bytes(self) -> bytes:
+        """The file."""
+        return to_json({"version": VERSION, **asdict(self)})
+
+    def with_packages(self, packages: Mapping[str, CataloguedPackage]) -> Catalogue:
+        """The same with more packages."""
+        together = dict(sorted({**self.packages, **packages}.items()))
+        return replace(self, packages=together, removed=tuple(path for path in self.removed if path not in packages))
+
+    def without_packages(self, paths: Iterable[str]) -> Catalogue:
+        """The same without some packages."""
+        gone = set(paths)
+        left = {path: package for path, package in self.packages.items() if path not in gone}
+        return replace(self, packages=left, removed=tuple(sorted({*self.removed, *gone})))
+
+
+def parse_catalogue(content: bytes, where: str) -> Catalogue:
+    """The catalogue that stands in a file.
+
+    Raises:
+        ChannelError: it is damaged, or of a later version.
+    """
+    document = parse_json(content)
+    version = document.pop("version", None) if isinstance(document, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        raise ChannelError(
+            f"the channel's catalogue is of version {version}, and this slipway knows {VERSION}",
+            where=where,
+            hint="publish with a newer slipway",
+        )
+    found = convert(document, Catalogue) if version == VERSION else None
+    if found is None:
+        raise ChannelError(
+            "the channel's catalogue is damaged",
+            where=where,
+            hint="take the file away: the channel's indexes tell what it holds",
+        )
+    return found
+
+
+def take_over(read: Callable[[str], bytes | None]) -> Catalogue:
+    """The catalogue of a channel that has none, from its indexes.
+
+    Args:
+        read: gives a file of the channel by its name, or None.
+
+    Raises:
+        ChannelError: an index is damaged.
+    """
+    packages: dict[str, CataloguedPackage] = {}
+    for subdir in SUBDIRS:
+        content = read(f"{subdir}/repodata_from_packages.json") or read(f"{subdir}/repodata.json")
+        exports = parse_json(read(f"{subdir}/run_exports.json") or b"{}") or {}
+        document = parse_json(content) if content is not None else {}
+        if not isinstance(document, dict):
+            raise ChannelError("the channel's index is damaged", where=f"{subdir}/repodata.json")
+        for kind in ("packages", "packages.conda"):
+            for name, record in document.get(kind, {}).items():
+                known = exports.get(kind, {}).get(name, {}).get("run_exports", {})
+                packages[f"{subdir}/{name}"] = CataloguedPackage({"subdir": subdir, **record}, known)
+    return Catalogue().with_packages(packages)
+
+
+def describe_package(path: Path, record: Mapping[str, Any]) -> CataloguedPackage:
+    """A package file as its channel's catalogue tells of it.
+
+    Raises:
+        IntegrityError: it cannot be read.
+    """
+    if not path.name.endswith(PACKAGE_SUFFIX):
+        raise ChannelError("not a conda package", where=str(path), hint=f"its name ends in {PACKAGE_SUFFIX}")
+    info = read_info_files(path, ["about.json", "run_exports.json"])
+    found = {name: json.loads(content) for name, content in info.items()}
+    about = found.get("about.json", {})
+    told = {key: about[key] for key in ABOUT if about.get(key)}
+    return CataloguedPackage(record, found.get("run_exports.json", {}), told)

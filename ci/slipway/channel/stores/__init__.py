@@ -1,0 +1,94 @@
+"""Where a published channel lies: a folder, a bucket, a server. Each kind reads, writes and exchanges files by name.
+
+`open_store` finds the kind by the address. What can be done at once differs: a folder changes as a whole; elsewhere
+each file changes alone, and `slipway.channel.publishing` writes them in an order that readers can live with.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote, urlsplit
+
+from slipway.base.errors import UsageError
+from slipway.channel.stores import s3, web
+from slipway.channel.stores.folder import FolderStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from slipway.channel.stores.stored import Stored
+
+SCHEMES = "a folder, file://, s3://BUCKET/..., http(s)://"
+"""The addresses that `open_store` knows, for messages."""
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+"""What a path does not begin with, unless it says ``./`` before; one letter is a drive."""
+
+
+class ChannelStore(Protocol):
+    """Files by name (``linux-64/repodata.json``).
+
+    All methods raise NetworkError where a server cannot be reached, refuses, or does not keep what it was given.
+    """
+
+    address: str
+
+    def read(self, name: str) -> Stored | None:
+        """A file as it is now; None if there is none."""
+
+    def hash_file(self, name: str) -> str:
+        """The sha256 of a file that is there, in hex."""
+
+    def write(self, name: str, content: bytes | Path) -> None:
+        """Put a file there, whatever was there before."""
+
+    def exchange(self, name: str, content: bytes | Path, before: Stored | None) -> bool:
+        """Put a file there if what is there is still `before` (None: nothing); whether it was so."""
+
+    def remove(self, name: str) -> None:
+        """Take a file away, if it is there."""
+
+
+def scheme_of(address: str) -> str:
+    """The scheme of an address (``s3`` of ``s3://...``, and of ``s3:...`` as well); ``file`` for a path."""
+    found = _SCHEME.match(address)
+    return found[1].lower() if found else "file"
+
+
+def check_address(address: str) -> None:
+    """See to it that something can be published there.
+
+    Raises:
+        UsageError: the address is of no kind that is known.
+    """
+    known = ("file", "s3", "http", "https")
+    if (scheme := scheme_of(address)) not in known:
+        close = difflib.get_close_matches(scheme, known, n=1)
+        hint = f"did you mean `{close[0]}:`?" if close else f"known: {SCHEMES}"
+        raise UsageError(f"nothing can be published to `{scheme}:`", where=address, hint=hint)
+
+
+@contextmanager
+def open_store(address: str, *, alone: bool = False) -> Iterator[ChannelStore]:
+    """The store at `address`; changes of a folder take place when the block ends without an error.
+
+    Args:
+        alone: nobody else changes it meanwhile, so a server that cannot tell two writers apart will do.
+
+    Raises:
+        UsageError: the address is of no kind that is known.
+    """
+    check_address(address)
+    scheme = scheme_of(address)
+    if scheme == "s3":
+        yield s3.BucketStore(address)
+    elif scheme in ("http", "https"):
+        yield web.WebStore(address, alone=alone)
+    else:
+        path = Path(unquote(urlsplit(address).path) if _SCHEME.match(address) else address)
+        with FolderStore.open(path.resolve()) as store:
+            yield store

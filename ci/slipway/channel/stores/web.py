@@ -1,0 +1,252 @@
+"""A channel on a web server that takes files by PUT; a WebDAV server makes it safer, and folders where they lack.
+
+Two publishers are told apart by a lock where the server has locks, else by conditional requests (``If-Match``). What
+is uploaded is read back. A server of folders (``MKCOL``, ``MOVE``) gets a package under another name first, so that a
+cut-off upload is never taken for the package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+import urllib.error
+import uuid
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote, urlsplit
+
+from slipway.base.errors import BusyError, ChannelError, NetworkError
+from slipway.base.files import hash_file
+from slipway.base.http import DOWNLOAD_ERRORS, open_url, read_chunks, read_limits
+from slipway.base.secrets import remember_url
+from slipway.channel.credentials import basic_authorization, read_authorization
+from slipway.channel.stores.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from email.message import Message
+    from pathlib import Path
+
+TRIES = 3
+"""How often a request is made that the server cannot answer."""
+
+LOCK_SECONDS = 60
+"""When the server lets go of a lock whose owner is gone."""
+
+_LOCK = b"""<?xml version="1.0" encoding="utf-8"?>
+<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>"""
+
+
+class _Answer:
+    """A server's answer, its body read."""
+
+    def __init__(self, status: int, headers: Message, size: int, digest: str, content: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.size = size
+        self.digest = digest
+        self.content = content
+
+
+class WebStore:
+    """``http(s)://HOST/PATH``; the address or rattler's file of credentials say who asks.
+
+    Args:
+        alone: whether nobody else publishes there meanwhile.
+    """
+
+    def __init__(self, address: str, *, alone: bool = False) -> None:
+        remember_url(address)
+        parts = urlsplit(address)
+        self.address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")
+        user = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+        self._authorization = basic_authorization(*user) if user else read_authorization(address)
+        self._alone = alone
+        self._limits = read_limits()
+
+    def read(self, name: str) -> Stored | None:
+        """See `ChannelStore`."""
+        answer = self._ask("GET", name, accept=(200, 404), keep=True)
+        return Stored(answer.content, answer.headers.get("ETag", "")) if answer.status == 200 else None
+
+    def hash_file(self, name: str) -> str:
+        """See `ChannelStore`."""
+        return self._ask("GET", name, accept=(200,)).digest
+
+    def write(self, name: str, content: bytes | Path) -> None:
+        """See `ChannelStore`."""
+        self._put(name, content)
+        self._compare(name, content)
+
+    def exchange(self, name: str, content: bytes | Path, before: Stored | None) -> bool:
+        """See `ChannelStore`."""
+        if before is None and not isinstance(content, bytes) and self._has_folders:
+            return self._move_there(name, content)
+        if self._has_locks:
+            with self._lock(f"{name}.lock"):
+                now = self.read(name)
+                if (now and now.content) != (before and before.content):
+                    return False
+                self.write(name, content)
+                return True
+        if self._alone:
+            if (before is None) != (self.read(name) is None):
+                return False
+            self.write(name, content)
+            return True
+        if not self._heeds_conditions:
+            raise ChannelError(
+                "the server cannot tell two publishers apart: it has no locks, and heeds no conditions of requests",
+                where=self.address,
+                hint="if nobody else publishes there at the same time, say so: --alone",
+            )
+        condition = {"If-None-Match": "*"} if before is None else {"If-Match": before.version}
+        if not self._put(name, content, condition):
+            return False
+        self._compare(name, content)
+        return True
+
+    def remove(self, name: str) -> None:
+        """See `ChannelStore`."""
+        self._ask("DELETE", name, accept=(200, 202, 204, 404))
+
+    @cached_property
+    def _abilities(self) -> tuple[str, str]:
+        """What the server says of itself: classes of WebDAV, and methods."""
+        answer = self._ask("OPTIONS", "", accept=(200, 204, 404, 405, 501))
+        return answer.headers.get("DAV", ""), answer.headers.get("Allow", "")
+
+    @property
+    def _has_locks(self) -> bool:
+        return "2" in re.split(r"[\s,]+", self._abilities[0])
+
+    @property
+    def _has_folders(self) -> bool:
+        return "1" in re.split(r"[\s,]+", self._abilities[0])
+
+    @cached_property
+    def _heeds_conditions(self) -> bool:
+        probe = f".probe-{uuid.uuid4().hex}"
+        self._put(probe, b"1")
+        heeds = not self._put(probe, b"1", {"If-None-Match": "*"}) and not self._put(probe, b"1", {"If-Match": '"0"'})
+        self.remove(probe)
+        return heeds
+
+    def _move_there(self, name: str, content: Path) -> bool:
+        """Upload under another name, see that it is whole, and rename; whether the name was free."""
+        folder, _, file = name.rpartition("/")
+        beside = f"{folder}/.{file}.{uuid.uuid4().hex}.part".lstrip("/")
+        try:
+            self.write(beside, content)
+            headers = {"Destination": self._url(name), "Overwrite": "F"}
+            return self._ask("MOVE", beside, headers=headers, accept=(201, 204, 412)).status != 412
+        finally:
+            self.remove(beside)
+
+    def _put(self, name: str, content: bytes | Path, condition: Mapping[str, str] | None = None) -> bool:
+        """Whether the server took it; False where it is not what the condition says."""
+        accept = (200, 201, 204, 404, 409, 412)
+        answer = self._ask("PUT", name, body=content, headers=condition, accept=accept)
+        if answer.status in (404, 409):  # no such folder
+            self._make_folders(name)
+            answer = self._ask("PUT", name, body=content, headers=condition, accept=(200, 201, 204, 412))
+        return answer.status != 412
+
+    def _make_folders(self, name: str) -> None:
+        """Make the folders on the way to a file, from the server's root on; most are there, some are not ours."""
+        root = urlsplit(self._url(name))
+        folders = root.path.strip("/").split("/")[:-1]
+        for depth in range(1, len(folders) + 1):
+            url = root._replace(path="/" + "/".join(folders[:depth])).geturl()
+            self._ask_once("MKCOL", url, None, self._authorization)
+
+    def _compare(self, name: str, content: bytes | Path) -> None:
+        expected = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else hash_file(content)
+        if self.hash_file(name) != expected:
+            raise NetworkError(
+                "the server did not keep what it was given: what comes back has other bytes",
+                where=self._url(name),
+                hint="run the same command again; if that does not help, ask who runs the server",
+            )
+
+    @contextmanager
+    def _lock(self, name: str) -> Iterator[None]:
+        deadline = time.monotonic() + 2 * LOCK_SECONDS
+        headers = {"Timeout": f"Second-{LOCK_SECONDS}", "Depth": "0", "Content-Type": "application/xml"}
+        while True:
+            answer = self._ask("LOCK", name, body=_LOCK, headers=headers, accept=(200, 201, 409, 423))
+            if answer.status < 300:
+                break
+            if answer.status == 409:
+                self._make_folders(name)
+            if time.monotonic() > deadline:
+                raise BusyError("somebody else publishes there, and does not come to an end", where=self._url(name))
+            time.sleep(0.2)
+        token = answer.headers.get("Lock-Token", "")
+        try:
+            yield
+        finally:
+            self._ask("DELETE", name, headers={"If": f"({token})"}, accept=(200, 204, 404))
+
+    def _url(self, name: str) -> str:
+        return f"{self.address}/{quote(name, safe='/+!=')}"
+
+    def _ask(
+        self,
+        method: str,
+        name: str,
+        *,
+        accept: tuple[int, ...],
+        body: bytes | Path | None = None,
+        headers: Mapping[str, str] | None = None,
+        keep: bool = False,
+    ) -> _Answer:
+        """What the server answers, if its status is one of `accept`.
+
+        Args:
+            keep: whether the body is wanted, not only its size and its digest.
+        """
+        sent = {"User-Agent": "slipway", "Cache-Control": "no-cache", **self._authorization, **(headers or {})}
+        problem = ""
+        for attempt in range(TRIES):
+            if attempt:
+                time.sleep(0.3 * 2**attempt)
+            try:
+                answer = self._ask_once(method, self._url(name), body, sent, keep=keep)
+            except DOWNLOAD_ERRORS as error:
+                problem = str(getattr(error, "reason", error))
+                continue
+            promised = answer.headers.get("Content-Length")
+            if method == "GET" and answer.status == 200 and promised and int(promised) != answer.size:
+                problem = f"it promised {promised} bytes and sent {answer.size}"
+                continue
+            if answer.status in accept:
+                return answer
+            problem = f"{method} is answered with {answer.status}"
+            if answer.status < 500:
+                break
+        hint = "nothing that readers see has changed; run the same command again, it goes on"
+        if re.search(r"\b40[13]$", problem):
+            hint = (
+                "it asks who you are, or your token has expired: give the address a user and a password, "
+                "or name a file of credentials in RATTLER_AUTH_FILE"
+            )
+        raise NetworkError(f"the server did not do it: {problem}", where=self._url(name), hint=hint)
+
+    def _ask_once(
+        self, method: str, url: str, body: bytes | Path | None, headers: Mapping[str, str], *, keep: bool = False
+    ) -> _Answer:
+        digest, size, content = hashlib.sha256(), 0, bytearray()
+        try:
+            with open_url(url, self._limits, headers, method, body) as reply:
+                for chunk in read_chunks(reply, url, self._limits, most=self._limits.file_bytes):
+                    digest.update(chunk)
+                    size += len(chunk)
+                    if keep:
+                        content += chunk
+                return _Answer(reply.status, reply.headers, size, digest.hexdigest(), bytes(content))
+        except urllib.error.HTTPError as error:
+            error.close()
+            return _Answer(error.code, error.headers, 0, "", b"")
