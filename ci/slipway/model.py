@@ -148,6 +148,7 @@ class RenderedOutput:
         listing: requirements and run_exports in the form that ``slipway render --json`` prints.
         staging: the top level's own build, where it comes before this one: the output lists files and takes them from
             it, or has a script that goes on where the top level's ends. It is no package that anybody else sees.
+        solved_from: `key` as long as nothing is solved, which jobs of CI are called by.
     """
 
     name: str
@@ -171,6 +172,7 @@ class RenderedOutput:
     build: Mapping[str, Any] = field(default_factory=dict)
     listing: Mapping[str, Any] = field(default_factory=dict)
     staging: RenderedOutput | None = None
+    solved_from: str = ""
 
     @property
     def takes_files(self) -> bool:

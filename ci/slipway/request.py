@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from slipway.base.platform import Platform
     from slipway.model import RenderedOutput, Source, Variant, VariantOption
     from slipway.recipe import RecipeMatrix, VariantConfigText
-    from slipway.recipe.stages import Versions
+    from slipway.recipe.stages import SolvedOutputs
 
 DEFAULT_RECIPE = default_folder() / "recipe"
 
@@ -51,14 +51,14 @@ class Configurations:
         *,
         environ: Mapping[str, str],
         pins: tuple[VariantConfigText, ...] = (),
-        versions: Versions | None = None,
+        solved: SolvedOutputs | None = None,
     ) -> RecipeMatrix:
         """Every output of a recipe in every variant, in build order.
 
         Args:
             environ: environment variables that selectors and templates may see.
             pins: a channel's configurations, which lie between the recipe's own and the additional ones.
-            versions: see `recipe.render`.
+            solved: see `recipe.render`.
 
         Raises:
             RecipeError: the recipe cannot be rendered.
@@ -74,7 +74,7 @@ class Configurations:
             environ=environ,
             base_configs=below,
             variants=self.variants,
-            versions=versions,
+            solved=solved,
         )
 
 
@@ -132,14 +132,14 @@ class Request:
         """Whether this is the checkout's own recipe, whose packages we know how to greet."""
         return find_checkout() is not None and self.recipe == DEFAULT_RECIPE
 
-    def matrix(self, versions: Versions | None = None) -> RecipeMatrix:
+    def matrix(self, solved: SolvedOutputs | None = None) -> RecipeMatrix:
         """Every output in every variant, in build order, whatever was asked for.
 
         Configuration files count in conda-build's order; the embedded channel's pins lie between the recipe's own and
         those that are named.
 
         Args:
-            versions: exact versions of the packages of the host environment, where they are known: see `recipe.render`.
+            solved: what the solver says of the outputs' environments, where that is known: see `recipe.render`.
 
         Raises:
             RecipeError: the recipe cannot be rendered.
@@ -147,7 +147,7 @@ class Request:
         """
         configurations = Configurations(self.surroundings, self.exclusive_configs, self.variant_configs, self.variants)
         pins = embedded_pins(self.preferred) if self.uses_embedded else ()
-        return configurations.render(self.recipe, self.platform, environ=self.environ, pins=pins, versions=versions)
+        return configurations.render(self.recipe, self.platform, environ=self.environ, pins=pins, solved=solved)
 
     def matching(self) -> tuple[RenderedOutput, ...]:
         """The outputs that belong to what was asked for, in build order; all of them if nothing was.

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import ChannelError
 from slipway.base.files import hash_file, link_or_copy
-from slipway.channel.package import PACKAGE_SUFFIX, is_whole, package_name
+from slipway.channel.package import PACKAGE_SUFFIX, is_whole, package_name, read_file_name
 from slipway.channel.repodata import SUBDIRS, check_repodata, read_records, write_index
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Channel:
         """Add (or replace) packages, take others out, and index what is there, in one step.
 
         Args:
-            packages: subdir and file of each.
+            packages: subdir and file of each, which gets the name that the package has in itself.
             without: files of the channel that go.
 
         Raises:
@@ -95,7 +95,7 @@ class Channel:
                 if path.suffix != PACKAGE_SUFFIX:
                     hint = f"its name ends in {PACKAGE_SUFFIX}"
                     raise ChannelError("not a conda package", where=str(path), hint=hint)
-                target = following / subdir / path.name
+                target = following / subdir / read_file_name(path)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.unlink(missing_ok=True)
                 link_or_copy(path, target)

@@ -27,6 +27,19 @@ def package_name(path: Path) -> str:
     return path.name.removesuffix(PACKAGE_SUFFIX).rsplit("-", 2)[0]
 
 
+def read_file_name(path: Path) -> str:
+    """What a channel calls the package at `path`, whose own file name may be another one.
+
+    Raises:
+        ChannelError: that is no readable package.
+    """
+    index = json.loads(read_info(path, "index.json") or b"{}")
+    try:
+        return f"{index['name']}-{index['version']}-{index['build']}{PACKAGE_SUFFIX}"
+    except (KeyError, TypeError) as error:
+        raise ChannelError(f"not a readable package: its index.json says no {error}", where=str(path)) from error
+
+
 def read_package_digest(path: Path) -> str | None:
     """What `path` says it was made from (see `slipway.pipeline.manifest`), or None for a package that does not say."""
     about = json.loads(read_info(path, "about.json") or b"{}")

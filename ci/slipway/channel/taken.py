@@ -32,6 +32,7 @@ from slipway.base.paths import cache_folder
 from slipway.channel import limited_access, rattler
 from slipway.channel.archive import Kind, Member
 from slipway.channel.judgement import FoundMember, JudgedPackage, judge_package
+from slipway.channel.package import read_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -154,6 +155,19 @@ def fetch_archive(url: str, sha256: str, environ: Mapping[str, str] = os.environ
         text = f"a file is not the one that the channel promises: sha256 {actual} instead of {sha256}"
         raise IntegrityError(text, where=url)
     return archive
+
+
+def run_exports_of(package: SolvedPackage, record: rattler.RepoDataRecord) -> Mapping[str, Sequence[str]]:
+    """What a package adds to those that are built with it, specs by kind; few indexes say it, all packages do.
+
+    Raises:
+        NetworkError, IntegrityError: the package has to be read for that, and cannot be had.
+    """
+    said = json.loads(record.to_json()).get("run_exports")
+    if said is None:
+        archive = archive_of(package.url) or fetch_archive(package.url, package.sha256)
+        said = json.loads(read_info(archive, "run_exports.json") or b"{}")
+    return said if isinstance(said, dict) else {}
 
 
 def _place_of(cache: Path, url: str, sha256: str) -> Path:

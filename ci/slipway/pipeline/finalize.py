@@ -2,48 +2,69 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
-from slipway.channel.environments import solve
+from slipway.base.errors import RecipeError
+from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
+from slipway.pipeline.solving import solve_environments
+from slipway.recipe import Solved
 from slipway.source import pin_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
-    from slipway.channel.environments import Solution
     from slipway.model import RenderedOutput
+    from slipway.pipeline.solving import Solve
     from slipway.request import Request
-
-    Solve = Callable[[Sequence[str], Sequence[str]], Solution]
 
 
 def finalize(
-    request: Request, outputs: Sequence[RenderedOutput], channels: Sequence[str], solve: Solve = solve
+    request: Request,
+    outputs: Sequence[RenderedOutput],
+    channels: Sequence[str],
+    solve: Callable[[Sequence[str], Sequence[str]], Solution] = solve,
 ) -> list[RenderedOutput]:
-    """`outputs` once more, their pins (`pin_compatible`, `pin_run_as_build`) made from what the solver picks.
+    """`outputs` once more, with all that the solver decides: pins (`pin_compatible`, `pin_run_as_build`) and names.
 
-    Sources that lie elsewhere are pinned, too: see `slipway.source`.
+    Names are conda-build's: a language's version in a build string is that of the host environment, and what
+    run_exports ask of the machine (``__glibc >=2.17``) is hashed. Sources that lie elsewhere are pinned, too: see
+    `slipway.source`.
 
-    Each output's host environment is solved without the recipe's own outputs, which need not exist yet.
+    Each output's environments are solved without the recipe's own outputs, which need not exist yet.
 
     Raises:
-        SolveError: a host environment has no solution.
+        RecipeError: an output lists files that nothing makes.
+        SolveError: an environment has no solution.
         NetworkError, IntegrityError: a source cannot be fetched, or is not what the recipe promises.
     """
+    for output in outputs:
+        if output.build.get("files") and output.staging is None and not (output.script or output.script_commands):
+            raise RecipeError(
+                f"`{output.name}` lists files, and nothing makes them", where=str(output.recipe_dir / "meta.yaml"),
+                hint="give the output a `script`, or the top level a build.sh or a `build/script`",
+            )  # fmt: skip
     own_names = {output.name for output in outputs}
     channel = Channel(request.workspace.channel)
     if channel.is_indexed:  # other recipes' packages may lie there
         channels = (channel.url, *channels)
-    rendered_for: dict[tuple[str, ...], dict[str, RenderedOutput]] = {}
-    final = []
-    for output in outputs:
-        specs = tuple(spec for spec in output.requirements.host if spec.split()[0] not in own_names)
-        if not specs:
-            final.append(output)
-            continue
-        if specs not in rendered_for:
-            versions = {package.name: package.version for package in solve(specs, channels).packages}
-            rendered_for[specs] = {again.key: again for again in request.matrix(versions).outputs}
-        final.append(rendered_for[specs][output.key])
-    return [pin_sources(output, offline=request.offline, pinned_before=request.pinned) for output in final]
+
+    @functools.cache
+    def solve_once(specs: tuple[str, ...]) -> Solution:
+        return solve(specs, channels) if specs else Solution((), ())
+
+    solved = {output.key: solve_output(output, own_names, solve_once) for output in outputs}
+    if any(one.versions or one.virtual for one in solved.values()):
+        rendered = {output.solved_from: output for output in request.matrix(solved).outputs}
+        outputs = [rendered[output.key] for output in outputs]
+    return [pin_sources(output, offline=request.offline, pinned_before=request.pinned) for output in outputs]
+
+
+def solve_output(output: RenderedOutput, own_names: Collection[str], solve: Solve) -> Solved:
+    """What the solver says of the environments of one output."""
+    environments = solve_environments(output, own_names, solve)
+    return Solved(
+        versions={package.name: package.version for package in environments.host.packages},
+        virtual=tuple(spec for spec in environments.run_exports if spec.startswith("__")),
+    )

@@ -146,7 +146,7 @@ def _plain(output: RenderedOutput) -> dict[str, Any]:
     rendered = asdict(output)
     # A checkout may move; the listing repeats the rest; and of the variant only what is used counts, which is in
     # hash_input: libtorch is the same package whichever Python the run was started for.
-    for key in ("recipe_dir", "listing", "variant", "secret_env"):
+    for key in ("recipe_dir", "listing", "variant", "secret_env", "solved_from"):
         del rendered[key]
     rendered["script_env"] = {
         key: hash_with_key(key, value) if key in output.secret_env else value

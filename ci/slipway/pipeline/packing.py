@@ -52,6 +52,7 @@ def finish_package(package: Path, manifest: Manifest) -> None:
         }
         about = _steady_about(json.loads(info["about.json"]))
         info["about.json"] = to_json(_as_written(manifest.rendered.get("about") or {}) | about)
+        info["hash_input.json"] = to_json(manifest.rendered["hash_input"])
         info["index.json"] = to_json(_steady_index(json.loads(info["index.json"])))
         info[MANIFEST_FILE] = manifest.to_json()
         for path in sorted((folder / "info").rglob("*"), reverse=True):

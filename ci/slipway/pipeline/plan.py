@@ -8,7 +8,6 @@ changes nothing: `slipway plan` prints it, `slipway.pipeline.run` carries it out
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from slipway.base.errors import ChannelError, IntegrityError
 from slipway.base.events import Reason
 from slipway.channel.package import PACKAGE_SUFFIX, read_info, read_package_digest
 from slipway.pipeline.manifest import MANIFEST_FILE, STAGING_PREFIX, Manifest, differences, make_manifest
+from slipway.pipeline.solving import solve_environments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -123,10 +123,10 @@ def plan_output(
     """
     if inputs.only is not None and output.key not in inputs.only:
         return _take_as_handed_on(output, inputs)
-    solutions = _solve_environments(output, own_names, inputs)
+    solutions = _solve(output, own_names, inputs)
     required = _required_names(output)
     if output.staging is not None:
-        top_level = _solve_environments(output.staging, own_names, inputs)
+        top_level = _solve(output.staging, own_names, inputs)
         solutions |= {f"{STAGING_PREFIX}{name}": packages for name, packages in top_level.items()}
         required |= _required_names(output.staging)
     manifest = make_manifest(
@@ -196,32 +196,14 @@ def find_packages(channels: Sequence[Channel], output: RenderedOutput) -> Iterat
             yield FoundPackage(path, None, read_package_digest(path), read_info(path, MANIFEST_FILE))
 
 
-def _solve_environments(
+def _solve(
     output: RenderedOutput, own_names: Collection[str], inputs: PlanInputs
-) -> dict[str, tuple[SolvedPackage, ...]]:
-    """What the solver picks for building `output`, the recipe's own outputs left out."""
-    build = inputs.solve(_without(output.requirements.build, own_names))
-    exported = _without(tuple(_strong_run_exports(build, output)), own_names)
-    host = inputs.solve((*_without(output.requirements.host, own_names), *exported))
-    return {"build": build.packages, "host": host.packages}
-
-
-def _without(specs: Sequence[str], names: Collection[str]) -> tuple[str, ...]:
-    """The specs of packages that are not among `names`: those count by what they are made from, see `needed`."""
-    return tuple(spec for spec in specs if spec.split()[0] not in names)
+) -> dict[str, Sequence[SolvedPackage]]:
+    environments = solve_environments(output, own_names, inputs.solve)
+    return {"build": environments.build.packages, "host": environments.host.packages}
 
 
 def _required_names(output: RenderedOutput) -> set[str]:
     """The names of all packages that `output` asks for."""
     sections = (output.requirements.build, output.requirements.host, output.requirements.run)
     return {spec.split()[0] for section in sections for spec in section}
-
-
-def _strong_run_exports(build: Solution, output: RenderedOutput) -> Iterator[str]:
-    """What the packages named in the build section add to the host environment."""
-    named = {spec.split()[0] for spec in output.requirements.build}
-    ignored = {str(name).split()[0] for name in output.build.get("ignore_run_exports") or ()}
-    for record in build.records:
-        if record.name.normalized in named:
-            exports = json.loads(record.to_json()).get("run_exports") or {}
-            yield from (spec for spec in exports.get("strong", ()) if spec.split()[0] not in ignored)

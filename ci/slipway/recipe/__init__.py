@@ -31,7 +31,7 @@ from slipway.recipe.choose import RecipeMatrix
 from slipway.recipe.config import VariantConfigText, given, parse
 from slipway.recipe.limits import RenderLimits, call_limited
 from slipway.recipe.loader import load_config, load_recipe, load_recipe_settings, surrounding_configs
-from slipway.recipe.stages import Recipe, Versions
+from slipway.recipe.stages import Recipe, Solved, SolvedOutputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +43,7 @@ __all__ = [
     "Recipe",
     "RecipeMatrix",
     "RenderLimits",
+    "Solved",
     "VariantConfigText",
     "load_config",
     "load_recipe",
@@ -63,7 +64,7 @@ def render(
     environ: Mapping[str, str],
     base_configs: Sequence[VariantConfigText] = (),
     variants: Mapping[str, Any] | None = None,
-    versions: Versions | None = None,
+    solved: SolvedOutputs | None = None,
     limits: RenderLimits = DEFAULT_LIMITS,
 ) -> tuple[RenderedOutput, ...]:
     """Render every output of every variant.
@@ -80,8 +81,8 @@ def render(
             may ask for one.
         base_configs: files below the recipe's own: ``--exclusive-config-file``, or the user's and working directory's.
         variants: key to value or list of values, as given on a command line.
-        versions: exact version of each package in the host environment, for `pin_compatible` and `pin_run_as_build`;
-            without it `pin_compatible` leaves the bare name, and `pin_run_as_build` goes by the variant.
+        solved: what the solver says of the outputs' environments: `pin_compatible`, `pin_run_as_build`, hashes and
+            build strings go by it. Without it `pin_compatible` leaves the bare name, and the rest goes by the variant.
         limits: the processor time and memory that rendering may take.
 
     Returns:
@@ -97,7 +98,7 @@ def render(
         environ=environ,
         base_configs=base_configs,
         variants=variants,
-        versions=versions,
+        solved=solved,
         limits=limits,
     ).outputs
 
@@ -110,14 +111,14 @@ def render_matrix(
     environ: Mapping[str, str],
     base_configs: Sequence[VariantConfigText] = (),
     variants: Mapping[str, Any] | None = None,
-    versions: Versions | None = None,
+    solved: SolvedOutputs | None = None,
     limits: RenderLimits = DEFAULT_LIMITS,
 ) -> RecipeMatrix:
     """The same as `render`, together with the configured values, some of which no output uses."""
     stack = (*base_configs, *((recipe.config,) if recipe.config is not None else ()), *configs)
     try:
         matrix = call_limited(
-            limits, _render, recipe, stack, platform, dict(environ), dict(variants or {}), versions, limits
+            limits, _render, recipe, stack, platform, dict(environ), dict(variants or {}), solved, limits
         )
     except RecipeError as error:
         error.where = error.where or recipe.path
@@ -139,7 +140,7 @@ def _render(
     platform: Platform,
     environ: Mapping[str, str],
     variants: Mapping[str, Any],
-    versions: Versions | None,
+    solved: SolvedOutputs | None,
     limits: RenderLimits,
 ) -> RecipeMatrix:
     """See `render_matrix`; runs in the process that has the limits."""
@@ -147,6 +148,6 @@ def _render(
     parsed = [parse(source, platform=platform, environ=shown) for source in stack]
     if variants:
         parsed.append(given(variants))
-    renderer = rendering.Renderer(recipe, parsed, platform=platform, environ=environ, versions=versions, limits=limits)
+    renderer = rendering.Renderer(recipe, parsed, platform=platform, environ=environ, solved=solved, limits=limits)
     outputs = tuple(finish.without_secrets(output) for output in renderer.render())
     return RecipeMatrix(outputs, renderer.space.values(), renderer.space.zip_groups)

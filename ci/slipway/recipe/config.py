@@ -199,6 +199,7 @@ def combine(
             group that matches none of its rows; a matrix of more than `MOST_VARIANTS`.
     """
     internal: dict[str, Any] = {key: [value] for key, value in defaults.VARIANT_KEYS.items()}
+    internal |= {key: [value] for key, value in defaults.COMPILERS.get(platform.system, {}).items()}
     internal |= {"target_platform": [platform.subdir]}
     internal |= {key: list(value) if isinstance(value, list) else dict(value)
                  for key, value in defaults.SHARED_KEYS.items()}  # fmt: skip
@@ -215,7 +216,8 @@ def combine(
                 merged[key] = _extended(merged.get(key), value)
                 continue
             group = group_of.get(key, (key,))
-            if all(other in config.values for other in group) or not all(other in merged for other in group):
+            whole = all(other in config.values for other in group) or not all(other in merged for other in group)
+            if whole or all(len({**merged, **config.values}[other]) == len(value) for other in group):
                 merged[key] = value
             elif missing := [item for item in value if item not in merged[key]]:
                 raise RecipeError(

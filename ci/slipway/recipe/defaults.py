@@ -38,11 +38,11 @@ SHARED_KEYS: Final[Mapping[str, Any]] = {
 """Keys that span the whole matrix: configurations add to them instead of replacing them."""
 
 COMPILERS: Final[Mapping[str, Mapping[str, str]]] = {
-    "linux": {"c": "gcc", "cxx": "gxx", "fortran": "gfortran"},
-    "osx": {"c": "clang", "cxx": "clangxx", "fortran": "gfortran"},
-    "win": {"c": "vs2017", "cxx": "vs2017", "fortran": "gfortran"},
+    "linux": {"c_compiler": "gcc", "cxx_compiler": "gxx", "fortran_compiler": "gfortran"},
+    "osx": {"c_compiler": "clang", "cxx_compiler": "clangxx", "fortran_compiler": "gfortran"},
+    "win": {"c_compiler": "vs2017", "cxx_compiler": "vs2017", "fortran_compiler": "gfortran", "vc": "14"},
 }
-"""Language to compiler package, by operating system; a language without an entry stands for itself."""
+"""More such keys, by the operating system that is built on."""
 
 ARCHITECTURES: Final = frozenset(platform.architecture for platform in PLATFORMS.values()) - {""}
 """Every name of an architecture that a selector may use."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import RecipeError
+from slipway.base.platform import NOARCH
 from slipway.base.secrets import names_a_secret, redact
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.recipe import fields, hashes, outputs, pins
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from slipway.base.platform import Platform
     from slipway.recipe.document import Document
-    from slipway.recipe.stages import Candidate, Described, Recipe, Versions
+    from slipway.recipe.stages import Candidate, Described, Recipe
 
 _TAKEN_FROM_BUILD = ("number", "string", "run_exports", "script", "script_env", "skip", "noarch", "noarch_python")
 """Keys of the build section that a `RenderedOutput` says in its own fields."""
@@ -51,7 +52,7 @@ _RUN_TESTS = {
 class VersionLookup:
     """Versions in the host environment: from the caller, else from the variant where that says enough."""
 
-    lookup: Versions | None
+    lookup: Mapping[str, str] | None
     variant: Mapping[str, str]
 
     def exact(self, name: str) -> str | None:
@@ -99,19 +100,13 @@ def finished(
         staging = _staging(output, candidate, described, recipe, used_at_top, environ=environ, platform=platform)
     if staging is not None and script is not None and staging.script == script:
         staging = None  # a script of which each output, and the top level, runs its own part
-    if staging is None and output.files and not output.has_own_script:
-        raise RecipeError(
-            f"`{output.name}` lists files, and nothing makes them",
-            where=described.document.where("outputs", output.index or 0, "files"),
-            hint="give the output a `script`, or the top level a build.sh or a `build/script`",
-        )
     rendered = RenderedOutput(
         name=output.name,
         version=output.version,
         build_string=candidate.build_string,
         build_number=output.number,
         subdir=candidate.subdir,
-        noarch=output.noarch,
+        noarch=output.noarch or ("generic" if candidate.subdir == NOARCH else None),
         variant=candidate.variant,
         hash_input=candidate.hash_input,
         requirements=_requirements(output, versions, pin_run_as_build),
@@ -127,6 +122,7 @@ def finished(
         build=_build_section(output, recipe),
         listing=_listing(candidate),
         staging=staging,
+        solved_from=candidate.solved_from,
     )
     return check_file_names(rendered, output.where)
 

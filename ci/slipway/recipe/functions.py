@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
+import difflib
 import json
 import re
+import time
 import tomllib
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 import yaml
@@ -15,7 +19,7 @@ from slipway.recipe import defaults, selectors
 from slipway.recipe.pins import pin_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from slipway.base.platform import Platform
 
@@ -23,6 +27,13 @@ _BARE_VERSION: Final = re.compile(r"[\w.\-]+")
 _NEEDS_RUNNING: Final = (
     "load_setup_py_data", "load_setuptools", "load_npm", "installed", "resolved_packages", "ccache"
 )  # fmt: skip
+_DATETIME: Final = SimpleNamespace(
+    **{name: getattr(datetime, name) for name in ("date", "datetime", "time", "timedelta", "timezone", "UTC")}
+)
+_TIME: Final = SimpleNamespace(
+    **{name: getattr(time, name) for name in ("time", "gmtime", "localtime", "mktime", "strftime", "strptime")}
+)
+"""What templates may use of the two modules, which know the rest of the process."""
 
 
 class Pins(Protocol):
@@ -52,14 +63,24 @@ class ResolvedPins:
     Attributes:
         outputs: version and build string of each output of this variant, by name.
         versions: exact version of a package in the host environment, or None.
+        skipped: further outputs, which no variant builds.
     """
 
     outputs: Mapping[str, tuple[str, str]]
     versions: Callable[[str], str | None]
+    skipped: Collection[str] = ()
 
     def subpackage(self, name: str, *, exact: bool, bounds: Mapping[str, str | None]) -> str:
         if name not in self.outputs:
-            return name  # not ours: like conda-build, leave the choice to the solver
+            if name in self.skipped:
+                return name
+            known = sorted({*self.outputs, *self.skipped})
+            close = [f"did you mean `{other}`? " for other in difflib.get_close_matches(name, known, n=1)]
+            raise RecipeError(
+                f"`pin_subpackage` names `{name}`, which is no output of this recipe",
+                hint=f"{''.join(close)}The recipe's outputs are {', '.join(known)}; `pin_compatible` takes packages of "
+                "others",
+            )
         version, build_string = self.outputs[name]
         return f"{name} {version} {build_string}" if exact else f"{name} {pin_range(version, **bounds)}"
 
@@ -89,8 +110,7 @@ def toolchain(language: str, kind: str, variant: Mapping[str, Any], platform: Pl
         kind: ``compiler`` or ``stdlib``.
     """
     target = defaults.target_of(variant, platform)
-    native = defaults.COMPILERS.get(platform.system, {}) if kind == "compiler" else {}
-    package = variant.get(f"{language}_{kind}", native.get(language, language))
+    package = variant.get(f"{language}_{kind}", language)
     version = variant.get(f"{language}_{kind}_version")
     return starred(f"{package}_{target} {version}") if version else f"{package}_{target}"
 
@@ -206,6 +226,8 @@ def _functions(inputs: ContextInputs) -> dict[str, Any]:
     functions: dict[str, Any] = {
         "compiler": lambda language: toolchain(language, "compiler", variant, platform),
         "stdlib": lambda language: toolchain(language, "stdlib", variant, platform),
+        "datetime": _DATETIME,
+        "time": _TIME,
         "cdt": lambda package_name: cdt(package_name, variant, platform),
         "pin_subpackage": pin_subpackage,
         "pin_compatible": pin_compatible,

@@ -27,7 +27,9 @@ _LANGUAGES: Final = (
     ("mro", ("mro-base_impl",), 3),
 )
 """Prefix in the build string, package names, components of the version; in the order in which they are written."""
-_HASH: Final = re.compile(f"h[0-9a-f]{{{HASH_LENGTH}}}")
+_ONE_VERSION: Final = re.compile(r"=*\d[\w.]*(\.\*)?")
+_FIRST_VERSION: Final = re.compile(r"\d+(\.\w+)*")
+HASH: Final = re.compile(f"h[0-9a-f]{{{HASH_LENGTH}}}")
 NUMPY_XX: Final = re.compile(r"numpy\s*x\.x|pin_compatible\(['\"]numpy.*max_pin=['\"]x\.x['\"]")
 """Requirements that bind a package to a NumPy version, which then moves from the hash into the build string."""
 
@@ -40,11 +42,14 @@ def name_of(spec: str) -> str:
 def trim_build_only(
     used: Iterable[str], requirements: Mapping[str, Sequence[str]], ignore_build_only: Sequence[str]
 ) -> frozenset[str]:
-    """Drop keys that name packages of only the run section, or of only the build section where that does not count."""
+    """Drop keys that only the run section requires, or only the build section where that does not count.
+
+    A run requirement counts as the key's only if it is the bare key, as conda-build has it: ``foo >=1`` does not.
+    """
     names = {
         section: {name_of(spec).replace("-", "_") for spec in requirements.get(section, ())}
-        for section in ("build", "host", "run")
-    }
+        for section in ("build", "host")
+    } | {"run": set(requirements.get("run", ()))}
     candidates = frozenset(used)
     dropped = set()
     for key in candidates:
@@ -63,7 +68,6 @@ def hash_input(
     requirements: Mapping[str, Sequence[str]],
     *,
     ignore_version: Sequence[str] = (),
-    ignore_build_only: Sequence[str] = (),
     numpy_in_build_string: bool = False,
 ) -> dict[str, str]:
     """The keys and values that the hash covers.
@@ -73,16 +77,19 @@ def hash_input(
         variant: the values in force.
         requirements: the output's requirements by section.
         ignore_version: keys that the configuration excludes.
-        ignore_build_only: keys that count only if the host requirements name them.
         numpy_in_build_string: whether the build string already says the NumPy version.
     """
-    kept = trim_build_only((key for key in used if key in variant), requirements, ignore_build_only)
     excluded = [*_NAMED_IN_BUILD_STRING, *ignore_version, *(["numpy"] if numpy_in_build_string else [])]
     # By prefix, as conda-build does it: `python` excludes `python_min` too. A value with a space also fixes a build.
-    keys = [key for key in sorted(kept) if " " in variant[key] or not key.startswith(tuple(excluded))]
+    kept = sorted(key for key in used if key in variant)
+    keys = [key for key in kept if " " in variant[key] or not key.startswith(tuple(excluded))]
     contents = {} if keys == ["target_platform"] else {key: variant[key] for key in keys}
-    virtual = [spec for spec in requirements.get("run", ()) if spec.startswith("__")]
-    return contents | {name_of(spec): spec for spec in virtual}
+    return contents | virtual_packages(requirements.get("run", ()))
+
+
+def virtual_packages(run: Iterable[str]) -> dict[str, str]:
+    """What run requirements ask of the machine, by name: ``__glibc >=2.17``. It counts as a key that is used."""
+    return {name_of(spec): spec for spec in run if spec.startswith("__")}
 
 
 def digest(contents: Mapping[str, str]) -> str:
@@ -101,9 +108,17 @@ def default_build_string(
     noarch: str | None,
     numpy_in_build_string: bool,
     features: Sequence[str] = (),
+    versions: Mapping[str, str] | None = None,
 ) -> str:
-    """The build string of an output that sets none, without the hash: ``py311_0``, ``py_0``, ``0``."""
+    """The build string of an output that sets none, without the hash: ``py311_0``, ``py_0``, ``0``.
+
+    A language's version is that of the host environment; before it is known, what a pin says, or else the variant.
+
+    Args:
+        versions: exact version of each package in the host environment, where they are known.
+    """
     built_with = {name_of(spec) for spec in requirements.get("host", ()) or requirements.get("build", ())}
+    pins = versions or _exact_pins(requirements.get("host", ()) or requirements.get("build", ()))
     parts: list[str] = []
     run_names = {name_of(spec) for spec in requirements.get("run", ())}
     for prefix, names, places in _LANGUAGES:
@@ -113,12 +128,23 @@ def default_build_string(
             if noarch == name:
                 parts.append(prefix)
                 continue
-            version = next((variant[key] for key in _keys_of(names) if variant.get(key)), "")
+            version = next(filter(None, (_version_of(key, pins, variant) for key in _keys_of(names))), "")
             entry = prefix + "".join(version.split(".")[:places])
             if entry not in parts:
                 parts.append(entry)
     text = "".join(parts) + ("_" if parts else "")
     return text + "".join(f"{feature}_" for feature in features) + str(number)
+
+
+def _exact_pins(specs: Sequence[str]) -> dict[str, str]:
+    """Versions that `specs` leave no choice about."""
+    pairs = (spec.split()[:2] for spec in specs)
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2 and _ONE_VERSION.fullmatch(pair[1])}
+
+
+def _version_of(name: str, pins: Mapping[str, str], variant: Mapping[str, str]) -> str:
+    found = _FIRST_VERSION.search(pins.get(name) or variant.get(name.replace("-", "_"), ""))
+    return found[0] if found else ""
 
 
 def _keys_of(names: Sequence[str]) -> list[str]:
@@ -128,8 +154,8 @@ def _keys_of(names: Sequence[str]) -> list[str]:
 def with_hash(build_string: str, contents: Mapping[str, str]) -> str:
     """Put the hash into a build string: over its placeholder, or before the build number."""
     hashed = digest(contents)
-    if _HASH.search(build_string):
-        return _HASH.sub(hashed, build_string)
+    if HASH.search(build_string):
+        return HASH.sub(hashed, build_string)
     head, _, tail = build_string.rpartition("_")
     if head:
         return f"{head}{hashed}_{tail}"

@@ -8,11 +8,12 @@ of it. If the top level requires one of its outputs and none has its name, it be
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from slipway.base.errors import RecipeError
+from slipway.base.errors import RecipeError, RecipeWarning
 from slipway.recipe.functions import starred
 from slipway.recipe.hashes import name_of
 
@@ -23,6 +24,11 @@ MOST_OUTPUTS = 500
 """Each is looked at for each other one: with more, rendering takes minutes."""
 
 _ENVIRONMENTS = ("build", "host", "run")
+_BESIDE_BUILD = (
+    "number", "string", "run_exports", "track_features", "features", "noarch", "noarch_python", "entry_points",
+    "always_include_files",
+)  # fmt: skip
+"""What an output may say without a `build` section; beside one, only the number is read."""
 _NOT_INHERITED = ("script", "entry_points", "noarch", "noarch_python", "run_exports")
 
 _LONGEST_KEY = 200
@@ -41,6 +47,8 @@ class OutputDescription:
         files_excluded: of these, the ones that do not count.
         has_own_script: whether the output itself says how it is built, rather than the top level.
         is_top_level: whether its text is the recipe's own rather than one entry of `outputs`.
+        noarch_beside_build: whether it says `noarch` where a `build` section of its own hides it: conda-build puts
+            such a package among those for every platform, and makes it for one.
     """
 
     name: str
@@ -57,6 +65,7 @@ class OutputDescription:
     has_own_script: bool
     is_top_level: bool
     where: str
+    noarch_beside_build: bool = False
 
     @property
     def number(self) -> int:
@@ -249,10 +258,8 @@ def _output(
         build = {"number": output.get("number", top_build.get("number")), **(own_build or {})}
     else:
         build = {key: value for key, value in top_build.items() if key not in _NOT_INHERITED}
-    for key in ("number", "string", "run_exports", "track_features", "features", "noarch", "noarch_python",
-                "entry_points", "always_include_files"):  # fmt: skip
-        if output.get(key) is not None and (same or key not in (own_build or {})):
-            build[key] = output[key]
+    if not same and "build" not in output:
+        build |= {key: output[key] for key in _BESIDE_BUILD if output.get(key) is not None}
     if not same:  # "x depends on itself" is what a shared requirements template makes of the output it names
         requirements = {
             key: tuple(spec for spec in specs if name_of(spec) != name) if key in _ENVIRONMENTS else specs
@@ -270,7 +277,19 @@ def _output(
         script=script, script_commands=commands, files=included, files_excluded=excluded,
         has_own_script=bool(texts(output.get("script")) or texts((own_build or {}).get("script"))),
         is_top_level=same, where=document.where(*at, "build", "number"),
+        noarch_beside_build=_warn_of_hidden_keys(document, at, output) if own_build and not same else False,
     )  # fmt: skip
+
+
+def _warn_of_hidden_keys(document: Document, at: tuple[str | int, ...], output: Mapping[str, Any]) -> bool:
+    """Warn of what an output says beside its `build`, where conda-build reads it not; whether `noarch` is there."""
+    for key in sorted((set(_BESIDE_BUILD) - {"number"}) & output.keys() - output["build"].keys()):
+        said = RecipeWarning(
+            f"`{key}` beside `build` does not count, as in conda-build", where=document.where(*at, key),
+            hint=f"write `{key}` into the output's `build` section",
+        )  # fmt: skip
+        warnings.warn(said, stacklevel=2)
+    return bool(output.get("noarch") or output.get("noarch_python"))
 
 
 def _files(value: Any, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

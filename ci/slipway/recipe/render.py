@@ -26,7 +26,7 @@ from slipway.recipe import (
     overlay,
     selectors,
 )
-from slipway.recipe.stages import Candidate, Described, FirstPass, Recipe, Versions
+from slipway.recipe.stages import Candidate, Described, FirstPass, Recipe, SolvedOutputs
 from slipway.recipe.templates import RenderedText, TemplateRenderer
 from slipway.recipe.usage import REQUIREMENTS, UsageFinder, mentions
 
@@ -51,14 +51,14 @@ class Renderer:
         *,
         platform: Platform,
         environ: Mapping[str, str],
-        versions: Versions | None,
+        solved: SolvedOutputs | None,
         limits: RenderLimits,
     ) -> None:
         self._recipe = recipe
         self._platform = platform
         self._environ = environ
         self._shown = {name: value for name, value in environ.items() if not names_a_secret(name)}
-        self._versions = versions
+        self._solved = solved or {}
         text = "\n".join((recipe.text, *(recipe.read_file(name) or "" for name in ("build.sh", "bld.bat"))))
         self.space = config.combine(
             configs, platform=platform, may_use=lambda key: key in _ALWAYS_SPANNED or mentions(text, key)
@@ -85,8 +85,9 @@ class Renderer:
         variant = dict(candidate.variant)
         known = {other.output.name: other for other in (*everything, *self._candidates(variant))}
         found = {name: (other.output.version, other.build_string) for name, other in known.items()}
-        versions = finish.VersionLookup(self._versions, variant)
-        pins = functions.ResolvedPins(found, versions.exact)
+        versions = finish.VersionLookup(candidate.solved.versions if candidate.solved else None, variant)
+        skipped = {output.name for output in self._first(variant).described.outputs} - found.keys()
+        pins = functions.ResolvedPins(found, versions.exact, skipped)
         described = self._described(variant, self._first(variant).lines, pins)
         return finish.finished(
             candidate, described, self._recipe, versions,
@@ -216,25 +217,30 @@ class Renderer:
         contents = hashes.hash_input(
             used, variant, output.requirements,
             ignore_version=self._shared_list("ignore_version"),
-            ignore_build_only=self._shared_list("ignore_build_only_deps"),
             numpy_in_build_string=numpy_named,
         )  # fmt: skip
         written = str(output.build["string"]) if output.build.get("string") else ""
-        if written and not excerpt.places_hash:
-            build_string = written
-        else:
-            build_string = hashes.with_hash(
-                written
-                or hashes.default_build_string(
-                    variant, output.requirements, number=output.number, noarch=output.noarch,
-                    numpy_in_build_string=numpy_named, features=outputs.texts(output.build.get("features")),
-                ),
-                contents,
+
+        def build_string(contents: Mapping[str, str], versions: Mapping[str, str] | None) -> str:
+            if written and not excerpt.places_hash:
+                return written
+            without_hash = written or hashes.default_build_string(
+                variant, output.requirements, number=output.number, noarch=output.noarch,
+                numpy_in_build_string=numpy_named, features=outputs.texts(output.build.get("features")),
+                versions=versions,
             )  # fmt: skip
-        outputs.check_build_string(build_string, output.where)
-        outputs.check_file_name(f"{output.name}-{output.version}-{build_string}", output.where)
-        subdir = NOARCH if output.noarch else variant["target_platform"]
-        return Candidate(output, variant, used, contents, build_string, subdir)
+            return hashes.with_hash(without_hash, contents)
+
+        string = build_string(contents, None)
+        unsolved = f"{output.name}-{output.version}-{string}"
+        solved = self._solved.get(unsolved)
+        if solved is not None:
+            contents |= hashes.virtual_packages(solved.virtual)
+            string = build_string(contents, solved.versions)
+        outputs.check_build_string(string, output.where)
+        outputs.check_file_name(f"{output.name}-{output.version}-{string}", output.where)
+        subdir = NOARCH if output.noarch or output.noarch_beside_build else variant["target_platform"]
+        return Candidate(output, variant, used, contents, string, subdir, unsolved, solved)
 
 
 def _version_order(value: str) -> tuple[int, ...]:

@@ -16,8 +16,22 @@ if TYPE_CHECKING:
     from slipway.recipe.excerpts import Excerpts
     from slipway.recipe.selectors import Line
 
-Versions = Mapping[str, str]
-"""Exact version of each package in the host environment, by its name."""
+
+@dataclass(frozen=True)
+class Solved:
+    """What the solver says of one output's environments.
+
+    Attributes:
+        versions: exact version of each package in the host environment, by its name.
+        virtual: what its run_exports ask of the machine, such as ``__glibc >=2.17``: the hash covers it.
+    """
+
+    versions: Mapping[str, str]
+    virtual: tuple[str, ...] = ()
+
+
+SolvedOutputs = Mapping[str, Solved]
+"""By the key (``name-version-build``) that each output has as long as nothing is solved."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +87,9 @@ class Candidate:
 
     Attributes:
         used: the variant keys it uses.
-        hash_input: those that its hash covers, with their values.
+        hash_input: what its hash covers: keys with their values, and what it asks of the machine.
+        solved_from: its key as long as nothing is solved.
+        solved: what the solver says of its environments, where it was asked.
     """
 
     output: OutputDescription
@@ -82,6 +98,8 @@ class Candidate:
     hash_input: Mapping[str, str]
     build_string: str
     subdir: str
+    solved_from: str
+    solved: Solved | None = None
 
     @property
     def identity(self) -> tuple[object, ...]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TOOLCHAIN_KEY = re.compile(r"(?P<language>.+?)_(?P<kind>compiler|stdlib)(?:_version)?")
+_TREE_KEYS = "cdt_"
+"""What the keys begin with that count where ``cdt()`` is called, whatever it says of them."""
 _NOT_A_NAME = r"(?![a-zA-Z0-9_])"
 REQUIREMENTS = re.compile(r"requirements:.+?(?=^\w|\Z|^\s+-\s(?=name|type))", flags=re.MULTILINE | re.DOTALL)
 """The requirements of one text: up to the next section at the margin, the next output or the end."""
@@ -68,6 +70,8 @@ def mentions(text: str, key: str) -> bool:
     """Whether a text can use a key at all: a quick test, true far more often than the patterns hold."""
     if toolchain := _TOOLCHAIN_KEY.fullmatch(key):
         return toolchain["language"] in text
+    if key.startswith(_TREE_KEYS) and "cdt(" in text:
+        return True
     return key in text or key in text.replace("-", "_")
 
 
@@ -88,6 +92,8 @@ def _text_pattern(key: str) -> re.Pattern[str]:
     if toolchain := _TOOLCHAIN_KEY.fullmatch(key):
         kind, language = toolchain["kind"], re.escape(toolchain["language"])
         patterns.append(rf"\{{\s*{kind}\(\s*['\"]{language}['\"].*\)")
+    if key.startswith(_TREE_KEYS):
+        patterns.append(r"\{\{\s*cdt\(")
     return re.compile("|".join(patterns))
 
 

@@ -52,7 +52,7 @@ class Job:
 
     @property
     def file(self) -> str:
-        """The package, relative to a channel."""
+        """The package as it is handed on, before whose name nothing is solved; in a channel it has its own."""
         return f"{self.output.subdir}/{self.output.key}.conda"
 
 

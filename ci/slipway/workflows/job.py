@@ -99,7 +99,7 @@ def run_job(
             jobs=jobs,
             isolation=isolation,
             rebuild=rebuild,
-            only=frozenset([job.output.key]),
+            only=frozenset([outputs[-1].key]),
             journal=journal,
         )
         artifact = run(outputs, context)[-1]

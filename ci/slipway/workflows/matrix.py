@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import UsageError
 from slipway.base.platform import find_platform
+from slipway.recipe.hashes import HASH
 from slipway.recipe.loader import CONFIG_NAME
 from slipway.workflows.graph import Job, as_word, make_jobs
 
@@ -167,7 +168,10 @@ def conda_build_commands(matrix: Matrix) -> list[str]:
 
 def gpu_spec(job: Job) -> str:
     """The one package that pulls in the whole stack of its CUDA version."""
-    return f"{job.output.name} =={job.output.version} {job.output.build_string}"
+    string = job.output.build_string
+    if job.output.requirements.build or job.output.requirements.host:
+        string = HASH.sub("*", string)  # which the solver has a say in
+    return f"{job.output.name} =={job.output.version} {string}"
 
 
 def gpu_commands(matrix: Matrix) -> list[str]:

@@ -43,6 +43,14 @@ def test_published_package_is_indexed_and_kept(tmp_path: Path, package: Path) ->
     assert (folder / "linux-64" / package.name).read_bytes() == package.read_bytes()
 
 
+def test_a_package_handed_on_under_another_name_gets_its_own_back(tmp_path: Path, package: Path) -> None:
+    handed = tmp_path / "handed" / "named-before-solving-0.conda"
+    handed.parent.mkdir()
+    handed.write_bytes(package.read_bytes())
+    Channel(tmp_path / "c").publish([("linux-64", handed)])
+    assert names(tmp_path / "c") == {package.name}
+
+
 def test_failed_publish_leaves_the_channel_alone(
     tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from slipway.base.errors import RecipeError
 from slipway.base.platform import PLATFORMS
 from slipway.base.secrets import redact
 from slipway.pipeline.manifest import make_manifest
-from slipway.recipe import VariantConfigText
+from slipway.recipe import Solved, VariantConfigText
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ def test_compilers_without_a_configuration(rendered: Rendering) -> None:
     )
     output = only(rendered(recipe))
     assert output.requirements.build == ("gcc_linux-64", "gxx_linux-64", "gfortran_linux-64", "rust_linux-64")
-    assert output.build_string == "0"
+    assert set(output.hash_input) == {"c_compiler", "cxx_compiler", "fortran_compiler", "target_platform"}
 
 
 def test_cross_compiler_and_cdt(rendered: Rendering) -> None:
@@ -113,7 +113,8 @@ def test_numpy_pinned_by_minor_version_is_in_the_build_string(rendered: Renderin
         "    - {{ pin_compatible('numpy', max_pin='x.x') }}\n"
     )
     config = "python:\n  - 3.11.*\nnumpy:\n  - 1.26\n  - 2.0\n"
-    found = rendered(recipe, config, versions={"numpy": "1.26.4"})
+    solved = {"demo-1.2.3-np126py311_0": Solved({"numpy": "1.26.4"})}
+    found = rendered(recipe, config, solved=solved)
     assert list(found) == ["demo-1.2.3-np126py311_0", "demo-1.2.3-np20py311_0"]
     assert found["demo-1.2.3-np126py311_0"].requirements.run[1] == "numpy >=1.26.4,<1.27.0a0"
     assert found["demo-1.2.3-np126py311_0"].hash_input == {}
@@ -122,13 +123,16 @@ def test_numpy_pinned_by_minor_version_is_in_the_build_string(rendered: Renderin
 def test_pin_compatible_without_a_version_is_the_name(rendered: Rendering) -> None:
     recipe = HEAD + "requirements:\n  host:\n    - zlib\n  run:\n    - {{ pin_compatible('zlib', max_pin='x') }}\n"
     assert only(rendered(recipe)).requirements.run == ("zlib",)
-    assert only(rendered(recipe, versions={"zlib": "1.3.1"})).requirements.run == ("zlib >=1.3.1,<2.0a0",)
+    assert only(rendered(recipe, solved={"demo-1.2.3-0": Solved({"zlib": "1.3.1"})})).requirements.run == (
+        "zlib >=1.3.1,<2.0a0",
+    )
 
 
 def test_pin_run_as_build_from_the_configuration(rendered: Rendering) -> None:
     recipe = HEAD + "requirements:\n  host:\n    - boost\n  run:\n    - boost\n    - zlib\n"
     config = "boost:\n  - 1.63\npin_run_as_build:\n  boost:\n    max_pin: x.x\n  zlib: x\n"
-    output = only(rendered(recipe, config, versions={"boost": "1.63.2"}))
+    unsolved = only(rendered(recipe, config)).key
+    output = only(rendered(recipe, config, solved={unsolved: Solved({"boost": "1.63.2"})}))
     assert output.requirements.host == ("boost 1.63.*",)
     assert output.requirements.run == ("boost >=1.63.2,<1.64.0a0", "zlib")
     assert output.listing["requirements"]["run"] == ["boost", "zlib"]
@@ -487,3 +491,20 @@ def test_a_variant_that_is_a_secret_makes_no_package(rendered: Rendering, use: s
     with pytest.raises(RecipeError, match=f"uses the variant key `{use}`, which holds a secret") as caught:
         rendered(text, SECRETS, files=files if where == "script" else {})
     assert "PLANTED" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["datetime.sys", "time.sleep(9)", "datetime.datetime.__class__.__mro__"])
+def test_clock_shows_templates_nothing_else(rendered: Rendering, name: str) -> None:
+    with pytest.raises(RecipeError, match="Jinja"):
+        rendered(HEAD + "build:\n  string: {{ NAME }}\n".replace("NAME", name))
+
+
+def test_a_column_of_a_zip_group_is_replaced_by_one_as_long(rendered: Rendering) -> None:
+    recipe = HEAD + "requirements:\n  host:\n    - boost\n    - zlib\n"
+    config = "boost:\n  - 1\n  - 2\nzlib:\n  - 3\n  - 4\nzip_keys:\n  - [boost, zlib]\n".replace(
+        "[boost, zlib]", "\n    - boost\n    - zlib"
+    )
+    found = rendered(recipe, config, configs=[VariantConfigText("more.yaml", "zlib:\n  - 5\n  - 6\n")])
+    assert [output.requirements.host for output in found.values()] == [
+        ("boost 1.*", "zlib 5.*"), ("boost 2.*", "zlib 6.*"),
+    ]  # fmt: skip
