@@ -28,6 +28,7 @@ from slipway.channel.catalogue import (
     take_over,
 )
 from slipway.channel.hotfixes import find_useless
+from slipway.channel.package import read_file_name
 from slipway.channel.repodata import SUBDIRS, read_records, write_index
 
 if TYPE_CHECKING:
@@ -89,14 +90,14 @@ def prepare(packages: Iterable[tuple[str, Path]], hotfixes: tuple[Hotfix, ...] |
     """Look into packages.
 
     Args:
-        packages: subdir and file of each.
+        packages: subdir and file of each, which is published under the name that it has in itself.
 
     Raises:
         ChannelError: one is no package, or two are of one name.
     """
     files: dict[str, Path] = {}
     for subdir, path in packages:
-        if (name := f"{subdir}/{path.name}") in files and hash_file(path) != hash_file(files[name]):
+        if (name := f"{subdir}/{read_file_name(path)}") in files and hash_file(path) != hash_file(files[name]):
             raise ChannelError(f"two packages are called {name}", where=str(path), hint="publish one of them")
         files[name] = path
     with tempfile.TemporaryDirectory(prefix="slipway-publish-") as scratch:
@@ -107,7 +108,7 @@ def prepare(packages: Iterable[tuple[str, Path]], hotfixes: tuple[Hotfix, ...] |
             (folder / name).parent.mkdir(exist_ok=True)
             link_or_copy(path, folder / name)
         write_index(folder)
-        records = {name: read_records((folder / name).parent)[path.name] for name, path in files.items()}
+        records = {name: read_records((folder / name).parent)[(folder / name).name] for name in files}
     return ToPublish(files, {name: describe_package(path, records[name]) for name, path in files.items()}, hotfixes)
 
 
