@@ -33,9 +33,11 @@ LATE = frozenset(
     {
         "slipway.base.installed",
         "slipway.bootstrap.making",
+        "slipway.channel.hosts",
         "slipway.channel.indexes",
         "slipway.channel.limited_access",
         "slipway.channel.rattler",
+        "slipway.channel.serving",
         "slipway.channel.stores.s3",
         "slipway.pipeline.bundle",
         "slipway.recipe.finish",

@@ -76,7 +76,7 @@ def apply_hotfixes(hotfixes: Iterable[Hotfix], records: Mapping[str, Mapping[str
     patched = {path: dict(record) for path, record in records.items()}
     for hotfix in hotfixes:
         spec = _parse(hotfix)
-        matched = [record for record in patched.values() if _matches(spec, record)]
+        matched = [record for record in patched.values() if matches_record(spec, record)]
         replaced = sum([_replace(record, hotfix.replace) for record in matched])  # in all of them
         if matched and hotfix.replace and not replaced:
             raise ChannelError(
@@ -95,7 +95,7 @@ def apply_hotfixes(hotfixes: Iterable[Hotfix], records: Mapping[str, Mapping[str
 
 def find_useless(hotfixes: Iterable[Hotfix], records: Mapping[str, Mapping[str, Any]]) -> list[Hotfix]:
     """The hotfixes that match no package."""
-    return [one for one in hotfixes if not any(_matches(_parse(one), record) for record in records.values())]
+    return [one for one in hotfixes if not any(matches_record(_parse(one), record) for record in records.values())]
 
 
 def _replace(record: dict[str, Any], replacements: Mapping[str, str]) -> int:
@@ -118,7 +118,8 @@ def _parse(hotfix: Hotfix) -> rattler.MatchSpec:
         raise ChannelError(f"no match spec: {error}", where=f"the hotfix of `{hotfix.packages}`") from error
 
 
-def _matches(spec: rattler.MatchSpec, record: Mapping[str, Any]) -> bool:
+def matches_record(spec: rattler.MatchSpec, record: Mapping[str, Any]) -> bool:
+    """Whether a match spec means the package of a record."""
     build = rattler.BuildString(str(record["build"]))
     name, version, number = str(record["name"]), str(record["version"]), int(record["build_number"])
     return spec.matches(rattler.PackageRecord(name, version, build, number, str(record["subdir"])))

@@ -112,7 +112,7 @@ def prepare(packages: Iterable[tuple[str, Path]], hotfixes: tuple[Hotfix, ...] |
     return ToPublish(files, {name: describe_package(path, records[name]) for name, path in files.items()}, hotfixes)
 
 
-def make_plan(store: ChannelStore, catalogue: Catalogue, wanted: ToPublish) -> PublishPlan:
+def make_plan(address: str, catalogue: Catalogue, wanted: ToPublish) -> PublishPlan:
     """What has to be done.
 
     Raises:
@@ -125,7 +125,7 @@ def make_plan(store: ChannelStore, catalogue: Catalogue, wanted: ToPublish) -> P
         if there != here:
             raise ChannelError(
                 f"another package is published as {name}: sha256 {there}, and this one has {here}",
-                where=store.address,
+                where=address,
                 hint="give the new one another build number; a published package never changes",
             )
     added = {name: path for name, path in sorted(wanted.files.items()) if name not in catalogue.packages}
@@ -134,14 +134,14 @@ def make_plan(store: ChannelStore, catalogue: Catalogue, wanted: ToPublish) -> P
         following = replace(following, hotfixes=wanted.hotfixes)
         useless = find_useless(wanted.hotfixes, {path: one.record for path, one in following.packages.items()})
         if useless:
-            raise UsageError(f"a hotfix matches no package: `{useless[0].packages}`", where=store.address)
-    return PublishPlan(store.address, added, tuple(sorted(present)), (), following)
+            raise UsageError(f"a hotfix matches no package: `{useless[0].packages}`", where=address)
+    return PublishPlan(address, added, tuple(sorted(present)), (), following)
 
 
-def plan_removal(store: ChannelStore, catalogue: Catalogue, paths: Iterable[str]) -> PublishPlan:
+def plan_removal(address: str, catalogue: Catalogue, paths: Iterable[str]) -> PublishPlan:
     """What has to be done to take packages out."""
     gone = tuple(sorted(paths))
-    return PublishPlan(store.address, {}, (), gone, catalogue.without_packages(gone))
+    return PublishPlan(address, {}, (), gone, catalogue.without_packages(gone))
 
 
 def read_catalogue(store: ChannelStore) -> tuple[Catalogue, Stored | None]:
@@ -180,6 +180,7 @@ def carry_out(
         NetworkError: a server fails.
     """
     uploaded: set[str] = set()
+    removed: set[str] = set()
     done: PublishPlan | None = None
     for _ in range(MOST_TRIES):
         catalogue, stored = read_catalogue(store)
@@ -192,11 +193,12 @@ def carry_out(
         content = plan.catalogue.to_bytes()
         if (stored is None or content != stored.content) and not store.exchange(CATALOGUE, content, stored):
             continue
+        removed.update(plan.removed)
         _write_indexes(store, plan.catalogue)
         now = store.read(CATALOGUE)
         if now is None or now.content != content:
             continue
-        for name in done.removed:
+        for name in removed - plan.catalogue.packages.keys():
             store.remove(name)
         return done
     raise BusyError(

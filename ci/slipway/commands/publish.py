@@ -3,6 +3,7 @@
     slipway publish --to DIR               everything in dist/channel, to the channel at DIR
     slipway publish --to DIR FILE.conda    these packages
     slipway publish --to s3://BUCKET/ch    into a bucket; http(s)://HOST/ch: onto a server that takes PUT (WebDAV)
+    slipway publish --to quetz://HOST/ch   to a server that indexes itself: prefix, quetz, artifactory, anaconda
     slipway publish --to ADDRESS --dry-run say what would be done, and change nothing
 
 Each package is judged first (see `slipway verify`); one with an error is refused, and with it the whole step. One
@@ -16,10 +17,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import ChannelError, VerifyError
+from slipway.base.errors import ChannelError, UsageError, VerifyError
 from slipway.base.events import ERROR
 from slipway.base.paths import Workspace
-from slipway.channel import publishing, stores
+from slipway.channel import hosts, publishing, stores
 from slipway.channel.folder import Channel
 from slipway.channel.hotfixes import load_hotfixes
 from slipway.verify.findings import format_findings
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 
     from slipway.base.log import Reporter
     from slipway.channel.catalogue import Catalogue
+    from slipway.channel.publishing import PublishPlan, ToPublish
+
+
+HOSTS = ("prefix", "quetz", "artifactory", "anaconda")
+"""Servers that index what is uploaded to them (`slipway.channel.hosts`)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,24 +51,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="write over what a publisher left that was cut off")  # fmt: skip
     parser.add_argument("--alone", action="store_true",
                         help="nobody else publishes there: for servers that cannot tell two apart")  # fmt: skip
+    parser.add_argument("--index", metavar="URL",
+                        help="where the channel of such a server is read, if not there; or `none`")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Publish; returns the exit code."""
-    stores.check_address(arguments.to)
+    hosted = stores.scheme_of(arguments.to).partition("+")[0] in HOSTS
+    if not hosted:
+        stores.check_scheme(arguments.to, (*stores.SCHEMES, *HOSTS))
     packages = _judge(arguments, reporter)
     wanted = publishing.prepare(packages, load_hotfixes(arguments.hotfixes) if arguments.hotfixes else None)
-    with stores.open_store(arguments.to, alone=arguments.alone) as store:
-
-        def plan(catalogue: Catalogue) -> publishing.PublishPlan:
-            return publishing.make_plan(store, catalogue, wanted)
-
-        if arguments.dry_run:
-            done = plan(publishing.read_catalogue(store)[0])
-        else:
-            with reporter.step(f"publish to {store.address}"):
-                done = publishing.carry_out(store, plan, reporter, replace_leftovers=arguments.replace_leftovers)
+    done = (_publish_to_host if hosted else _publish_to_store)(arguments, wanted, reporter)
     if arguments.json:
         print(json.dumps(done.to_json(), indent=2))
         return 0
@@ -70,8 +71,31 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         reporter.line(line)
     there = f", {len(done.present)} of them before" if done.present else ""
     would = "would be " if arguments.dry_run else ""
-    reporter.line(f"{len(done.added) + len(done.present)} package(s) {would}in {store.address}{there}")
+    reporter.line(f"{len(done.added) + len(done.present)} package(s) {would}in {done.address}{there}")
     return 0
+
+
+def _publish_to_store(arguments: argparse.Namespace, wanted: ToPublish, reporter: Reporter) -> PublishPlan:
+    with stores.open_store(arguments.to, alone=arguments.alone) as store:
+
+        def plan(catalogue: Catalogue) -> PublishPlan:
+            return publishing.make_plan(store.address, catalogue, wanted)
+
+        if arguments.dry_run:
+            return plan(publishing.read_catalogue(store)[0])
+        with reporter.step(f"publish to {store.address}"):
+            return publishing.carry_out(store, plan, reporter, replace_leftovers=arguments.replace_leftovers)
+
+
+def _publish_to_host(arguments: argparse.Namespace, wanted: ToPublish, reporter: Reporter) -> PublishPlan:
+    host = hosts.HostedChannel.parse(arguments.to, arguments.index)
+    if wanted.hotfixes is not None:
+        raise UsageError("hotfixes cannot be published there: the server makes the index", where=arguments.to)
+    plan = host.plan(wanted)
+    if not arguments.dry_run:
+        with reporter.step(f"publish to {host.address}"):
+            host.carry_out(plan, reporter)
+    return plan
 
 
 def _judge(arguments: argparse.Namespace, reporter: Reporter) -> list[tuple[str, Path]]:

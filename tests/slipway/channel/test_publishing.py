@@ -111,7 +111,7 @@ def rewrite(package: Path, path: Path, changes: dict[str, object]) -> None:
 
 def publish(store: MemoryStore, *packages: Path, hotfixes: tuple[Hotfix, ...] | None = None) -> PublishPlan:
     wanted = prepare([("linux-64", path) for path in packages], hotfixes)
-    return carry_out(store, lambda catalogue: make_plan(store, catalogue, wanted), NullReporter())
+    return carry_out(store, lambda catalogue: make_plan(store.address, catalogue, wanted), NullReporter())
 
 
 def offered(store: MemoryStore) -> list[str]:
@@ -167,7 +167,7 @@ def test_leftover_with_other_bytes(package: Path, other: Path) -> None:
     assert "--replace-leftovers" in (caught.value.hint or "")
     assert CATALOGUE not in store.files
     wanted = prepare([("linux-64", package)])
-    carry_out(store, lambda known: make_plan(store, known, wanted), NullReporter(), replace_leftovers=True)
+    carry_out(store, lambda known: make_plan(store.address, known, wanted), NullReporter(), replace_leftovers=True)
     assert store.files[f"linux-64/{package.name}"] == package.read_bytes()
 
 
@@ -266,3 +266,20 @@ def test_what_readers_find(package: Path, tmp_path: Path) -> None:
     records = rattler.run(rattler.Gateway().query([channel.url], [rattler.Subdir("linux-64")], ["libtoy"]))
     assert [one.file_name for found in records for one in found] == [package.name]
     shutil.rmtree(folder)
+
+
+def test_removed_packages_leave_the_indexes_first(package: Path, tmp_path: Path) -> None:
+    second = tmp_path / package.name.replace("libtoy-", "second-")
+    rewrite(package, second, {"name": "second"})
+    store = MemoryStore()
+    publish(store, package, second)
+    path = f"linux-64/{second.name}"
+
+    def plan(catalogue: Catalogue) -> PublishPlan:
+        return publishing.plan_removal(store.address, catalogue, [path] if path in catalogue.packages else [])
+
+    assert carry_out(store, plan, NullReporter()).removed == (path,)
+    assert path not in store.files
+    assert json.loads(store.files["linux-64/repodata.json"])["removed"] == [second.name]
+    publish(store, second)
+    assert json.loads(store.files["linux-64/repodata.json"])["removed"] == []

@@ -18,12 +18,12 @@ from slipway.channel.stores import s3, web
 from slipway.channel.stores.folder import FolderStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from slipway.channel.stores.stored import Stored
 
-SCHEMES = "a folder, file://, s3://BUCKET/..., http(s)://"
-"""The addresses that `open_store` knows, for messages."""
+SCHEMES = ("file", "s3", "http", "https")
+"""What addresses begin with that `open_store` knows; a path is as good as ``file``."""
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 """What a path does not begin with, unless it says ``./`` before; one letter is a drive."""
@@ -59,16 +59,16 @@ def scheme_of(address: str) -> str:
     return found[1].lower() if found else "file"
 
 
-def check_address(address: str) -> None:
-    """See to it that something can be published there.
+def check_scheme(address: str, known: Sequence[str] = SCHEMES) -> None:
+    """See to it that an address is of a known kind.
 
     Raises:
-        UsageError: the address is of no kind that is known.
+        UsageError: it is not.
     """
-    known = ("file", "s3", "http", "https")
     if (scheme := scheme_of(address)) not in known:
         close = difflib.get_close_matches(scheme, known, n=1)
-        hint = f"did you mean `{close[0]}:`?" if close else f"known: {SCHEMES}"
+        listed = ", ".join(f"{one}://" for one in known)
+        hint = f"did you mean `{close[0]}:`?" if close else f"known: a folder, {listed}"
         raise UsageError(f"nothing can be published to `{scheme}:`", where=address, hint=hint)
 
 
@@ -82,7 +82,7 @@ def open_store(address: str, *, alone: bool = False) -> Iterator[ChannelStore]:
     Raises:
         UsageError: the address is of no kind that is known.
     """
-    check_address(address)
+    check_scheme(address)
     scheme = scheme_of(address)
     if scheme == "s3":
         yield s3.BucketStore(address)

@@ -9,7 +9,7 @@ import pytest
 
 from slipway.base.errors import ChannelError, NetworkError, UsageError
 from slipway.base.files import hash_file
-from slipway.channel.stores import check_address, open_store
+from slipway.channel.stores import check_scheme, open_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +108,7 @@ def test_unknown_addresses_are_errors(address: str, hint: str) -> None:
 def test_paths_are_no_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for address in ("ch", "./s3:odd", "C:/x", f"file://{tmp_path}/c%20h"):
-        check_address(address)
+        check_scheme(address)
     with open_store(f"file://{tmp_path}/c%20h") as store:
         store.write("a", b"1")
     assert (tmp_path / "c h/a").read_bytes() == b"1"

@@ -1,0 +1,50 @@
+"""`slipway channel prune`: keep the last builds of each variant, and what they need."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from slipway.channel import publishing, stores
+from slipway.channel.retention import find_old
+
+if TYPE_CHECKING:
+    from slipway.base.log import Reporter
+    from slipway.channel.catalogue import Catalogue
+    from slipway.channel.publishing import PublishPlan
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("address", metavar="ADDRESS", help="the channel, as `slipway publish --to` takes it")
+    parser.add_argument("--keep", type=_count, required=True, metavar="N", help="how many builds of each variant stay")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan, and change nothing")
+    parser.add_argument("--alone", action="store_true", help="nobody else publishes there, see `slipway publish`")
+    parser.add_argument("--json", action="store_true", help="print the plan as JSON")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is no whole number above 0")
+    return int(text)
+
+
+def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    """Take packages out: of the indexes first, then their files."""
+    with stores.open_store(arguments.address, alone=arguments.alone) as store:
+
+        def plan(catalogue: Catalogue) -> PublishPlan:
+            return publishing.plan_removal(store.address, catalogue, find_old(catalogue, arguments.keep))
+
+        if arguments.dry_run:
+            done = plan(publishing.read_catalogue(store)[0])
+        else:
+            with reporter.step(f"prune {store.address}"):
+                done = publishing.carry_out(store, plan, reporter)
+    if arguments.json:
+        print(json.dumps(done.to_json(), indent=2))
+        return 0
+    for line in done.lines():
+        reporter.line(line)
+    return 0
