@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from torch import _C
 
+has_lapack = has_spectral = True  # every build has LAPACK's functions and Fourier transforms
+has_mkl, has_openmp = _C._has_mkl, _C._has_openmp
+
 
 def show() -> str:
     """Compiler, BLAS, OpenMP and instruction sets, one per line."""

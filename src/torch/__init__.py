@@ -66,6 +66,7 @@ __version__ = TorchVersion(version.__version__)
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
+bit = uint1  # noqa: F821 - a dtype from the table above
 
 # `torch.version.cuda` asks the plug-in, which may be installed after this package was built.
 version.__getattr__ = _bindings.version_attribute  # type: ignore[method-assign]
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
         autograd as autograd,
         backends as backends,
         compiler as compiler,
+        cpu as cpu,
         cuda as cuda,
         distributed as distributed,
         distributions as distributions,
@@ -118,9 +120,21 @@ if TYPE_CHECKING:
         utils as utils,
         xpu as xpu,
     )
+    from torch.__config__ import (
+        has_lapack as has_lapack,
+        has_mkl as has_mkl,
+        has_openmp as has_openmp,
+        has_spectral as has_spectral,
+    )
     from torch._C._dtypes import *  # noqa: F403
     from torch._C._VariableFunctions import *  # noqa: F403
     from torch._compile import compile as compile
+    from torch._devices import (
+        Event as Event,
+        Stream as Stream,
+        get_device as get_device,
+        get_device_module as get_device_module,
+    )
     from torch._file_reader import PyTorchFileReader as PyTorchFileReader
     from torch._legacy import (
         BFloat16Tensor as BFloat16Tensor,
@@ -144,15 +158,37 @@ if TYPE_CHECKING:
     )
     from torch._lobpcg import lobpcg as lobpcg
     from torch._lowrank import pca_lowrank as pca_lowrank, svd_lowrank as svd_lowrank
-    from torch._ops import ops as ops
+    from torch._ops import Tag as Tag, ops as ops
     from torch._switches import (
         are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
         get_deterministic_debug_mode as get_deterministic_debug_mode,
         get_float32_matmul_precision as get_float32_matmul_precision,
+        get_num_interop_threads as get_num_interop_threads,
+        init_num_threads as init_num_threads,
         is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+        is_warn_always_enabled as is_warn_always_enabled,
         set_deterministic_debug_mode as set_deterministic_debug_mode,
         set_float32_matmul_precision as set_float32_matmul_precision,
+        set_flush_denormal as set_flush_denormal,
+        set_num_interop_threads as set_num_interop_threads,
+        set_warn_always as set_warn_always,
         use_deterministic_algorithms as use_deterministic_algorithms,
+    )
+    from torch._symbolic import (
+        SymBool as SymBool,
+        SymFloat as SymFloat,
+        SymInt as SymInt,
+        sym_constrain_range as sym_constrain_range,
+        sym_constrain_range_for_size as sym_constrain_range_for_size,
+        sym_float as sym_float,
+        sym_fresh_size as sym_fresh_size,
+        sym_int as sym_int,
+        sym_ite as sym_ite,
+        sym_max as sym_max,
+        sym_min as sym_min,
+        sym_not as sym_not,
+        sym_sqrt as sym_sqrt,
+        sym_sum as sym_sum,
     )
     from torch._tensor_str import (
         set_printoptions as set_printoptions,
@@ -163,6 +199,8 @@ if TYPE_CHECKING:
     )
     from torch.amp import autocast as autocast
     from torch.amp.autocast_mode import (
+        autocast_decrement_nesting as autocast_decrement_nesting,
+        autocast_increment_nesting as autocast_increment_nesting,
         clear_autocast_cache as clear_autocast_cache,
         get_autocast_cpu_dtype as get_autocast_cpu_dtype,
         get_autocast_dtype as get_autocast_dtype,
@@ -171,12 +209,16 @@ if TYPE_CHECKING:
         is_autocast_cpu_enabled as is_autocast_cpu_enabled,
         is_autocast_enabled as is_autocast_enabled,
         set_autocast_cache_enabled as set_autocast_cache_enabled,
+        set_autocast_cpu_dtype as set_autocast_cpu_dtype,
+        set_autocast_cpu_enabled as set_autocast_cpu_enabled,
         set_autocast_dtype as set_autocast_dtype,
         set_autocast_enabled as set_autocast_enabled,
+        set_autocast_gpu_dtype as set_autocast_gpu_dtype,
     )
     from torch.autograd.anomaly_mode import (
         is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
         is_anomaly_enabled as is_anomaly_enabled,
+        set_anomaly_enabled as set_anomaly_enabled,
     )
     from torch.func import vmap as vmap
     from torch.functional import (
@@ -189,6 +231,7 @@ if TYPE_CHECKING:
         cartesian_prod as cartesian_prod,
         cdist as cdist,
         chain_matmul as chain_matmul,
+        cond as cond,
         einsum as einsum,
         get_default_device as get_default_device,
         is_storage as is_storage,
@@ -206,6 +249,23 @@ if TYPE_CHECKING:
         unique_consecutive as unique_consecutive,
         unravel_index as unravel_index,
     )
+    from torch.jit import fork as fork, wait as wait
+    from torch.nn.functional.positional import (
+        affine_grid_generator as affine_grid_generator,
+        ctc_loss as ctc_loss,
+        embedding_bag as embedding_bag,
+        grid_sampler as grid_sampler,
+        grid_sampler_2d as grid_sampler_2d,
+        grid_sampler_3d as grid_sampler_3d,
+        gru as gru,
+        gru_cell as gru_cell,
+        lstm as lstm,
+        lstm_cell as lstm_cell,
+        rnn_relu as rnn_relu,
+        rnn_relu_cell as rnn_relu_cell,
+        rnn_tanh as rnn_tanh,
+        rnn_tanh_cell as rnn_tanh_cell,
+    )
     from torch.random import (
         fork_rng as fork_rng,
         get_rng_state as get_rng_state,
@@ -213,12 +273,13 @@ if TYPE_CHECKING:
         manual_seed as manual_seed,
         seed as seed,
         set_rng_state as set_rng_state,
+        thread_safe_generator as thread_safe_generator,
     )
     from torch.serialization import (
         load as load,
         save as save,
     )
-    from torch.storage import Storage as Storage, TypedStorage as TypedStorage
+    from torch.storage import Storage as Storage, TypedStorage as TypedStorage, from_file as from_file
     from torch.utils.dlpack import from_dlpack as from_dlpack
 
     # Not in the stubs of the core, which list what tensors can be of.
@@ -233,6 +294,26 @@ if TYPE_CHECKING:
     quint8: dtype
     qint32: dtype
     quint4x2: dtype
+    quint2x4: dtype
+    bits1x8: dtype
+    bits2x4: dtype
+    bits4x2: dtype
+    bits8: dtype
+    bits16: dtype
+    int1: dtype
+    int2: dtype
+    int3: dtype
+    int4: dtype
+    int5: dtype
+    int6: dtype
+    int7: dtype
+    uint1: dtype
+    uint2: dtype
+    uint3: dtype
+    uint4: dtype
+    uint5: dtype
+    uint6: dtype
+    uint7: dtype
 else:
 
     def __getattr__(name):

@@ -19,7 +19,8 @@ LAZY_ATTRIBUTES = {
     **dict.fromkeys(["load", "save"], "torch.serialization"),
     **dict.fromkeys(["finfo", "iinfo"], "torch._type_info"),
     **dict.fromkeys(
-        ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"], "torch.random"
+        ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state", "thread_safe_generator"],
+        "torch.random",
     ),
     **dict.fromkeys(
         [
@@ -32,6 +33,7 @@ LAZY_ATTRIBUTES = {
             "cartesian_prod",
             "cdist",
             "chain_matmul",
+            "cond",
             "einsum",
             "get_default_device",
             "is_storage",
@@ -55,15 +57,60 @@ LAZY_ATTRIBUTES = {
     **dict.fromkeys(["pca_lowrank", "svd_lowrank"], "torch._lowrank"),
     "lobpcg": "torch._lobpcg",
     **dict.fromkeys(["eig", "lstsq", "matrix_rank", "solve", "symeig"], "torch._linalg_utils"),
-    "ops": "torch._ops",
+    **dict.fromkeys(["Tag", "ops"], "torch._ops"),
     "from_dlpack": "torch.utils.dlpack",
     "PyTorchFileReader": "torch._file_reader",
-    **dict.fromkeys(["is_anomaly_enabled", "is_anomaly_check_nan_enabled"], "torch.autograd.anomaly_mode"),
+    **dict.fromkeys(
+        ["is_anomaly_enabled", "is_anomaly_check_nan_enabled", "set_anomaly_enabled"], "torch.autograd.anomaly_mode"
+    ),
+    **dict.fromkeys(["Event", "Stream", "get_device", "get_device_module"], "torch._devices"),
+    **dict.fromkeys(["has_lapack", "has_mkl", "has_openmp", "has_spectral"], "torch.__config__"),
+    **dict.fromkeys(["fork", "wait"], "torch.jit"),
+    **dict.fromkeys(
+        [
+            "SymBool",
+            "SymFloat",
+            "SymInt",
+            "sym_constrain_range",
+            "sym_constrain_range_for_size",
+            "sym_float",
+            "sym_fresh_size",
+            "sym_int",
+            "sym_ite",
+            "sym_max",
+            "sym_min",
+            "sym_not",
+            "sym_sqrt",
+            "sym_sum",
+        ],
+        "torch._symbolic",
+    ),
+    **dict.fromkeys(
+        [
+            "affine_grid_generator",
+            "ctc_loss",
+            "embedding_bag",
+            "grid_sampler",
+            "grid_sampler_2d",
+            "grid_sampler_3d",
+            "gru",
+            "gru_cell",
+            "lstm",
+            "lstm_cell",
+            "rnn_relu",
+            "rnn_relu_cell",
+            "rnn_tanh",
+            "rnn_tanh_cell",
+        ],
+        "torch.nn.functional.positional",
+    ),
     "vmap": "torch.func",
     "compile": "torch._compile",
     "autocast": "torch.amp",
     **dict.fromkeys(
         [
+            "autocast_decrement_nesting",
+            "autocast_increment_nesting",
             "clear_autocast_cache",
             "get_autocast_cpu_dtype",
             "get_autocast_dtype",
@@ -72,8 +119,11 @@ LAZY_ATTRIBUTES = {
             "is_autocast_cpu_enabled",
             "is_autocast_enabled",
             "set_autocast_cache_enabled",
+            "set_autocast_cpu_dtype",
+            "set_autocast_cpu_enabled",
             "set_autocast_dtype",
             "set_autocast_enabled",
+            "set_autocast_gpu_dtype",
         ],
         "torch.amp.autocast_mode",
     ),
@@ -82,14 +132,20 @@ LAZY_ATTRIBUTES = {
             "are_deterministic_algorithms_enabled",
             "get_deterministic_debug_mode",
             "get_float32_matmul_precision",
+            "get_num_interop_threads",
+            "init_num_threads",
             "is_deterministic_algorithms_warn_only_enabled",
+            "is_warn_always_enabled",
             "set_deterministic_debug_mode",
             "set_float32_matmul_precision",
+            "set_flush_denormal",
+            "set_num_interop_threads",
+            "set_warn_always",
             "use_deterministic_algorithms",
         ],
         "torch._switches",
     ),
-    **dict.fromkeys(["Storage", "TypedStorage"], "torch.storage"),
+    **dict.fromkeys(["Storage", "TypedStorage", "from_file"], "torch.storage"),
     "set_default_tensor_type": "torch._legacy",
     **dict.fromkeys([f"{name}Tensor" for name in LEGACY_NAMES], "torch._legacy"),
     **dict.fromkeys(
@@ -101,7 +157,6 @@ LAZY_ATTRIBUTES = {
 # What PyTorch has and this torch has not. The text says what to do.
 NOT_HERE = {
     "sparse": "use dense tensors",
-    "chalf": "use torch.complex64",
 }
 
 # What a function in front of it calls, and nobody else: torch.unique(dim=...).
@@ -139,6 +194,10 @@ def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
     spec = PathFinder.find_spec(f"torch.{name}", _folders())
     if spec is not None and spec.origin is not None:  # a folder without Python files has no origin
         return import_module(f"torch.{name}")
+    if name.startswith("_") and not name.startswith("__"):
+        operator = getattr(_C._VariableFunctions, name, None)  # torch._unique2: no public name, and PyTorch has it
+        if operator is not None:
+            return operator
     from torch._missing import missing_name
 
     raise missing_name("torch", name, NOT_HERE.get(name, ""))

@@ -120,3 +120,13 @@ def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
     call.__original_fn = fn  # type: ignore[attr-defined]
     call.__script_if_tracing_wrapper = True  # type: ignore[attr-defined]
     return call
+
+
+class _BroadcastingList:
+    """`BroadcastingList2[int]`: the type of an argument that is a list of two, or one number that counts for both."""
+
+    def __getitem__(self, types: Any) -> None:
+        pass
+
+
+BroadcastingList1, BroadcastingList2, BroadcastingList3 = _BroadcastingList(), _BroadcastingList(), _BroadcastingList()

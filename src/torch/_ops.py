@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 import torch
@@ -10,6 +11,15 @@ from torch import _C, library
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 
 OpOverload = library.OperatorBase
+
+# What `torch.library.define` is told about an operator, for compilers; eager programs compute without it.
+Tag = Enum(
+    "Tag",
+    "core cudagraph_unsafe data_dependent_output dynamic_output_shape flexible_layout generated inplace inplace_view "
+    "maybe_aliasing_or_mutating needs_contiguous_strides needs_exact_strides needs_fixed_stride_order "
+    "nondeterministic_bitwise nondeterministic_seeded out out_variant pointwise pt2_compliant_tag reduction view_copy",
+    module="torch",
+)
 
 
 class OpOverloadPacket:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+
+from torch import _C
 
 _MATMUL_PRECISIONS = ("highest", "high", "medium")
 _matmul_precision = "highest"
 _deterministic, _warn_only = False, False
+_warn_always = False
+_interop_threads: int | None = None
 
 
 def get_float32_matmul_precision() -> str:
@@ -56,3 +61,42 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     if mode not in (0, 1, 2):
         raise RuntimeError(f"invalid value of debug_mode, expected one of 0, 1, 2, {', '.join(names)}: {debug_mode!r}")
     use_deterministic_algorithms(mode > 0, warn_only=mode == 1)
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Whether this thread takes numbers below the smallest normal one for 0. Returns whether the processor can."""
+    return _C._set_flush_denormal(mode)
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Whether a warning that PyTorch gives once per process comes each time. Operators here give theirs each time."""
+    global _warn_always
+    if not isinstance(b, bool):
+        raise TypeError(f"set_warn_always expects a bool, but got {type(b).__name__}")
+    _warn_always = b
+
+
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` set."""
+    return _warn_always
+
+
+def get_num_interop_threads() -> int:
+    """How many operators TorchScript may run at a time; eager programs run one after the other."""
+    return (os.cpu_count() or 1) if _interop_threads is None else _interop_threads
+
+
+def set_num_interop_threads(threads: int, /) -> None:
+    """Sets what `get_num_interop_threads` gives, once. RuntimeError for less than 1, or if it was set before."""
+    global _interop_threads
+    if not isinstance(threads, int) or isinstance(threads, bool):
+        raise TypeError(f"set_num_interop_threads expects an int, but got {type(threads).__name__}")
+    if threads < 1:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    if _interop_threads is not None:
+        raise RuntimeError("cannot set number of interop threads: it has been set before")
+    _interop_threads = threads
+
+
+def init_num_threads() -> None:
+    """Makes a thread use as many threads for an operator as others do: they always do here."""

@@ -287,11 +287,117 @@ class Tensor(_C.TensorBase):
         )
 
     @overridable
+    def where(self, condition: Tensor, other: Any) -> Tensor:
+        """This tensor's elements where `condition`, those of `other` elsewhere."""
+        return _C._VariableFunctions.where(condition, self, other)
+
+    @overridable
+    def chalf(self, *, memory_format: Any = None) -> Tensor:
+        """`to(torch.complex32)`, of which there are no tensors here: NotImplementedError."""
+        return self.to(_C._named_dtypes.complex32)
+
+    @overridable
+    def dim_order(self, *, ambiguity_check: bool | list[_C.memory_format] = False) -> tuple[int, ...]:
+        """The dimensions as memory has them, the one with the longest steps first.
+
+        RuntimeError with `ambiguity_check` where other orders would do, too.
+        """
+        from torch import _rare_methods
+
+        return _rare_methods.dim_order(self, ambiguity_check)
+
+    @overridable
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Replaces each element of a tensor on the CPU by what `callable` makes of it. Slow: it is called for each."""
+        from torch import _rare_methods
+
+        return _rare_methods.map_elements(self, "apply_", callable)
+
+    @overridable
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+        """Replaces each element by what `callable` makes of it and of that of `tensor`. Slow: it is called for each."""
+        from torch import _rare_methods
+
+        return _rare_methods.map_elements(self, "map_", callable, tensor)
+
+    @overridable
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+        """Replaces each element by what `callable` makes of it and of those of `x` and `y`."""
+        from torch import _rare_methods
+
+        return _rare_methods.map_elements(self, "map2_", callable, x, y)
+
+    @overridable
+    def module_load(self, other: Tensor, assign: bool = False) -> Tensor:
+        """What `load_state_dict` puts in this tensor's place: `other`, or this one with its values, without history."""
+        if assign:
+            return other.detach()
+        return self.copy_(other).detach()
+
+    @overridable
+    def pin_memory(self, device: Any = None) -> Tensor:
+        """Memory that CUDA devices read directly: there is none here. RuntimeError without a CUDA device."""
+        from torch import _rare_methods
+
+        _rare_methods.pin_memory(self)
+
+    @overridable
+    def reinforce(self, reward: Any) -> Any:
+        """Raises RuntimeError: use torch.distributions."""
+        from torch import _rare_methods
+
+        _rare_methods.reinforce(reward)
+
+    const_data_ptr = _C.TensorBase.data_ptr
+
+    @property
+    def name(self) -> None:
+        """None: tensors have no names."""
+
+    @property
+    def volatile(self) -> bool:
+        """False; a flag of PyTorch before 0.4, whose successor is `torch.no_grad()`."""
+        import warnings
+
+        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+        return False
+
+    @overridable
+    def resize(self, *sizes: Any) -> Tensor:
+        """This tensor in another shape of as many elements; an old name of `reshape`, with a warning."""
+        from torch import _rare_methods
+
+        return _rare_methods.resize(self, *sizes)
+
+    @overridable
+    def resize_as(self, tensor: Tensor) -> Tensor:
+        """This tensor in the shape of another one; an old name of `reshape_as`, with a warning."""
+        return self.resize(tensor.size())
+
+    @overridable
     def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
         """See :func:`torch.lu`."""
         from torch import functional
 
         return functional.lu(self, pivot, get_infos)
+
+
+def _add_missing(name: str, home: str, what: str, *arguments: str) -> None:
+    """A method that raises the error of a function of another module, which is imported when it is called."""
+
+    def method(self: Tensor, *_arguments: Any, **_options: Any) -> Any:
+        from importlib import import_module
+
+        getattr(import_module(home), what)(*arguments)
+
+    method.__name__ = name
+    setattr(Tensor, name, method)
+
+
+for _name in ("eig", "lstsq", "solve", "symeig"):
+    _add_missing(_name, "torch._linalg_utils", _name)
+for _name in ("ipu", "mtia", "xpu"):
+    _add_missing(_name, "torch._rare_methods", "move_to_missing", _name)
 
 
 def _convert(result: Any, kind: type[Tensor]) -> Any:

@@ -114,6 +114,30 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     return out.resize_(result.shape).copy_(result)
 
 
+def cond(
+    pred: bool | float | Tensor,
+    true_fn: Callable[..., Any],
+    false_fn: Callable[..., Any],
+    operands: tuple[Any, ...] | list[Any] = (),
+) -> Any:
+    """What `true_fn` or `false_fn` makes of `operands`, as `pred` says. Only the one that is called is recorded.
+
+    RuntimeError for a `pred` that is no number and no tensor of one element.
+
+    >>> torch.cond(torch.tensor(False), torch.sin, torch.neg, (torch.ones(1),))
+    tensor([-1.])
+    """
+    if not isinstance(pred, (bool, int, float, torch.Tensor)):
+        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")
+    if isinstance(pred, torch.Tensor) and pred.numel() != 1:
+        raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
+    if not callable(true_fn) or not callable(false_fn):
+        raise RuntimeError("Expected both branches to be callable.")
+    if not isinstance(operands, (tuple, list)):
+        raise RuntimeError(f"Expected operands to be a tuple of possibly nested dict/list/tuple, got {operands}.")
+    return (true_fn if pred else false_fn)(*operands)
+
+
 @overridable
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """The positions, one tensor per dimension of `shape`, that positions in the flattened shape mean.

@@ -62,3 +62,8 @@ def fork_rng(devices: Iterable[int] | None = None, enabled: bool = True) -> Iter
         set_rng_state(state)
         for number, cuda_state in zip(numbers, cuda_states, strict=True):
             torch.cuda.set_rng_state(cuda_state, number)
+
+
+def thread_safe_generator() -> _C.Generator | None:
+    """The generator of a thread that loads data; None here, where processes do, and `default_generator` is theirs."""
+    return None

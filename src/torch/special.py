@@ -5,7 +5,8 @@ Floating dtypes; integers are computed in the default one. The rows of native_fu
 
 from typing import Any
 
-from torch import _C
+from torch import _C, Tensor as Tensor
+from torch._notes import common_args as common_args, multi_dim_common as multi_dim_common
 
 _special = _C._special
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -212,7 +213,6 @@ def _load_from_bytes(data: bytes) -> Any:
 def _map_file(filename: str, shared: bool = False, nbytes: int = 0) -> torch.UntypedStorage:
     """`UntypedStorage.from_file`: the first bytes (0: all) of a file; what is written reaches it only if `shared`."""
     import mmap
-    from pathlib import Path
 
     path = Path(filename)
     if shared and (not path.exists() or path.stat().st_size < nbytes):
@@ -222,6 +222,35 @@ def _map_file(filename: str, shared: bool = False, nbytes: int = 0) -> torch.Unt
         access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
         memory = mmap.mmap(file.fileno(), nbytes, access=access)
     return torch.frombuffer(memory, dtype=torch.uint8).untyped_storage()
+
+
+def from_file(
+    filename: str,
+    shared: bool | None = None,
+    size: int = 0,
+    *,
+    dtype: torch.dtype | None = None,
+    layout: torch.layout | None = None,
+    device: torch.device | str | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> torch.Tensor:
+    """The first `size` elements of a file as a vector, mapped into memory; what is written reaches it only if `shared`.
+
+    A shared file is made, or made longer, as needed. RuntimeError if another one is too short.
+    """
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    if layout not in (None, torch.strided) or (device is not None and torch.device(device).type != "cpu") or pin_memory:
+        raise RuntimeError("from_file: a mapped file is strided memory of the CPU")
+    if size == 0:
+        return torch.empty(0, dtype=dtype, requires_grad=requires_grad)
+    nbytes = size * dtype.itemsize
+    if not shared and Path(filename).stat().st_size < nbytes:
+        raise RuntimeError(
+            f"unable to mmap {nbytes} bytes from file <{filename}>: it has {Path(filename).stat().st_size}"
+        )
+    memory = torch.UntypedStorage.from_file(filename, bool(shared), nbytes)
+    return torch.empty(0, dtype=dtype).set_(memory, 0, (size,), (1,)).requires_grad_(requires_grad)
 
 
 def _slice_storage(storage: torch.UntypedStorage, part: slice) -> torch.UntypedStorage:

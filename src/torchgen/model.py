@@ -158,10 +158,11 @@ class FunctionSchema:
 
 
 class Variant(Enum):
-    """Where users find a function."""
+    """Where users find a function; INPLACE_FUNCTION: Python shows the in-place face as a function, too."""
 
     FUNCTION = "function"
     METHOD = "method"
+    INPLACE_FUNCTION = "inplace_function"
 
 
 class PythonModule(Enum):
@@ -266,14 +267,15 @@ class Face:
 
     @property
     def variants(self) -> frozenset[Variant]:
-        """An in-place face is a method only, an out= face a function only; the rest is as declared.
+        """An in-place face is a method (and a function if its row says so), an out= face a function only.
 
         A face whose `self` is a number cannot be a method.
         """
         if self.kind is FaceKind.OUT or prefixed_module(self.name):
             return frozenset({Variant.FUNCTION})
         if self.kind is FaceKind.INPLACE:
-            return frozenset({Variant.METHOD})
+            shown = {Variant.FUNCTION} if Variant.INPLACE_FUNCTION in self.native.variants else set()
+            return frozenset({Variant.METHOD} | shown)
         return self.native.variants - ({Variant.METHOD} if "self" in self.wrapped else set())
 
     @property

@@ -31,7 +31,10 @@ def wrapper(face: Face, node: NodeClass | None) -> str:
         result = names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
         return _define(signature, [*_guard(face), *_check_out(face, node), *_run(face), f"return {result};"])
     if face.kind is FaceKind.INPLACE and face.native.kind is not Kind.STRUCTURED:
-        return _define(signature, [f"return write_in_place(self, at::{_plain_call(face)});"])
+        tensors = [item.name for item in face.schema.arguments if item.type.is_tensor or item.type.is_tensor_list]
+        # What is recorded may need the values that are about to be overwritten.
+        kept = f"before_write(self, any_requires_grad({', '.join(tensors)}))"
+        return _define(signature, [f"return write_in_place(self, at::{_plain_call(face, self=kept)});"])
     if face.native.kind is Kind.COMPOSITE:
         return _define(signature, [f"return native::{_native_call(face)};"])
     check = _check_inplace_without_formula(face) if node is None else []
@@ -59,9 +62,9 @@ def _alias_face(face: Face) -> str:
     return _define(api.function_signature(face), [f"return at::{api.call(target)};"])
 
 
-def _plain_call(face: Face) -> str:
+def _plain_call(face: Face, **values: str) -> str:
     """Calls the function that this is the in-place or out= face of."""
-    return api.call(api.function_signature(replace(face, kind=FaceKind.SELF)))
+    return api.call(api.function_signature(replace(face, kind=FaceKind.SELF)), **values)
 
 
 def _number_face(face: Face) -> str:

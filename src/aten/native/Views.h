@@ -22,6 +22,15 @@ inline Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes
   return alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());
 }
 
+// A view of another dtype on the same storage; strides and offset count elements of `dtype`.
+inline Tensor alias_as(const Tensor& self, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
+                int64_t storage_offset) {
+  Tensor result(c10::make_intrusive<TensorImpl>(self.storage(), dtype, self.device()));
+  result.impl()->set_version_counter(self.impl()->version_counter());
+  result.impl()->set_sizes_and_strides(sizes, strides, storage_offset);
+  return result;
+}
+
 // Marks views that one function returned together: autograd refuses to record in-place writes to them. `function` is the
 // name in its message and lives as long as the program. (Defined with autograd.)
 void mark_as_several_views(const std::vector<Tensor>& views, const char* function);

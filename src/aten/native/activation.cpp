@@ -9,6 +9,7 @@
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 
+#include <cmath>
 #include <limits>
 
 namespace at::native {
@@ -109,6 +110,36 @@ void elu_backward(const Tensor& grad_output, const Tensor& self, const Scalar& a
 Tensor selu(const Tensor& self) { return at::elu(self, Scalar(kSeluAlpha), Scalar(kSeluScale)); }
 Tensor& selu_(Tensor& self) { return at::elu_(self, Scalar(kSeluAlpha), Scalar(kSeluScale)); }
 
+Tensor celu(const Tensor& self, const Scalar& alpha) {
+  TORCH_CHECK(alpha.toDouble() != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
+  return at::elu(self, alpha, Scalar(1.0), Scalar(1 / alpha.toDouble()));
+}
+
+Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
+  return at::masked_fill(self, at::le(self, threshold), value);
+}
+
+Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
+  check_floating(self, "hardshrink_cpu");
+  const Scalar lower(-lambd.toDouble());
+  return at::masked_fill(self, at::logical_and(at::ge(self, lower), at::le(self, lambd)), Scalar(0));
+}
+
+Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training, const Generator& generator) {
+  const double low = lower.toDouble();
+  const double high = upper.toDouble();
+  TORCH_CHECK(low <= high, "Lower bound should be less than or equal to the upper bound");
+  check_floating(self, "rrelu_with_noise_out_cpu");
+  if (!training) return at::leaky_relu(self, Scalar((low + high) / 2));
+  // Only what is not positive draws a number, in its order.
+  const Tensor below = at::le(self.detach(), Scalar(0));
+  Tensor drawn = at::empty({at::count_nonzero(below).item<int64_t>()}, TensorOptions(kDouble));
+  drawn.uniform_(low, high, generator);
+  Tensor slopes = at::ones_like(self.detach());
+  slopes.index_put_({below}, drawn.to(self.device()).to(self.dtype(), false));
+  return at::mul(self, slopes);
+}
+
 void hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {
   TORCH_CHECK(self.dtype() != kBool, "Bool inputs not supported for hardtanh");
   TORCH_CHECK(self.dtype() != kByte || (min_val.toDouble() >= 0 && max_val.toDouble() >= 0),
@@ -188,6 +219,53 @@ Tensor dropout(const Tensor& input, double p, bool train) {
   noise.bernoulli_(1 - p);
   noise.div_(Scalar(1 - p));
   return at::mul(input, noise);
+}
+
+std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train) {
+  if (input.numel() == 0) return {input, at::empty_like(input)};
+  if (!train.value_or(true)) return {at::alias(input), at::ones_like(input, TensorOptions(kBool))};
+  const Tensor kept = at::empty_like(input).bernoulli_(1 - p).to(kBool, false);
+  return {at::mul(at::mul(input, kept), Scalar(p == 1 ? 0.0 : 1 / (1 - p))), kept};
+}
+
+namespace {
+
+// Where `noise` (of the input's shape, or a number per channel) is 0, the input becomes what SELU tends to below 0; a factor
+// and a shift then keep mean and variance. They are returned.
+std::pair<Tensor, Tensor> alpha_noise(IntArrayRef shape, const Tensor& input, double p) {
+  constexpr double lowest = kSeluAlpha * kSeluScale;
+  Tensor noise = at::empty(shape, input.options());
+  noise.bernoulli_(1 - p);
+  const double factor = 1 / std::sqrt((lowest * lowest * p + 1) * (1 - p));
+  Tensor shift = at::add(noise, Scalar(-1)).mul_(Scalar(lowest * factor)).add_(Scalar(lowest * factor * p));
+  return {noise.mul_(Scalar(factor)), std::move(shift)};
+}
+
+Tensor drop_to_alpha(const Tensor& input, IntArrayRef shape, double p) {
+  if (p == 1) return at::mul(input, at::zeros_like(input));
+  const auto [factor, shift] = alpha_noise(shape, input, p);
+  return at::add(at::mul(input, factor), shift);
+}
+
+Tensor& drop_to_alpha_(Tensor& self, IntArrayRef shape, double p) {
+  if (p == 1) return self.mul_(at::zeros_like(self));
+  const auto [factor, shift] = alpha_noise(shape, self, p);
+  return self.mul_(factor).add_(shift);
+}
+
+}  // namespace
+
+Tensor alpha_dropout(const Tensor& input, double p, bool train) {
+  return drops(input, p, train) ? drop_to_alpha(input, input.sizes(), p) : input;
+}
+Tensor& alpha_dropout_(Tensor& self, double p, bool train) {
+  return drops(self, p, train) ? drop_to_alpha_(self, self.sizes(), p) : self;
+}
+Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
+  return drops(input, p, train) ? drop_to_alpha(input, channels_of(input), p) : input;
+}
+Tensor& feature_alpha_dropout_(Tensor& self, double p, bool train) {
+  return drops(self, p, train) ? drop_to_alpha_(self, channels_of(self), p) : self;
 }
 
 Tensor clamp_min(const Tensor& self, const Scalar& min) { return at::clamp(self, min, std::nullopt); }

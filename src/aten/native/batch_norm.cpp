@@ -166,6 +166,99 @@ Tensor _batch_norm_weight_gradient(const Tensor& grad_output, const Tensor& inpu
   return at::detail::to_dtype(at::mul(product, widened(invstd)), mean.dtype());
 }
 
+std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                                                            const Tensor& running_mean, const Tensor& running_var, bool training,
+                                                            double momentum, double eps) {
+  return at::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
+}
+std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit_no_stats(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                                                                     bool training, double momentum, double eps) {
+  return at::native_batch_norm(input, weight, bias, {}, {}, training, momentum, eps);
+}
+
+// ---------------------------------------------------------------------------------------------- in parts, for batches in parts
+//
+// Each process computes the moments of its part, all of them join them, and each normalises its part.
+
+std::tuple<Tensor, Tensor> batch_norm_stats(const Tensor& input, double eps) {
+  const auto [mean, variance] = channel_moments(widened(at::detail::to_contiguous(input)));
+  return {mean, at::rsqrt(at::add(variance, Scalar(eps)))};
+}
+
+Tensor batch_norm_elemt(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd,
+                        [[maybe_unused]] double eps) {
+  Tensor result = at::mul(at::sub(input, along_channels(mean, input)), along_channels(invstd, input));
+  if (weight.defined()) result = at::mul(result, along_channels(weight, input));
+  if (bias.defined()) result = at::add(result, along_channels(bias, input));
+  return result;
+}
+
+namespace {
+
+// Moves running moments towards those of a batch; the variance is given over n and kept over n - 1.
+void move_running(const Tensor& running_mean, const Tensor& running_var, const Tensor& mean, const Tensor& unbiased, double momentum) {
+  Tensor old_mean = running_mean;
+  Tensor old_variance = running_var;
+  if (old_mean.defined()) old_mean.lerp_(at::detail::to_dtype(mean, old_mean.dtype()), Scalar(momentum));
+  if (old_variance.defined()) old_variance.lerp_(at::detail::to_dtype(unbiased, old_variance.dtype()), Scalar(momentum));
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> batch_norm_update_stats(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
+                                                   double momentum) {
+  TORCH_CHECK(input.dim() >= 2, "batch_norm_update_stats: expected an input of at least 2 dimensions, but got one of size ",
+              input.sizes());
+  check_channels(running_mean, "running_mean", input);
+  check_channels(running_var, "running_var", input);
+  const auto [mean, variance] = channel_moments(widened(at::detail::to_contiguous(input)));
+  const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, input.sizes()[1]));
+  move_running(running_mean, running_var, mean, at::mul(variance, Scalar(count / (count - 1))), momentum);
+  return {mean, variance};
+}
+
+std::tuple<Tensor, Tensor> batch_norm_gather_stats_with_counts(const Tensor& /*input*/, const Tensor& mean, const Tensor& invstd,
+                                                               const Tensor& running_mean, const Tensor& running_var,
+                                                               double momentum, double eps, const Tensor& counts) {
+  const Tensor weights = at::reshape(at::detail::to_dtype(counts, mean.dtype()), {-1, 1});
+  const Tensor total = at::sum(weights);
+  const Tensor joint = at::div(at::sum(at::mul(mean, weights), {0}, false), total);
+  const Tensor variances = at::sub(at::reciprocal(at::mul(invstd, invstd)), Scalar(eps));
+  const Tensor drift = at::sub(mean, joint);
+  const Tensor squares = at::sum(at::mul(at::add(variances, at::mul(drift, drift)), weights), {0}, false);
+  move_running(running_mean, running_var, joint, at::div(squares, at::sub(total, Scalar(1))), momentum);
+  return {joint, at::rsqrt(at::add(at::div(squares, total), Scalar(eps)))};
+}
+
+std::tuple<Tensor, Tensor> batch_norm_gather_stats(const Tensor& input, const Tensor& mean, const Tensor& invstd,
+                                                   const Tensor& running_mean, const Tensor& running_var, double momentum,
+                                                   double eps, int64_t count) {
+  const Tensor counts = at::full({mean.sizes()[0]}, Scalar(count), mean.options());
+  return at::batch_norm_gather_stats_with_counts(input, mean, invstd, running_mean, running_var, momentum, eps, counts);
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_backward_reduce(const Tensor& grad_out, const Tensor& input, const Tensor& mean,
+                                                                      const Tensor& invstd, const Tensor& weight, bool input_g,
+                                                                      bool weight_g, bool bias_g) {
+  const auto [sum, product] = channel_products(widened(at::detail::to_contiguous(grad_out)),
+                                               widened(at::detail::to_contiguous(input)), widened(mean));
+  const ScalarType dtype = weight.defined() ? weight.dtype() : input.dtype();
+  const auto wanted = [&](bool is_wanted, const Tensor& values) { return is_wanted ? values : Tensor(); };
+  return {wanted(input_g, sum), wanted(input_g, product),
+          wanted(weight_g, at::detail::to_dtype(at::mul(product, invstd), dtype)), wanted(bias_g, at::detail::to_dtype(sum, dtype))};
+}
+
+Tensor batch_norm_backward_elemt(const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& invstd,
+                                 const Tensor& weight, const Tensor& sum_dy, const Tensor& sum_dy_xmu, const Tensor& count) {
+  const Tensor total = at::sum(at::detail::to_dtype(count, sum_dy.dtype()));
+  const Tensor centered = at::sub(input, along_channels(mean, input));
+  const Tensor slope = at::mul(at::div(sum_dy_xmu, total), at::mul(invstd, invstd));
+  const Tensor rest = at::sub(at::sub(grad_out, along_channels(at::div(sum_dy, total), input)),
+                              at::mul(centered, along_channels(slope, input)));
+  const Tensor scale = weight.defined() ? at::mul(invstd, weight) : invstd;
+  return at::detail::to_dtype(at::mul(rest, along_channels(scale, input)), input.dtype());
+}
+
 Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                      const Tensor& running_var, bool use_input_stats, double momentum, double eps, bool cudnn_enabled) {
   TORCH_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
@@ -205,11 +298,11 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   }
   channel_type(input, {weight, bias});
   TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"GroupNormKernelImpl\" not implemented for '", input.dtype(), "'");
-  if (input.numel() == 0) return input.clone();
   const bool is_reduced = c10::is_reduced_floating_type(input.dtype());  // computed in float32, rounded once
-  const Tensor wide = is_reduced ? input.to(kFloat, false) : input;
-  // Every group of every sample is a channel of one sample.
-  Tensor result = at::batch_norm(at::reshape(wide, {1, batch * num_groups, -1}), {}, {}, {}, {}, true, 0, eps, false).view(input.sizes());
+  Tensor result = is_reduced ? input.to(kFloat, false) : input.clone();
+  if (input.numel() > 0) {  // every group of every sample is a channel of one sample
+    result = at::batch_norm(at::reshape(result, {1, batch * num_groups, -1}), {}, {}, {}, {}, true, 0, eps, false).view(input.sizes());
+  }
   if (weight.defined()) result = at::mul(result, along_channels(weight, input));
   if (bias.defined()) result = at::add(result, along_channels(bias, input));
   return is_reduced ? result.to(input.dtype(), false) : result;

@@ -10,15 +10,6 @@ namespace at::native {
 
 namespace {
 
-// A view of another dtype on the same storage; strides and offset count elements of `dtype`.
-Tensor alias_as(const Tensor& self, ScalarType dtype, const DimVector& sizes, const DimVector& strides,
-                int64_t storage_offset) {
-  Tensor result(c10::make_intrusive<TensorImpl>(self.storage(), dtype, self.device()));
-  result.impl()->set_version_counter(self.impl()->version_counter());
-  result.impl()->set_sizes_and_strides(sizes, strides, storage_offset);
-  return result;
-}
-
 // An operation of a complex tensor with a real result, or of a real one with a result of its kind.
 TensorIterator real_valued_op(Tensor& out, const Tensor& self) {
   TensorIteratorConfig config;

@@ -262,4 +262,11 @@ AT_DEFINE_CONVOLUTION(2)
 AT_DEFINE_CONVOLUTION(3)
 #undef AT_DEFINE_CONVOLUTION
 
+Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& bias, int64_t pad) {
+  TORCH_CHECK(self.dim() == 3, "Input must have 3 dims: time, batch, in_channel");
+  TORCH_CHECK(weight.dim() == 3, "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.");
+  TORCH_CHECK(bias.dim() == 1, "Bias must be 1-D");
+  return at::conv1d(self.permute({1, 2, 0}), weight.permute({2, 1, 0}), bias, {1}, {pad}, {1}, 1).permute({2, 0, 1});
+}
+
 }  // namespace at::native

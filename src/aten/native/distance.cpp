@@ -31,4 +31,15 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double ep
   return at::norm(at::add(at::sub(x1, x2), Scalar(eps)), std::optional<Scalar>(p), {-1}, keepdim);
 }
 
+Tensor pdist(const Tensor& self, double p) {
+  TORCH_CHECK(self.dim() == 2, "pdist only supports 2D tensors, got: ", self.dim(), "D");
+  TORCH_CHECK(self.is_floating_point(), "pdist only supports floating-point dtypes");
+  TORCH_CHECK(p >= 0, "pdist only supports non-negative p values");
+  const int64_t rows = self.sizes()[0];
+  const Tensor pairs = at::triu_indices(rows, rows, 1, TensorOptions(kLong).device(self.device()));
+  const Tensor differences =
+      at::sub(at::index_select(self, 0, at::select(pairs, 0, 0)), at::index_select(self, 0, at::select(pairs, 0, 1)));
+  return at::norm(differences, std::optional<Scalar>(p), {1}, /*keepdim=*/false);
+}
+
 }  // namespace at::native

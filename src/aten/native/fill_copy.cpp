@@ -91,6 +91,14 @@ Scalar item(const Tensor& self) {
   return detail::load_scalar(host.data_ptr(), self.dtype());
 }
 
+bool is_same_size(const Tensor& self, const Tensor& other) { return self.sizes() == other.sizes(); }
+bool is_set_to(const Tensor& self, const Tensor& tensor) {
+  return self.storage().impl() == tensor.storage().impl() && self.storage_offset() == tensor.storage_offset() &&
+         self.sizes() == tensor.sizes() && self.strides() == tensor.strides();
+}
+bool is_distributed(const Tensor& /*self*/) { return false; }
+bool is_vulkan_available() { return false; }
+
 bool is_nonzero(const Tensor& self) {
   TORCH_CHECK(self.numel() != 0, "Boolean value of Tensor with no values is ambiguous");
   TORCH_CHECK(self.numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");

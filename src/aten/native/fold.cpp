@@ -104,6 +104,17 @@ Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_si
   return out;
 }
 
+Tensor channel_shuffle(const Tensor& self, int64_t groups) {
+  TORCH_CHECK(self.dim() > 2, "channel_shuffle expects input with > 2 dims, but got input with sizes ", self.sizes());
+  TORCH_CHECK(groups > 0, "Number of groups to divide channels in must be positive. Value of groups:", groups);
+  const int64_t channels = self.sizes()[1];
+  TORCH_CHECK(channels % groups == 0, "Number of channels must be divisible by groups. Got ", channels, " channels and ", groups,
+              " groups.");
+  DimVector shape{self.sizes()[0], groups, channels / groups};
+  for (int64_t dim = 2; dim < self.dim(); ++dim) shape.push_back(self.sizes()[dim]);
+  return at::reshape(at::transpose(at::reshape(self, shape), 1, 2), self.sizes());
+}
+
 Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   TORCH_CHECK(self.dim() >= 3, "pixel_shuffle expects input to have at least 3 dimensions, but got input with ", self.dim(),
               " dimension(s)");

@@ -2,10 +2,12 @@
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
 #include <aten/WrappedScalar.h>
+#include <aten/native/Views.h>
 
 #include <cmath>
 
@@ -157,9 +159,35 @@ AT_DEFINE(logaddexp)
 AT_DEFINE(logaddexp2)
 #undef AT_DEFINE
 
-// Of float16 and bfloat16 the next number is one of theirs, not of float.
+namespace {
+
+// Of float16 and bfloat16 the next number is one of theirs, not of float: their bits count up away from 0.
+Tensor next_reduced(const Tensor& from, const Tensor& to) {
+  const auto bits_as = [](const Tensor& tensor, ScalarType dtype) {
+    const Tensor dense = at::detail::to_contiguous(tensor);
+    return alias_as(dense, dtype, dense.sizes(), dense.strides(), dense.storage_offset());
+  };
+  const Tensor grows = at::eq(at::gt(to, from), at::gt(from, Scalar(0)));
+  const Tensor bits = bits_as(from, kShort);
+  const Tensor stepped = bits_as(at::where(grows, at::add(bits, Scalar(1)), at::sub(bits, Scalar(1))), from.dtype());
+  const Tensor smallest = bits_as(at::ones_like(bits), from.dtype());
+  const Tensor next = at::where(at::eq(from, Scalar(0)), at::copysign(smallest, to), stepped);
+  const Tensor is_number = at::logical_and(at::eq(from, from), at::eq(to, to));
+  return at::where(is_number, at::where(at::eq(from, to), to, next), at::add(from, to));
+}
+
+}  // namespace
+
 void nextafter(const Tensor& self, const Tensor& other, Tensor& out) {
   const ScalarType dtype = result_type({self, other});
+  if (c10::is_reduced_floating_type(dtype)) {
+    const NoGradGuard no_gradient;
+    const std::vector<Tensor> both =
+        at::broadcast_tensors({at::detail::to_dtype(at::detach(self), dtype), at::detail::to_dtype(at::detach(other), dtype)});
+    const Tensor result = next_reduced(both[0], both[1]);
+    TensorIterator::unary_op(out, result).run(copy_kernels, false);
+    return;
+  }
   if (dtype != kFloat && dtype != kDouble) at::detail::throw_dtype_not_implemented("nextafter", dtype);
   run_binary(self, other, out, BinaryFunction::nextafter);
 }

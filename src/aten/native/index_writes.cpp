@@ -48,8 +48,8 @@ Reduction reduction_named(std::string_view name, const char* function) {
 Tensor take(const Tensor& self, const Tensor& index) {
   TORCH_CHECK(index.dtype() == kLong, "take(): Expected a long tensor for index, but got ", index.dtype());
   TORCH_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "take(): tried to take from an empty tensor");
-  if (index.numel() == 0) return at::empty(index.sizes(), self.options());
   const Tensor flat = at::reshape(self, {-1});
+  if (index.numel() == 0) return at::reshape(at::index_select(flat, 0, at::reshape(index, {-1})), index.sizes());
   return at::reshape(at::index(flat, {at::reshape(index, {-1})}), index.sizes());
 }
 
@@ -60,7 +60,6 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
   TORCH_CHECK(source.numel() == index.numel(), "put_(): Expected source and index to have the same number of elements, ",
               "but got source.numel() = ", source.numel(), ", index.numel() = ", index.numel());
   TORCH_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "put_(): Tried to put elements into an empty tensor");
-  if (index.numel() == 0) return at::clone(self);
   const Tensor flat = at::reshape(self, {-1});
   const Tensor result = at::index_put(flat, {at::reshape(index, {-1})}, at::reshape(source, {-1}), accumulate);
   return at::reshape(result, self.sizes());
@@ -125,7 +124,6 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
   TORCH_CHECK(count <= source.numel(), "masked_scatter: expected self and source to have same number of elements, but got "
               "number of elements of source = ", source.numel(), " for ", count, " places");
   const Tensor values = at::slice(at::reshape(source, {-1}), 0, 0, count);
-  if (count == 0) return at::clone(target);
   return at::reshape(at::index_put(at::reshape(target, {-1}), {places}, values), shape);
 }
 

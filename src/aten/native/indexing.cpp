@@ -291,7 +291,7 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
 
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& given_index, bool /*sparse_grad*/) {
   dim = wrap_dim(dim, self.dim());
-  check_index_dtype(given_index, "gather");
+  if (given_index.numel() > 0) check_index_dtype(given_index, "gather");
   const Tensor index = at::detail::to_dtype(given_index, kLong);
   check_same_device(self, index, "index", "gather");
   const Tensor out = at::detail::empty(index.sizes(), self.dtype(), self.device());
@@ -431,6 +431,18 @@ Tensor take_along_dim(const Tensor& self, const Tensor& given_indices, std::opti
   // Negative positions count from the end.
   indices = at::where(at::lt(indices, Scalar(0)), indices + self.sizes()[dim], indices);
   return at::gather(self.expand(self_shape), dim, indices.expand(index_shape));
+}
+
+Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
+  TORCH_CHECK(self.dim() == 2, "embedding_renorm_: expected a 2-D table, but got ", self.dim(), " dimensions");
+  TORCH_CHECK(indices.dtype() == kLong || indices.dtype() == kInt, "Expected tensor for argument #2 'indices' to have one of the ",
+              "following scalar types: Long, Int; but got ", indices.dtype(), " instead");
+  const c10::NoGradGuard no_gradient;
+  const Tensor rows = std::get<0>(at::_unique2(at::reshape(indices, {-1})));
+  const Tensor found = at::index_select(self, 0, rows);
+  const Tensor norms = at::norm(found, std::optional<Scalar>(norm_type), {1}, /*keepdim=*/true);
+  const Tensor scaled = at::mul(found, at::div(at::full_like(norms, Scalar(max_norm)), at::add(norms, Scalar(1e-7))));
+  return self.index_copy_(0, at::detail::to_dtype(rows, kLong), at::where(at::gt(norms, Scalar(max_norm)), scaled, found));
 }
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {

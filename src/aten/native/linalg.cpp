@@ -201,6 +201,31 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
       .view(shape);
 }
 
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias) {
+  TORCH_CHECK(input1.dim() == input2.dim(), "bilinear(): input dimensions do not match: got ", input1.dim(), " and ", input2.dim());
+  for (int64_t dim = 0; dim < input1.dim() - 1; ++dim) {
+    TORCH_CHECK(input1.sizes()[dim] == input2.sizes()[dim], "bilinear(): input batch dimensions do not match at dim ", dim, ": got ",
+                input1.sizes()[dim], " and ", input2.sizes()[dim]);
+  }
+  TORCH_CHECK(input1.dim() > 0 && weight.dim() == 3, "bilinear(): expected inputs of at least one dimension and a weight of three, but got ",
+              input1.sizes(), " and ", weight.sizes());
+  const int64_t outputs = weight.sizes()[0], first = weight.sizes()[1], second = weight.sizes()[2];
+  TORCH_CHECK(input1.sizes().back() == first, "bilinear(): input1 size does not match weight size: got ", input1.sizes().back(),
+              " but expected ", first);
+  TORCH_CHECK(input2.sizes().back() == second, "bilinear(): input2 size does not match weight size: got ", input2.sizes().back(),
+              " but expected ", second);
+  TORCH_CHECK(!bias.defined() || (bias.dim() == 1 && bias.numel() == outputs), "bilinear(): bias size does not match weight size: got ",
+              bias.defined() ? bias.sizes() : IntArrayRef(), " but expected ", outputs);
+  DimVector shape(input1.sizes().slice(0, input1.dim() - 1));
+  const int64_t rows = product(shape);
+  // (rows, outputs * second), then each row's products with its second input.
+  const Tensor half = at::mm(at::reshape(input1, {rows, first}), at::reshape(weight.permute({1, 0, 2}), {first, outputs * second}));
+  Tensor result = at::bmm(half.view({rows, outputs, second}), at::reshape(input2, {rows, second, 1})).view({rows, outputs});
+  if (bias.defined()) result = at::add(result, bias);
+  shape.push_back(outputs);
+  return at::reshape(result, shape);
+}
+
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   const int64_t dims = input.dim();
   TORCH_CHECK(dims > 0 && weight.dim() > 0, "both arguments to linear need to be at least 1D, but they are ",

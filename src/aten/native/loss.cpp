@@ -251,6 +251,40 @@ Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool 
   return reduce_loss(at::sub(entropy, at::mul(target, self)), reduction);
 }
 
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps, int64_t reduction) {
+  Tensor losses = log_input ? at::sub(at::exp(input), at::mul(target, input))
+                            : at::sub(input, at::mul(target, at::log(at::add(input, Scalar(eps)))));
+  if (full) {
+    constexpr double two_pi = 6.283185307179586;
+    const Tensor stirling = at::add(at::sub(at::mul(target, at::log(target)), target),
+                                    at::mul(at::log(at::mul(target, Scalar(two_pi))), Scalar(0.5)));
+    losses = at::add(losses, at::masked_fill(stirling, at::le(target, Scalar(1)), Scalar(0)));
+  }
+  return reduce_loss(losses, reduction);
+}
+
+Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
+  const Tensor zeros = at::zeros_like(self);
+  const Tensor far = at::where(at::ne(target, Scalar(1)), at::clamp_min(at::rsub(self, Scalar(margin)), Scalar(0)), zeros);
+  const Tensor near = at::where(at::ne(target, Scalar(-1)), self, zeros);
+  return reduce_loss(at::add(far, near), reduction);
+}
+
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, int64_t reduction) {
+  TORCH_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
+  const int64_t dims = target.dim() + 1;
+  TORCH_CHECK(input1.dim() == dims && input2.dim() == dims, target.dim(), "D target tensor expects ", dims,
+              "D input tensors, but found inputs with sizes ", input1.sizes(), " and ", input2.sizes(), ".");
+  const auto products = [](const Tensor& one, const Tensor& other) { return at::sum(at::mul(one, other), {-1}, false); };
+  const Scalar least(1e-12);
+  const Tensor squares = at::mul(at::add(products(input1, input1), least), at::add(products(input2, input2), least));
+  const Tensor cosine = at::div(products(input1, input2), at::sqrt(squares));
+  const Tensor zeros = at::zeros_like(cosine);
+  const Tensor near = at::where(at::eq(target, Scalar(1)), at::rsub(cosine, Scalar(1)), zeros);
+  const Tensor far = at::where(at::eq(target, Scalar(-1)), at::clamp_min(at::sub(cosine, Scalar(margin)), Scalar(0)), zeros);
+  return reduce_loss(at::add(near, far), reduction);
+}
+
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, int64_t reduction) {
   const Tensor excess = at::add(at::mul(at::neg(target), at::sub(input1, input2)), Scalar(margin));
   return reduce_loss(at::clamp_min(excess, Scalar(0)), reduction);

@@ -181,7 +181,10 @@ Tensor linalg_cond_str(const Tensor& self, std::string_view p) {
 
 Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
   check_square(self, "linalg.matrix_power");
-  if (n == 0) return at::clone(at::expand(at::eye(rows_of(self), self.options()), self.sizes()));
+  if (n == 0) {  // which does not depend on the matrix: its gradient is 0
+    const Tensor nothing = at::masked_fill(self, at::ones(self.sizes(), self.options().dtype(kBool)), Scalar(0));
+    return at::add(nothing, at::eye(rows_of(self), self.options()));
+  }
   Tensor base = self;
   if (n < 0) {
     check_floating_or_complex(self, "linalg.matrix_power");

@@ -2,6 +2,7 @@
 
 #include <aten/ATen.h>
 #include <aten/NativeFunctions.h>
+#include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 
 #include <limits>
@@ -56,9 +57,29 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
   DimVector dims;
   for (int64_t dim = leading; dim < input.dim(); ++dim) dims.push_back(dim);
   const double epsilon = input.dtype() == kDouble ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  const Tensor squares = at::mean(at::mul(input, input), IntArrayRef(dims), /*keepdim=*/true);
-  const Tensor result = at::mul(input, at::rsqrt(at::add(squares, Scalar(eps.value_or(epsilon)))));
-  return weight.defined() ? at::mul(result, weight) : result;
+  const bool is_reduced = c10::is_reduced_floating_type(input.dtype());  // whose squares may be beyond its range
+  const Tensor wide = is_reduced ? input.to(kFloat, false) : input;
+  const Tensor squares = at::mean(at::mul(wide, wide), IntArrayRef(dims), /*keepdim=*/true);
+  Tensor result = at::mul(wide, at::rsqrt(at::add(squares, Scalar(eps.value_or(epsilon)))));
+  if (weight.defined()) result = at::mul(result, weight);
+  return is_reduced ? result.to(weight.defined() ? result_type({input, weight}) : input.dtype(), false) : result;
+}
+
+// PyTorch has these two for sparse tensors; of a dense one they are `norm`.
+Tensor native_norm(const Tensor& self, const Scalar& p) { return at::norm(self, p); }
+Tensor native_norm_dim_dtype(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
+                             std::optional<ScalarType> dtype) {
+  return dtype ? at::norm(self, p, dim, keepdim, *dtype) : at::norm(self, p, dim, keepdim);
+}
+
+Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
+  const std::optional<Scalar> order(pow);
+  if (dim == -1) return at::norm(v, *order);
+  DimVector others;
+  for (int64_t i = 0; i < v.dim(); ++i) {
+    if (i != wrap_dim(dim, v.dim())) others.push_back(i);
+  }
+  return others.empty() ? at::abs(v) : at::norm(v, order, IntArrayRef(others), /*keepdim=*/true);
 }
 
 namespace {
@@ -93,8 +114,7 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
   Tensor result = at::reshape(values, {N, C, HxW});
   if (weight.defined()) result = at::mul(result, at::reshape(weight, {1, C, 1}));
   if (bias.defined()) result = at::add(result, at::reshape(bias, {1, C, 1}));
-  return {at::reshape(result, input.sizes()), at::detach(at::reshape(mean, {N, group})),
-          at::detach(at::reshape(scale, {N, group}))};
+  return {at::reshape(result, input.sizes()), at::reshape(mean, {N, group}), at::reshape(scale, {N, group})};
 }
 
 }  // namespace at::native

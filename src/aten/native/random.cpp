@@ -104,21 +104,48 @@ Tensor& uniform_(Tensor& self, double from, double to, const Generator& generato
   assert_no_internal_overlap(self);
   if (self.numel() > 0)
     run_kernel_in_float32(uniform_kernels, self.device(), self, from, to, generator_for(self, generator));
+  // Rounded to 16 bits, the largest numbers would be `to`, which is no number of the interval.
+  if (c10::is_reduced_floating_type(self.dtype()) && from < to) {
+    const c10::NoGradGuard no_gradient;
+    self.masked_fill_(at::eq(self, Scalar(to)), Scalar(from));
+  }
   return self;
 }
+
+namespace {
+
+// The numbers that PyTorch draws for 16 bits: 16 at a time, and for the last 16 elements from new ones.
+void fill_reduced_normal(const Tensor& self, double mean, double std, const Generator& generator) {
+  constexpr int64_t group = 16;
+  const int64_t count = self.numel();
+  const Tensor wide = at::detail::empty({count}, kFloat, self.device());
+  const auto draw = [&](const Tensor& part) { run_kernel(normal_kernels, self.device(), part, mean, std, generator); };
+  draw(at::narrow(wide, 0, 0, count / group * group));
+  const Tensor last = at::detail::empty({group}, kFloat, self.device());
+  draw(last);
+  at::detail::copy_into(at::narrow(wide, 0, count - group, group), last);
+  at::detail::copy_into(self, at::reshape(wide, self.sizes()));
+}
+
+}  // namespace
 
 Tensor& normal_(Tensor& self, double mean, double std, const Generator& generator) {
   TORCH_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
   if (self.is_complex()) {  // the parts share the variance
-    TORCH_CHECK_NOT_IMPLEMENTED(mean == 0, "normal_: a complex tensor has mean 0, not ", mean);
     Tensor parts = at::view_as_real(at::detach(self));
-    native::normal_(parts, 0, std / std::sqrt(2.0), generator);
+    native::normal_(parts, mean, std / std::sqrt(2.0), generator);
     return self;
   }
   check_floating(self, "normal_kernel_cpu");
   assert_no_internal_overlap(self);
-  if (self.numel() > 0)
-    run_kernel_in_float32(normal_kernels, self.device(), self, mean, std, generator_for(self, generator));
+  if (self.numel() == 0) return self;
+  const Generator source = generator_for(self, generator);
+  const bool has_rest = self.numel() > 16 && self.numel() % 16 != 0;
+  if (self.is_cpu() && c10::is_reduced_floating_type(self.dtype()) && has_rest && self.is_contiguous()) {
+    fill_reduced_normal(at::detach(self), mean, std, source);
+  } else {
+    run_kernel_in_float32(normal_kernels, self.device(), self, mean, std, source);
+  }
   return self;
 }
 

@@ -19,6 +19,8 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   TORCH_CHECK(shifts.size() == dims.size(), "shifts and dimensions must align. shifts: ", shifts.size(),
               ", dims:", dims.size());
   Tensor result = self;
+  TORCH_CHECK_INDEX(self.dim() > 0 || dims.empty(), "Dimension specified as ", dims.empty() ? 0 : dims[0],
+                    " but tensor has no dimensions");
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t size = self.dim() > 0 ? self.size(dims[i]) : 0;
     if (size == 0) continue;

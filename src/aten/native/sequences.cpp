@@ -43,10 +43,7 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
     const Tensor exponents = at::linspace(start, end, steps, options);
     return at::pow(Scalar(c10::complex<double>(base, 0)), exponents);
   }
-  // Integers are spaced by whole exponents, as in PyTorch.
-  const bool whole = c10::is_integral_type(dtype, true);
-  const Tensor exponents = whole ? at::linspace(start, end, steps, options).to(kDouble)
-                                 : at::linspace(start, end, steps, TensorOptions(kDouble).device(options.device()));
+  const Tensor exponents = at::linspace(start, end, steps, TensorOptions(kDouble).device(options.device()));
   return at::detail::to_dtype(at::pow(Scalar(base), exponents), dtype);
 }
 Tensor logspace_tensors(const Tensor& start, const Tensor& end, int64_t steps, double base, const TensorOptions& options) {

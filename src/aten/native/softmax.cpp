@@ -8,6 +8,8 @@
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
 
+#include <limits>
+
 namespace at::native {
 
 Tensor _softmax(const Tensor& self, int64_t dim, bool log) {
@@ -42,6 +44,26 @@ Tensor _softmax_backward(const Tensor& grad_output, const Tensor& output, int64_
 
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   return at::_softmax(dtype ? at::detail::to_dtype(self, *dtype) : self, dim, /*log=*/false);
+}
+
+// What is masked entirely (all elements -inf) gets no share of anything, instead of NaN.
+Tensor _safe_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  const Tensor shares = at::softmax(self, dim, dtype);
+  if (self.dim() > 0 && self.sizes()[wrap_dim(dim, self.dim())] == 0) return shares;
+  const Tensor masked = at::all(at::eq(self, Scalar(-std::numeric_limits<double>::infinity())), dim, /*keepdim=*/true);
+  return at::masked_fill(shares, masked, Scalar(0));
+}
+
+Tensor _softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType input_dtype) {
+  TORCH_CHECK(grad_output.dtype() == output.dtype() && (input_dtype == output.dtype() || output.dtype() == kFloat),
+              "expected grad_output and output to have one dtype, but got ", grad_output.dtype(), " and ", output.dtype());
+  return at::detail::to_dtype(at::_softmax_backward(grad_output, output, dim, /*log=*/false), input_dtype);
+}
+
+Tensor _log_softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType input_dtype) {
+  TORCH_CHECK(grad_output.dtype() == output.dtype() && (input_dtype == output.dtype() || output.dtype() == kFloat),
+              "expected grad_output and output to have one dtype, but got ", grad_output.dtype(), " and ", output.dtype());
+  return at::detail::to_dtype(at::_softmax_backward(grad_output, output, dim, /*log=*/true), input_dtype);
 }
 
 Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {

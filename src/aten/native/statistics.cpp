@@ -316,7 +316,7 @@ void check_range(double low, double high, const char* name) {
 // From the range of the values where none is given; a single value gets a bin around it.
 std::pair<double, double> bin_range(const Tensor& values, std::optional<std::pair<double, double>> given, const char* name) {
   double low = given ? given->first : 0;
-  double high = given ? given->second : 0;
+  double high = given ? given->second : 1;
   if (!given && values.numel() > 0) {
     low = at::min(values).item<double>();
     high = at::max(values).item<double>();
@@ -659,6 +659,9 @@ std::vector<Tensor> gradient_list(const Tensor& self, ArrayRef<double> spacing, 
   return gradient_even(self, spacing, dim ? IntArrayRef(*dim) : IntArrayRef(), edge_order);
 }
 std::vector<Tensor> gradient_list_dims(const Tensor& self, ArrayRef<double> spacing, IntArrayRef dim, int64_t edge_order) {
+  TORCH_CHECK(spacing.size() == dim.size(), "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+              "arguments to have the same length, but got a spacing argument of length ", spacing.size(),
+              " and a dim argument of length ", dim.size(), ".");
   return gradient_even(self, spacing, dim, edge_order);
 }
 std::vector<Tensor> gradient_points(const Tensor& self, TensorList spacing, std::optional<int64_t> dim, int64_t edge_order) {

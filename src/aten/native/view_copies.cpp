@@ -6,6 +6,8 @@
 #include <aten/native/Dimensions.h>
 #include <aten/native/Views.h>
 
+#include <algorithm>
+
 namespace at::native {
 
 namespace {
@@ -39,6 +41,16 @@ Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t lengt
   return dense_copy(at::narrow(self, dim, start, length));
 }
 Tensor permute_copy(const Tensor& self, IntArrayRef dims) { return dense_copy(at::permute(self, dims)); }
+Tensor detach_copy(const Tensor& self) { return dense_copy(at::detach(self)); }
+Tensor select_copy(const Tensor& self, int64_t dim, int64_t index) { return dense_copy(at::select(self, dim, index)); }
+Tensor slice_copy(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+  return dense_copy(at::slice(self, dim, start, end, step));
+}
+std::vector<Tensor> split_copy(const Tensor& self, int64_t split_size, int64_t dim) {
+  return dense_copies(at::split(self, split_size, dim));
+}
+Tensor view_as_complex_copy(const Tensor& self) { return dense_copy(at::view_as_complex(self)); }
+Tensor view_as_real_copy(const Tensor& self) { return dense_copy(at::view_as_real(self)); }
 std::vector<Tensor> split_with_sizes_copy(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
   return dense_copies(at::split_with_sizes(self, split_sizes, dim));
 }
@@ -89,6 +101,14 @@ Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, std::op
   check_same_shape(view, src, "slice_scatter");
   view.copy_(src);
   return result;
+}
+
+// The tensor that `self` is a slice of: a view of the memory of `self` in the shape of `src`.
+Tensor slice_inverse(const Tensor& self, const Tensor& src, [[maybe_unused]] int64_t dim, [[maybe_unused]] std::optional<int64_t> start,
+                     [[maybe_unused]] std::optional<int64_t> end, [[maybe_unused]] int64_t step) {
+  TORCH_CHECK(self.dtype() == src.dtype(), "slice_inverse: expected self and src to have one dtype, but got ", self.dtype(), " and ",
+              src.dtype());
+  return at::as_strided(self, src.sizes(), src.strides(), src.storage_offset());
 }
 
 // ---------------------------------------------------------------------------------------------- splitting
@@ -230,6 +250,27 @@ Tensor& swapaxes_(Tensor& self, int64_t axis0, int64_t axis1) { return native::t
 Tensor& t_(Tensor& self) { return become_view(self, at::t(self)); }
 Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
   return become_view(self, at::as_strided(self, size, stride, storage_offset));
+}
+
+Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
+  const int64_t dims = self.dim();
+  TORCH_CHECK(dims >= 2, "dimensions must larger than 1");
+  const int64_t rows = self.sizes()[0];
+  const int64_t columns = self.sizes()[1];
+  if (dims > 2) {
+    for (const int64_t size : self.sizes()) TORCH_CHECK(size == rows, "all dimensions of input must be of equal length");
+  }
+  int64_t step = 0;
+  for (const int64_t stride : self.strides()) step += stride;
+  const int64_t length = dims == 2 ? std::min(rows, columns) : rows;
+  at::as_strided(self, {length}, {step}, self.storage_offset()).fill_(fill_value);
+  if (!wrap || dims > 2) return self;
+  // Below a whole square and one row that is left out, another diagonal begins.
+  for (int64_t first = columns + 1; first < rows; first += columns + 1) {
+    const int64_t count = std::min(rows - first, columns);
+    at::as_strided(self, {count}, {step}, self.storage_offset() + first * self.strides()[0]).fill_(fill_value);
+  }
+  return self;
 }
 
 Tensor& resize_(Tensor& self, IntArrayRef size) {

@@ -89,6 +89,31 @@ def clear_autocast_cache() -> None:
     _C._clear_autocast_cache()
 
 
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """`torch.set_autocast_cpu_enabled`: the same as `set_autocast_enabled("cpu", enabled)`."""
+    set_autocast_enabled("cpu", enabled)
+
+
+def set_autocast_cpu_dtype(dtype: torch.dtype) -> None:
+    """`torch.set_autocast_cpu_dtype`: the same as `set_autocast_dtype("cpu", dtype)`."""
+    set_autocast_dtype("cpu", dtype)
+
+
+def set_autocast_gpu_dtype(dtype: torch.dtype) -> None:
+    """`torch.set_autocast_gpu_dtype`: the same as `set_autocast_dtype("cuda", dtype)`."""
+    set_autocast_dtype("cuda", dtype)
+
+
+def autocast_increment_nesting() -> int:
+    """`torch.autocast_increment_nesting`: enters a block as `autocast` does; returns how many this thread is in."""
+    return _C._autocast_increment_nesting()
+
+
+def autocast_decrement_nesting() -> int:
+    """`torch.autocast_decrement_nesting`: leaves a block; after the outermost, clear the cache."""
+    return _C._autocast_decrement_nesting()
+
+
 class autocast:
     """A block (or, as a decorator, function) in which operators that may compute in `dtype` do.
 

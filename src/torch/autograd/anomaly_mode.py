@@ -61,3 +61,8 @@ def is_anomaly_enabled() -> bool:
 def is_anomaly_check_nan_enabled() -> bool:
     """`torch.is_anomaly_check_nan_enabled`: whether it looks for nan."""
     return _anomaly[0][1]
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """`torch.set_anomaly_enabled`: sets it from here on."""
+    _set_anomaly((mode, check_nan))

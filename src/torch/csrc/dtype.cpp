@@ -39,9 +39,10 @@ PyObject* dtype_type_name(PyObject* self, void*) { return new_string(facts_of(se
 PyObject* dtype_digits(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).digits); }
 PyObject* dtype_max_exponent(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).max_exponent); }
 
-// 8-bit floating types and quantized ones, by the names that programs compare with.
-constexpr c10::TypeFacts only_named(const char* enumerator, const char* name, c10::TypeKind kind, int8_t size) {
-  return {kOnlyNamed, kind, true, true, true, size, 0, 0, enumerator, name, "", "", "", ""};
+// Floating types of 8 bits, integers of fewer, and quantized types, by the names that programs compare with.
+constexpr c10::TypeFacts only_named(const char* enumerator, const char* name, c10::TypeKind kind, int8_t size,
+                                    bool is_signed = true) {
+  return {kOnlyNamed, kind, is_signed, true, true, size, 0, 0, enumerator, name, "", "", "", ""};
 }
 constexpr c10::TypeFacts kOnlyNamedTypes[] = {
     only_named("ComplexHalf", "complex32", c10::TypeKind::Complex, 4),
@@ -55,6 +56,23 @@ constexpr c10::TypeFacts kOnlyNamedTypes[] = {
     only_named("QUInt8", "quint8", c10::TypeKind::Integral, 1),
     only_named("QInt32", "qint32", c10::TypeKind::Integral, 4),
     only_named("QUInt4x2", "quint4x2", c10::TypeKind::Integral, 1),
+    only_named("QUInt2x4", "quint2x4", c10::TypeKind::Integral, 1),
+    only_named("Bits1x8", "bits1x8", c10::TypeKind::Integral, 1),
+    only_named("Bits2x4", "bits2x4", c10::TypeKind::Integral, 1),
+    only_named("Bits4x2", "bits4x2", c10::TypeKind::Integral, 1),
+    only_named("Bits8", "bits8", c10::TypeKind::Integral, 1),
+    only_named("Bits16", "bits16", c10::TypeKind::Integral, 2),
+#define AT_NAME_SMALL_INTEGER(bits)                                                 \
+  only_named("Int" #bits, "int" #bits, c10::TypeKind::Integral, 1),                 \
+      only_named("UInt" #bits, "uint" #bits, c10::TypeKind::Integral, 1, false),
+    AT_NAME_SMALL_INTEGER(1)
+    AT_NAME_SMALL_INTEGER(2)
+    AT_NAME_SMALL_INTEGER(3)
+    AT_NAME_SMALL_INTEGER(4)
+    AT_NAME_SMALL_INTEGER(5)
+    AT_NAME_SMALL_INTEGER(6)
+    AT_NAME_SMALL_INTEGER(7)
+#undef AT_NAME_SMALL_INTEGER
 };
 
 PyMethodDef dtype_methods[] = {

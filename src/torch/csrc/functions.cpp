@@ -11,6 +11,10 @@
 
 #include <string>
 
+#if defined(__SSE__) || defined(_M_X64)
+#include <xmmintrin.h>
+#endif
+
 namespace torch::python {
 
 namespace {
@@ -59,6 +63,20 @@ PyObject* set_num_threads(PyObject*, PyObject* value) {
     return new_none();
   });
 }
+// The calling thread's, and of threads that it makes from here on: false where the processor has no such switch.
+PyObject* set_flush_denormal(PyObject*, PyObject* value) {
+  return guarded([&] {
+    const bool flushes = read_bool(value, "set_flush_denormal");
+#if defined(__SSE__) || defined(_M_X64)
+    constexpr unsigned flush_results_and_inputs = 0x8040;
+    const unsigned control = _mm_getcsr();
+    _mm_setcsr(flushes ? control | flush_results_and_inputs : control & ~flush_results_and_inputs);
+    return new_bool(true);
+#else
+    return new_bool(!flushes);
+#endif
+  });
+}
 PyObject* show_config(PyObject*, PyObject*) {
   return guarded([] { return new_string(at::show_config()); });
 }
@@ -85,6 +103,8 @@ PyMethodDef global_functions[] = {
     {"_set_inference_mode", set_inference_mode, METH_O, "Sets the flag of inference mode; grad mode is set apart."},
     {"get_num_threads", get_num_threads, METH_NOARGS, "How many threads an operator may use."},
     {"set_num_threads", set_num_threads, METH_O, "Sets how many threads an operator may use."},
+    {"_set_flush_denormal", set_flush_denormal, METH_O,
+     "Whether this thread takes numbers below the smallest normal one for 0; True if the processor can."},
     {"_show_config", show_config, METH_NOARGS, "How torch was built."},
     {"_parallel_info", parallel_info, METH_NOARGS, "How operators use threads."},
     {nullptr, nullptr, 0, nullptr},

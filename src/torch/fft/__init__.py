@@ -1,6 +1,7 @@
 """Fourier transforms of real and complex tensors, of one and of several dimensions."""
 
-from torch import _C
+from torch import _C, Tensor as Tensor
+from torch._notes import common_args as common_args, factory_common_args as factory_common_args
 
 __all__ = [
     "fft",

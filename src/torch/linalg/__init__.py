@@ -1,6 +1,7 @@
 """Linear algebra: factorisations, systems of equations, eigenvalues and singular values, norms; on LAPACK."""
 
 from torch import _C
+from torch._notes import common_notes as common_notes
 
 __all__ = [
     "LinAlgError",

@@ -216,7 +216,9 @@ PRUNED = (
 EXPRESSIONS = (*RESIZED, *SAMPLED, *LOSSES, *OTHERS, *MODULES, *PRUNED)
 
 
-def _of(text: str) -> Case:
+def case_of(text: str) -> Case:
+    """What an expression gives, and the gradients of those of its tensors that have one."""
+
     def function(torch: Any) -> Any:
         def numbers(*shape: int) -> Any:
             count = torch.Size(shape).numel()
@@ -268,4 +270,4 @@ def _tensors(torch: Any, value: Any) -> list[Any]:
     return [found for item in value for found in _tensors(torch, item)] if isinstance(value, (tuple, list)) else []
 
 
-CASES: dict[str, Case] = {text: _of(text) for text in EXPRESSIONS}
+CASES: dict[str, Case] = {text: case_of(text) for text in EXPRESSIONS}

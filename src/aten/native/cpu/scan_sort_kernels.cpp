@@ -214,9 +214,16 @@ void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
                  bool sorted) {
   const int64_t count = values.sizes()[dim];
   for_each_sorted_row(values, indices, self, dim, largest, [&](auto& buffers, int64_t size) {
+    // Of equal elements those are found that PyTorch finds, by the same steps: the numbers alone are compared.
+    const auto is_before = [](const auto& a, const auto& b) { return a.key() < b.key(); };
     auto& items = buffers.items;
-    if (count < size) std::nth_element(items.begin(), items.begin() + count, items.end());
-    if (sorted) std::sort(items.begin(), items.begin() + count);
+    if (count == 0) return;
+    if (count * 64 <= size) {
+      std::partial_sort(items.begin(), items.begin() + count, items.end(), is_before);
+    } else {
+      std::nth_element(items.begin(), items.begin() + count - 1, items.end(), is_before);
+      if (sorted) std::sort(items.begin(), items.begin() + count - 1, is_before);
+    }
   });
 }
 

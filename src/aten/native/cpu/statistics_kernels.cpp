@@ -118,8 +118,7 @@ void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
         const scalar_t left = at(a);
         const scalar_t right = at(b);
         if (left < right || right < left) return left < right;
-        if (is_nan(left) != is_nan(right)) return is_nan(right);
-        return a < b;
+        return !is_nan(left) && is_nan(right);  // equal ones in no order, as PyTorch's: which one is found depends on it
       });
       int64_t best = 0;
       int64_t most = 0;

@@ -136,6 +136,7 @@ TEST(more_functions) {
       ROW("atan2", INPUTS(values({3}, 0.5, 2), values({3}, 0.5, 2)), at::atan2(x[0], x[1])),
       ROW("copysign", INPUTS(values({3}, 0.5, 2), values({3}, -2, 2)), at::copysign(x[0], x[1])),
       ROW("hypot", INPUTS(values({3}, 0.5, 2), values({3}, 0.5, 2)), at::hypot(x[0], x[1])),
+      ROW("nextafter", INPUTS(values({3}, 0.5, 2), values({3}, 3, 4)), at::nextafter(x[0], x[1])),
       ROW("logaddexp", INPUTS(values({3}), values({3}, -1, 1)), at::logaddexp(x[0], x[1])),
       ROW("logaddexp2", INPUTS(values({3}), values({3}, -1, 1)), at::logaddexp2(x[0], x[1])),
       ROW("fmax", INPUTS(values({3}), values({3}, -1, 1)), at::fmax(x[0], x[1])),

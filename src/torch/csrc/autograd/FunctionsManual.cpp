@@ -158,11 +158,11 @@ namespace {
 
 // d prod / d x_i is the product of the others. Divides where nothing is zero; where one element is, only that one has a
 // gradient, unless 0 is multiplied with what is infinite or no number; where several are, none has. `rest` is the product
-// of the elements that are not zero.
+// of the elements that are not zero; `alone` marks the one that is not finite, where there is only one.
 Tensor product_of_others(const Tensor& grad, const Tensor& is_zero, const Tensor& zeros, const Tensor& filled,
-                         const Tensor& rest) {
+                         const Tensor& rest, const Tensor& alone) {
   const Tensor none = grad * rest / filled;
-  const Tensor one = at::where(is_zero, grad * rest, none * 0);
+  const Tensor one = at::where(is_zero, grad * rest, (none * 0).masked_fill(alone, 0));
   return at::where(zeros == 0, none, at::where(zeros == 1, one, 0));
 }
 
@@ -171,7 +171,8 @@ Tensor product_of_others(const Tensor& grad, const Tensor& is_zero, const Tensor
 Tensor prod_backward(const Tensor& grad, const Tensor& self) {
   const Tensor is_zero = self == 0;
   const Tensor filled = self.masked_fill(is_zero, 1);
-  return product_of_others(grad, is_zero, is_zero.sum(), filled, filled.prod());
+  const Tensor wild = at::isfinite(filled).logical_not();
+  return product_of_others(grad, is_zero, is_zero.sum(), filled, filled.prod(), at::logical_and(wild, wild.sum() == 1));
 }
 
 Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, int64_t dim, bool keepdim) {
@@ -179,7 +180,9 @@ Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, int64_t dim, bo
   const Tensor is_zero = self == 0;
   const Tensor filled = self.masked_fill(is_zero, 1);
   const Tensor restored = keepdim ? grad : grad.unsqueeze(dim);
-  return product_of_others(restored, is_zero, is_zero.sum(dim, true), filled, filled.prod(dim, true));
+  const Tensor wild = at::isfinite(filled).logical_not();
+  return product_of_others(restored, is_zero, is_zero.sum(dim, true), filled, filled.prod(dim, true),
+                           at::logical_and(wild, wild.sum(dim, true) == 1));
 }
 
 Tensor extremum_backward(const Tensor& grad, const Tensor& self, const Tensor& result, IntArrayRef dim,
@@ -406,6 +409,7 @@ Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim,
 }
 
 Tensor gather_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& index) {
+  if (index.numel() == 0) return at::zeros(sizes, grad.options());  // which may be of any dtype
   return at::zeros(sizes, grad.options()).scatter_add_(dim, index, grad);
 }
 

@@ -36,6 +36,8 @@ at::Tensor& write_in_place(at::Tensor& self, const at::Tensor& result) {
   return self.copy_(result);
 }
 
+at::Tensor before_write(const at::Tensor& self, bool is_recorded) { return is_recorded ? at::clone(self) : self; }
+
 at::TensorOptions options_for_out(const at::TensorOptions& options, const at::Tensor& out) {
   TORCH_CHECK(!options.dtype_opt || *options.dtype_opt == out.dtype(), "dtype ", options.dtype(),
               " does not match dtype of out parameter (", out.dtype(), ")");

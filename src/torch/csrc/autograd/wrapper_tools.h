@@ -48,6 +48,8 @@ TORCH_API void check_out(const char* name, bool requires_grad);
 TORCH_API void write_out(at::Tensor& out, const at::Tensor& result);
 // `self`, which gets the values of `result` with its history: what a function gives, written over its first argument.
 TORCH_API at::Tensor& write_in_place(at::Tensor& self, const at::Tensor& result);
+// What to compute that result from: a copy of `self` where operators are recorded that may keep it.
+TORCH_API at::Tensor before_write(const at::Tensor& self, bool is_recorded);
 // What a factory makes that has to fill `out`: dtype and device are those of `out`, and must not be asked for otherwise.
 TORCH_API at::TensorOptions options_for_out(const at::TensorOptions& options, const at::Tensor& out);
 // Throws Error: an in-place function without a formula would leave a wrong history.

@@ -6,11 +6,23 @@ this package hold those that take Python's own arguments: options in words, defa
 
 import sys
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING as TYPE_CHECKING, Any
 
-from torch import _C
+from torch import _C, Tensor as Tensor
+from torch._jit_internal import (
+    BroadcastingList1 as BroadcastingList1,
+    BroadcastingList2 as BroadcastingList2,
+    BroadcastingList3 as BroadcastingList3,
+    boolean_dispatch as boolean_dispatch,
+)
+from torch._notes import (
+    reproducibility_notes as reproducibility_notes,
+    sparse_support_notes as sparse_support_notes,
+    tf32_notes as tf32_notes,
+)
 from torch._overridable import overridable
 from torch.nn.functional import attention
+from torch.nn.functional._options import assert_int_or_pair as assert_int_or_pair
 from torch.nn.functional.activation import (
     celu,
     celu_,
@@ -18,7 +30,6 @@ from torch.nn.functional.activation import (
     elu_,
     glu,
     gumbel_softmax,
-    hardshrink,
     hardsigmoid,
     hardswish,
     hardtanh,
@@ -48,12 +59,6 @@ from torch.nn.functional.activation import (
 from torch.nn.functional.attention import (
     multi_head_attention_forward,
 )
-from torch.nn.functional.bilinear import (
-    bilinear,
-    conv_tbc,
-    linear_cross_entropy,
-    pdist,
-)
 from torch.nn.functional.ctc import (
     ctc_loss,
 )
@@ -70,6 +75,8 @@ from torch.nn.functional.fold import (
     pad,
     unfold,
 )
+from torch.nn.functional.grouped import grouped_mm
+from torch.nn.functional.linear_loss import linear_cross_entropy
 from torch.nn.functional.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -130,14 +137,23 @@ from torch.nn.functional.upsampling import (
     upsample_nearest,
 )
 from torch.nn.functional.vision import (
+    GRID_SAMPLE_INTERPOLATION_MODES as GRID_SAMPLE_INTERPOLATION_MODES,
+    GRID_SAMPLE_PADDING_MODES as GRID_SAMPLE_PADDING_MODES,
     affine_grid,
-    channel_shuffle,
     grid_sample,
-    native_channel_shuffle,
 )
 
+has_torch_function = _C._has_torch_function
+has_torch_function_unary = _C._has_torch_function_unary
+has_torch_function_variadic = _C._has_torch_function_variadic
 adaptive_avg_pool1d = _C._VariableFunctions.adaptive_avg_pool1d
 avg_pool1d = _C._VariableFunctions.avg_pool1d
+bilinear = _C._VariableFunctions.bilinear
+channel_shuffle = _C._VariableFunctions.channel_shuffle
+native_channel_shuffle = _C._VariableFunctions.native_channel_shuffle
+conv_tbc = _C._VariableFunctions.conv_tbc
+hardshrink = _C._VariableFunctions.hardshrink
+pdist = _C._VariableFunctions.pdist
 conv1d = _C._VariableFunctions.conv1d
 conv2d = _C._VariableFunctions.conv2d
 conv3d = _C._VariableFunctions.conv3d
@@ -215,6 +231,7 @@ __all__ = [
     "glu",
     "grid_sample",
     "group_norm",
+    "grouped_mm",
     "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
@@ -306,6 +323,10 @@ del _name, _function
 
 
 def __getattr__(name: str) -> Any:
+    if name == "handle_torch_function":
+        from torch.overrides import handle_torch_function
+
+        return handle_torch_function
     from torch._missing import missing_name
 
     raise missing_name(__name__, name)

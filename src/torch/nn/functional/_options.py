@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch.nn import _reduction
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+def assert_int_or_pair(arg: Any, arg_name: str, message: str) -> None:
+    """AssertionError with `message` about `arg_name` unless `arg` is a number or two of them."""
+    if not isinstance(arg, int) and len(arg) != 2:
+        raise AssertionError(message.format(arg_name))
 
 
 def choose_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:

@@ -198,8 +198,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     >>> threshold(torch.tensor([0.0, 1.0]), 0.5, -1.0)
     tensor([-1.,  1.])
     """
-    below = input <= threshold
-    return input.masked_fill_(below, value) if inplace else input.masked_fill(below, value)
+    return (_torch.threshold_ if inplace else _torch.threshold)(input, threshold, value)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -208,18 +207,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> celu(torch.tensor([-1.0, 1.0]))
     tensor([-0.6321,  1.0000])
     """
-    if alpha == 0:
-        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return (_nn.elu_ if inplace else _nn.elu)(input, alpha, 1.0, 1.0 / alpha)
-
-
-def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """`input` outside of [-lambd, lambd], 0 within.
-
-    >>> hardshrink(torch.tensor([-1.0, 0.3]))
-    tensor([-1.,  0.])
-    """
-    return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
+    return (_torch.celu_ if inplace else _torch.celu)(input, alpha)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -242,15 +230,7 @@ def rrelu(
     >>> rrelu(torch.tensor([-1.0, 1.0]), 0.2, 0.4)
     tensor([-0.3000,  1.0000])
     """
-    if lower > upper:
-        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    if not training:
-        return leaky_relu(input, (lower + upper) / 2, inplace)
-    below = input.detach() <= 0  # only these draw a number, in their order
-    drawn = _torch.empty([int(below.sum())], dtype=float64).uniform_(lower, upper).to(input.device, input.dtype)
-    slopes = _torch.ones_like(input.detach())
-    slopes[below] = drawn
-    return input.mul_(slopes) if inplace else input * slopes
+    return (_torch.rrelu_ if inplace else _torch.rrelu)(input, lower, upper, training)
 
 
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
@@ -268,7 +248,7 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     >>> threshold_(torch.tensor([0.0, 1.0]), 0.5, -1.0)
     tensor([-1.,  1.])
     """
-    return input.masked_fill_(input <= threshold, value)
+    return _torch.threshold_(input, threshold, value)
 
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from torch import _C
@@ -55,11 +55,20 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """In `training`, whole channels of (N, C, H, W) or (C, H, W) zeroed with probability `p`, the others over 1 - p.
+    """In `training`, whole channels of (N, C, H, W) zeroed with probability `p`, the others divided by 1 - p.
+
+    Three dimensions are taken as (N, C, L), with a warning.
 
     >>> dropout2d(torch.ones(1, 2, 3, 3), p=1.0).sum()
     tensor(0.)
     """
+    if input.dim() == 3:
+        warnings.warn(
+            "dropout2d: Received a 3D input, which is taken as (N, C, L): whole rows of dimension 2 are dropped. Use "
+            "dropout1d to say so.",
+            stacklevel=3,
+        )
+        return _drop_channels(input, p, training, inplace, 1)
     return _drop_channels(input, p, training, inplace, 2)
 
 
@@ -72,30 +81,14 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _drop_channels(input, p, training, inplace, 3)
 
 
-_ALPHA = 1.7580993408473766  # minus what SELU tends to below 0
-
-
-def _drop_to_alpha(input: Tensor, noise: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
-    """`input` where `noise`, drawn here, is 1, else SELU's lowest value; scaled and moved to keep mean and variance."""
-    _check_probability(p)
-    if p == 0 or not training or input.numel() == 0:
-        return input
-    if p == 1:
-        return input.mul_(0) if inplace else input * 0
-    noise.bernoulli_(1 - p)
-    a = 1.0 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
-    b = (noise - 1).mul_(_ALPHA * a).add_(_ALPHA * a * p)
-    noise = noise * a
-    return input.mul_(noise).add_(b) if inplace else input * noise + b
-
-
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """In `training`, `input` with each element set to SELU's lowest value with probability `p`; mean and variance stay.
 
     >>> alpha_dropout(torch.ones(3), p=0.5)
     tensor([1., 1., 1.])
     """
-    return _drop_to_alpha(input, _torch.empty_like(input.detach()), p, training, inplace)
+    _check_probability(p)
+    return (_torch.alpha_dropout_ if inplace else _torch.alpha_dropout)(input, p, training)
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
@@ -104,7 +97,5 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     >>> feature_alpha_dropout(torch.ones(1, 2, 3), p=0.5).sum()
     tensor(6.)
     """
-    if training and p not in (0, 1) and input.dim() < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    noise = input.detach().new_empty([*input.shape[:2], *[1] * (input.dim() - 2)])
-    return _drop_to_alpha(input, noise, p, training, inplace)
+    _check_probability(p)
+    return (_torch.feature_alpha_dropout_ if inplace else _torch.feature_alpha_dropout)(input, p, training)

@@ -333,11 +333,7 @@ def poisson_nll_loss(
     tensor(1.)
     """
     reduction = choose_reduction(reduction, size_average, reduce)
-    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
-    if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        losses = losses + stirling.masked_fill(target <= 1, 0)
-    return reduce_losses(losses, get_reduction(reduction))
+    return _torch.poisson_nll_loss(input, target, log_input, full, eps, get_reduction(reduction))
 
 
 def gaussian_nll_loss(
@@ -393,10 +389,7 @@ def hinge_embedding_loss(
     tensor([0.5000, 0.7500])
     """
     code = get_reduction(reduction, size_average, reduce)
-    zeros = torch.zeros_like(input)
-    far = torch.where(target != 1, (margin - input).clamp_min(0), zeros)
-    near = torch.where(target != -1, input, zeros)
-    return reduce_losses(far + near, code)
+    return _torch.hinge_embedding_loss(input, target, margin, code)
 
 
 def cosine_embedding_loss(
@@ -414,23 +407,7 @@ def cosine_embedding_loss(
     tensor(0.5000)
     """
     code = get_reduction(reduction, size_average, reduce)
-    if target.dim() not in (0, 1):
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    dims = (1, 1) if target.dim() == 0 else (2, 2)
-    if (input1.dim(), input2.dim()) != dims:
-        raise RuntimeError(
-            f"{target.dim()}D target tensor expects {dims[0]}D input tensors, but found inputs with sizes "
-            f"{list(input1.shape)} and {list(input2.shape)}."
-        )
-    epsilon = 1e-12
-    dots = (input1 * input2).sum(-1)
-    square1 = (input1 * input1).sum(-1) + epsilon
-    square2 = (input2 * input2).sum(-1) + epsilon
-    cosine = dots / (square1 * square2).sqrt()
-    zeros = torch.zeros_like(cosine)
-    near = torch.where(target == 1, 1 - cosine, zeros)
-    far = torch.where(target == -1, (cosine - margin).clamp_min(0), zeros)
-    return reduce_losses(near + far, code)
+    return _torch.cosine_embedding_loss(input1, input2, target, margin, code)
 
 
 def soft_margin_loss(
@@ -491,9 +468,9 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    rows = input.reshape(-1, input.size(-1))
+    rows = input.reshape(-1, input.size(-1) if input.dim() else 1)
     wanted = target.reshape(-1)
-    if input.dim() not in (1, 2) or wanted.numel() != rows.size(0):
+    if input.dim() > 2 or wanted.numel() != rows.size(0):
         raise RuntimeError(f"inconsistent target size, expected {rows.size(0)} but got {list(target.shape)}")
     if wanted.numel() and (int(wanted.min()) < 0 or int(wanted.max()) >= rows.size(1)):
         raise RuntimeError("target out of range")

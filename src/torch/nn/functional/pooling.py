@@ -354,7 +354,7 @@ def _fractional(
         shape[2 + number], shape[2 + dimensions + number] = new, kernel
         flat = flat * size + places.reshape(shape)
     flat = flat.reshape(batch, channels, math.prod(wanted), math.prod(kernels))
-    values = images.reshape(batch, channels, -1)
+    values = images.reshape(batch, channels, math.prod(spatial))
     windows = values.detach().gather(2, flat.flatten(2)).reshape(flat.shape)
     best = flat.gather(3, windows.max(3, keepdim=True)[1]).squeeze(3)
     shape = [batch, channels, *wanted] if batched else [channels, *wanted]

@@ -133,8 +133,8 @@ def _resize(input: Tensor, axes: list[_Axis], mode: str, antialias: bool) -> Ten
             result = _take_cubic(result, dimension, axis)
         else:
             result = _take_linear(result, dimension, axis)
-    if integral and result.dtype != input.dtype:
-        result = result.round().clamp(0, 255)
+        if integral and result.dtype != input.dtype:  # after each dimension, as PyTorch does
+            result = (result + 0.5).floor().clamp(0, 255)
     return result.to(input.dtype)
 
 

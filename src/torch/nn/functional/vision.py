@@ -220,31 +220,3 @@ def _sample_cubic(input: Tensor, raw: list[Tensor], padding_mode: str, align_cor
         result = line if result is None else result + line
     assert result is not None
     return result
-
-
-def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels (dimension 1) of `groups` groups dealt out in turn. RuntimeError where they cannot be shared evenly.
-
-    >>> channel_shuffle(torch.arange(4.0).view(1, 4, 1), 2).flatten()
-    tensor([0., 2., 1., 3.])
-    """
-    if input.dim() <= 2:
-        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
-    if groups <= 0:
-        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
-    batch, channels = input.shape[:2]
-    if channels % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups."
-        )
-    rest = input.shape[2:]
-    return input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2).reshape(input.shape)
-
-
-def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """`channel_shuffle`.
-
-    >>> native_channel_shuffle(torch.arange(4.0).view(1, 4, 1), 2).flatten()
-    tensor([0., 2., 1., 3.])
-    """
-    return channel_shuffle(input, groups)
