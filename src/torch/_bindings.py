@@ -12,6 +12,10 @@ from importlib import import_module
 
 from torch import _C
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # The types that torch.FloatTensor and its like are of.
 LEGACY_NAMES = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
 
@@ -146,6 +150,24 @@ LAZY_ATTRIBUTES = {
         "torch._switches",
     ),
     **dict.fromkeys(["Storage", "TypedStorage", "from_file"], "torch.storage"),
+    **dict.fromkeys(
+        [
+            "_assert",
+            "_assert_async",
+            "_check",
+            "_check_index",
+            "_check_is_size",
+            "_check_not_implemented",
+            "_check_tensor_all",
+            "_check_tensor_all_with",
+            "_check_type",
+            "_check_value",
+            "_check_with",
+        ],
+        "torch._checks",
+    ),
+    **dict.fromkeys(["Future"], "torch.futures"),
+    **dict.fromkeys(["ScriptFunction", "ScriptModule"], "torch.jit"),
     "set_default_tensor_type": "torch._legacy",
     **dict.fromkeys([f"{name}Tensor" for name in LEGACY_NAMES], "torch._legacy"),
     **dict.fromkeys(
@@ -184,11 +206,13 @@ def public_submodules() -> list[str]:
 
 def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
     """`torch.NAME` for a name that `import torch` did not load; AttributeError if there is none."""
-    home = LAZY_ATTRIBUTES.get(name)
+    home = LAZY_ATTRIBUTES.get(name, "torch._foreach" if name.startswith("_foreach_") else None)
     if home is not None:
         value: object = getattr(import_module(home), name)
         namespace[name] = value
         return value
+    if name == "torch":
+        return sys.modules["torch"]  # as in PyTorch, whose core names it: some programs say torch.torch.Tensor
     from importlib.machinery import PathFinder  # here, since `import torch` does not need it
 
     spec = PathFinder.find_spec(f"torch.{name}", _folders())
@@ -201,6 +225,21 @@ def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
     from torch._missing import missing_name
 
     raise missing_name("torch", name, NOT_HERE.get(name, ""))
+
+
+def submodules(package: str) -> Callable[[str], object]:
+    """The `__getattr__` of a package whose modules are imported when they are first used."""
+
+    def get(name: str) -> object:
+        from importlib.machinery import PathFinder
+
+        if not name.startswith("__"):
+            spec = PathFinder.find_spec(f"{package}.{name}", sys.modules[package].__path__)
+            if spec is not None and spec.origin is not None:
+                return import_module(f"{package}.{name}")
+        raise AttributeError(f"module '{package}' has no attribute '{name}'", name=name)
+
+    return get
 
 
 def _folders() -> list[str]:
@@ -217,6 +256,10 @@ def core_attribute(name: str) -> object:
         "_get_tracing_state",
     ):
         return getattr(import_module("torch._dispatch_keys"), name)
+    if not name.startswith("__"):
+        found: object = getattr(import_module("torch._core_names"), name, None)
+        if found is not None:
+            return found
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
 
 

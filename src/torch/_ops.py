@@ -41,6 +41,9 @@ class OpOverloadPacket:
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='aten.{self._name}')>"
 
+    def __str__(self) -> str:
+        return f"aten.{self._name}"
+
 
 def _missing(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:

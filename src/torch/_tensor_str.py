@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -183,8 +184,14 @@ def _history_name(tensor: Tensor) -> str:
 
 
 def tensor_text(tensor: Tensor) -> str:
-    """`repr(tensor)`."""
+    """`repr(tensor)`: of a class of its own, a tensor is printed under its name."""
     prefix = "tensor("
+    is_parameter = False
+    if type(tensor) is not torch.Tensor:
+        from torch.nn.parameter import Buffer, Parameter
+
+        if type(tensor) not in (Parameter, Buffer):
+            prefix, is_parameter = f"{type(tensor).__name__}(", isinstance(tensor, Parameter)
     suffixes = []
     default = torch.get_default_dtype()
     implied = (default, default.to_complex(), torch.int64, torch.bool)
@@ -212,4 +219,37 @@ def tensor_text(tensor: Tensor) -> str:
         suffixes.append(f"grad_fn=<{history}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
-    return _with_suffixes(prefix + contents, suffixes, len(prefix))
+    text = _with_suffixes(prefix + contents, suffixes, len(prefix))
+    return f"Parameter({text})" if is_parameter else text
+
+
+# What libraries call to print tensors in a form of their own.
+
+
+def _tensor_str(self: Tensor, indent: int) -> str:
+    """The elements of a tensor as text, with lines after the first indented."""
+    return "[]" if self.numel() == 0 else _contents_text(self.detach().cpu(), indent)
+
+
+def _str_intern(inp: Tensor, *, tensor_contents: str | None = None) -> str:
+    """`repr` of a tensor."""
+    return tensor_text(inp)
+
+
+def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
+    """`tensor_str` and what is said behind it, in lines of `linewidth`."""
+    if force_newline and suffixes:
+        return _with_suffixes(tensor_str + ",\n" + " " * indent + suffixes[0], suffixes[1:], indent)
+    return _with_suffixes(tensor_str, suffixes, indent)
+
+
+@contextmanager
+def printoptions(**options: Any) -> Iterator[None]:
+    """A block with other options, as `set_printoptions` takes them."""
+    before = {name: getattr(PRINT_OPTS, name) for name in _PrintOptions.__annotations__}
+    set_printoptions(**options)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(PRINT_OPTS, name, value)

@@ -172,3 +172,101 @@ def clone_storage(storage: torch.UntypedStorage, device: torch.device | str | No
     if storage.nbytes():
         storage_bytes(copy).copy_(storage_bytes(storage))
     return copy
+
+
+# ---------------------------------------------------------------------------- what libraries import from here
+
+
+def _element_size(dtype: torch.dtype) -> int:
+    """Bytes of an element."""
+    return dtype.itemsize
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
+    """The number of a device: an int, a `torch.device` or its text. -1 is the CPU's, if it is allowed."""
+    if isinstance(device, str):
+        device = torch.device(device)
+    if isinstance(device, torch.device):
+        if device.type == "cpu":
+            if allow_cpu:
+                return -1
+            raise ValueError(f"Expected a non cpu device, but got: {device}")
+        device = device.index
+    if isinstance(device, int):
+        return device
+    if not optional:
+        raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+    return torch.cuda.current_device() if torch.cuda.is_available() else -1
+
+
+def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
+    """All elements of several tensors in one dimension."""
+    return torch.cat([tensor.reshape(-1) for tensor in tensors]) if tensors else torch.empty(0)
+
+
+def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The parts of `flat` in the shapes of `tensors`."""
+    parts = flat.split([tensor.numel() for tensor in tensors])
+    return tuple(part.view_as(tensor) for part, tensor in zip(parts, tensors, strict=True))
+
+
+def _get_available_device_type() -> str | None:
+    """The type of the machine's accelerator; None without one."""
+    return "cuda" if torch.cuda.is_available() else None
+
+
+def _get_device_module(device_type: str) -> Any:
+    """`torch.cuda` for "cuda", and so on. RuntimeError for an unknown type."""
+    module = getattr(torch, device_type, None)
+    if module is None:
+        raise RuntimeError(
+            f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'."
+        )
+    return module
+
+
+def is_compiling() -> bool:
+    """Whether code is being compiled: never."""
+    return False
+
+
+class classproperty:
+    """A property of a class."""
+
+    def __init__(self, func: Any) -> None:
+        self.func = func
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return self.func(owner)
+
+
+class KeyErrorMessage(str):
+    """The message of a KeyError that is printed as it is, with its lines."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class ExceptionWrapper:
+    """An exception on its way from another thread or process; `reraise()` raises one of its type, with its text."""
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        import sys
+        import traceback
+
+        exc_info = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type, self.where = exc_info[0], where
+        self.exc_msg = "".join(traceback.format_exception(*exc_info))
+
+    def reraise(self) -> None:
+        """Raises it."""
+        message = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            message = KeyErrorMessage(message)
+        elif getattr(self.exc_type, "message", None):
+            raise self.exc_type(message=message)
+        try:
+            error = self.exc_type(message)
+        except Exception:  # its constructor takes something else
+            raise RuntimeError(message) from None
+        raise error

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 __all__ = ["current_accelerator", "device_count", "is_available", "synchronize"]
+
+_Device = torch.device | str | int | None
 
 
 def is_available() -> bool:
@@ -22,8 +26,92 @@ def device_count() -> int:
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
-def synchronize(device: torch.device | str | int | None = None) -> None:
-    """Waits for the accelerator. RuntimeError without one."""
+def _demand() -> None:
     if not torch.cuda.is_available():
         raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+def synchronize(device: _Device = None) -> None:
+    """Waits for the accelerator. RuntimeError without one."""
+    _demand()
     torch.cuda.synchronize()
+
+
+def current_device_index() -> int:
+    """The number of the current device. RuntimeError without one."""
+    _demand()
+    return torch.cuda.current_device()
+
+
+current_device_idx = current_device_index
+
+
+def set_device_index(device: _Device, /) -> None:
+    """Makes a device the current one. RuntimeError without one."""
+    _demand()
+    torch.cuda.set_device(device)
+
+
+set_device_idx = set_device_index
+
+
+def device_index(device: int | None, /) -> Any:
+    """A block in which a device is the current one; None changes nothing."""
+    from contextlib import nullcontext
+
+    return nullcontext() if device is None else torch.cuda.device(device)
+
+
+def current_stream(device: _Device = None, /) -> Any:
+    """The stream that work goes to. RuntimeError without an accelerator."""
+    _demand()
+    return torch.cuda.current_stream(device)
+
+
+def set_stream(stream: Any) -> None:
+    """Makes a stream the current one. RuntimeError without an accelerator."""
+    _demand()
+    torch.cuda.set_stream(stream)
+
+
+def empty_cache() -> None:
+    """Gives memory back that no tensor uses; nothing to do without an accelerator."""
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def get_memory_info(device: _Device = None, /) -> tuple[int, int]:
+    """Free and total bytes of a device. RuntimeError without one."""
+    _demand()
+    return torch.cuda.mem_get_info(device)  # type: ignore[no-any-return]
+
+
+def memory_stats(device: _Device = None, /) -> dict[str, Any]:
+    """Numbers about memory; none without an accelerator."""
+    return torch.cuda.memory_stats(device) if torch.cuda.is_available() else {}
+
+
+def memory_allocated(device: _Device = None, /) -> int:
+    """Bytes of tensors; 0 without an accelerator."""
+    return torch.cuda.memory_allocated(device) if torch.cuda.is_available() else 0
+
+
+def memory_reserved(device: _Device = None, /) -> int:
+    """Bytes held; 0 without an accelerator."""
+    return torch.cuda.memory_reserved(device) if torch.cuda.is_available() else 0
+
+
+def max_memory_allocated(device: _Device = None, /) -> int:
+    """The most bytes of tensors so far; 0 without an accelerator."""
+    return torch.cuda.max_memory_allocated(device) if torch.cuda.is_available() else 0
+
+
+def max_memory_reserved(device: _Device = None, /) -> int:
+    """The most bytes held so far; 0 without an accelerator."""
+    return torch.cuda.max_memory_reserved(device) if torch.cuda.is_available() else 0
+
+
+def reset_peak_memory_stats(device: _Device = None, /) -> None:
+    """Begins to look for the most anew."""
+    if torch.cuda.is_available():
+        torch.cuda.reset_peak_memory_stats(device)

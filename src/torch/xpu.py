@@ -1,6 +1,8 @@
-"""XPU devices: there are none here."""
+"""XPU devices: there are none here. Their functions can be mentioned, and raise RuntimeError when they are called."""
 
 from __future__ import annotations
+
+from torch import _unavailable
 
 __all__ = ["device_count", "is_available"]
 
@@ -13,3 +15,6 @@ def is_available() -> bool:
 def device_count() -> int:
     """How many such devices there are: 0."""
     return 0
+
+
+__getattr__ = _unavailable.define(__name__, "there are no XPU devices here", RuntimeError)

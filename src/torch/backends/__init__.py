@@ -1,15 +1,21 @@
-"""Which libraries this torch computes with: `mkl`, `openmp`, `cuda`, `cpu`."""
+"""Which libraries this torch computes with: `mkl`, `openmp`, `cuda`, `cpu`; and switches that programs set."""
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-_SUBMODULES = ("cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp")
+from torch import _bindings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+fp32_precision = "none"  # kept for programs that set it; float32 is computed as float32 here
+
+__getattr__ = _bindings.submodules(__name__)
 
 
-def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        from importlib import import_module
-
-        return import_module(f"torch.backends.{name}")
-    raise AttributeError(f"module 'torch.backends' has no attribute '{name}'")
+@contextmanager
+def __allow_nonbracketed_mutation() -> Iterator[None]:
+    """A block in which switches may be set one by one: they always may."""
+    yield

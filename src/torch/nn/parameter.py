@@ -39,9 +39,6 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         kept._is_param = True
         return kept  # type: ignore[no-any-return]
 
-    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
-        """Everything is done in `__new__`."""
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) in memo:
             found: Parameter = memo[id(self)]
@@ -68,9 +65,6 @@ class Buffer(Tensor):
         buffer: Buffer = _C._make_subclass(cls, data.detach(), data.requires_grad)
         buffer.persistent = persistent
         return buffer
-
-    def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None:
-        """Everything is done in `__new__`."""
 
 
 class UninitializedTensorMixin:
@@ -129,9 +123,6 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> UninitializedParameter:
         data = torch.empty(0, device=device, dtype=dtype)
         return _C._make_subclass(cls, data, requires_grad)  # type: ignore[no-any-return]
-
-    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
-        """Everything is done in `__new__`."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:

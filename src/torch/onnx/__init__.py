@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from torch import _unavailable
+
 __all__ = ["export", "is_in_onnx_export", "is_onnxrt_backend_supported", "register_custom_op_symbolic"]
 
 
@@ -42,3 +44,6 @@ def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> Non
 def select_model_mode_for_export(model: Any, mode: Any) -> NoReturn:
     """Raises NotImplementedError, as `export` does."""
     export()
+
+
+__getattr__ = _unavailable.define(__name__, "nothing is exported to ONNX here")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
 
 if TYPE_CHECKING:
@@ -61,3 +62,6 @@ class Adadelta(ElementwiseOptimizer):
         change.div_(root).mul_(gradient)
         moved.mul_(rho).addcmul_(change, change, value=1 - rho)
         parameter.add_(change, alpha=-number(group["lr"]))
+
+
+adadelta = functional(Adadelta, "adadelta", "square_avg acc_delta step")

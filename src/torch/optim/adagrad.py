@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, add_eps, new_step, number
 
 if TYPE_CHECKING:
@@ -64,3 +65,6 @@ class Adagrad(ElementwiseOptimizer):
         root = add_eps(squares.sqrt(), group)
         rate = number(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
         parameter.addcdiv_(gradient, root, value=-rate)
+
+
+adagrad = functional(Adagrad, "adagrad", "sum step")

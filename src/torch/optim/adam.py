@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
 
 if TYPE_CHECKING:
@@ -113,3 +114,6 @@ class AdamW(Adam):
         super()._complete_groups()
         for group in self.param_groups:
             group["decoupled_weight_decay"] = True
+
+
+adam = functional(Adam, "adam", "exp_avg exp_avg_sq max_exp_avg_sq step")

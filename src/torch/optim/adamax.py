@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
 
 if TYPE_CHECKING:
@@ -60,3 +61,6 @@ class Adamax(ElementwiseOptimizer):
         else:
             torch.maximum(largest.mul_(beta2), size, out=largest)
         parameter.addcdiv_(mean, largest, value=-number(group["lr"]) / (1 - beta1 ** state["step"].item()))
+
+
+adamax = functional(Adamax, "adamax", "exp_avg exp_inf step")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
 
 if TYPE_CHECKING:
@@ -63,3 +64,6 @@ class ASGD(ElementwiseOptimizer):
         step, first = state["step"].item(), number(group["lr"])
         state["eta"].fill_(first / (1 + decay * first * step) ** group["alpha"])
         state["mu"].fill_(1 / max(1, step - group["t0"]))
+
+
+asgd = functional(ASGD, "asgd", "ax mu eta step")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, add_eps, new_step, number
 
 if TYPE_CHECKING:
@@ -68,3 +69,6 @@ class NAdam(ElementwiseOptimizer):
             mean = mean.clone()
         parameter.addcdiv_(gradient, denominator, value=-rate * (1.0 - momentum) / (1.0 - product))
         parameter.addcdiv_(mean, denominator, value=-rate * following / (1.0 - product * following))
+
+
+nadam = functional(NAdam, "nadam", "exp_avg exp_avg_sq mu_product step")

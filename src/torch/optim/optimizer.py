@@ -340,19 +340,25 @@ class ElementwiseOptimizer(Optimizer):
                 raise RuntimeError(
                     f"{type(self).__name__} does not support sparse gradients, please consider SparseAdam instead"
                 )
-            if group.get("maximize"):
-                gradient = -gradient
             state = self.state.get(parameter) or self._new_state(parameter, group)
-            if "step" in state:
-                state["step"] += 1
-            decay = group.get("weight_decay", 0)
-            if decay != 0 and group.get("decoupled_weight_decay"):
-                parameter.mul_(1 - number(group["lr"]) * decay)
-            elif decay != 0 and self._adds_decay:
-                gradient = gradient.add(parameter, alpha=number(decay))
-            self._update_parameter(group, parameter, gradient, state)
+            self._step_parameter(group, parameter, gradient, state)
             if state:
                 self.state[parameter] = state
+
+    def _step_parameter(
+        self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
+    ) -> None:
+        """One step of one parameter, counted, with its weight decay."""
+        if group.get("maximize"):
+            gradient = -gradient
+        if "step" in state:
+            state["step"] += 1
+        decay = group.get("weight_decay", 0)
+        if decay != 0 and group.get("decoupled_weight_decay"):
+            parameter.mul_(1 - number(group["lr"]) * decay)
+        elif decay != 0 and self._adds_decay:
+            gradient = gradient.add(parameter, alpha=number(decay))
+        self._update_parameter(group, parameter, gradient, state)
 
     _adds_decay = True  # to the gradient, before `_update_parameter`
 
@@ -393,3 +399,62 @@ def check_not_negative(**options: Any) -> None:
     for name, value in options.items():
         if not value >= 0.0:
             raise ValueError(f"Invalid {words.get(name, name + ' value')}: {value}")
+
+
+def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator of `step` that records gradients only if the optimizer is differentiable."""
+
+    @wraps(func)
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with torch.set_grad_enabled(bool(self.defaults.get("differentiable"))):
+            return func(self, *args, **kwargs)
+
+    return step
+
+
+def _get_value(x: Any) -> Any:
+    return x.item() if isinstance(x, Tensor) else x
+
+
+def _stack_if_compiling(x: Any) -> Any:
+    return x
+
+
+def _dispatch_sqrt(x: Any) -> Any:
+    return x.sqrt() if isinstance(x, Tensor) else x**0.5
+
+
+def _default_to_fused_or_foreach(params: Any, differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
+    """Whether to use fused or foreach steps: neither, each parameter takes its own."""
+    return False, False
+
+
+def _view_as_real(params: list[Tensor], *state_and_grads: list[Tensor]) -> None:
+    """Puts real views of two columns in place of complex tensors."""
+    for place, parameter in enumerate(params):
+        if torch.is_complex(parameter):
+            for tensors in (params, *state_and_grads):
+                tensors[place] = torch.view_as_real(tensors[place])
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """The types of devices whose graphs can hold a step."""
+    return ["cuda"]
+
+
+def _get_foreach_kernels_supported_devices() -> list[str]:
+    return ["cuda"]
+
+
+def _get_fused_kernels_supported_devices() -> list[str]:
+    return ["cuda", "cpu"]
+
+
+def _get_scalar_dtype(is_fused: bool | None = None) -> torch.dtype:
+    """The dtype of `state["step"]`."""
+    return torch.float32 if is_fused else new_step().dtype
+
+
+def _disable_dynamo_if_unsupported(single_tensor_fn: Any = None) -> Callable[[Any], Any]:
+    """A decorator that changes nothing: nothing is compiled."""
+    return lambda function: function

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, add_eps, new_step, number
 
 if TYPE_CHECKING:
@@ -65,3 +66,6 @@ class RAdam(ElementwiseOptimizer):
         known = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
         adaptive = correction**0.5 / add_eps(square.sqrt(), group)
         parameter.add_(corrected * rate * adaptive * known**0.5, alpha=-1.0)
+
+
+radam = functional(RAdam, "radam", "exp_avg exp_avg_sq step")

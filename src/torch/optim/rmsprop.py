@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, add_eps, new_step, number
 
 if TYPE_CHECKING:
@@ -71,3 +72,6 @@ class RMSprop(ElementwiseOptimizer):
             parameter.add_(velocity, alpha=-number(group["lr"]))
         else:
             parameter.addcdiv_(gradient, root, value=-number(group["lr"]))
+
+
+rmsprop = functional(RMSprop, "rmsprop", "square_avg grad_avg momentum_buffer step")

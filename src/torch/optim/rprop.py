@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
 
 if TYPE_CHECKING:
@@ -58,3 +59,6 @@ class Rprop(ElementwiseOptimizer):
         gradient = gradient.masked_fill(same < 0, 0)
         parameter.addcmul_(gradient.sign(), size.clone() if group["differentiable"] else size, value=-1)
         before.copy_(gradient)
+
+
+rprop = functional(Rprop, "rprop", "prev step_size step")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, number
 
 if TYPE_CHECKING:
@@ -58,3 +59,6 @@ class SGD(ElementwiseOptimizer):
                 velocity.mul_(momentum).add_(gradient, alpha=1 - group["dampening"])
             gradient = gradient.add(velocity, alpha=momentum) if group["nesterov"] else velocity
         parameter.add_(gradient, alpha=-number(group["lr"]))
+
+
+sgd = functional(SGD, "sgd", "momentum_buffer")

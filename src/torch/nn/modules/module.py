@@ -6,7 +6,7 @@ from collections.abc import Callable  # noqa: TC003 - libraries resolve the clas
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import _C, Tensor
 from torch.nn.modules._hooks import (
     EVERY_MODULE,
     HooksMixin,
@@ -41,6 +41,13 @@ __all__ = [
 
 _IncompatibleKeys = IncompatibleKeys  # the name that libraries import
 T_destination = TypeVar("T_destination", bound="dict[str, Any]")
+# Names that libraries import: hooks for all modules, by their numbers.
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
+_global_forward_hooks, _global_forward_pre_hooks = EVERY_MODULE.forward, EVERY_MODULE.forward_pre
+_global_backward_hooks, _global_backward_pre_hooks = EVERY_MODULE.backward, EVERY_MODULE.backward_pre
+_global_parameter_registration_hooks = EVERY_MODULE.registered["parameter"]
+_global_buffer_registration_hooks = EVERY_MODULE.registered["buffer"]
+_global_module_registration_hooks = EVERY_MODULE.registered["module"]
 _MISSING_INIT = "cannot assign {} before Module.__init__() call"
 
 
@@ -541,3 +548,15 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[torch.device | None, torch.dty
         raise TypeError(f"to() received {len(args)} arguments, expected at most {len(names)}")
     device = None if values["device"] is None else torch.device(values["device"])
     return device, values["dtype"], bool(values["non_blocking"])
+
+
+def _addindent(s_: str, numSpaces: int) -> str:
+    """The text with all lines but the first indented."""
+    return s_.replace("\n", "\n" + " " * numSpaces)
+
+
+# Where libraries that move modules themselves find it; a memory format comes behind the three.
+_C._nn._parse_to = lambda *args, **kwargs: (  # type: ignore[attr-defined]
+    *_parse_to(*args, **{key: value for key, value in kwargs.items() if key != "memory_format"}),
+    kwargs.get("memory_format"),
+)

@@ -1,7 +1,16 @@
 """Datasets, samplers and the loader that makes batches of them."""
 
 from torch.utils.data._workers import get_worker_info
-from torch.utils.data.dataloader import DataLoader, default_collate
+from torch.utils.data.dataloader import DataLoader, _DatasetKind as _DatasetKind, default_collate, default_convert
+from torch.utils.data.datapipes.datapipe import (
+    DataChunk,
+    DFIterDataPipe,
+    IterDataPipe,
+    MapDataPipe,
+    argument_validation,
+    functional_datapipe,
+    runtime_validation,
+)
 from torch.utils.data.dataset import (
     ChainDataset,
     ConcatDataset,
@@ -26,10 +35,14 @@ __all__ = [
     "BatchSampler",
     "ChainDataset",
     "ConcatDataset",
+    "DFIterDataPipe",
+    "DataChunk",
     "DataLoader",
     "Dataset",
     "DistributedSampler",
+    "IterDataPipe",
     "IterableDataset",
+    "MapDataPipe",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
@@ -38,7 +51,11 @@ __all__ = [
     "SubsetRandomSampler",
     "TensorDataset",
     "WeightedRandomSampler",
+    "argument_validation",
     "default_collate",
+    "default_convert",
+    "functional_datapipe",
     "get_worker_info",
     "random_split",
+    "runtime_validation",
 ]

@@ -3,55 +3,47 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import torch
 from torch.utils.data import _workers
+from torch.utils.data._utils.collate import default_collate, default_convert
+from torch.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
+from torch.utils.data._workers import get_worker_info as get_worker_info
 from torch.utils.data.dataset import Dataset, Item, IterableDataset
 from torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from torch import Generator
 
-
-def default_collate(batch: Sequence[Any]) -> Any:
-    """Items as one batch: tensors and arrays are stacked, numbers become tensors, containers are gone through.
-
-    Raises TypeError for other types, RuntimeError for items of different lengths.
-    """
-    first = batch[0]
-    if isinstance(first, torch.Tensor):
-        return torch.stack(list(batch), 0)
-    if type(first).__module__ == "numpy" and hasattr(first, "dtype"):
-        if getattr(first, "shape", ()) == ():
-            return torch.as_tensor(batch)
-        return default_collate([torch.as_tensor(item) for item in batch])
-    if isinstance(first, float):
-        return torch.tensor(batch, dtype=torch.float64)
-    if isinstance(first, int):
-        return torch.tensor(batch)
-    if isinstance(first, (str, bytes)):
-        return batch
-    if isinstance(first, Mapping):
-        collated = {key: default_collate([item[key] for item in batch]) for key in first}
-        return type(first)(collated) if type(first) is not dict else collated  # type: ignore[call-arg]
-    if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(default_collate(samples) for samples in zip(*batch, strict=True)))
-    if isinstance(first, Sequence):
-        if any(len(item) != len(first) for item in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
-        return [default_collate(samples) for samples in zip(*batch, strict=True)]
-    raise TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found " + str(type(first))
-    )
+# Names that libraries annotate with.
+_worker_init_fn_t: TypeAlias = Callable[[int], None]
+_collate_fn_t: TypeAlias = Callable[[list[Any]], Any]
 
 
-def _identity(item: Any) -> Any:
-    return item
+class _DatasetKind:
+    """The kinds of datasets, and what fetches batches from each."""
+
+    Map = 0
+    Iterable = 1
+
+    @staticmethod
+    def create_fetcher(kind: int, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool) -> Any:
+        """A fetcher for a dataset of `kind`."""
+        fetcher = _MapDatasetFetcher if kind == _DatasetKind.Map else _IterableDatasetFetcher
+        return fetcher(dataset, auto_collation, collate_fn, drop_last)
+
+
+class _InfiniteConstantSampler:
+    """None, for ever: the indices of a stream."""
+
+    def __iter__(self) -> Iterator[None]:
+        while True:
+            yield None
 
 
 class _BaseDataLoaderIter:
@@ -121,7 +113,7 @@ class DataLoader(Generic[Item]):
         self.pin_memory_device, self.in_order = pin_memory_device, in_order
         self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self.persistent_workers = persistent_workers
-        self.collate_fn = collate_fn or (default_collate if self._batched else _identity)
+        self.collate_fn = collate_fn or (default_collate if self._batched else default_convert)
         self._pool: Any = None  # persistent workers
 
     @staticmethod

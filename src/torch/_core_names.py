@@ -1,0 +1,83 @@
+"""Names of PyTorch's core that libraries ask at import, and the answers of a build without what they are about."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+import torch
+
+
+def _log_api_usage_once(name: str) -> None:
+    """Where PyTorch may count uses: nothing is."""
+
+
+def _get_privateuse1_backend_name() -> str:
+    """The name of devices that a program brings: none does."""
+    return "privateuseone"
+
+
+def _get_accelerator(check: bool | None = None) -> torch.device:
+    """The accelerator's device; the CPU's without one."""
+    return torch.accelerator.current_accelerator() or torch.device("cpu")
+
+
+def _get_default_device() -> str:
+    """The type of the device that tensors are made on."""
+    return torch.get_default_device().type
+
+
+def _get_cudnn_enabled() -> bool:
+    """Whether cuDNN may be used."""
+    return bool(torch.backends.cudnn.enabled)
+
+
+def _is_alias_of(self: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors share a storage."""
+    return self.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
+
+
+def _accept(*args: Any, **kwargs: Any) -> None:
+    """For settings of TorchScript's compiler, which is not here."""
+
+
+def _never(*args: Any, **kwargs: Any) -> bool:
+    return False
+
+
+class _NoInstances:
+    """For `isinstance`: nothing is of this class."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"torch._C.{cls.__name__}: there is no TorchScript here")
+
+
+_CLASSES = ("Block", "Graph", "Node", "ScriptFunction", "ScriptMethod", "ScriptModule", "TensorType", "Type", "Value")
+_SETTINGS = (
+    "_jit_override_can_fuse_on_cpu",
+    "_jit_override_can_fuse_on_gpu",
+    "_jit_set_nvfuser_enabled",
+    "_jit_set_nvfuser_guard_mode",
+    "_jit_set_profiling_executor",
+    "_jit_set_profiling_mode",
+    "_jit_set_texpr_fuser_enabled",
+    "_set_math_sdp_allow_fp16_bf16_reduction",
+)
+_REFUSALS = (
+    "_are_functorch_transforms_active",
+    "_jit_can_fuse_on_cpu",
+    "_jit_can_fuse_on_gpu",
+    "_jit_nvfuser_enabled",
+    "_jit_texpr_fuser_enabled",
+)
+
+globals().update({name: type(name, (_NoInstances,), {"__module__": "torch._C"}) for name in _CLASSES})
+globals().update(dict.fromkeys(_SETTINGS, _accept))
+globals().update(dict.fromkeys(_REFUSALS, _never))
+
+# `torch.func` calls functions for each element or tensor: no tensor is a batch in disguise.
+_functorch = SimpleNamespace(
+    is_batchedtensor=_never, is_functorch_wrapped_tensor=_never, is_gradtrackingtensor=_never,
+    is_legacy_batchedtensor=_never, get_unwrapped=lambda tensor: tensor, maybe_get_level=lambda tensor: -1,
+    peek_interpreter_stack=lambda: None,
+)  # fmt: skip

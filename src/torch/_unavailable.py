@@ -1,0 +1,67 @@
+"""Modules of PyTorch that do no work here: their names can be imported, mentioned and compared with, and refuse a call.
+
+`_unavailable_names.py` lists them: a function by its name, a class as `Name(MEMBER,...)`. A class has no instances, so
+that `isinstance(x, FullyShardedDataParallel)` is False; the values of an enumeration are their names.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from torch._unavailable_names import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+_DECORATORS = ("_require_initialized",)  # called while a program is imported
+
+
+def define(root: str, reason: str, error: type[Exception] = NotImplementedError) -> Callable[[str], Any]:
+    """The `__getattr__` of module `root`, for the names that are listed: a call of one raises `error` with `reason`.
+
+    The modules below it that are listed can be imported from here on.
+    """
+    classes: dict[str, type] = {}  # by name: PyTorch shows most of them in several modules
+
+    def refusal(module: str, name: str) -> Callable[..., Any]:
+        def refuse(*args: Any, **kwargs: Any) -> Any:
+            if name in _DECORATORS:
+                return args[0]
+            raise error(f"{module}.{name}: {reason}")
+
+        refuse.__name__ = refuse.__qualname__ = name
+        refuse.__module__ = module
+        return refuse
+
+    def getter(module: str) -> Callable[[str], Any]:
+        def get(name: str) -> Any:
+            for entry in " ".join(NAMES.get(module, "").split()).replace(", ", ",").split():
+                listed, is_class, members = entry.rstrip(")").partition("(")
+                if listed != name:
+                    continue
+                value: Any = refusal(module, name)
+                if is_class:
+                    values = {member: member for member in members.split(",") if member}
+                    made = type(name, (), {"__new__": value, "__module__": module, **values})
+                    value = classes.setdefault(name, made)
+                setattr(sys.modules[module], name, value)
+                return value
+            raise AttributeError(f"module '{module}' has no attribute '{name}'", name=name)
+
+        return get
+
+    for listed in NAMES:
+        if listed.startswith(f"{root}."):
+            parts = listed.split(".")
+            for end in range(root.count(".") + 2, len(parts) + 1):
+                name = ".".join(parts[:end])
+                if name not in sys.modules:
+                    module: Any = ModuleType(name, f"{name}: {reason}")
+                    module.__path__, module.__getattr__ = [], getter(name)
+                    sys.modules[name] = module
+                parent, _, own = name.rpartition(".")
+                setattr(sys.modules[parent], own, sys.modules[name])
+    return getter(root)

@@ -1,0 +1,3 @@
+"""What PyTorch optimizes models with: `torch.ao.quantization`."""
+
+from torch.ao import quantization as quantization

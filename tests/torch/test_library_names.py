@@ -1,0 +1,198 @@
+"""What libraries ask of torch besides operators: modules without work here, lists of tensors, counts of operations."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+import torch
+from torch import _foreach
+from torch._unavailable_names import NAMES
+from torch.utils.flop_counter import FlopCounterMode, register_flop_formula
+from torch.utils.weak import WeakIdKeyDictionary
+
+
+@pytest.mark.parametrize(
+    "root", ["torch.distributed", "torch.ao.quantization", "torch.onnx", "torch.nested", "torch.xpu"]
+)
+def test_every_name_of_a_module_without_work_is_there(root: str) -> None:
+    importlib.import_module(root)
+    for name, listed in NAMES.items():
+        if name == root or name.startswith(f"{root}."):
+            module = importlib.import_module(name)
+            for entry in " ".join(listed.split()).replace(", ", ",").split():
+                assert hasattr(module, entry.partition("(")[0]), (name, entry)
+
+
+def test_names_without_work_refuse_and_compare() -> None:
+    from torch.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy
+    from torch.distributed.fsdp.fully_sharded_data_parallel import FullyShardedDataParallel as Same
+
+    assert FullyShardedDataParallel is Same
+    assert not isinstance(torch.nn.Linear(1, 1), FullyShardedDataParallel)
+    assert ShardingStrategy.FULL_SHARD != ShardingStrategy.NO_SHARD
+    with pytest.raises(RuntimeError, match=r"FullyShardedDataParallel: no backend .*; run one process"):
+        FullyShardedDataParallel(torch.nn.Linear(1, 1))
+    with pytest.raises(RuntimeError, match=r"torch\.distributed\.new_group: no backend"):
+        torch.distributed.new_group([0])
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = torch.distributed.nothing
+    with pytest.raises(NotImplementedError, match="quantization is not supported"):
+        torch.ao.quantization.prepare(torch.nn.Linear(1, 1))
+    assert torch.quantization.QuantStub()(3) == 3
+
+
+UNARY = [
+    "abs",
+    "acos",
+    "ceil",
+    "erf",
+    "exp",
+    "frac",
+    "lgamma",
+    "log1p",
+    "neg",
+    "reciprocal",
+    "rsqrt",
+    "sigmoid",
+    "tanh",
+]
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_lists_of_tensors_are_taken_one_by_one(name: str) -> None:
+    tensors = [torch.tensor([0.25, 0.5]), torch.tensor([[0.75]])]
+    expected = [getattr(tensor, name)() for tensor in tensors]
+    torch.testing.assert_close(list(getattr(torch, f"_foreach_{name}")(tensors)), expected)
+    assert getattr(torch, f"_foreach_{name}_")(tensors) is tensors
+    torch.testing.assert_close(tensors, expected)
+
+
+def test_lists_of_tensors_with_others() -> None:
+    a, b = [torch.tensor([1.0, 2.0]), torch.tensor([3.0])], [torch.tensor([4.0, 5.0]), torch.tensor([6.0])]
+    for answer, expected in (
+        (torch._foreach_add(a, b, alpha=2), [[9.0, 12.0], [15.0]]),
+        (torch._foreach_add(a, 1), [[2.0, 3.0], [4.0]]),
+        (torch._foreach_mul(a, [2.0, 3.0]), [[2.0, 4.0], [9.0]]),
+        (torch._foreach_addcmul(a, b, b, 2), [[33.0, 52.0], [75.0]]),
+        (torch._foreach_addcdiv(a, b, b, [1.0, 2.0]), [[2.0, 3.0], [5.0]]),
+        (torch._foreach_lerp(a, b, 0.5), [[2.5, 3.5], [4.5]]),
+        (torch._foreach_maximum(a, 2.0), [[2.0, 2.0], [3.0]]),
+        (torch._foreach_pow(2.0, a), [[2.0, 4.0], [8.0]]),
+        (torch._foreach_norm(b, 1), [9.0, 6.0]),
+    ):
+        assert [tensor.tolist() for tensor in answer] == expected
+    assert torch._foreach_copy_(a, b) is None
+    assert a[1].tolist() == [6.0]
+    assert torch._foreach_clamp_max_(a, [4.5, 5.5])[0].tolist() == [4.0, 4.5]
+    with pytest.raises(RuntimeError, match="same number of tensors, got 2 and 1"):
+        torch._foreach_add(a, b[:1])
+    with pytest.raises(RuntimeError, match="at least one tensor"):
+        torch._foreach_add([], 1)
+    assert len(_foreach.NAMES) == 91
+
+
+def test_floating_point_operations_are_counted_by_module() -> None:
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 5))
+    with FlopCounterMode(display=False) as counter:
+        model(torch.rand(2, 3, 8, 8)).sum().backward()
+    # PyTorch 2.13's counts.
+    counts = {str(operator): count for operator, count in counter.get_flop_counts()["Sequential"].items()}
+    assert counts == {
+        "aten.convolution": 15552,
+        "aten.addmm": 2880,
+        "aten.mm": 5760,
+        "aten.convolution_backward": 15552,
+    }
+    assert counter.get_total_flops() == 39744
+    assert sum(counter.get_flop_counts()["Sequential.3"].values()) == 8640
+    assert "Sequential.0" in counter.get_table()
+    attention = torch.nn.MultiheadAttention(4, 2)
+    with FlopCounterMode(display=False) as counter:
+        attention(*[torch.rand(3, 1, 4)] * 3)
+    assert counter.get_total_flops() == 528
+
+
+def test_formulas_of_programs_count() -> None:
+    @torch.library.custom_op("counted::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    def formula(shape: Any, *, out_shape: Any) -> int:
+        return int(shape[0] * out_shape[1])
+
+    with FlopCounterMode(display=False, custom_mapping={torch.cos: formula}) as counter:
+        torch.cos(torch.rand(3, 4))
+    assert counter.get_total_flops() == 12
+    register_flop_formula(torch.sin)(formula)
+    with FlopCounterMode(display=False) as counter:
+        torch.sin(torch.rand(3, 5))
+    assert counter.get_total_flops() == 15
+
+
+def test_modes_below_autograd_refuse() -> None:
+    from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
+
+    with pytest.raises(NotImplementedError, match="TorchFunctionMode"), TorchDispatchMode():
+        pass
+    assert not is_traceable_wrapper_subclass(torch.ones(1))
+
+
+def test_weak_keys_go_with_their_object() -> None:
+    x = torch.ones(2)
+    mapping = WeakIdKeyDictionary({x: 1})
+    assert mapping[x] == 1
+    assert torch.ones(2) not in mapping
+    del x
+    assert len(mapping) == 0
+
+
+def test_tensors_are_swapped() -> None:
+    a, b = torch.nn.Parameter(torch.ones(2)), torch.zeros(3)
+    b.mark = 4
+    torch.utils.swap_tensors(a, b)
+    assert type(a) is torch.Tensor
+    assert (a.tolist(), a.mark, a.requires_grad) == ([0.0] * 3, 4, False)
+    assert isinstance(b, torch.nn.Parameter)
+    assert (b.tolist(), b.requires_grad) == ([1.0, 1.0], True)
+
+
+def test_steps_of_optimizers_as_functions() -> None:
+    parameter = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    optimizer = torch.optim.Adam([parameter], lr=0.1, amsgrad=True)
+    alone = [parameter.detach().clone()]
+    states = [[torch.zeros(2)], [torch.zeros(2)], [torch.zeros(2)], [torch.tensor(0.0)]]
+    for _ in range(3):
+        parameter.grad = parameter.detach() * 2
+        torch.optim.adam.adam(
+            alone, [alone[0] * 2], *states, amsgrad=True, beta1=0.9, beta2=0.999, lr=0.1, weight_decay=0, eps=1e-8,
+            maximize=False,
+        )  # fmt: skip
+        optimizer.step()
+    assert torch.equal(alone[0], parameter.detach())
+    momentum: list[Any] = [None]
+    torch.optim.sgd.sgd(
+        alone,
+        [torch.ones(2)],
+        momentum,
+        weight_decay=0,
+        momentum=0.9,
+        lr=0.1,
+        dampening=0,
+        nesterov=False,
+        maximize=False,
+    )
+    assert momentum[0].tolist() == [1.0, 1.0]
+
+
+def test_a_parameter_of_a_program_is_made_with_arguments_of_its_own() -> None:
+    class Named(torch.nn.Parameter):
+        def __new__(cls, data: torch.Tensor, name: str = "") -> Any:
+            made: Any = torch.Tensor._make_subclass(cls, data, True)
+            made.label = name
+            return made
+
+    assert Named(torch.ones(2), name="weight").label == "weight"
+    assert repr(Named(torch.ones(2))) == "Parameter containing:\nParameter(Named([1., 1.], requires_grad=True))"
