@@ -31,7 +31,10 @@ def print_error(error: SlipwayError, stream: TextIO | None = None) -> None:
     stream = stream or sys.stderr
     if error.detail:
         print(_make_printable(error.detail.rstrip("\n"), stream), file=stream)
-    print(f"{_paint('error:', '1;31', stream)} {_make_printable(shorten(error.message), stream)}", file=stream)
+    print(
+        f"{_paint(_headed('error', error.code), '1;31', stream)} {_make_printable(shorten(error.message), stream)}",
+        file=stream,
+    )
     if error.where:
         print(f"  at: {_make_printable(shorten(error.where), stream)}", file=stream)
     if error.hint:
@@ -41,9 +44,15 @@ def print_error(error: SlipwayError, stream: TextIO | None = None) -> None:
 def print_warning(warning: RecipeWarning, stream: TextIO | None = None) -> None:
     """The same for what only may be a mistake."""
     stream = stream or sys.stderr
-    print(f"{_paint('warning:', '1;33', stream)} {_make_printable(shorten(warning.message), stream)}", file=stream)
+    head = _paint(_headed("warning", warning.code), "1;33", stream)
+    print(f"{head} {_make_printable(shorten(warning.message), stream)}", file=stream)
     print(f"  at: {_make_printable(shorten(warning.where), stream)}", file=stream)
     print(f"  hint: {_make_printable(shorten(warning.hint), stream)}", file=stream)
+
+
+def _headed(kind: str, code: str | None) -> str:
+    """``error:``, or ``error[CODE]:`` where `slipway explain CODE` tells more."""
+    return f"{kind}[{code}]:" if code else f"{kind}:"
 
 
 def _make_printable(text: str, stream: TextIO) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -125,7 +126,7 @@ def test_broken_recipe(
     (recipe / "meta.yaml").write_text(META.replace(*change), encoding="utf-8")
     answer = slipway("ship", recipe, "--dist", tmp_path / "dist")
     assert answer.returncode == code, answer.stdout + answer.stderr
-    assert answer.stderr.count("error: ") >= 1
+    assert re.search(r"^error(\[[a-z-]+\])?: ", answer.stderr, re.MULTILINE)
     assert message in answer.stderr
     assert "Traceback" not in answer.stderr
 

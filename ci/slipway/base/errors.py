@@ -19,13 +19,21 @@ class SlipwayError(Exception):
         where: the file (``path:line`` for a recipe), package or address it happened at.
         hint: what to do next.
         detail: longer text to show below, such as the end of a log.
+        code: the page that tells more, one of `slipway.base.error_pages`.
     """
 
     exit_code: ClassVar[int] = 1
 
     def __init__(
-        self, message: str, *, where: str | None = None, hint: str | None = None, detail: str | None = None
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        detail: str | None = None,
+        code: str | None = None,
     ) -> None:
+        self.code = code
         self.message = redact(message)
         super().__init__(self.message)
         self.where = where and redact(where)
@@ -42,8 +50,9 @@ class UsageError(SlipwayError):
 class RecipeWarning(UserWarning):
     """What a recipe says is probably not what was meant, and conda-build takes it all the same."""
 
-    def __init__(self, message: str, *, where: str, hint: str) -> None:
+    def __init__(self, message: str, *, where: str, hint: str, code: str | None = None) -> None:
         super().__init__(f"{where}: {message}")
+        self.code = code
         self.message = message
         self.where = where
         self.hint = hint
@@ -74,9 +83,14 @@ class IntegrityError(SlipwayError):
 
 
 class SolveError(SlipwayError):
-    """No set of packages satisfies the request."""
+    """No set of packages satisfies the request.
+
+    Attributes:
+        channels: where packages were looked for.
+    """
 
     exit_code = 7
+    channels: tuple[str, ...] = ()
 
 
 class BuildError(SlipwayError):

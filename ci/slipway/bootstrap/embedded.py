@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.base.errors import ChannelError
 from slipway.base.paths import cache_folder
 from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.ensure import ensure_channel
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from slipway.base.log import Reporter
     from slipway.bootstrap.stored import EmbeddedChannel
     from slipway.model import Variant
+
+SCHEMES = ("file", "http", "https", "s3", "oci")
+"""How addresses of channels begin."""
 
 
 def channel_request(asked: Variant, *, build_tools: bool = False) -> ChannelRequest:
@@ -66,6 +70,23 @@ def channels_of(
 
 
 def channel_address(text: str) -> str:
-    """What the solver takes: a folder becomes a ``file://`` address; names and addresses stay."""
-    path = Path(text)
-    return path.resolve().as_uri() if path.is_dir() else text
+    """What the solver takes: a folder becomes a ``file://`` address; names and addresses stay.
+
+    Raises:
+        ChannelError: there is no such folder, or it is an address of a kind that no channel has.
+    """
+    path = Path(text).expanduser()
+    if path.is_dir():
+        return path.resolve().as_uri()
+    scheme, given, _ = text.partition("://")
+    if given and scheme not in SCHEMES:
+        raise ChannelError(
+            f"no channel is read by `{scheme}:`", where=text, code="unknown-scheme",
+            hint=f"addresses begin with {', '.join(f'{one}://' for one in SCHEMES)}; a folder or a name will do, too",
+        )  # fmt: skip
+    if not given and (text.startswith(("/", ".", "~")) or not text):
+        raise ChannelError(
+            "there is no such folder, so it is no channel", where=str(path), code="no-such-channel",
+            hint="check the path; a channel's name, such as `conda-forge`, begins with a letter",
+        )  # fmt: skip
+    return text

@@ -76,13 +76,16 @@ def solve(
                 )
             )
     except rattler.exceptions.SolverError as error:
-        raise SolveError(
+        unsolvable = SolveError(
             f"no environment satisfies {wanted}",
             where=", ".join(channels),
             hint="the solver's reasons are above; CONDA_OVERRIDE_GLIBC, CONDA_OVERRIDE_CUDA and friends change what "
             "this machine is taken for",
             detail=str(error),
-        ) from error
+            code="unsolvable",
+        )
+        unsolvable.channels = tuple(channels)
+        raise unsolvable from error
     except rattler.exceptions.InvalidMatchSpecError as error:
         raise SolveError(f"not a valid match spec among {wanted}: {error}") from error
     records.sort(key=lambda record: record.name.normalized)
@@ -115,6 +118,18 @@ def offered(names: Sequence[str], address: str) -> list[Offered]:
         answer = rattler.run(gateway.query(access.channels, subdirs, list(names), recursive=False))
     records = [record for found in answer for record in found]
     return [Offered(str(record.url), (record.sha256 or b"").hex(), str(record.subdir)) for record in records]
+
+
+def package_names(channels: Sequence[str]) -> frozenset[str]:
+    """The names of all packages that `channels` have.
+
+    Raises:
+        NetworkError: one cannot be reached.
+    """
+    with _named_errors(channels) as access:
+        gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
+        found = rattler.run(gateway.names(access.channels, [rattler.Subdir(subdir) for subdir in SUBDIRS]))
+    return frozenset(name.normalized for name in found)
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         RecipeError: the recipe declares a short name that is slipway's own.
     """
     parser.add_argument("recipe", nargs="?", type=Path, metavar="DIR", help="folder of the recipe (default: recipe/)")
-    parser.add_argument("--channel", action="append", metavar="URL", help=CHANNEL_HELP)
+    parser.add_argument("-c", "--channel", action="append", metavar="URL", help=CHANNEL_HELP)
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
     parser.add_argument("--dist", metavar="DIR", help="folder for everything that is written (default: dist/)")
     variants = parser.add_argument_group("variants", "which of the recipe's variants, and the files that make them")

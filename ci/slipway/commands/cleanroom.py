@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--network", action="store_true", help="let tests and projects use the network")
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
-    parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
+    parser.add_argument("-c", "--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
 
 

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--into-existing", action="store_true", help="take a --prefix, too, that holds other things; they stay"
     )
-    parser.add_argument("--channel", action="append", metavar="URL", help=CHANNEL_HELP)
+    parser.add_argument("-c", "--channel", action="append", metavar="URL", help=CHANNEL_HELP)
     parser.add_argument("--dry-run", action="store_true", help="solve, print, and change nothing")
     parser.add_argument("--offline", action="store_true", help="download nothing")
     parser.add_argument("--dist", metavar="DIR", help="folder for everything that is written (default: dist/)")

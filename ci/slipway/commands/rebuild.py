@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="a .conda file, or a name in the channel")
     add_bundle_argument(parser)
     parser.add_argument("--recipe", type=Path, metavar="DIR", help="where it was built from (default: recipe/)")
-    parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
+    parser.add_argument("-c", "--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
     parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="compilers to run at once")

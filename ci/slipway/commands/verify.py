@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beside", action="append", type=Path, default=[], metavar="DIR", help="local channel with the dependencies"
     )
-    parser.add_argument("--channel", action="append", metavar="URL", help="as for `slipway ship`")
+    parser.add_argument("-c", "--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--alone", action="store_true", help="leave out what needs the package's environment")
     parser.add_argument(
         "--policies", type=Path, metavar="DIR", help="judge by these policies (default: ci/slipway/verify/data)"

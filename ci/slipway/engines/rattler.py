@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from slipway import source as fetch
 from slipway.base import proc
 from slipway.base.checkout import PACKAGE_ROOT
-from slipway.base.errors import BuildError, DiskFullError, SolveError
+from slipway.base.errors import BuildError, DiskFullError, RecipeError, SolveError
 from slipway.base.events import Phase, Stage, StageKey
 from slipway.base.files import copy_file
 from slipway.base.json_file import read_json
@@ -34,9 +34,11 @@ from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
 from slipway.engines.compiler_cache.store import check_store, choose_store, fresh_store
+from slipway.engines.first_error import find_first_error
 from slipway.engines.host_tools import make_host_tools
 from slipway.engines.isolation import Isolator
 from slipway.engines.locked_channel import LockedChannel
+from slipway.engines.prepared_sources import check_licence_files, explain_patch
 from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.engines.staging import SUFFIX, Staged, as_package, find_built, staged
 from slipway.engines.worker_lines import PHASE_MARK
@@ -199,6 +201,7 @@ class _Build:
         found = [name for name in CERTIFICATES if name not in self.environment]
         script = build_script(output, recipe=folder, jobs=self.context.jobs, unset=found)
         (folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
+        check_licence_files(output, folder, sources)
         recipe = to_v1_recipe(output, sources, self.context.digest, self.taken)
         # JSON is YAML, and has no surprises
         (folder / "recipe.yaml").write_text(json.dumps(recipe, indent=1), encoding="utf-8")
@@ -271,7 +274,7 @@ class _Build:
 
     def _failure(
         self, progress: _Progress, completed: proc.Completed, answer: Mapping[str, str]
-    ) -> DiskFullError | BuildError | SolveError:
+    ) -> DiskFullError | BuildError | RecipeError | SolveError:
         tail = "\n".join(completed.tail)
         places = (self.place, Path(self.context.environ.get("TMPDIR") or "/tmp"))
         if progress.disk_is_full or (progress.could_not_write and any(map(_is_almost_full, places))):
@@ -282,22 +285,41 @@ class _Build:
                 "and run the same command again: it goes on",
                 detail=tail,
             )
+        recipe = self.place / "recipe"
+        prepared = read_json(recipe / "recipe.yaml") or {}
+        misfit = explain_patch(answer.get("error", ""), self.output, recipe, prepared.get("source", ()))
+        if misfit is not None:
+            return misfit
+        first = find_first_error(self._read_log())
         kind = SolveError if answer.get("kind") == "solve" else BuildError
         what = {
             Phase.TEST: "its test failed",
             Phase.SCRIPT: "its build script failed",
             Phase.PREPARE: "failed",
         }.get(progress.phase, f"failed while {progress.phase}")
-        hint = "the lines above are the end of that log; fix the cause and run the same command again"
+        hint = "the lines above are from that log; fix the cause and run the same command again"
         if self.sandbox is not None and not self.sandbox.network and NETWORK_SIGNS.search(tail):
             hint = f"scripts have no network; if this one needs it, name it in {RECIPE_SETTINGS} beside meta.yaml: "
             hint += f"`network: [{self.output.name}]`"
+        if kind is SolveError:
+            what = "no environment satisfies its requirements"
+        elif first is not None:
+            what = f"{what}: {first.text}"
+            tail = "\n".join([first.text, "", *first.around])
+        codes = {Phase.TEST: "test-failed", Phase.SCRIPT: "script-failed"}
         return kind(
-            f"`{self.output.key}`: {'no environment satisfies its requirements' if kind is SolveError else what}",
-            where=str(self.log),
+            f"`{self.output.key}`: {what}",
+            where=f"{self.log}:{first.line}" if first is not None else str(self.log),
             hint=hint,
             detail=tail,
+            code="unsolvable" if kind is SolveError else codes.get(progress.phase),
         )
+
+    def _read_log(self) -> list[str]:
+        try:
+            return self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return []
 
 
 class _Progress:

@@ -44,6 +44,7 @@ def finalize(
             raise RecipeError(
                 f"`{output.name}` lists files, and nothing makes them", where=str(output.recipe_dir / "meta.yaml"),
                 hint="give the output a `script`, or the top level a build.sh or a `build/script`",
+                code="files-from-nowhere",
             )  # fmt: skip
     own_names = {output.name for output in outputs}
     channel = Channel(request.workspace.channel)

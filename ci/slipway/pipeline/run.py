@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import time
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from slipway.base.errors import RecipeWarning
 from slipway.base.events import Decided, Packaged, Reason, Stage, StageKey
 from slipway.base.memory import available_memory
 from slipway.base.text import human_seconds, human_size
 from slipway.channel.folder import Channel
+from slipway.channel.package import read_paths
 from slipway.engines.engine import BuildContext
 from slipway.model import Artifact, RenderedOutput
 from slipway.observe.history import jobs_for
 from slipway.pipeline.judgement import judge_new, judge_reused
 from slipway.pipeline.packing import finish_package
 from slipway.pipeline.plan import PlannedOutput, make_plan, plan_output
+from slipway.recipe.loader import META_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +93,7 @@ def _build(planned: PlannedOutput, earlier: Sequence[Artifact], context: RunCont
     built = context.engine.build(output, _build_context(planned, context), context.reporter)
     finish_package(built, manifest)
     built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
+    _warn_of_nothing(output, built)
     judge_new(output, built, earlier, context)
     context.proved.publish([(output.subdir, built)])
     built.unlink()
@@ -96,6 +101,17 @@ def _build(planned: PlannedOutput, earlier: Sequence[Artifact], context: RunCont
     artifact = _measure(output, proved, time.monotonic() - started, reused=False)
     context.reporter.line(f"built in {human_seconds(artifact.seconds)}, {human_size(artifact.size)}")
     return artifact
+
+
+def _warn_of_nothing(output: RenderedOutput, built: Path) -> None:
+    if (output.script or output.script_commands) and not read_paths(built):
+        said = RecipeWarning(
+            f"`{output.key}` holds no file, though it has a script",
+            where=str(output.recipe_dir / META_NAME),
+            hint="install into $PREFIX; a package that only requires others needs no script",
+            code="empty-package",
+        )
+        warnings.warn(said, stacklevel=2)
 
 
 def _build_context(planned: PlannedOutput, context: RunContext) -> BuildContext:

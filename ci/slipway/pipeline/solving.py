@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slipway.base.errors import SolveError
 from slipway.channel.taken import run_exports_of
+from slipway.pipeline.unsolvable import explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -39,13 +41,21 @@ def solve_environments(output: RenderedOutput, own_names: Collection[str], solve
         SolveError: one of them has no solution.
     """
     requirements = output.requirements
-    build = solve(_without(requirements.build, own_names))
+    build = _solve(output, "build", _without(requirements.build, own_names), solve)
     strong = tuple(_run_exports(build, requirements.build, ("strong",), output))
-    host = solve((*_without(requirements.host, own_names), *_without(strong, own_names)))
+    needed = (*_without(requirements.host, own_names), *_without(strong, own_names))
+    host = _solve(output, "host", needed, solve)
     if output.noarch:
         return BuildEnvironments(build, host, tuple(_run_exports(host, requirements.host, ("noarch",), output)))
     from_host = _run_exports(host, (*requirements.host, *strong), ("strong", "weak"), output)
     return BuildEnvironments(build, host, tuple(dict.fromkeys((*strong, *from_host))))
+
+
+def _solve(output: RenderedOutput, section: str, specs: tuple[str, ...], solve: Solve) -> Solution:
+    try:
+        return solve(specs)
+    except SolveError as error:
+        raise explain(error, output, section, specs) from error
 
 
 def _without(specs: Sequence[str], names: Collection[str]) -> tuple[str, ...]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from slipway.base.errors import RecipeError
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+from slipway.base.errors import RecipeError, RecipeWarning
 from slipway.base.platform import NOARCH
 from slipway.base.secrets import names_a_secret, redact
 from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
@@ -124,7 +127,26 @@ def finished(
         staging=staging,
         solved_from=candidate.solved_from,
     )
+    _check_licence(output, described.document)
     return check_file_names(rendered, output.where)
+
+
+def _check_licence(output: outputs.OutputDescription, document: Document) -> None:
+    """Warn of a licence that is no SPDX expression: nobody's tools know what it allows."""
+    written = _text(output.about.get("license"))
+    if written is None:
+        return
+    try:
+        canonicalize_license_expression(written)
+    except InvalidLicenseExpression:
+        of_output = ("outputs", output.index or 0, "about", "license")
+        said = RecipeWarning(
+            f"`{written}` is no SPDX licence expression",
+            where=document.where("about", "license") if output.index is None else document.where(*of_output),
+            hint="such as `BSD-3-Clause`, `MIT OR Apache-2.0` or, for one's own, `LicenseRef-Name`",
+            code="unknown-licence",
+        )
+        warnings.warn(said, stacklevel=2)
 
 
 def _build_section(output: outputs.OutputDescription, recipe: Recipe) -> dict[str, Any]:

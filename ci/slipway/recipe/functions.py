@@ -78,6 +78,7 @@ class ResolvedPins:
             close = [f"did you mean `{other}`? " for other in difflib.get_close_matches(name, known, n=1)]
             raise RecipeError(
                 f"`pin_subpackage` names `{name}`, which is no output of this recipe",
+                code="pin-of-no-output",
                 hint=f"{''.join(close)}The recipe's outputs are {', '.join(known)}; `pin_compatible` takes packages of "
                 "others",
             )

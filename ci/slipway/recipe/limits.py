@@ -75,7 +75,7 @@ class _Returned:
     result: Any = None
     error: SlipwayError | None = None
     crash: str | None = None
-    warnings: tuple[tuple[str, str, str], ...] = ()
+    warnings: tuple[tuple[str, str, str, str | None], ...] = ()
 
 
 class LimitedProcess:
@@ -105,8 +105,8 @@ class LimitedProcess:
             if status >= 0:
                 raise RuntimeError(f"the process with limits ended with status {status}") from None
             raise _killed(limits, -status) from None
-        for message, where, hint in answer.warnings:
-            warnings.warn(RecipeWarning(message, where=where, hint=hint), stacklevel=2)
+        for message, where, hint, code in answer.warnings:
+            warnings.warn(RecipeWarning(message, where=where, hint=hint, code=code), stacklevel=2)
         if answer.crash is not None:
             raise RuntimeError(answer.crash)
         if answer.error is not None:
@@ -194,7 +194,7 @@ def _return(limits: RenderLimits, function: Callable[..., Any], arguments: tuple
             answer = _Returned(crash=traceback.format_exc())
     said = [one.message for one in caught if isinstance(one.message, RecipeWarning)]
     return _Returned(
-        answer.result, answer.error, answer.crash, tuple((one.message, one.where, one.hint) for one in said)
+        answer.result, answer.error, answer.crash, tuple((one.message, one.where, one.hint, one.code) for one in said)
     )
 
 

@@ -286,7 +286,7 @@ def _warn_of_hidden_keys(document: Document, at: tuple[str | int, ...], output: 
     for key in sorted((set(_BESIDE_BUILD) - {"number"}) & output.keys() - output["build"].keys()):
         said = RecipeWarning(
             f"`{key}` beside `build` does not count, as in conda-build", where=document.where(*at, key),
-            hint=f"write `{key}` into the output's `build` section",
+            hint=f"write `{key}` into the output's `build` section", code="key-beside-build",
         )  # fmt: skip
         warnings.warn(said, stacklevel=2)
     return bool(output.get("noarch") or output.get("noarch_python"))

@@ -125,7 +125,10 @@ class Renderer:
 
     def _selected(self, variant: Mapping[str, str]) -> tuple[selectors.Line, ...]:
         names = selectors.namespace({**self.space.shared, **variant}, platform=self._platform, environ=self._shown)
-        return selectors.select(self._lines, names, self._recipe.path)
+        kept = selectors.select(self._lines, names, self._recipe.path)
+        if not self._first_pass:
+            selectors.warn_of_unknown_names(self._lines, names, self._recipe.path)
+        return kept
 
     def _used_at_top(self, variant: dict[str, str]) -> frozenset[str]:
         first = self._first(variant)

@@ -8,12 +8,14 @@ and integer arithmetic, a few string methods and look-ups in the environment. No
 from __future__ import annotations
 
 import ast
+import difflib
 import operator
 import re
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from slipway.base.errors import RecipeError
+from slipway.base.errors import RecipeError, RecipeWarning
 from slipway.base.platform import NOARCH
 from slipway.recipe import defaults
 
@@ -87,15 +89,58 @@ def split_lines(text: str) -> tuple[Line, ...]:
     return tuple(lines)
 
 
+_LIST_HINT: Final = "write a list with one `- item` on a line"
+_LIST_CODE: Final = "list-taken-for-a-selector"
+
+
+def _looks_like_a_list(line: Line) -> bool:
+    return line.selector is not None and line.text.endswith(":") and "#" not in line.raw
+
+
+def warn_of_unknown_names(lines: tuple[Line, ...], namespace: Mapping[str, Any], path: str) -> None:
+    """Warn of selectors that are probably none, and of names that nothing defines: these count as False."""
+    for line in lines:
+        if line.selector is None:
+            continue
+        where = f"{path}:{line.number}"
+        if _looks_like_a_list(line):
+            said = RecipeWarning(
+                f"`[{line.selector}]` is taken for a selector, as conda-build does with brackets at a line's end",
+                where=where, hint=_LIST_HINT, code=_LIST_CODE,
+            )  # fmt: skip
+            warnings.warn(said, stacklevel=2)
+            continue
+        try:
+            names = [node.id for node in ast.walk(ast.parse(line.selector.strip())) if isinstance(node, ast.Name)]
+        except (SyntaxError, RecursionError, MemoryError):
+            continue  # `holds` says what is wrong
+        for name in names:
+            if name not in namespace and name not in _FUNCTIONS:
+                close = difflib.get_close_matches(name, namespace, n=1, cutoff=0.7)
+                hint = f"did you mean `{close[0]}`?" if close else "it is no platform and no variant key of this recipe"
+                said = RecipeWarning(
+                    f"the selector `[{line.selector}]` names `{name}`, which nothing defines: it counts as False",
+                    where=where, hint=hint, code="unknown-selector-name",
+                )  # fmt: skip
+                warnings.warn(said, stacklevel=2)
+
+
 def select(lines: tuple[Line, ...], namespace: Mapping[str, Any], path: str) -> tuple[Line, ...]:
     """Keep the lines without a selector and those whose selector holds.
 
     Raises:
         RecipeError: a selector is not an expression of the dialect; says which line of `path`.
     """
-    return tuple(
-        line for line in lines if line.selector is None or holds(line.selector, namespace, f"{path}:{line.number}")
-    )
+    kept = []
+    for line in lines:
+        try:
+            if line.selector is None or holds(line.selector, namespace, f"{path}:{line.number}"):
+                kept.append(line)
+        except RecipeError as error:
+            if _looks_like_a_list(line):
+                error.hint, error.code = _LIST_HINT, _LIST_CODE
+            raise
+    return tuple(kept)
 
 
 def holds(selector: str, namespace: Mapping[str, Any], where: str) -> bool:

@@ -92,8 +92,10 @@ def test_failing_script_shows_the_end_of_its_log(
     with pytest.raises(BuildError) as caught:
         run([output], make_context())
     error = caught.value
-    assert error.message == f"`{output.key}`: its build script failed"
-    assert error.where == str(workspace.log(output.key))
+    assert error.message == f"`{output.key}`: its build script failed: the command `false`"
+    place, _, line = str(error.where).rpartition(":")
+    assert workspace.log(output.key) == Path(place)
+    assert workspace.log(output.key).read_text(encoding="utf-8").splitlines()[int(line) - 1] == "++ false"
     assert error.detail is not None
     assert "before" in error.detail
     assert "after" not in error.detail.replace("+ echo before", "")
@@ -300,8 +302,13 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from slipway import cli
 
 from slipway.channel.folder import Channel
+from slipway.channel.package_writer import PackageRecord, write_package
 package = Path({str(tmp_path)!r}) / "big-1.0-0.conda"
-package.write_bytes(b"x" * 1_000_000)
+tree = Path({str(tmp_path)!r}) / "tree"
+tree.mkdir()
+(tree / "big").write_bytes(os.urandom(1_000_000))
+record = PackageRecord("big", "1.0", "0", 0, "linux-64", (), (), "MIT", noarch_python=False)
+write_package(tree, record, package, placeholder="/", info={{}}, level=1)
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit_kilobytes * 1024}, {limit_kilobytes * 1024}))
 os.link = lambda path, target: (_ for _ in ()).throw(OSError(18, "cross-device"))
 import types
@@ -320,7 +327,7 @@ sys.exit(cli.main(["anything"]))
     )
     assert answer.returncode == 10, answer.stderr
     assert "error: the disk is full" in answer.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["big-1.0-0.conda"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["big-1.0-0.conda", "tree"]
 
 
 def test_link_scripts_and_the_whole_about_are_packed(make_output: MakeOutput, make_context: MakeContext) -> None:

@@ -1,0 +1,82 @@
+"""Why an environment of an output has no solution: the recipe's line, and what to write instead."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import RecipeError, SlipwayError, SolveError
+from slipway.base.paths import cache_folder
+from slipway.channel.environments import package_names
+from slipway.recipe.choose import used_variant
+from slipway.recipe.hashes import name_of
+from slipway.recipe.loader import META_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from slipway.model import RenderedOutput
+
+
+def explain(error: SolveError, output: RenderedOutput, section: str, specs: Sequence[str]) -> SolveError:
+    """`error`, which the solver made of `specs`, in terms of the recipe.
+
+    Args:
+        section: of the requirements: ``build`` or ``host``.
+    """
+    variant = ", ".join(f"{key} {value}" for key, value in used_variant(output).items())
+    of_what = f"`{output.name}` {output.version}" + (f" ({variant})" if variant else "")
+    try:
+        offered = package_names(error.channels) if error.channels else None
+    except SlipwayError:
+        offered = None  # it could be reached a moment ago: the solver's own words have to do
+    missing = [name_of(spec) for spec in specs if name_of(spec) not in offered] if offered is not None else []
+    missing = [name for name in missing if not name.startswith("__")]
+    if offered is not None and missing:
+        explained = SolveError(
+            f"no channel has `{missing[0]}`, which the {section} section of {of_what} asks for",
+            where=find_line(output.recipe_dir / META_NAME, section, missing[0]), code="missing-package",
+            hint=_advise(missing[0], offered, error.channels),
+        )  # fmt: skip
+    else:
+        named = next((name_of(spec) for spec in specs if f" {name_of(spec)} " in f"{error.detail} "), "")
+        explained = SolveError(
+            f"the {section} section of {of_what} has no solution",
+            where=find_line(output.recipe_dir / META_NAME, section, named), code="unsolvable",
+            hint=f"{error.hint}; packages came from {', '.join(error.channels)}", detail=error.detail,
+        )  # fmt: skip
+    explained.channels = error.channels
+    return explained
+
+
+def find_line(meta: Path, section: str, name: str) -> str:
+    """``path:line`` of the requirement `name`; of its first mention where no section of that name has it."""
+    try:
+        lines = meta.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError, RecipeError):
+        return str(meta)
+    wanted = re.compile(rf"^\s*-\s+[\"']?{re.escape(name)}(?![\w.-])") if name else re.compile("(?!)")
+    inside, anywhere = "", None
+    for number, line in enumerate(lines, start=1):
+        if heading := re.match(r"\s*(\w+):\s*(#.*)?$", line):
+            inside = heading[1]
+        if wanted.match(line):
+            if inside == section:
+                return f"{meta}:{number}"
+            anywhere = anywhere or number
+    return f"{meta}:{anywhere}" if anywhere else str(meta)
+
+
+def _advise(name: str, offered: frozenset[str], channels: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(offered), n=1, cutoff=0.75)
+    said = [f"did you mean `{close[0]}`?"] if close else []
+    if any(channel.startswith(cache_folder().as_uri()) for channel in channels):
+        said.append(
+            "the embedded channel lacks it: take it from another one (`--channel embedded --channel conda-forge`), "
+            "or describe it there (ci/slipway/bootstrap/data/README.md)"
+        )
+    else:
+        said.append(f"looked for in {', '.join(channels)}; `--channel` names others")
+    return " ".join(said)
