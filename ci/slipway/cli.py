@@ -34,7 +34,20 @@ if TYPE_CHECKING:
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
 COMMAND_ORDER = (
-    *("ship", "plan", "render", "build", "verify", "rebuild", "bundle", "publish", "channel", "install", "report"),
+    *(
+        "ship",
+        "plan",
+        "render",
+        "build",
+        "verify",
+        "rebuild",
+        "bundle",
+        "attest",
+        "publish",
+        "channel",
+        "install",
+        "report",
+    ),
     *("bootstrap", "test", "bench", "doctor"),
 )
 """How the help lists them: the way one meets them. Commands that are not named here follow, by name."""

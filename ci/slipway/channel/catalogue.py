@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 CATALOGUE = "catalogue.json"
 VERSION = 1
 
+BILL_SUFFIX = ".cdx.json"
+STATEMENT_SUFFIX = ".intoto.json"
+"""What proves a package lies beside it: its name with these (see `slipway.proof`)."""
+
 ABOUT = ("description", "dev_url", "doc_url", "home", "license", "license_family", "summary")
 """What a channel's overview (channeldata.json) tells of a package, beside its record."""
 

@@ -20,7 +20,9 @@ from slipway.base.errors import BusyError, ChannelError, UsageError
 from slipway.base.files import hash_file, link_or_copy
 from slipway.channel import indexes
 from slipway.channel.catalogue import (
+    BILL_SUFFIX,
     CATALOGUE,
+    STATEMENT_SUFFIX,
     Catalogue,
     CataloguedPackage,
     describe_package,
@@ -166,12 +168,14 @@ def carry_out(
     planned: Callable[[Catalogue], PublishPlan],
     reporter: Reporter,
     *,
+    on_upload: Callable[[str], None] = lambda path: None,
     replace_leftovers: bool = False,
 ) -> PublishPlan:
     """Change a channel; what was done.
 
     Args:
         planned: makes the plan from what the channel holds; called again where somebody else was faster.
+        on_upload: told of each package that is there now and that no index names yet.
         replace_leftovers: write over files that no index names and that have other bytes.
 
     Raises:
@@ -189,6 +193,7 @@ def carry_out(
         for name in plan.added.keys() - uploaded:
             with reporter.step(f"upload {name}"):
                 _upload(store, name, plan.added[name], replace_leftovers=replace_leftovers)
+                on_upload(name)
             uploaded.add(name)
         content = plan.catalogue.to_bytes()
         if (stored is None or content != stored.content) and not store.exchange(CATALOGUE, content, stored):
@@ -199,7 +204,8 @@ def carry_out(
         if now is None or now.content != content:
             continue
         for name in removed - plan.catalogue.packages.keys():
-            store.remove(name)
+            for suffix in ("", BILL_SUFFIX, STATEMENT_SUFFIX):
+                store.remove(name + suffix)
         return done
     raise BusyError(
         "others publish to the same channel all the time",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.channel import publishing, stores
 from slipway.channel.retention import find_old
+from slipway.proof import keys
+from slipway.proof.channels import refuse_stale_signature, sign_channel
 
 if TYPE_CHECKING:
     from slipway.base.log import Reporter
@@ -21,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keep", type=_count, required=True, metavar="N", help="how many builds of each variant stay")
     parser.add_argument("--dry-run", action="store_true", help="print the plan, and change nothing")
     parser.add_argument("--alone", action="store_true", help="nobody else publishes there, see `slipway publish`")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="sign what is left with this private key")
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
 
@@ -32,16 +36,22 @@ def _count(text: str) -> int:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Take packages out: of the indexes first, then their files."""
+    key = keys.load_key(arguments.key) if arguments.key else None
     with stores.open_store(arguments.address, alone=arguments.alone) as store:
 
         def plan(catalogue: Catalogue) -> PublishPlan:
-            return publishing.plan_removal(store.address, catalogue, find_old(catalogue, arguments.keep))
+            made = publishing.plan_removal(store.address, catalogue, find_old(catalogue, arguments.keep))
+            if key is None and made.removed and not arguments.dry_run:
+                refuse_stale_signature(store)
+            return made
 
         if arguments.dry_run:
             done = plan(publishing.read_catalogue(store)[0])
         else:
             with reporter.step(f"prune {store.address}"):
                 done = publishing.carry_out(store, plan, reporter)
+                if key is not None:
+                    sign_channel(store, key)
     if arguments.json:
         print(json.dumps(done.to_json(), indent=2))
         return 0

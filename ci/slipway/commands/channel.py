@@ -3,6 +3,8 @@
 slipway channel serve DIR            serve it over HTTP, for machines of a network that one knows
 slipway channel prune ADDRESS        take old builds out; --dry-run says which
 slipway channel repair ADDRESS       write its indexes again, from its catalogue
+slipway channel sign ADDRESS         sign it as it is, with one more key
+slipway channel verify ADDRESS       hold it to what those who are trusted have signed
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ ACTIONS = {
     "serve": "serve a channel over HTTP",
     "prune": "take old builds out of a channel",
     "repair": "write a channel's indexes again",
+    "sign": "sign a channel as it is",
+    "verify": "hold a channel to what was signed",
 }
 
 

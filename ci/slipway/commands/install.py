@@ -21,6 +21,7 @@ from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.channel.prefix import Prefix
 from slipway.commands._options import CHANNEL_HELP, add_variant_arguments, asked_variant
+from slipway.proof import installing, keys
 
 if TYPE_CHECKING:
     import argparse
@@ -35,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--into-existing", action="store_true", help="take a --prefix, too, that holds other things; they stay"
     )
+    parser.add_argument("--require-signed", type=Path, metavar="FILE",
+                        help="YAML: whose signatures every package takes (see `slipway attest`)")  # fmt: skip
     parser.add_argument("-c", "--channel", action="append", metavar="URL", help=CHANNEL_HELP)
     parser.add_argument("--dry-run", action="store_true", help="solve, print, and change nothing")
     parser.add_argument("--offline", action="store_true", help="download nothing")
@@ -51,6 +54,9 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if (workspace.channel / "noarch" / "repodata.json").exists():
         channels = (Channel(workspace.channel).url, *channels)
     solution = solve(arguments.specs, channels)
+    if arguments.require_signed:
+        held = installing.check_solution(solution, keys.load_trust(arguments.require_signed))
+        reporter.line(f"{held} of {len(solution.packages)} packages are as those who are trusted have signed them")
     if not arguments.dry_run:
         into_existing = arguments.into_existing or prefix == workspace.environment
         Prefix(prefix).check(into_existing=into_existing)  # before a lock is made in what is not ours

@@ -19,10 +19,14 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, UsageError, VerifyError
 from slipway.base.events import ERROR
+from slipway.base.files import hash_file
 from slipway.base.paths import Workspace
 from slipway.channel import hosts, publishing, stores
 from slipway.channel.folder import Channel
 from slipway.channel.hotfixes import load_hotfixes
+from slipway.proof import keys
+from slipway.proof.channels import add_proof, refuse_stale_signature, sign_channel
+from slipway.proof.statements import Proof, check_package, make_proof, read_proof
 from slipway.verify.findings import format_findings
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.verifier import Verifier
@@ -51,6 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="write over what a publisher left that was cut off")  # fmt: skip
     parser.add_argument("--alone", action="store_true",
                         help="nobody else publishes there: for servers that cannot tell two apart")  # fmt: skip
+    parser.add_argument("--key", type=Path, metavar="FILE",
+                        help="sign packages and channel with this private key, see `slipway attest`")  # fmt: skip
     parser.add_argument("--index", metavar="URL",
                         help="where the channel of such a server is read, if not there; or `none`")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
@@ -76,21 +82,46 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _publish_to_store(arguments: argparse.Namespace, wanted: ToPublish, reporter: Reporter) -> PublishPlan:
+    if arguments.dry_run:
+        store = stores.find_store(arguments.to, alone=arguments.alone)
+        return publishing.make_plan(store.address, publishing.read_catalogue(store)[0], wanted)
+    key = keys.load_key(arguments.key) if arguments.key else None
     with stores.open_store(arguments.to, alone=arguments.alone) as store:
 
         def plan(catalogue: Catalogue) -> PublishPlan:
-            return publishing.make_plan(store.address, catalogue, wanted)
+            made = publishing.make_plan(store.address, catalogue, wanted)
+            if key is None and made.catalogue != catalogue:
+                refuse_stale_signature(store)
+            return made
 
-        if arguments.dry_run:
-            return plan(publishing.read_catalogue(store)[0])
         with reporter.step(f"publish to {store.address}"):
-            return publishing.carry_out(store, plan, reporter, replace_leftovers=arguments.replace_leftovers)
+            done = publishing.carry_out(
+                store,
+                plan,
+                reporter,
+                on_upload=lambda path: add_proof(store, path, _prove(wanted.files[path], key)),
+                replace_leftovers=arguments.replace_leftovers,
+            )
+            for path in done.present if key is not None else ():
+                add_proof(store, path, _prove(wanted.files[path], key))
+            if key is not None:
+                sign_channel(store, key)
+    return done
+
+
+def _prove(package: Path, key: keys.SigningKey | None) -> Proof:
+    """What proves a package: what lies beside it, or what it says itself."""
+    proof = read_proof(package) or make_proof(package)
+    check_package(package.name, hash_file(package), proof, None, str(package))
+    return proof if key is None else Proof(proof.bill, proof.envelope.signed(key))
 
 
 def _publish_to_host(arguments: argparse.Namespace, wanted: ToPublish, reporter: Reporter) -> PublishPlan:
     host = hosts.HostedChannel.parse(arguments.to, arguments.index)
     if wanted.hotfixes is not None:
         raise UsageError("hotfixes cannot be published there: the server makes the index", where=arguments.to)
+    if arguments.key is not None:
+        raise UsageError("proofs cannot be published there: the server takes packages only", where=arguments.to)
     plan = host.plan(wanted)
     if not arguments.dry_run:
         with reporter.step(f"publish to {host.address}"):

@@ -30,6 +30,8 @@ from slipway.channel.folder import Channel
 from slipway.commands._options import add_bundle_argument, add_isolation_argument, opened_bundle
 from slipway.engines.build_folder import VARIABLE
 from slipway.pipeline.reproduce import RebuildOptions, rebuild
+from slipway.proof import keys
+from slipway.proof.statements import sign_package
 
 if TYPE_CHECKING:
     import argparse
@@ -48,6 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="compilers to run at once")
     add_isolation_argument(parser)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="put the packages that were built there")
+    parser.add_argument("--attest", type=Path, metavar="KEY",
+                        help="with this private key, sign for each package that has the same bytes")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print what differs as JSON")
 
 
@@ -55,6 +59,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Rebuild and compare; returns the exit code."""
     workspace = Workspace.of_checkout(arguments.dist)
     results = []
+    key = keys.load_key(arguments.attest) if arguments.attest else None
     with opened_bundle(arguments, workspace) as bundle, workspace.lock():
         own = Channel(workspace.channel) if bundle is None else bundle.own
         for package in [_find(word, own) for word in arguments.packages]:
@@ -72,6 +77,8 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
                 )
                 result = rebuild(package, options, reporter)
             results.append(result)
+            if key is not None and not result.differences:
+                sign_package(package, [key], reporter)
             verdict = f"{len(result.differences)} difference(s)" if result.differences else "the same bytes"
             reporter.line(f"{package.name}: {verdict}, in {human_seconds(result.seconds)}")
     if arguments.json:

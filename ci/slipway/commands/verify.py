@@ -28,6 +28,8 @@ from slipway.bootstrap.embedded import channels_of
 from slipway.channel import rattler
 from slipway.channel.environments import solve
 from slipway.channel.folder import Channel
+from slipway.proof import keys
+from slipway.proof.statements import check_package, read_proof
 from slipway.verify.findings import format_findings, has_errors, shared_files, sort_findings, unsolvable
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.policies import load_policies
@@ -55,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policies", type=Path, metavar="DIR", help="judge by these policies (default: ci/slipway/verify/data)"
     )
+    parser.add_argument("--keys", type=Path, metavar="FILE",
+                        help="YAML: whose signatures each package takes, beside it (see `slipway attest`)")  # fmt: skip
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
     parser.add_argument("--rules", action="store_true", help="say what the rules are, and judge nothing")
@@ -70,6 +74,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     paths: list[Path] = arguments.packages or sorted(folder.glob("*/*.conda"))
     if not paths:
         raise ChannelError("the channel is empty", where=str(folder), hint="`slipway ship` fills it")
+    trust = keys.load_trust(arguments.keys) if arguments.keys else None
     verifier = Verifier(load_policies(arguments.policies) if arguments.policies else None)
     everything: list[PackageFacts] = []
     for path in paths:
@@ -78,6 +83,8 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             index = read_index(path.parent)
             if index is not None:
                 check_index(path, facts, index)
+            if trust is not None:
+                check_package(path.name, facts.sha256, read_proof(path), trust, str(path))
             everything.append(facts)
     findings: list[Finding] = []
     with tempfile.TemporaryDirectory(prefix="slipway-verify-") as scratch:

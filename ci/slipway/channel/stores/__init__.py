@@ -82,13 +82,24 @@ def open_store(address: str, *, alone: bool = False) -> Iterator[ChannelStore]:
     Raises:
         UsageError: the address is of no kind that is known.
     """
+    store = find_store(address, alone=alone)
+    if isinstance(store, FolderStore):
+        with store.changing():
+            yield store
+    else:
+        yield store
+
+
+def find_store(address: str, *, alone: bool = False) -> ChannelStore:
+    """The same, to be read; a folder may change meanwhile.
+
+    Raises:
+        UsageError: the address is of no kind that is known.
+    """
     check_scheme(address)
     scheme = scheme_of(address)
     if scheme == "s3":
-        yield s3.BucketStore(address)
-    elif scheme in ("http", "https"):
-        yield web.WebStore(address, alone=alone)
-    else:
-        path = Path(unquote(urlsplit(address).path) if _SCHEME.match(address) else address)
-        with FolderStore.open(path.resolve()) as store:
-            yield store
+        return s3.BucketStore(address)
+    if scheme in ("http", "https"):
+        return web.WebStore(address, alone=alone)
+    return FolderStore(Path(unquote(urlsplit(address).path) if _SCHEME.match(address) else address).resolve())

@@ -27,25 +27,25 @@ class FolderStore:
         self.address = folder.as_uri()
         self._folder = self._now = folder
 
-    @classmethod
     @contextmanager
-    def open(cls, folder: Path) -> Iterator[FolderStore]:
-        """The folder, kept from others; it changes when the block ends without an error, and not at all otherwise.
+    def changing(self) -> Iterator[None]:
+        """Keep others from changing it; what is written takes place when the block ends without an error.
 
         Raises:
             ChannelError: it is none.
             BusyError: somebody else publishes there, and does not come to an end.
         """
+        folder = self._folder
         if folder.exists() and not folder.is_dir():
             raise ChannelError("the channel is not a folder", where=str(folder))
         with lock_folder(folder.with_name(f".{folder.name}.lock"), patience=PATIENCE_SECONDS):
-            store = cls(folder)
             try:
-                yield store
-                if store._now != folder:
-                    swap_folders(folder, store._now)
+                yield
+                if self._now != folder:
+                    swap_folders(folder, self._now)
             finally:
-                shutil.rmtree(store._following, ignore_errors=True)
+                self._now = folder
+                shutil.rmtree(self._following, ignore_errors=True)
 
     def read(self, name: str) -> Stored | None:
         """See `ChannelStore`."""
