@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter, OrderedDict
+from contextlib import contextmanager
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import torch
 from torch import _utils, storage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 _user_globals: dict[str, Any] = {}
 
@@ -35,6 +36,42 @@ def get_safe_globals() -> list[Any]:
 def clear_safe_globals() -> None:
     """Forgets what `add_safe_globals` declared."""
     _user_globals.clear()
+
+
+@contextmanager
+def safe_globals(safe_globals: Iterable[Any]) -> Iterator[None]:
+    """A block in which `add_safe_globals` holds for some."""
+    before = dict(_user_globals)
+    add_safe_globals(safe_globals)
+    try:
+        yield
+    finally:
+        _user_globals.clear()
+        _user_globals.update(before)
+
+
+def unsafe_globals(data: bytes) -> list[str]:
+    """The names in a pickle that are neither known nor declared, in the order in which they come."""
+    import pickletools
+
+    known = {**_known_globals(), **_user_globals}
+    found: dict[str, None] = {}
+    texts: list[str] = []  # the last ones on the stack, or in the memo
+    memo: dict[Any, str] = {}
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name == "GLOBAL":
+            found[str(argument).replace(" ", ".")] = None
+        elif opcode.name == "STACK_GLOBAL":
+            found[".".join(texts[-2:])] = None
+        elif isinstance(argument, str):
+            texts.append(argument)
+        elif opcode.name == "MEMOIZE":
+            memo[len(memo)] = texts[-1] if texts else ""
+        elif opcode.name in ("BINPUT", "LONG_BINPUT"):
+            memo[argument] = texts[-1] if texts else ""
+        elif opcode.name in ("BINGET", "LONG_BINGET"):
+            texts.append(memo.get(argument, ""))
+    return [name for name in found if name not in known]
 
 
 def _known_globals() -> dict[str, Any]:
@@ -94,6 +131,7 @@ _MISSING_TYPES = {
     **{f"torch.{kind}Storage": kind for kind in ("QInt8", "QUInt8", "QInt32")},
 }
 _MARK = object()
+_LINE = 1 << 16  # a name is shorter
 # opcode -> struct format of a fixed-width argument whose value is pushed
 _NUMBERS = {b"J"[0]: "<i", b"K"[0]: "<B", b"M"[0]: "<H", b"G"[0]: ">d"}
 _STRINGS = {b"X"[0]: "<I", b"\x8c"[0]: "<B", b"\x8d"[0]: "<Q"}
@@ -118,7 +156,7 @@ _ADVICE = (
 class Unpickler:
     """Reads one pickle from `data`; `persistent_load` answers its persistent ids (storages)."""
 
-    def __init__(self, data: bytes, persistent_load: Callable[[Any], Any]) -> None:
+    def __init__(self, data: bytes | memoryview, persistent_load: Callable[[Any], Any]) -> None:
         self._data = data
         self._position = 0
         self._stack: list[Any] = []
@@ -127,6 +165,11 @@ class Unpickler:
         self._known = _known_globals()
         self._callables = _callables(self._known) + list(_user_globals.values())
         self._known.update(_user_globals)
+
+    @property
+    def position(self) -> int:
+        """How many bytes are read."""
+        return self._position
 
     def load(self) -> Any:
         """The pickled object. Raises UnpicklingError for anything forbidden, truncated or malformed."""
@@ -148,7 +191,7 @@ class Unpickler:
                 f"the pickle is truncated: {count} bytes wanted at byte {self._position}, "
                 f"{len(self._data) - self._position} left"
             )
-        chunk = self._data[self._position : end]
+        chunk = bytes(self._data[self._position : end])
         self._position = end
         return chunk
 
@@ -156,10 +199,10 @@ class Unpickler:
         return struct.unpack(format, self._take(struct.calcsize(format)))[0]
 
     def _line(self) -> str:
-        end = self._data.find(b"\n", self._position)
-        if end < 0:
+        line = bytes(self._data[self._position : self._position + _LINE]).partition(b"\n")[0]
+        end = self._position + len(line)
+        if end >= len(self._data) or len(line) == _LINE:
             raise UnpicklingError(f"the pickle is truncated in a line at byte {self._position}")
-        line = self._data[self._position : end]
         self._position = end + 1
         return line.decode("utf-8")
 
@@ -213,7 +256,7 @@ class Unpickler:
                 push(self._global(f"{module}.{name}"))
             elif opcode in b"R\x81":
                 arguments, function = stack.pop(), stack.pop()
-                push(self._call(function, arguments))
+                push(self._call(function, arguments, makes=opcode == b"\x81"[0]))
             elif opcode == b"b"[0]:
                 state = stack.pop()
                 self._build(stack[-1], state)
@@ -268,7 +311,7 @@ class Unpickler:
             raise UnpicklingError(f"weights_only: the file asks for `{name}`, which is not allowed. {_ADVICE}")
         return self._known[name]
 
-    def _call(self, function: Any, arguments: Any) -> Any:
+    def _call(self, function: Any, arguments: Any, makes: bool) -> Any:
         if not any(function is allowed for allowed in self._callables):
             raise UnpicklingError(f"weights_only: the file calls {function!r}, which is not allowed. {_ADVICE}")
         if not isinstance(arguments, tuple):
@@ -279,6 +322,8 @@ class Unpickler:
             inner = arguments[0] if arguments else None
             if not any(inner is allowed for allowed in self._callables):
                 raise UnpicklingError(f"weights_only: the file calls {inner!r}, which is not allowed. {_ADVICE}")
+        if makes and isinstance(function, type) and any(function is one for one in _user_globals.values()):
+            return function.__new__(function, *arguments)  # its state follows
         return function(*arguments)
 
     def _build(self, instance: Any, state: Any) -> None:

@@ -224,6 +224,8 @@ def _default_of(text: str) -> Any:
 # ---------------------------------------------------------------------- the registry
 
 _operators: dict[str, OperatorBase] = {}
+# Answers for operators whose library is not loaded: it was built for PyTorch, and its package may do without.
+_early_fakes: dict[str, Callable[..., Any]] = {}
 
 
 def _split_name(qualname: str) -> tuple[str, str]:
@@ -269,6 +271,7 @@ class Library:
         operator = OperatorBase(self.ns, name.partition(".")[0], schema[len(name) :])
         if operator.qualified_name in _operators:
             raise RuntimeError(f"Tried to register an operator ({schema}) with the same name multiple times")
+        operator.fake = _early_fakes.pop(operator.qualified_name, None)
         _operators[operator.qualified_name] = operator
         self._defined.append(operator.qualified_name)
         return name
@@ -358,10 +361,15 @@ def register_fake(
     _stacklevel: int = 1,
     **options: Any,
 ) -> Any:
-    """What an operator answers for tensors of the meta device. A decorator without `func`."""
+    """What an operator answers for tensors of the meta device, also of one that is defined later. A decorator without
+    `func`.
+    """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _find(op).fake = function
+        if isinstance(op, str) and "::".join(_split_name(op)) not in _operators:
+            _early_fakes["::".join(_split_name(op))] = function
+        else:
+            _find(op).fake = function
         return function
 
     return register if func is None else register(func)

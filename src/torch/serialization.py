@@ -7,6 +7,7 @@ NAME/data/0, 1, ... (the storages' bytes), NAME/byteorder and NAME/version.
 from __future__ import annotations
 
 import io
+import mmap as _mmap
 import os
 import pickle
 import struct
@@ -14,16 +15,37 @@ import sys
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import torch
-from torch import _utils
+from torch import _legacy_format, _load_options, _utils
+from torch._load_options import (
+    LoadEndianness,
+    SourceChangeWarning as SourceChangeWarning,
+    check_module_version_greater_or_equal as check_module_version_greater_or_equal,
+    default_restore_location,
+    get_crc32_options,
+    get_default_load_endianness,
+    get_default_mmap_options,
+    location_tag as location_tag,
+    normalize_storage_type as normalize_storage_type,
+    register_package,
+    set_crc32_options,
+    set_default_load_endianness,
+    set_default_mmap_options,
+    skip_data,
+    storage_to_tensor_type as storage_to_tensor_type,
+    validate_cuda_device as validate_cuda_device,
+)
 from torch._weights_only_unpickler import (
     Unpickler as _WeightsOnlyUnpickler,
     add_safe_globals,
     clear_safe_globals,
     get_safe_globals,
+    safe_globals,
+    unsafe_globals,
 )
 from torch.storage import STORAGE_CLASSES, TypedStorage, typed_storage_class
 
@@ -39,7 +61,28 @@ FILE_LIKE: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 MAP_LOCATION: TypeAlias = "Callable[[UntypedStorage, str], UntypedStorage] | torch.device | str | dict[str, str] | None"
 MapLocation: TypeAlias = Callable[[Any, str], Any] | torch.device | str | dict[str, str] | None
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "save"]
+StorageType: TypeAlias = Any
+DEFAULT_PROTOCOL = 2
+
+__all__ = [
+    "LoadEndianness",
+    "add_safe_globals",
+    "clear_safe_globals",
+    "default_restore_location",
+    "get_crc32_options",
+    "get_default_load_endianness",
+    "get_default_mmap_options",
+    "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
+    "load",
+    "register_package",
+    "safe_globals",
+    "save",
+    "set_crc32_options",
+    "set_default_load_endianness",
+    "set_default_mmap_options",
+    "skip_data",
+]
 
 _VERSION = b"3\n"
 _ALIGNMENT = 64  # so that storages can be mapped into memory and read with vector instructions
@@ -51,29 +94,32 @@ _UNTYPED = "torch.storage.UntypedStorage"
 # ---------------------------------------------------------------------------------------------------- save
 
 
-class _Pickler(pickle.Pickler):
-    """Pickles everything but storages, which it collects in `storages`: key -> storage."""
+def _pickler(base: Any, file: IO[bytes], protocol: int, tail: tuple[None, ...] = ()) -> Any:
+    """A pickler of module `base` that pickles everything but storages, which it collects by key in `storages`.
 
-    def __init__(self, file: BinaryIO, protocol: int) -> None:
-        super().__init__(file, protocol)
-        self.storages: dict[str, UntypedStorage] = {}
-        self._keys: dict[tuple[str, int, int], str] = {}
-        self._dtypes: dict[str, torch.dtype] = {}
+    `tail` ends each storage's id.
+    """
 
-    def persistent_id(self, value: Any) -> Any:
-        if isinstance(value, TypedStorage):
-            untyped, numel = value.untyped(), value.size()
-            kind: type[object] = type(value)
-        elif isinstance(value, torch.UntypedStorage):
-            untyped, kind, numel = value, torch.UntypedStorage, value.nbytes()
-        else:
-            return None
-        location = str(untyped.device)
-        # An empty storage has no address of its own; sharing one entry for all of a size is harmless.
-        identity = (location, untyped.data_ptr(), untyped.nbytes())
-        key = self._keys.setdefault(identity, str(len(self._keys)))
-        self.storages[key] = untyped  # also keeps it alive, so that no other storage gets its address meanwhile
-        return ("storage", kind, key, location, numel)
+    class Pickler(base.Pickler):  # type: ignore[misc]
+        def persistent_id(self, value: Any) -> Any:
+            if isinstance(value, TypedStorage):
+                untyped, numel = value.untyped(), value.size()
+                kind: type[object] = type(value)
+            elif isinstance(value, torch.UntypedStorage):
+                untyped, kind, numel = value, torch.UntypedStorage, value.nbytes()
+            else:
+                return None
+            location = location_tag(untyped)
+            # An empty storage has no address of its own; sharing one entry for all of a size is harmless.
+            identity = (location, untyped.data_ptr(), untyped.nbytes())
+            key = self.keys.setdefault(identity, str(len(self.keys)))
+            self.storages[key] = untyped  # also keeps it alive, so that no other storage gets its address meanwhile
+            self.itemsizes.setdefault(key, untyped.nbytes() // numel if numel else 1)
+            return ("storage", kind, key, location, numel, *tail)
+
+    pickler = Pickler(file, protocol=protocol)
+    pickler.keys, pickler.storages, pickler.itemsizes = {}, {}, {}
+    return pickler
 
 
 class _Archive:
@@ -108,19 +154,18 @@ def save(
     """Writes `obj` to a path or a binary file.
 
     A path is written beside and renamed at the end, so that it never holds half a file. Tensors that share memory
-    share it after loading, too. Raises NotImplementedError for the format that PyTorch 1.5 and older wrote.
+    share it after loading, too. `pickle_module` is one whose `Pickler` calls `persistent_id`, as Python's and dill's
+    do. Without `_use_new_zipfile_serialization` the file is in the format that PyTorch 1.5 and older read.
     """
-    if not _use_new_zipfile_serialization:
-        raise NotImplementedError("torch.save writes zip files only; PyTorch 1.6 and newer read them")
-    if pickle_module is not pickle:
-        raise NotImplementedError("torch.save(pickle_module=...) is not supported: storages need Python's pickle")
+    _check_pickle_module(pickle_module)
+    write = _write if _use_new_zipfile_serialization else _write_legacy
     if not isinstance(f, (str, os.PathLike)):
         if not hasattr(f, "write"):
             raise AttributeError(
                 "expected 'f' to be string, path, or a file-like object with a 'write' attribute, "
                 f"not {type(f).__name__}"
             )
-        _write(obj, f, "archive", pickle_protocol)
+        write(obj, f, "archive", pickle_module, pickle_protocol)
         return
     path = Path(f)
     if not path.parent.is_dir():
@@ -128,7 +173,7 @@ def save(
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as file:
-            _write(obj, file, path.stem or "archive", pickle_protocol)
+            write(obj, file, path.stem or "archive", pickle_module, pickle_protocol)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
@@ -138,18 +183,31 @@ def save(
         raise
 
 
-def _write(obj: object, file: IO[bytes], name: str, protocol: int) -> None:
+def _check_pickle_module(pickle_module: Any) -> None:
+    for name in ("Pickler", "Unpickler"):
+        if not hasattr(pickle_module, name):
+            raise TypeError(f"pickle_module has no {name}: it is {pickle_module!r}")
+
+
+def _write(obj: object, file: IO[bytes], name: str, base: Any, protocol: int) -> None:
     buffer = io.BytesIO()
-    pickler = _Pickler(buffer, protocol)
+    pickler = _pickler(base, buffer, protocol)
     pickler.dump(obj)
     archive = _Archive(file, name)
     archive.add("data.pkl", buffer.getvalue())
     archive.add("byteorder", sys.byteorder.encode())
     for key, storage in pickler.storages.items():
+        if _load_options.options.skip_data:
+            archive.add(f"data/{key}", bytes(storage.nbytes()))
+            continue
         on_cpu = storage if storage.device.type == "cpu" else _utils.clone_storage(storage, "cpu")
         archive.add(f"data/{key}", memoryview(on_cpu) if on_cpu.nbytes() else b"")
     archive.add("version", _VERSION)
     archive.close()
+
+
+def _write_legacy(obj: object, file: IO[bytes], name: str, base: Any, protocol: int) -> None:
+    _legacy_format.write(obj, file, lambda stream: _pickler(base, stream, protocol, (None,)), protocol)
 
 
 # ---------------------------------------------------------------------------------------------------- load
@@ -171,40 +229,97 @@ def load(
     with False the file can run any code: only for files whose author you trust.
 
     Raises FileNotFoundError, RuntimeError for a file that is truncated or no such archive, pickle.UnpicklingError for
-    contents that are malformed or not allowed, NotImplementedError for files of PyTorch 1.5 and older.
+    contents that are malformed or not allowed.
+
+    With `mmap` (a path only) the elements stay in the file, and come into memory where they are looked at; what is
+    written to the tensors does not reach the file. Files of PyTorch 1.5 and older are read, too.
     """
-    weights_only = pickle_module is None if weights_only is None else weights_only
+    weights_only = _load_options.forced_weights_only(weights_only, pickle_module is None)
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
-    if mmap:
-        raise NotImplementedError("torch.load(mmap=True) is not supported: load without it")
-    if pickle_module not in (None, pickle):
-        raise NotImplementedError("torch.load(pickle_module=...) is not supported: storages need Python's pickle")
-    encoding = pickle_load_args.pop("encoding", "utf-8")
-    if pickle_load_args:
+    base: Any = pickle if pickle_module is None else pickle_module
+    _check_pickle_module(base)
+    if not set(pickle_load_args) <= {"encoding", "errors", "fix_imports"}:
         raise TypeError(f"torch.load() got unexpected arguments {sorted(pickle_load_args)}")
+    pickle_load_args.setdefault("encoding", "utf-8")
+    unpickler = partial(_full_unpickler, base, pickle_load_args)
     if isinstance(f, (str, os.PathLike)):
         with Path(f).open("rb") as file:
-            return _Reader(file, str(f), map_location).load(weights_only, encoding)
+            return _load(file, str(f), map_location, unpickler, weights_only, bool(mmap))
+    if mmap:
+        raise ValueError("f must be a file path in order to use the mmap argument")
     if not all(hasattr(f, name) for name in ("read", "seek", "tell")):
         raise AttributeError(
             "torch.load needs a path or a binary file that can read, seek and tell; read a stream into io.BytesIO first"
         )
-    return _Reader(f, getattr(f, "name", "<file>"), map_location).load(weights_only, encoding)
+    return _load(f, getattr(f, "name", "<file>"), map_location, unpickler, weights_only, False)
 
 
-class _FullUnpickler(pickle.Unpickler):
-    """Python's own unpickler, for weights_only=False."""
+def _load(
+    file: IO[bytes],
+    name: str,
+    map_location: MapLocation,
+    unpickler: Callable[..., Any],
+    weights_only: bool,
+    mapped: bool,
+) -> Any:
+    start = file.tell()
+    magic = file.read(4)
+    file.seek(start)
+    if not magic:
+        raise EOFError(f"{name} is empty: nothing to load")
+    if magic[:1] == b"\x80":
+        if mapped:
+            raise RuntimeError(
+                "mmap can only be used with files saved with `torch.save(_use_new_zipfile_serialization=True)`, "
+                "please torch.save your checkpoint with this option in order to use mmap."
+            )
+        unpickle = _unpickle_weights if weights_only else partial(_legacy_format.unpickle_fully, unpickler=unpickler)
+        return _legacy_format.Reader(file, name, partial(_place, map_location), unpickle).load()
+    return _Reader(file, name, map_location, mapped).load(weights_only, unpickler)
 
-    def __init__(self, file: IO[bytes], persistent_load: Callable[[Any], Any], encoding: str) -> None:
-        super().__init__(file, encoding=encoding)
-        self.persistent_load = persistent_load  # type: ignore[method-assign]
 
-    def find_class(self, module: str, name: str) -> Any:
-        # Where PyTorch keeps what our files name elsewhere.
-        if module == "torch._tensor" and name == "_rebuild_from_type_v2":
-            module = "torch._utils"
-        return super().find_class(module, name)
+def _unpickle_weights(data: memoryview, persistent_load: Callable[[Any], Any]) -> tuple[Any, int]:
+    reader = _WeightsOnlyUnpickler(data, persistent_load)
+    return reader.load(), reader.position
+
+
+def get_unsafe_globals_in_checkpoint(f: PathOrFile) -> list[str]:
+    """The names in a file that a load of weights only refuses, unless `add_safe_globals` lists them."""
+    if isinstance(f, (str, os.PathLike)):
+        with Path(f).open("rb") as file:
+            return unsafe_globals(_Reader(file, str(f), None).pickled())
+    return unsafe_globals(_Reader(f, "<file>", None).pickled())
+
+
+def _place(target: Any, storage: UntypedStorage, location: str) -> UntypedStorage:
+    """The storage where `map_location` wants it."""
+    if callable(target) and not isinstance(target, torch.device):
+        answer = target(TypedStorage(wrap_storage=storage, dtype=torch.uint8), location)
+        if answer is not None:
+            return answer.untyped() if isinstance(answer, TypedStorage) else answer
+        target = location
+    if isinstance(target, dict):
+        target = target.get(location, location)
+    device = location if target is None else str(target)
+    if device == "meta":
+        raise NotImplementedError("torch.load(map_location='meta') is not supported")
+    return default_restore_location(storage, device)  # type: ignore[no-any-return]
+
+
+def _full_unpickler(base: Any, arguments: Any, file: IO[bytes], persistent_load: Callable[[Any], Any]) -> Any:
+    """An unpickler of module `base`, for weights_only=False."""
+
+    class Unpickler(base.Unpickler):  # type: ignore[misc]
+        def find_class(self, module: str, name: str) -> Any:
+            # Where PyTorch keeps what our files name elsewhere.
+            if module == "torch._tensor" and name == "_rebuild_from_type_v2":
+                module = "torch._utils"
+            return super().find_class(module, name)
+
+    unpickler = Unpickler(file, **arguments)
+    unpickler.persistent_load = persistent_load
+    return unpickler
 
 
 # What zipfile raises for a file that was cut or overwritten: it seeks and unpacks wherever the bytes tell it to.
@@ -212,21 +327,15 @@ _DAMAGE = (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError, Overfl
 
 
 class _Reader:
-    def __init__(self, file: IO[bytes], name: str, map_location: MapLocation) -> None:
+    def __init__(self, file: IO[bytes], name: str, map_location: MapLocation, mapped: bool = False) -> None:
         self._name = name
         self._map_location = map_location
         self._storages: dict[str, UntypedStorage] = {}
+        self._file = file
         start = file.tell()
         magic = file.read(4)
         file.seek(start)
-        if not magic:
-            raise EOFError(f"{name} is empty: nothing to load")
         if magic != b"PK\x03\x04":
-            if magic[:1] == b"\x80":
-                raise NotImplementedError(
-                    f"{name} is a plain pickle: load it with Python's pickle, or, if PyTorch 1.5 or older wrote it, "
-                    "load and save it once with PyTorch 1.6 or newer"
-                )
             raise RuntimeError(f"{name} is not a file of torch.save: it starts with {magic!r}, not a zip archive")
         try:
             self._zip = zipfile.ZipFile(file)
@@ -235,11 +344,24 @@ class _Reader:
                 f"{name}: the zip archive is damaged or truncated; copy or download the file again"
             ) from error
         self._prefix = self._find_prefix()
-        order = self._text("byteorder") if f"{self._prefix}byteorder" in self._zip.NameToInfo else sys.byteorder
+        order = (
+            self._text("byteorder")
+            if f"{self._prefix}byteorder" in self._zip.NameToInfo
+            else _load_options.byte_order()
+        )
         if order not in ("little", "big"):
             raise RuntimeError(f"{name}: unknown byte order {order!r}")
         if order != sys.byteorder:
             raise NotImplementedError(f"{name} was written on a {order}-endian machine, which is not supported")
+        self._map: _mmap.mmap | None = None
+        if mapped:
+            shared = _load_options.options.mmap_flags == getattr(_mmap, "MAP_SHARED", None)
+            access = _mmap.ACCESS_WRITE if shared else _mmap.ACCESS_COPY
+            if shared:
+                with Path(name).open("r+b") as writable:
+                    self._map = _mmap.mmap(writable.fileno(), 0, access=access)
+            else:
+                self._map = _mmap.mmap(file.fileno(), 0, access=access)
 
     def _find_prefix(self) -> str:
         names = [name for name in self._zip.namelist() if name.endswith("data.pkl") and name.count("/") == 1]
@@ -313,35 +435,33 @@ class _Reader:
         if not key.isalnum():
             raise pickle.UnpicklingError(f"{self._name}: malformed storage key {key!r}")
         nbytes = self._checked_size(f"data/{key}")
-        storage = torch.UntypedStorage(nbytes)
-        if nbytes:
-            self._read_into(f"data/{key}", memoryview(storage).cast("B"))
-        return self._place(storage, location)
+        if nbytes and self._map is not None:
+            start = self._data_offset(f"data/{key}")
+            storage = torch.frombuffer(
+                memoryview(self._map)[start : start + nbytes], dtype=torch.uint8
+            ).untyped_storage()
+        else:
+            storage = torch.UntypedStorage(nbytes)
+            if nbytes:
+                self._read_into(f"data/{key}", memoryview(storage).cast("B"))
+        return _place(self._map_location, storage, location)
 
-    def _place(self, storage: UntypedStorage, location: str) -> UntypedStorage:
-        target: Any = self._map_location
-        if callable(target) and not isinstance(target, torch.device):
-            answer = target(TypedStorage(wrap_storage=storage, dtype=torch.uint8), location)
-            if answer is not None:
-                return answer.untyped() if isinstance(answer, TypedStorage) else answer
-            target = location
-        if isinstance(target, dict):
-            target = target.get(location, location)
-        device = torch.device(location if target is None else target)
-        if device.type == "cpu":
-            return storage
-        if device.type == "meta":
-            raise NotImplementedError("torch.load(map_location='meta') is not supported")
-        if device.type == "cuda" and not torch.cuda.is_available():
-            raise RuntimeError(
-                f"Attempting to deserialize object on a CUDA device ('{location}'), but it cannot be used here: "
-                f"{torch.cuda.unavailable_reason()}. Use torch.load with map_location=torch.device('cpu') to map your "
-                "storages to the CPU."
-            )
-        return _utils.clone_storage(storage, device)
+    def _data_offset(self, name: str) -> int:
+        """Where a record's bytes begin in the file: behind its name and what else stands before them."""
+        info = self._info(name)
+        self._file.seek(info.header_offset)
+        header = self._file.read(_LOCAL_HEADER_SIZE)
+        start = info.header_offset + _LOCAL_HEADER_SIZE + sum(struct.unpack("<HH", header[26:30]))
+        if header[:4] != b"PK\x03\x04" or start + info.file_size > self._zip.start_dir:
+            raise RuntimeError(f"{self._name}: the file is damaged; copy or download it again")
+        return start
 
-    def load(self, weights_only: bool, encoding: str) -> Any:
-        data = self._read("data.pkl")
+    def pickled(self) -> bytes:
+        """The object's pickle."""
+        return self._read("data.pkl")
+
+    def load(self, weights_only: bool, unpickler: Callable[..., Any]) -> Any:
+        data = self.pickled()
         if weights_only:
             return _WeightsOnlyUnpickler(data, self._persistent_load).load()
-        return _FullUnpickler(io.BytesIO(data), self._persistent_load, encoding).load()
+        return unpickler(io.BytesIO(data), self._persistent_load).load()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import mmap
 import os
 import pickle
 import struct
@@ -239,8 +240,8 @@ def test_broken_files(tmp_path: Path) -> None:
     with pytest.raises(EOFError, match="empty"):
         torch.load(path)
     path.write_bytes(pickle.dumps([1]))
-    with pytest.raises(NotImplementedError, match="plain pickle"):
-        torch.load(path)
+    with pytest.raises(RuntimeError, match=r"a pickle, but not of torch\.save"):
+        torch.load(path, weights_only=False)
     path.write_bytes(b"hello world")
     with pytest.raises(RuntimeError, match="not a file of"):
         torch.load(path)
@@ -250,8 +251,8 @@ def test_broken_files(tmp_path: Path) -> None:
         torch.load(path)
     with pytest.raises(FileNotFoundError):
         torch.load(tmp_path / "none.pt")
-    with pytest.raises(NotImplementedError, match="mmap"):
-        torch.load(path, mmap=True)
+    with pytest.raises(ValueError, match="must be a file path"):
+        torch.load(io.BytesIO(whole), mmap=True)
 
 
 def test_safe_globals() -> None:
@@ -312,3 +313,116 @@ def test_storages_of_files_and_parts(tmp_path: Path) -> None:
     reader = torch.PyTorchFileReader(tmp_path / "file.pt")
     assert reader.has_record("data.pkl")
     assert reader.get_storage_from_record("data/0", 3, torch.int64).tolist() == [0, 1, 2]
+
+
+LEGACY = GOLDEN / "legacy.pt"  # PyTorch wrote it, with _use_new_zipfile_serialization=False
+
+
+def _check_legacy(answer: dict[str, Any]) -> None:
+    assert answer["base"].tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    assert answer["row"].data_ptr() == answer["base"][1].data_ptr()
+    assert answer["half"].dtype is torch.float16
+    assert answer["complex"].tolist() == [1 + 2j]
+    assert isinstance(answer["parameter"], torch.nn.Parameter)
+    assert list(answer["state"]) == ["weight", "bias"]
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_the_format_of_pytorch_1_5(tmp_path: Path, weights_only: bool) -> None:
+    answer = torch.load(LEGACY, weights_only=weights_only)
+    _check_legacy(answer)
+    path = tmp_path / "again.pt"
+    torch.save(answer, path, _use_new_zipfile_serialization=False)
+    assert path.read_bytes()[:2] == b"\x80\x02"
+    _check_legacy(torch.load(path, weights_only=weights_only))
+    model = torch.nn.Sequential(torch.nn.Linear(2, 1))
+    torch.save(model, path, _use_new_zipfile_serialization=False)
+    assert torch.equal(torch.load(path, weights_only=False)[0].weight, model[0].weight)
+    with pytest.raises(pickle.UnpicklingError, match=r"torch\.nn\.modules\.container\.Sequential.*not allowed"):
+        torch.load(path)
+    with pytest.raises(RuntimeError, match="mmap can only be used"):
+        torch.load(path, mmap=True)
+
+
+def test_every_cut_of_an_old_file_is_told() -> None:
+    whole = LEGACY.read_bytes()
+    for length in range(2, len(whole)):
+        for weights_only in (True, False):
+            with pytest.raises((RuntimeError, pickle.UnpicklingError)):
+                torch.load(io.BytesIO(whole[:length]), weights_only=weights_only)
+
+
+def test_elements_stay_in_a_mapped_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.pt"
+    torch.save({"a": torch.arange(5.0), "b": torch.ones(2, 2, dtype=torch.bfloat16), "c": torch.empty(0)}, path)
+    whole = path.read_bytes()
+    mapped = torch.load(path, mmap=True)
+    assert mapped["a"].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert mapped["b"].float().sum() == 4
+    mapped["a"].fill_(7)  # a private copy of the page
+    assert path.read_bytes() == whole
+    assert torch.load(path, mmap=True)["a"][1] == 1
+    with torch.serialization.set_default_mmap_options(mmap.MAP_SHARED):
+        torch.load(path, mmap=True)["a"][1] = 8
+    assert torch.load(path, mmap=True)["a"][1] == 8
+    assert torch.serialization.get_default_mmap_options() == mmap.MAP_PRIVATE
+
+
+def test_variables_force_what_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.pt"
+    torch.save(Path("a"), path)
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    assert torch.load(path) == Path("a")
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(path, weights_only=True)
+    monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "yes")
+    with pytest.raises(RuntimeError, match="both were set"):
+        torch.load(path)
+    monkeypatch.delenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD")
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(path, weights_only=False)
+
+
+def test_what_a_file_would_call(tmp_path: Path) -> None:
+    path = tmp_path / "x.pt"
+    torch.save({"model": torch.nn.Linear(1, 1), "when": OrderedDict(a=torch.ones(1))}, path)
+    assert torch.serialization.get_unsafe_globals_in_checkpoint(path) == ["torch.nn.modules.linear.Linear"]
+    with torch.serialization.safe_globals([torch.nn.Linear]):
+        assert torch.serialization.get_unsafe_globals_in_checkpoint(path) == []
+        assert isinstance(torch.load(path)["model"], torch.nn.Linear)
+    with pytest.raises(pickle.UnpicklingError, match=r"torch\.nn\.modules\.linear\.Linear"):
+        torch.load(path)
+
+
+def test_files_without_elements(tmp_path: Path) -> None:
+    path = tmp_path / "x.pt"
+    with torch.serialization.skip_data():
+        torch.save(torch.ones(3), path)
+    assert torch.load(path).tolist() == [0.0] * 3
+
+
+def test_a_program_brings_its_own_pickler() -> None:
+    class Loud(pickle.Pickler):
+        pass
+
+    module: Any = type(sys)("loud")
+    module.Pickler, module.Unpickler = Loud, pickle.Unpickler
+    buffer = io.BytesIO()
+    torch.save([torch.ones(2)], buffer, pickle_module=module)
+    buffer.seek(0)
+    assert torch.load(buffer, pickle_module=module, weights_only=False)[0].tolist() == [1.0, 1.0]
+    with pytest.raises(TypeError, match="has no Pickler"):
+        torch.save(1, buffer, pickle_module=io)
+
+
+def test_devices_of_programs() -> None:
+    from torch import _load_options
+
+    buffer = io.BytesIO()
+    torch.save(torch.ones(2), buffer)
+    buffer.seek(0)
+    torch.serialization.register_package(0, lambda storage: None, lambda storage, where: None)
+    try:
+        assert torch.load(buffer, map_location="cpu").tolist() == [1.0, 1.0]
+    finally:
+        _load_options._packages.clear()
