@@ -99,6 +99,7 @@ def open_url(
             with body.open("rb") if isinstance(body, Path) else nullcontext(body) as request.data:
                 if body is not None:
                     request.add_header("Content-Length", str(size))
+                    request.add_header("Content-Type", headers.get("Content-Type", "application/octet-stream"))
                 answers.put(urllib.request.urlopen(request, timeout=limits.silent_seconds))
         except BaseException as error:  # handed on to who waits
             answers.put(error)

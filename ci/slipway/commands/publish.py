@@ -2,7 +2,8 @@
 
     slipway publish --to DIR               everything in dist/channel, to the channel at DIR
     slipway publish --to DIR FILE.conda    these packages
-    slipway publish --to s3://BUCKET/ch    into a bucket; http(s)://HOST/ch: onto a server that takes PUT (WebDAV)
+    slipway publish --to s3://BUCKET/ch    into a bucket; http(s)://HOST/ch: onto a server that takes PUT (WebDAV);
+                                           oci://HOST/ch: into a registry of containers
     slipway publish --to quetz://HOST/ch   to a server that indexes itself: prefix, quetz, artifactory, anaconda
     slipway publish --to ADDRESS --dry-run say what would be done, and change nothing
 

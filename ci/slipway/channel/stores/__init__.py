@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import UsageError
-from slipway.channel.stores import s3, web
+from slipway.channel.stores import oci, s3, web
 from slipway.channel.stores.folder import FolderStore
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from slipway.channel.stores.stored import Stored
 
-SCHEMES = ("file", "s3", "http", "https")
+SCHEMES = ("file", "s3", "http", "https", "oci", "oci+http")
 """What addresses begin with that `open_store` knows; a path is as good as ``file``."""
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
@@ -100,6 +100,8 @@ def find_store(address: str, *, alone: bool = False) -> ChannelStore:
     scheme = scheme_of(address)
     if scheme == "s3":
         return s3.BucketStore(address)
+    if scheme in ("oci", "oci+http"):
+        return oci.RegistryStore(address)
     if scheme in ("http", "https"):
         return web.WebStore(address, alone=alone)
     return FolderStore(Path(unquote(urlsplit(address).path) if _SCHEME.match(address) else address).resolve())

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-import urllib.error
 import uuid
 from contextlib import contextmanager
 from functools import cached_property
@@ -19,35 +18,20 @@ from urllib.parse import quote, unquote, urlsplit
 
 from slipway.base.errors import BusyError, ChannelError, NetworkError
 from slipway.base.files import hash_file
-from slipway.base.http import DOWNLOAD_ERRORS, open_url, read_chunks, read_limits
 from slipway.base.secrets import remember_url
 from slipway.channel.credentials import basic_authorization, read_authorization
+from slipway.channel.stores.asking import Server, ServerAnswer
 from slipway.channel.stores.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from email.message import Message
     from pathlib import Path
-
-TRIES = 3
-"""How often a request is made that the server cannot answer."""
 
 LOCK_SECONDS = 60
 """When the server lets go of a lock whose owner is gone."""
 
 _LOCK = b"""<?xml version="1.0" encoding="utf-8"?>
 <lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>"""
-
-
-class _Answer:
-    """A server's answer, its body read."""
-
-    def __init__(self, status: int, headers: Message, size: int, digest: str, content: bytes) -> None:
-        self.status = status
-        self.headers = headers
-        self.size = size
-        self.digest = digest
-        self.content = content
 
 
 class WebStore:
@@ -62,9 +46,8 @@ class WebStore:
         parts = urlsplit(address)
         self.address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")
         user = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
-        self._authorization = basic_authorization(*user) if user else read_authorization(address)
+        self._server = Server(basic_authorization(*user) if user else read_authorization(address))
         self._alone = alone
-        self._limits = read_limits()
 
     def read(self, name: str) -> Stored | None:
         """See `ChannelStore`."""
@@ -73,7 +56,7 @@ class WebStore:
 
     def hash_file(self, name: str) -> str:
         """See `ChannelStore`."""
-        return self._ask("GET", name, accept=(200,)).digest
+        return self._ask("GET", name, accept=(200,)).sha256
 
     def write(self, name: str, content: bytes | Path) -> None:
         """See `ChannelStore`."""
@@ -160,7 +143,7 @@ class WebStore:
         folders = root.path.strip("/").split("/")[:-1]
         for depth in range(1, len(folders) + 1):
             url = root._replace(path="/" + "/".join(folders[:depth])).geturl()
-            self._ask_once("MKCOL", url, None, self._authorization)
+            self._server.ask_once("MKCOL", url, None, self._server.headers)
 
     def _compare(self, name: str, content: bytes | Path) -> None:
         expected = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else hash_file(content)
@@ -202,51 +185,5 @@ class WebStore:
         body: bytes | Path | None = None,
         headers: Mapping[str, str] | None = None,
         keep: bool = False,
-    ) -> _Answer:
-        """What the server answers, if its status is one of `accept`.
-
-        Args:
-            keep: whether the body is wanted, not only its size and its digest.
-        """
-        sent = {"User-Agent": "slipway", "Cache-Control": "no-cache", **self._authorization, **(headers or {})}
-        problem = ""
-        for attempt in range(TRIES):
-            if attempt:
-                time.sleep(0.3 * 2**attempt)
-            try:
-                answer = self._ask_once(method, self._url(name), body, sent, keep=keep)
-            except DOWNLOAD_ERRORS as error:
-                problem = str(getattr(error, "reason", error))
-                continue
-            promised = answer.headers.get("Content-Length")
-            if method == "GET" and answer.status == 200 and promised and int(promised) != answer.size:
-                problem = f"it promised {promised} bytes and sent {answer.size}"
-                continue
-            if answer.status in accept:
-                return answer
-            problem = f"{method} is answered with {answer.status}"
-            if answer.status < 500:
-                break
-        hint = "nothing that readers see has changed; run the same command again, it goes on"
-        if re.search(r"\b40[13]$", problem):
-            hint = (
-                "it asks who you are, or your token has expired: give the address a user and a password, "
-                "or name a file of credentials in RATTLER_AUTH_FILE"
-            )
-        raise NetworkError(f"the server did not do it: {problem}", where=self._url(name), hint=hint)
-
-    def _ask_once(
-        self, method: str, url: str, body: bytes | Path | None, headers: Mapping[str, str], *, keep: bool = False
-    ) -> _Answer:
-        digest, size, content = hashlib.sha256(), 0, bytearray()
-        try:
-            with open_url(url, self._limits, headers, method, body) as reply:
-                for chunk in read_chunks(reply, url, self._limits, most=self._limits.file_bytes):
-                    digest.update(chunk)
-                    size += len(chunk)
-                    if keep:
-                        content += chunk
-                return _Answer(reply.status, reply.headers, size, digest.hexdigest(), bytes(content))
-        except urllib.error.HTTPError as error:
-            error.close()
-            return _Answer(error.code, error.headers, 0, "", b"")
+    ) -> ServerAnswer:
+        return self._server.ask(method, self._url(name), accept=accept, body=body, headers=headers, keep=keep)

@@ -1,9 +1,11 @@
-"""A WebDAV server and S3's, as processes of this test run."""
+"""Servers of WebDAV, S3 and containers, as processes of this test run."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -41,7 +43,13 @@ def free_port() -> int:
 @contextlib.contextmanager
 def serving(program: str, *words: str, port: int) -> Iterator[None]:
     """Run a Python program that listens on `port`."""
-    command = [sys.executable, "-W", "ignore", "-c", program, *words]
+    with listening([sys.executable, "-W", "ignore", "-c", program, *words], port):
+        yield
+
+
+@contextlib.contextmanager
+def listening(command: list[str], port: int) -> Iterator[None]:
+    """Run a server until the block ends."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             for _ in range(300):
@@ -73,6 +81,23 @@ def s3_endpoint() -> Iterator[str]:
         with contextlib.suppress(urllib.error.HTTPError):
             urllib.request.urlopen(made).close()
         yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a registry of containers."""
+    program = shutil.which("docker-registry")
+    assert program, "Debian's package docker-registry is missing; .ci/run installs it"
+    folder, port = tmp_path_factory.mktemp("registry"), free_port()
+    settings = {
+        "version": 0.1,
+        "log": {"level": "error"},
+        "storage": {"filesystem": {"rootdirectory": str(folder)}, "delete": {"enabled": True}},
+        "http": {"addr": f"127.0.0.1:{port}"},
+    }
+    (folder / "config.yml").write_text(json.dumps(settings), encoding="utf-8")
+    with listening([program, "serve", str(folder / "config.yml")], port):
+        yield f"oci+http://127.0.0.1:{port}"
 
 
 @pytest.fixture

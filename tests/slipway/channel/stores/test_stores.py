@@ -20,6 +20,7 @@ KINDS = [
     "folder",
     pytest.param("webdav", marks=pytest.mark.integration),
     pytest.param("s3", marks=pytest.mark.integration),
+    pytest.param("registry", marks=pytest.mark.integration),
 ]
 
 
@@ -30,7 +31,8 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "channel")
     if request.param == "webdav":
         return f"{request.getfixturevalue('webdav')[0]}/{uuid.uuid4().hex}/ch"
-    return f"{request.getfixturevalue('bucket')}/{uuid.uuid4().hex}/ch"
+    place = request.getfixturevalue("registry" if request.param == "registry" else "bucket")
+    return f"{place}/{uuid.uuid4().hex}/ch"
 
 
 def content_of(store: ChannelStore, name: str) -> bytes | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import ChannelError, NetworkError
-from slipway.channel.stores import open_store, web
+from slipway.channel.stores import asking, open_store
 from slipway.channel.stores.web import WebStore
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class PlainServer:
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(asking.time, "sleep", lambda seconds: None)
 
 
 @pytest.fixture

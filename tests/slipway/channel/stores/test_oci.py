@@ -1,0 +1,68 @@
+"""Where a registry keeps the files of a channel, and how it learns who asks."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+
+import pytest
+
+from slipway.base.errors import NetworkError, UsageError
+from slipway.channel.stores.oci import RegistryStore, locate
+
+
+def test_where_files_lie() -> None:
+    conda = "application/vnd.conda.package.v2"
+    assert locate("ch", "linux-64/libtorch-cuda-2.13.0-cuda130_h01_0.conda") == (
+        "ch/linux-64/libtorch-cuda",
+        "2.13.0-cuda130_h01_0",
+        conda,
+    )
+    assert locate("a/b", "noarch/_x-1!2+git=3-0.conda") == ("a/b/noarch/zzz_x", "1__e__2__p__git__eq__3-0", conda)
+    assert locate("ch", "noarch/repodata.json.zst")[:2] == ("ch/noarch/repodata.json", "latest")
+    assert locate("ch", "catalogue.json")[:2] == ("ch/files", "catalogue.json")
+    assert locate("ch", "noarch/x-1-0.conda.cdx.json")[:2] == ("ch/files", "noarch__s__x-1-0.conda.cdx.json")
+    assert len(locate("ch", f"noarch/{'x' * 130}.json")[1]) == 64
+
+
+@pytest.mark.parametrize("address", ["oci://host", "oci:///ch", "oci:ch"])
+def test_addresses_without_a_channel(address: str) -> None:
+    with pytest.raises(UsageError, match="names no channel"):
+        RegistryStore(address)
+
+
+def test_token_of_somebody_else() -> None:
+    """The registry sends to a place that gives a token for user and password."""
+    asked: list[tuple[str, str]] = []
+
+    class TokenHandler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            said = self.headers.get("Authorization", "")
+            asked.append((self.path.partition("?")[0], said.partition(" ")[0]))
+            status, content = 404, b""
+            if self.path.startswith("/token"):
+                status, content = (200, b'{"token": "a-token-of-theirs"}') if said.startswith("Basic") else (401, b"")
+            elif said != "Bearer a-token-of-theirs":
+                status = 401
+            self.send_response(status)
+            if status == 401:
+                realm = f"http://127.0.0.1:{self.server.server_port}/token"  # type: ignore[attr-defined]
+                self.send_header("WWW-Authenticate", f'Bearer realm="{realm}",service="r"')
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), TokenHandler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    store = RegistryStore(f"oci+http://ada:s3cretword@127.0.0.1:{server.server_port}/ch")
+    assert "s3cretword" not in store.address
+    assert store.read("catalogue.json") is None
+    place = "/v2/ch/files/manifests/catalogue.json"
+    assert asked == [(place, ""), ("/token", "Basic"), (place, "Bearer")]
+    with pytest.raises(NetworkError, match="401"):
+        RegistryStore(f"oci+http://127.0.0.1:{server.server_port}/ch").read("catalogue.json")
+    server.shutdown()
+    server.server_close()
