@@ -35,7 +35,14 @@ def get_device_module(device: torch.device | str | None = None) -> ModuleType:
     return import_module(f"torch.{kind}")
 
 
-class Stream:
+class _OfAnyDevice(type):
+    """The type of a class whose instances those of the class of that name in torch.cuda are, too."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return super().__instancecheck__(instance) or isinstance(instance, getattr(torch.cuda, cls.__name__))
+
+
+class Stream(metaclass=_OfAnyDevice):
     """A queue of work: on a CUDA device a `torch.cuda.Stream`, on the CPU nothing that is waited for.
 
     `device` is the accelerator's current one unless it is named, or the CPU without an accelerator.
@@ -80,7 +87,7 @@ class Stream:
         )
 
 
-class Event:
+class Event(metaclass=_OfAnyDevice):
     """A point in a stream's work: on a CUDA device a `torch.cuda.Event`, on the CPU a point that has been reached.
 
     With `enable_timing`, `elapsed_time` gives milliseconds between two of them.

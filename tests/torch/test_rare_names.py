@@ -34,6 +34,9 @@ def test_numbers_that_tracers_leave_open_are_plain_ones() -> None:
 def test_streams_and_modules_of_any_device() -> None:
     stream, event = torch.Stream(), torch.Event(enable_timing=True)
     assert stream.device == event.device == torch.device("cpu")
+    assert isinstance(stream, torch.Stream)
+    assert isinstance(torch.cuda.Stream.__new__(torch.cuda.Stream), torch.Stream)
+    assert not isinstance(torch.cuda.Stream.__new__(torch.cuda.Stream), torch.Event)
     event.record(stream)
     later = stream.record_event(torch.Event(enable_timing=True))
     stream.wait_event(event)

@@ -135,9 +135,8 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
   const Tensor below = at::le(self.detach(), Scalar(0));
   Tensor drawn = at::empty({at::count_nonzero(below).item<int64_t>()}, TensorOptions(kDouble));
   drawn.uniform_(low, high, generator);
-  Tensor slopes = at::ones_like(self.detach());
-  slopes.index_put_({below}, drawn.to(self.device()).to(self.dtype(), false));
-  return at::mul(self, slopes);
+  const Tensor slopes = drawn.to(self.device()).to(self.dtype(), false);
+  return at::mul(self, at::masked_scatter(at::ones_like(self.detach()), below, slopes));
 }
 
 void hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {

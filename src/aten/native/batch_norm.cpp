@@ -303,8 +303,12 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   if (input.numel() > 0) {  // every group of every sample is a channel of one sample
     result = at::batch_norm(at::reshape(result, {1, batch * num_groups, -1}), {}, {}, {}, {}, true, 0, eps, false).view(input.sizes());
   }
-  if (weight.defined()) result = at::mul(result, along_channels(weight, input));
-  if (bias.defined()) result = at::add(result, along_channels(bias, input));
+  if (weight.defined() && bias.defined() && weight.dtype() == result.dtype() && bias.dtype() == result.dtype()) {
+    result = at::addcmul(along_channels(bias, input), result, along_channels(weight, input));
+  } else {
+    if (weight.defined()) result = at::mul(result, along_channels(weight, input));
+    if (bias.defined()) result = at::add(result, along_channels(bias, input));
+  }
   return is_reduced ? result.to(input.dtype(), false) : result;
 }
 

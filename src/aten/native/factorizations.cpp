@@ -306,6 +306,7 @@ Tensor linalg_householder_product(const Tensor& input, const Tensor& tau) {
   TORCH_CHECK(columns_of(input) >= tau.sizes().back(),
               "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]");
   check_floating_or_complex(input, "torch.linalg.householder_product");
+  if (input.numel() == 0) return at::clone(input);
   if (needs_gradient(input) || needs_gradient(tau)) {
     return reflect(at::expand(at::eye(rows_of(input), columns_of(input), input.options()), input.sizes()), input, tau, false);
   }

@@ -155,9 +155,24 @@ AT_DEFINE(zeta)
     iter.run(binary_function_kernels, BinaryFunction::name);                                              \
   }
 AT_DEFINE(hypot)
-AT_DEFINE(logaddexp)
 AT_DEFINE(logaddexp2)
 #undef AT_DEFINE
+
+void logaddexp(const Tensor& self, const Tensor& other, Tensor& out) {
+  auto iter = TensorIterator::binary_op(out, self, other);
+  const ScalarType dtype = iter.common_dtype();
+  if (c10::is_complex_type(dtype)) {  // from the one with the greater real part, so that nothing overflows
+    const NoGradGuard no_gradient;
+    const Tensor is_less = at::lt(at::real(self), at::real(other));
+    const Tensor greater = at::where(is_less, other, self);
+    const Tensor smaller = at::where(is_less, self, other);
+    const Tensor result = at::add(greater, at::log1p(at::exp(at::sub(smaller, greater))));
+    TensorIterator::unary_op(out, result).run(copy_kernels, false);
+    return;
+  }
+  if (!c10::is_floating_type(dtype)) at::detail::throw_dtype_not_implemented("logaddexp", dtype);
+  iter.run(binary_function_kernels, BinaryFunction::logaddexp);
+}
 
 namespace {
 

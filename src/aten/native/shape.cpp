@@ -60,6 +60,7 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
     }
   }
   TORCH_CHECK(fits, "size {", size, "} is not expandable to size {", self.sizes(), "}.");
+  if (size.empty()) return at::sum(self);
   if (reduced.empty()) return self;
   return at::sum(self, IntArrayRef(reduced), /*keepdim=*/true).view(size);
 }

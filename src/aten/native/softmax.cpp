@@ -48,9 +48,9 @@ Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 
 // What is masked entirely (all elements -inf) gets no share of anything, instead of NaN.
 Tensor _safe_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  const Tensor shares = at::softmax(self, dim, dtype);
-  if (self.dim() > 0 && self.sizes()[wrap_dim(dim, self.dim())] == 0) return shares;
+  if (self.numel() == 0) return at::softmax(self, dim, dtype);
   const Tensor masked = at::all(at::eq(self, Scalar(-std::numeric_limits<double>::infinity())), dim, /*keepdim=*/true);
+  const Tensor shares = at::softmax(at::masked_fill(self, masked, Scalar(0)), dim, dtype);  // of numbers, for the gradient
   return at::masked_fill(shares, masked, Scalar(0));
 }
 

@@ -44,7 +44,7 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   dim = wrap_dim(dim, self.dim());
-  if (!c10::is_floating_type(self.dtype())) at::detail::throw_dtype_not_implemented("logcumsumexp_out_cpu", self.dtype());
+  if (c10::is_integral_type(self.dtype(), true)) at::detail::throw_dtype_not_implemented("logcumsumexp_out_cpu", self.dtype());
   const Tensor out = at::detail::empty(self.sizes(), self.dtype(), self.device());
   if (self.dim() == 0) {
     at::detail::copy_into(out, self);

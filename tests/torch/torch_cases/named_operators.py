@@ -167,6 +167,12 @@ BENDS = (
     "torch.gradient(x, spacing=[0.1], dim=(1, 0))",
     "torch.logspace(1, -3, 4, 5.0, dtype=torch.int64)",
     "torch.logspace(0, 3, 3, dtype=torch.int64)",
+    "torch.rrelu(x[0, 0], 0.1, 0.9, True)",
+    "torch.tensor(5, dtype=torch.uint8).sum_to_size(())",
+    "torch.linalg.householder_product(torch.zeros(0, 0, requires_grad=True), torch.zeros(0)).requires_grad",
+    "torch.diag(x[0, :3], out=torch.zeros(1, 1, dtype=torch.float64).expand(3, 3))",
+    "torch.cdist(x, y, 0.0)",
+    "F.group_norm(image, 2, p[0], y[0])",
     "torch.histogramdd(torch.empty(0, 2), [1, 1])",
     *(f"torch.randn({count}, dtype=torch.{dtype})" for count in (15, 16, 25, 33) for dtype in ("float16", "bfloat16")),
     "torch.empty(5000, dtype=torch.bfloat16).uniform_(1, 2).max()",
@@ -175,7 +181,15 @@ BENDS = (
     "F.multi_margin_loss(torch.tensor(0.5), torch.tensor(0))",
     "F.fractional_max_pool3d(torch.empty(0, 1, 4, 5, 4), 2, output_ratio=0.5)",
 )
+COMPLEX = (
+    "torch.logaddexp(torch.complex(x, y), torch.complex(y, x)).abs()",
+    "torch.logcumsumexp(torch.complex(x, y), 1).abs()",
+    "torch.view_as_real(torch.logaddexp(torch.complex(x, y), torch.complex(y, x)))",
+    "torch.view_as_real(torch.logcumsumexp(torch.complex(x, y) * 100, 0))",
+    "torch.logaddexp2(torch.complex(x, y), torch.complex(y, x))",
+)
 EXPRESSIONS = (
+    *COMPLEX,
     *ACTIVATIONS,
     *IN_PLACE,
     *LOSSES,

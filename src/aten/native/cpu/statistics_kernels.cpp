@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -52,26 +53,54 @@ void cumprod_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
   });
 }
 
+namespace {
+
+template <typename T>
+double in_double(T value) {
+  return value;
+}
+template <typename T>
+std::complex<double> in_double(c10::complex<T> value) {
+  return {value.real(), value.imag()};
+}
+template <typename T>
+void store(T& to, double value) {
+  to = static_cast<T>(value);
+}
+template <typename T>
+void store(c10::complex<T>& to, std::complex<double> value) {
+  to = c10::complex<T>(static_cast<T>(value.real()), static_cast<T>(value.imag()));
+}
+
+double add_exponents(double total, double value) {
+  const double greater = std::max(total, value);
+  if (is_nan(value) || is_nan(total)) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isinf(greater)) return greater;
+  return greater + std::log1p(std::exp(std::min(total, value) - greater));
+}
+
+// From the one with the greater real part, so that nothing overflows.
+std::complex<double> add_exponents(std::complex<double> total, std::complex<double> value) {
+  const bool is_less = total.real() < value.real();
+  const std::complex<double> greater = is_less ? value : total;
+  if (std::isinf(greater.real())) return is_less || total.real() != value.real() ? greater : value;
+  return greater + std::log(1.0 + std::exp((is_less ? total : value) - greater));
+}
+
+}  // namespace
+
 void logcumsumexp_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
   const Tensor dense = at::detail::to_contiguous(self);
   const Extents extents(dense, dim);
-  dispatch_floating_types(self.dtype(), "logcumsumexp_out_cpu", [&](auto type) {
+  dispatch_floating_and_complex_types(self.dtype(), "logcumsumexp_out_cpu", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* from = dense.data_ptr<scalar_t>();
     scalar_t* to = out.data_ptr<scalar_t>();
     for_each_line(extents, [&](int64_t place, int64_t step) {
-      double total = -std::numeric_limits<double>::infinity();
+      auto total = in_double(static_cast<scalar_t>(-std::numeric_limits<double>::infinity()));
       for (int64_t i = 0; i < extents.size; ++i, place += step) {
-        const double value = from[place];
-        const double greater = std::max(total, value);
-        if (is_nan(value) || is_nan(total)) {
-          total = std::numeric_limits<double>::quiet_NaN();
-        } else if (std::isinf(greater)) {
-          total = greater;
-        } else {
-          total = greater + std::log1p(std::exp(std::min(total, value) - greater));
-        }
-        to[place] = static_cast<scalar_t>(total);
+        total = add_exponents(total, in_double(from[place]));
+        store(to[place], total);
       }
     });
   });

@@ -61,10 +61,10 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& self, int64_t dim, con
 
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim) {
   if (self.dim() == 0 || self.numel() == 0) return grad;
-  if (c10::GradMode::is_enabled()) {
-    // To be differentiated again: without the logarithms of gradients, whose slope at 0 has no number.
-    const Tensor greatest = at::amax(at::detach(self), {dim}, /*keepdim=*/true);
-    return (self - greatest).exp() * reversed_sum(grad * (greatest - result).exp(), dim);
+  if (c10::GradMode::is_enabled() || self.is_complex()) {
+    // Complex, or to be differentiated again: without the logarithms of gradients, whose slope at 0 has no number.
+    const Tensor greatest = at::amax(at::real(at::detach(self)), {dim}, /*keepdim=*/true);
+    return (self - greatest).exp().conj() * reversed_sum(grad * (greatest - result).exp().conj(), dim);
   }
   const auto part = [&](const Tensor& positive) {
     return (reversed_logsumexp(positive.log() - result, dim) + self).exp();

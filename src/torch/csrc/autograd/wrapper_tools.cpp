@@ -2,6 +2,7 @@
 
 #include <aten/ATen.h>
 #include <aten/EmptyTensor.h>
+#include <aten/TensorIterator.h>
 
 namespace torch::autograd {
 
@@ -25,6 +26,7 @@ void write_out(at::Tensor& out, const at::Tensor& result) {
   TORCH_CHECK(c10::can_cast(result.dtype(), out.dtype()), "result type ", result.dtype(),
               " can't be cast to the desired output type ", out.dtype());
   at::detail::resize_output(out, result.sizes());
+  at::assert_no_internal_overlap(out);
   at::detail::copy_into(out, result);
 }
 
