@@ -116,6 +116,7 @@ Tensor celu(const Tensor& self, const Scalar& alpha) {
 }
 
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.dtype() != kBool && !self.is_complex(), "\"threshold_cpu\" not implemented for '", self.dtype(), "'");
   return at::masked_fill(self, at::le(self, threshold), value);
 }
 

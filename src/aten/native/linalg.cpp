@@ -215,7 +215,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
   TORCH_CHECK(input2.sizes().back() == second, "bilinear(): input2 size does not match weight size: got ", input2.sizes().back(),
               " but expected ", second);
   TORCH_CHECK(!bias.defined() || (bias.dim() == 1 && bias.numel() == outputs), "bilinear(): bias size does not match weight size: got ",
-              bias.defined() ? bias.sizes() : IntArrayRef(), " but expected ", outputs);
+              bias.defined() ? bias.numel() : 0, " but expected ", outputs);
   DimVector shape(input1.sizes().slice(0, input1.dim() - 1));
   const int64_t rows = product(shape);
   // (rows, outputs * second), then each row's products with its second input.

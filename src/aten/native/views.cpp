@@ -251,7 +251,7 @@ static int64_t stepped(int64_t stride, int64_t step) {
 
 Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
              int64_t step) {
-  TORCH_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
+  TORCH_CHECK_INDEX(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   dim = wrap_dim(dim, self.dim());
   TORCH_CHECK(step > 0, "slice step must be positive");
   DimVector sizes(self.sizes());

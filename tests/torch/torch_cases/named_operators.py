@@ -136,6 +136,17 @@ RECURRENCES = (
     "torch.rnn_relu(q.reshape(15, 4)[:6], torch.tensor([3, 2, 1]), q[:1, :, :3], [x, x[:, :3]], False, 1, 0.0, False,"
     " False)",
 )
+WRONG = (
+    "torch.threshold(torch.tensor([True]), 0, 1)",
+    "torch.lstm_cell(x, [y[:, :1]], w3[0], w3[0][:, :1])",
+    "torch.gru_cell(x, y[:, :1], x[:2], x[:, :1])",
+    "torch.affine_grid_generator(theta, (2, 1, 3), False)",
+    "torch.embedding_bag(q[0], b.flatten(), torch.tensor([0]), mode=7)",
+    "torch.bilinear(x, y, w3, p[0, :3])",
+    "torch.pdist(torch.ones(3, 2, dtype=torch.int32))",
+    "torch.segment_reduce(x, 'max', lengths=torch.tensor([2, 2]), axis=5)",
+    "torch._chunk_cat([x.detach(), x[0].detach()], 1, 2)",
+)
 COPIES = (
     "torch.detach_copy(x.detach())",
     "torch.select_copy(x, 1, 2)",
@@ -197,6 +208,7 @@ EXPRESSIONS = (
     *PARTS,
     *PLACES,
     *RECURRENCES,
+    *WRONG,
     *COPIES,
     *BENDS,
 )

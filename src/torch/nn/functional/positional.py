@@ -38,9 +38,10 @@ def _choose(words: tuple[str, ...], number: int, name: str) -> str:
 def _group(params: Sequence[Tensor], has_biases: bool, directions: int) -> list[Weights]:
     """The weights of each direction of each layer, which stand in a row."""
     count, rest = divmod(len(params), directions)
-    if rest or count not in ((4, 5) if has_biases else (2, 3)):
+    least = 4 if has_biases else 2
+    if rest or count not in (least, least + 1):
         raise RuntimeError(
-            f"expected {4 if has_biases else 2} weights for each direction, but got {len(params)} in all"
+            f"expected {least} weights for each of {directions} directions of layers, but got {len(params)} in all"
         )
     result = []
     for start in range(0, len(params), count):
@@ -119,7 +120,14 @@ def _run(mode: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return (packed if is_packed else padded)(*arguments, **options)
 
 
-def _step(cell: Callable[..., Any], input: Tensor, state: Sequence[Tensor], weights: Weights) -> Any:
+def _step(cell: Callable[..., Any], gates: int, input: Tensor, state: Sequence[Tensor], weights: Weights) -> Any:
+    """A step of a cell, whose weights have as many rows as `gates` states have elements."""
+    if len(state) != (2 if gates == 4 else 1):
+        raise RuntimeError("lstm_cell expects two hidden states")
+    rows = gates * state[0].size(-1)
+    for name, weight in (("weight_ih", weights.weight_ih), ("weight_hh", weights.weight_hh)):
+        if weight.size(0) != rows:
+            raise RuntimeError(f"{name} first dim must be {gates} * hidden_size = {rows}, but got {weight.size(0)}")
     return cell(_linear(input, weights.weight_ih, weights.bias_ih), tuple(state), weights)
 
 
@@ -162,7 +170,7 @@ def lstm_cell(
     b_hh: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """One step of an LSTM: input (batch, features), hx [h, c], each (batch, size) -> the next h and c."""
-    return _step(recurrent.lstm_cell, input, hx, Weights(w_ih, w_hh, b_ih, b_hh))  # type: ignore[no-any-return]
+    return _step(recurrent.lstm_cell, 4, input, hx, Weights(w_ih, w_hh, b_ih, b_hh))  # type: ignore[no-any-return]
 
 
 @overridable
@@ -170,7 +178,7 @@ def gru_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> Tensor:
     """One step of a GRU: input (batch, features), hx (batch, size) -> the next state."""
-    return _step(recurrent.gru_cell, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]  # type: ignore[no-any-return]
+    return _step(recurrent.gru_cell, 3, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]  # type: ignore[no-any-return]
 
 
 @overridable
@@ -178,7 +186,7 @@ def rnn_tanh_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> Tensor:
     """One step of an Elman network: input (batch, features), hx (batch, size) -> the next state."""
-    return _step(recurrent.tanh_cell, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]  # type: ignore[no-any-return]
+    return _step(recurrent.tanh_cell, 1, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]  # type: ignore[no-any-return]
 
 
 @overridable
@@ -186,7 +194,7 @@ def rnn_relu_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> Tensor:
     """One step of an Elman network with ReLU: input (batch, features), hx (batch, size) -> the next state."""
-    return _step(recurrent.relu_cell, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]  # type: ignore[no-any-return]
+    return _step(recurrent.relu_cell, 1, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]  # type: ignore[no-any-return]
 
 
 # ---------------------------------------------------------------- places, sequences, bags
@@ -195,6 +203,8 @@ def rnn_relu_cell(
 @overridable
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """`torch.nn.functional.affine_grid`."""
+    if len(size) not in (4, 5):
+        raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     return vision.affine_grid(theta, size, align_corners)
 
 
@@ -270,7 +280,9 @@ def embedding_bag(
     Returns the bags, the bag of each index, how many indices each bag has, and for "max" the row of each maximum. For
     "sum" these are empty and zeros, as in PyTorch.
     """
-    word = _choose(_BAGS, mode, "mode")
+    if not 0 <= mode < len(_BAGS):
+        raise RuntimeError("`mode` must be sum, mean, or max.")
+    word = _BAGS[mode]
     bags = bag.embedding_bag(
         indices,
         weight,
