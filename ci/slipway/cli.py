@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
 COMMAND_ORDER = (
     *(
+        "init",
         "ship",
         "plan",
         "render",
@@ -168,8 +169,12 @@ def main(argv: list[str] | None = None) -> int:
         )
         parser.set_defaults(words=words[1:])
         module.add_arguments(parser)
+        volume = parser.add_mutually_exclusive_group()
+        volume.add_argument("-q", "--quiet", action="store_true", help="print errors, warnings and answers only")
+        volume.add_argument("-v", "--verbose", action="store_true", help="print the lines of builds and tests, too")
         arguments = parser.parse_args(words[1:])
-        with warnings_shown(), make_reporter(quiet=bool(getattr(arguments, "json", False))) as reporter:
+        quiet = arguments.quiet or bool(getattr(arguments, "json", False))
+        with warnings_shown(), make_reporter(quiet=quiet, verbose=arguments.verbose) as reporter:
             code = int(module.execute(arguments, reporter))
         sys.stdout.flush()
         return code

@@ -67,15 +67,15 @@ def _paint(text: str, code: str, stream: TextIO) -> str:
 
 
 @contextmanager
-def make_reporter(*, quiet: bool = False) -> Iterator[Reporter]:
-    """The reporter that fits: silent (for ``--json``), live on a terminal, plain elsewhere."""
+def make_reporter(*, quiet: bool = False, verbose: bool = False) -> Iterator[Reporter]:
+    """The reporter that fits: silent (for ``--json``), live on a terminal, plain elsewhere and for many lines."""
     if quiet:
         yield NullReporter()
-    elif sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+    elif not verbose and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         with live.LiveReporter().live() as reporter:
             yield reporter
     else:
-        yield PlainReporter(sys.stdout)
+        yield PlainReporter(sys.stdout, verbose=verbose)
 
 
 class _PlainTask:
@@ -119,8 +119,9 @@ class _PlainTask:
 class PlainReporter:
     """Lines with the seconds since the start in front, for pipes, files and CI."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, verbose: bool = False) -> None:
         self.stream = stream
+        self.verbose = verbose
         self.started = time.monotonic()
         self.depth = 0
 
@@ -128,6 +129,10 @@ class PlainReporter:
         prefix = f"[{time.monotonic() - self.started:7.1f}] " + "  " * self.depth
         for part in redact(text).split("\n"):
             print(encodable(f"{prefix}{part}".rstrip(), self.stream), file=self.stream, flush=True)
+
+    def detail(self, text: str) -> None:
+        if self.verbose:
+            self.line(f"| {printable(text)}")
 
     @contextmanager
     def step(self, title: Stage | str) -> Iterator[None]:

@@ -68,6 +68,9 @@ class LiveReporter:
             text = encodable("  " * self.depth + part, self.console.file)
             self.console.print(text, markup=False, soft_wrap=True)
 
+    def detail(self, text: str) -> None:
+        pass  # who asked for it gets a plain reporter
+
     @contextmanager
     def step(self, title: Stage | str) -> Iterator[None]:
         progress = self._display()

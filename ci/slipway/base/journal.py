@@ -128,6 +128,10 @@ class JournalingReporter:
         """See `slipway.base.log.Reporter`."""
         self._reporter.line(text)
 
+    def detail(self, text: str) -> None:
+        """See `slipway.base.log.Reporter`."""
+        self._reporter.detail(text)
+
     @contextmanager
     def step(self, title: Stage | str) -> Iterator[None]:
         """See `slipway.base.log.Reporter`; a step without a key is shown and not written down."""

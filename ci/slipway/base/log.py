@@ -29,6 +29,9 @@ class Reporter(Protocol):
     def line(self, text: str) -> None:
         """One permanent line."""
 
+    def detail(self, text: str) -> None:
+        """A line of what a program says, for those who asked for it."""
+
     def step(self, title: Stage | str) -> AbstractContextManager[None]:
         """A part of the work, timed from entry to exit; what a report tells of the run is a `Stage`."""
 
@@ -48,6 +51,9 @@ class NullReporter:
     """Says nothing."""
 
     def line(self, text: str) -> None:
+        pass
+
+    def detail(self, text: str) -> None:
         pass
 
     def step(self, title: Stage | str) -> AbstractContextManager[None]:

@@ -78,6 +78,9 @@ class Workspace:
             BusyError: another one is at work here.
         """
         with lock_folder(self.dist):
+            ignored = self.dist / ".gitignore"
+            if not ignored.exists():  # where a project is its own source, what it was built to is none of it
+                ignored.write_text("*\n", encoding="utf-8")
             yield
 
 

@@ -331,6 +331,7 @@ class _Progress:
         self.could_not_write = False
         self.observer = observer
         self.listeners: list[Callable[[str], None]] = []
+        self._reporter = reporter
         self.task: Task = stack.enter_context(reporter.task(output.name))
         self.task.update(text="starting")
 
@@ -342,6 +343,7 @@ class _Progress:
 
     def on_line(self, line: str) -> None:
         """Take one line of the log."""
+        self._reporter.detail(line)
         if line.startswith(PHASE_MARK):
             name = line.removeprefix(PHASE_MARK)
             if name in PHASES and self.phase is not Phase.TEST:
