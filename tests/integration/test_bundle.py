@@ -142,3 +142,24 @@ def test_what_is_not_up_to_date_or_damaged_is_refused(slipway: Slipway, made: Pa
     answer = slipway("ship", changed / "recipe", "--bundle", made / "all.bundle", "--dist", tmp_path / "dist")
     assert answer.returncode == 2
     assert "a bundle has its own recipe" in answer.stderr
+
+
+def test_built_again_from_a_bundle_since_an_earlier_one(slipway: Slipway, made: Path, tmp_path: Path) -> None:
+    """Only what changed is carried; with the earlier one beside it the same bytes come of it, without a network."""
+    changed, dist = tmp_path / "checkout", tmp_path / "dist"
+    shutil.copytree(made / "away", changed)
+    (changed / "words.txt").write_text("other words\n", encoding="utf-8")
+    asked = [changed / "recipe", "--dist", dist, "-m", changed / "extra.yaml"]
+    shutil.copyfile(made / "all.bundle", tmp_path / "all.bundle")
+    for words in (["ship", *asked], ["bundle", *asked, "--to", tmp_path / "new", "--since", tmp_path / "all.bundle"]):
+        answer = slipway(*words)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert (tmp_path / "new").stat().st_size < (tmp_path / "all.bundle").stat().st_size / 10
+    answer = run("ship", "--bundle", tmp_path / "new", "--dist", tmp_path / "again", cache=tmp_path / "cache")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert packages(tmp_path / "again") == packages(dist)
+    assert packages(dist) != packages(made / "dist")
+    (tmp_path / "all.bundle").unlink()
+    answer = run("ship", "--bundle", tmp_path / "new", "--dist", tmp_path / "never", cache=tmp_path / "cache2")
+    assert answer.returncode == 2
+    assert "the bundle needs an earlier one, all.bundle" in answer.stderr

@@ -7,6 +7,8 @@ ship --bundle FILE` builds all of them, on a machine that has neither a network 
 Debian's mirrors keep one revision of each package, and sources vanish: so bundle what you publish, when you publish it.
 The packages must be up to date in dist/channel: `slipway ship`, then this, with the same options.
 
+With --since EARLIER, FILE gets only what EARLIER does not have, and needs it beside itself when it is used.
+
 A bundle does not hold slipway itself, the Python packages that it runs with (ci/requirements.lock), or the programs of
 the host that builds may use: a shell and POSIX's tools.
 """
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--to", type=Path, required=True, metavar="FILE", help="the file to write")
+    parser.add_argument("--since", type=Path, metavar="FILE",
+                        help="an earlier bundle, which stays beside the new one: leave out what it has")  # fmt: skip
     parser.add_argument("--engine", default="rattler", metavar="NAME", help="the engine that built the packages")
     add_request_arguments(parser)
 
@@ -55,7 +59,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             jobs=usable_cpus(),
         )
         with reporter.step(f"bundle {arguments.to}"):
-            plan = write_bundle(arguments.to, request, rendered, context)
+            plan = write_bundle(arguments.to, request, rendered, context, since=arguments.since)
     for planned in plan.outputs:
         assert planned.manifest is not None  # nothing is handed on here
         count = sum(map(len, planned.manifest.environments.values()))

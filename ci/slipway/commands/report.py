@@ -4,6 +4,10 @@
     slipway report --text   prints the same facts
     slipway report --json   prints them as JSON
 
+    slipway report --trends          the runs that are kept, one beside the other
+    slipway report --compare 2 1     two of them: 1 is the last one
+    slipway report --trace FILE      the last one for Perfetto, or Chrome's viewer of traces
+
     slipway report --ci     the same of the last `slipway ci run`, in dist/ci/report.html
 
 `slipway ship` and `slipway build` write dist/report.html at their end, whether they succeed or not. A run that was
@@ -14,10 +18,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.files import write_file
 from slipway.base.paths import PAGE, Workspace
+from slipway.report import trace, trends
 from slipway.report.jobs_page import render_jobs_page, render_jobs_text
 from slipway.report.jobs_report import collect_jobs
 from slipway.report.page import render_page
@@ -37,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ci", action="store_true", help="of the last `slipway ci run`: all its jobs together")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--text", action="store_true", help="print it instead of writing the page")
+    form.add_argument("--trends", action="store_true", help="print the runs that are kept, one beside the other")
+    form.add_argument("--compare", nargs=2, type=int, metavar=("RUN", "RUN"), help="print two of them side by side")
+    form.add_argument("--trace", type=Path, metavar="FILE", help="write a trace for Perfetto, in Chrome's format")
     form.add_argument("--json", action="store_true", help="print everything that is known as JSON")
 
 
@@ -45,6 +54,18 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     workspace = Workspace.of_checkout(arguments.dist)
     if arguments.ci:
         workspace = Workspace(workspace.dist / "ci")
+    if arguments.trends or arguments.compare:
+        runs = trends.collect_trends(workspace)
+        if arguments.trends:
+            print(trends.render_trends(runs))
+        else:
+            print(trends.render_comparison(*(trends.find_run(runs, number) for number in arguments.compare)))
+        return 0
+    if arguments.trace:
+        found = trace.trace_jobs(collect_jobs(workspace)) if arguments.ci else trace.trace_run(collect(workspace))
+        write_file(arguments.trace, json.dumps(found))
+        reporter.line(f"{arguments.trace}")
+        return 0
     report, render_page, render_text = _of_jobs(workspace) if arguments.ci else _of_one_run(workspace)
     if arguments.json:
         print(json.dumps(asdict(report), indent=1))

@@ -9,14 +9,17 @@
                        them: solvers choose from them what they chose then
     packages/          the packages themselves
 
-It is a tar archive with nothing in it of when, where and by whom it was made.
+It is a tar archive with nothing in it of when, where and by whom it was made. One that was made since an earlier one
+lacks the files whose content that one has; it names the earlier one, which lies beside it when it is opened.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
+import shutil
 import tarfile
 import tempfile
 from contextlib import contextmanager
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
 CONTENTS = "bundle.json"
 REQUEST = "request.json"
 FORMAT = 1
+FORMAT_SINCE = 2
+"""Of a bundle that needs an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +77,25 @@ class Bundle:
     channel: str
 
 
-def write_bundle(path: Path, request: Request, rendered: Sequence[RenderedOutput], context: RunContext) -> Plan:
+def write_bundle(
+    path: Path, request: Request, rendered: Sequence[RenderedOutput], context: RunContext, *, since: Path | None = None
+) -> Plan:
     """Put into the file `path` what the packages of `rendered`, which are in the channel, were built from.
+
+    Args:
+        since: an earlier bundle in the same folder; what it has is left out.
 
     Raises:
         ChannelError: a package is not there, or no longer what would be built now.
         RecipeError: a source's place is absolute, or git and .gitignore disagree about a file of it.
         IntegrityError: a package or source is not what it was when it was taken.
     """
+    if since is not None and since.resolve().parent != path.resolve().parent:
+        raise UsageError(
+            "the earlier bundle lies in another folder",
+            where=str(since),
+            hint="the new one needs it beside itself: put it there",
+        )
     solutions: list[Solution] = []
 
     def solve_noting(specs: Sequence[str], channels: Sequence[str]) -> Solution:
@@ -108,17 +124,28 @@ def write_bundle(path: Path, request: Request, rendered: Sequence[RenderedOutput
             solve_noting([package, *others], (context.published.url, *context.channels))
     with tempfile.TemporaryDirectory(prefix="slipway-bundle-") as scratch, replace_file(path) as beside:
         members = _collect(Path(scratch), request, rendered, plan, solutions)
-        pack_files(beside, members)
-        with open_bundle(beside, request.workspace, context.environ) as bundle:
+        pack_files(beside, members, since)
+        with open_bundle(beside, request.workspace, context.environ, beside=path.parent) as bundle:
             for output in outputs:
                 _compare(output, bundle.request.recipe)
     return plan
 
 
-def pack_files(path: Path, members: Mapping[str, Path]) -> None:
-    """Write the archive `path` of `members`, files by their names in it, with their list of contents in front."""
+def pack_files(path: Path, members: Mapping[str, Path], since: Path | None = None) -> None:
+    """Write the archive `path` of `members`, files by their names in it, with their list of contents in front.
+
+    Args:
+        since: an earlier bundle; files that it has are in the list alone.
+    """
     known = {name: fingerprint(file) for name, file in members.items()}
-    contents = to_json({"format": FORMAT, "files": known})
+    listing: dict[str, Any] = {"format": FORMAT, "files": known}
+    if since is not None:
+        earlier = _read_contents(since)
+        there = set(json.loads(earlier)["files"].values())
+        members = {name: file for name, file in members.items() if known[name] not in there}
+        origin = {"name": since.name, "contents": hashlib.sha256(earlier).hexdigest()}
+        listing |= {"format": FORMAT_SINCE, "since": origin}
+    contents = to_json(listing)
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
         head = tarfile.TarInfo(CONTENTS)
         head.size = len(contents)
@@ -274,8 +301,13 @@ def _compare(output: RenderedOutput, recipe: Path) -> None:
 
 
 @contextmanager
-def open_bundle(path: Path, workspace: Workspace, environ: Mapping[str, str] = os.environ) -> Iterator[Bundle]:
+def open_bundle(
+    path: Path, workspace: Workspace, environ: Mapping[str, str] = os.environ, *, beside: Path | None = None
+) -> Iterator[Bundle]:
     """The bundle in the file `path`, unpacked for as long as the block lasts; what was fetched goes into the cache.
+
+    Args:
+        beside: where the earlier bundle lies that it needs, if not beside it.
 
     Raises:
         UsageError: there is no such file.
@@ -288,7 +320,7 @@ def open_bundle(path: Path, workspace: Workspace, environ: Mapping[str, str] = o
         folder = Path(name)
         with disk_errors("the disk is full, so a bundle could not be unpacked", where=folder,
                          hint="make room, or name another folder in TMPDIR"):  # fmt: skip
-            _unpack(path, folder)
+            _unpack(path, folder, beside or path.parent)
         facts = json.loads((folder / REQUEST).read_bytes())
         for place in facts["folders"]:
             (folder / place).mkdir(parents=True, exist_ok=True)
@@ -316,12 +348,61 @@ def _source(facts: Mapping[str, Any]) -> Source:
     return Source(**values)
 
 
-def _unpack(path: Path, folder: Path) -> None:
-    """Unpack `path` and compare every file with the list of contents."""
+def _read_contents(path: Path) -> bytes:
+    """The list of contents of the bundle `path`, as it stands in front.
+
+    Raises:
+        UsageError: there is no such file.
+        IntegrityError: it is no bundle.
+    """
+    if not path.is_file():
+        raise UsageError("there is no such bundle", where=str(path))
+    try:
+        with path.open("rb") as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
+            head = archive.next()
+            content = archive.extractfile(head) if head is not None and head.name == CONTENTS else None
+            if content is None:
+                raise _damaged(path, f"{CONTENTS} does not stand in front")
+            return content.read()
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise _damaged(path, f"it cannot be read: {error}") from error
+
+
+def _take_from_earlier(path: Path, folder: Path, contents: Mapping[str, Any], beside: Path) -> None:
+    """Put the files into `folder` that the bundle `path` lists and an earlier one has."""
+    since = contents["since"]
+    earlier = beside / Path(since["name"]).name
+    if not earlier.is_file():
+        raise UsageError(
+            f"the bundle needs an earlier one, {since['name']}", where=str(path), hint=f"put that into {beside}"
+        )
+    if hashlib.sha256(_read_contents(earlier)).hexdigest() != since["contents"]:
+        raise IntegrityError(
+            f"another bundle is called {since['name']} than the one it was made since", where=str(path)
+        )
+    with tempfile.TemporaryDirectory(prefix="slipway-bundle-", ignore_cleanup_errors=True) as name:
+        _unpack(earlier, Path(name), beside)
+        files = json.loads((Path(name) / CONTENTS).read_bytes())["files"]
+        places = {known: Path(name) / place for place, known in files.items()}
+        for place, known in contents["files"].items():
+            target = folder / place
+            if known in places and not (target.exists() or target.is_symlink()):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(places[known], target, follow_symlinks=False)
+
+
+def _unpack(path: Path, folder: Path, beside: Path) -> None:
+    """Unpack `path` and compare every file with the list of contents.
+
+    Args:
+        beside: where earlier bundles lie.
+    """
     try:
         with path.open("rb") as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
             archive.extractall(folder, filter="data")
         contents = json.loads((folder / CONTENTS).read_bytes())
+        if contents["format"] == FORMAT_SINCE:
+            _take_from_earlier(path, folder, contents, beside)
         form, known = contents["format"], dict(contents["files"])
         # Listed by walking: a source tree may hold what git or .gitignore would leave out.
         files = [file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir()]
@@ -331,8 +412,10 @@ def _unpack(path: Path, folder: Path) -> None:
         if is_disk_full(error):
             raise
         raise _damaged(path, f"it cannot be read: {error}") from error
-    if form != FORMAT:
-        raise IntegrityError(f"the bundle has format {form}, and this slipway reads {FORMAT}", where=str(path))
+    if form not in (FORMAT, FORMAT_SINCE):
+        raise IntegrityError(
+            f"the bundle has format {form}, and this slipway reads up to {FORMAT_SINCE}", where=str(path)
+        )
     for name in sorted(known.keys() | found.keys()):
         if known.get(name) != found.get(name):
             state = "is missing" if name not in found else "does not belong there" if name not in known else "differs"

@@ -150,3 +150,46 @@ def test_sources_lie_in_a_bundle_as_they_lay_to_the_recipe(tmp_path: Path) -> No
     assert (checkout.recipe, checkout.folders) == ("checkout/a/recipe", ["checkout/a/linked/inner"])
     with pytest.raises(RecipeError, match="is an absolute place"):
         place_sources([make_output(recipe, str(shared))])
+
+
+def files(path: Path, tmp_path: Path) -> dict[str, str]:
+    """What `open_bundle` gives, without the list of contents."""
+    return {name: content for name, content in read(path, tmp_path).items() if name != "bundle.json"}
+
+
+def test_bundle_since_an_earlier_one(tmp_path: Path) -> None:
+    members = make_members(tmp_path / "made")
+    big = tmp_path / "made/channel/noarch/big.conda"
+    big.write_text("".join(random.Random(5).choices("abcdef", k=200_000)), encoding="utf-8")
+    members["channel/noarch/big.conda"] = big
+    first, second, third = (tmp_path / f"{number}.bundle" for number in range(3))
+    pack_files(first, members)
+    new = tmp_path / "made/new.txt"
+    new.write_text("new", encoding="utf-8")
+    later = {**members, "checkout/recipe/new.txt": new, "channel/noarch/moved.conda": big}
+    del later["channel/noarch/big.conda"]
+    pack_files(second, later, first)
+    pack_files(third, {**later, "checkout/recipe/newer.txt": new}, second)
+    assert second.stat().st_size < 20_000 < 200_000 < first.stat().st_size
+    whole = tmp_path / "whole.bundle"
+    pack_files(whole, {**later, "checkout/recipe/newer.txt": new})
+    assert files(third, tmp_path) == files(whole, tmp_path)
+
+
+def test_bundle_without_its_earlier_one(tmp_path: Path) -> None:
+    members = make_members(tmp_path / "made")
+    first, second = tmp_path / "first.bundle", tmp_path / "second.bundle"
+    pack_files(first, members)
+    pack_files(second, members, first)
+    content = first.read_bytes()
+    first.unlink()
+    with pytest.raises(UsageError, match=r"the bundle needs an earlier one, first\.bundle"):
+        read(second, tmp_path)
+    pack_files(first, {**members, "checkout/recipe/x": members[REQUEST]})
+    with pytest.raises(IntegrityError, match=r"another bundle is called first\.bundle"):
+        read(second, tmp_path)
+    first.write_bytes(content[:-2000] + bytes(1) + content[-1999:] if content[-2000] else content[: len(content) // 2])
+    with pytest.raises(IntegrityError, match="the bundle is damaged"):
+        read(second, tmp_path)
+    first.write_bytes(content)
+    assert files(second, tmp_path) == files(first, tmp_path)
