@@ -129,7 +129,7 @@ def make_key(path: Path) -> SigningKey:
     """A new private key in a file that only its owner may read.
 
     Raises:
-        UsageError: the file is there already.
+        UsageError: the file is there already, or its folder is not.
     """
     key = Ed25519PrivateKey.generate()
     content = key.private_bytes(
@@ -139,6 +139,8 @@ def make_key(path: Path) -> SigningKey:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise UsageError("the file is there already", where=str(path), hint="name another one") from None
+    except FileNotFoundError:
+        raise UsageError("there is no such folder", where=str(path.parent), hint="make it first") from None
     with os.fdopen(number, "wb") as file:
         file.write(content)
     return SigningKey(key)

@@ -31,7 +31,10 @@ WORK = {"test", "bench", "bootstrap", "doctor"}
 """Commands whose work takes minutes, or needs the network, whatever they are asked: their options are only parsed."""
 
 COMMANDS = [
-    *([name] for name in cli.command_names() if name not in ("ci", "build")),  # `build` has the options of `ship`
+    *(
+        [name] for name in cli.command_names() if name not in ("ci", "channel", "build")
+    ),  # `build` has the options of `ship`
+    *(["channel", name] for name in ("prune", "repair", "sign", "verify")),
     *(["ci", name] for name in ("list", "job", "recipe", "hand")),
 ]
 
