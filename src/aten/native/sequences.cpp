@@ -43,7 +43,10 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
     const Tensor exponents = at::linspace(start, end, steps, options);
     return at::pow(Scalar(c10::complex<double>(base, 0)), exponents);
   }
-  const Tensor exponents = at::linspace(start, end, steps, TensorOptions(kDouble).device(options.device()));
+  // Of integers the ends are whole, too, and the exponents between them are not.
+  const bool whole = c10::is_integral_type(dtype, true);
+  const auto end_of = [&](const Scalar& given) { return whole ? Scalar(given.toLong()) : given; };
+  const Tensor exponents = at::linspace(end_of(start), end_of(end), steps, TensorOptions(kDouble).device(options.device()));
   return at::detail::to_dtype(at::pow(Scalar(base), exponents), dtype);
 }
 Tensor logspace_tensors(const Tensor& start, const Tensor& end, int64_t steps, double base, const TensorOptions& options) {

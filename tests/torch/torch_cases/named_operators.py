@@ -137,6 +137,10 @@ RECURRENCES = (
     " False)",
 )
 WRONG = (
+    *(f"F.adaptive_{kind}_pool2d(x, (2, 2))" for kind in ("avg", "max")),
+    "F.adaptive_avg_pool3d(line, (2, 2, 2))",
+    "F.linear_cross_entropy(q, torch.ones(2, 4).double(), torch.ones(5, 3).long())",
+    "torch.slice_copy(torch.tensor(1.0))",
     "torch.threshold(torch.tensor([True]), 0, 1)",
     "torch.lstm_cell(x, [y[:, :1]], w3[0], w3[0][:, :1])",
     "torch.gru_cell(x, y[:, :1], x[:2], x[:, :1])",
@@ -183,6 +187,9 @@ BENDS = (
     "torch.linalg.householder_product(torch.zeros(0, 0, requires_grad=True), torch.zeros(0)).requires_grad",
     "torch.diag(x[0, :3], out=torch.zeros(1, 1, dtype=torch.float64).expand(3, 3))",
     "torch.cdist(x, y, 0.0)",
+    "torch.pdist(x, 0)",
+    "torch.logspace(0, 1.2, 2, dtype=torch.int64)",
+    "torch.logspace(-1.5, 2.5, 3, dtype=torch.int32)",
     "F.group_norm(image, 2, p[0], y[0])",
     "torch.histogramdd(torch.empty(0, 2), [1, 1])",
     *(f"torch.randn({count}, dtype=torch.{dtype})" for count in (15, 16, 25, 33) for dtype in ("float16", "bfloat16")),

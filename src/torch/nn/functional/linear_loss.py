@@ -33,6 +33,8 @@ def linear_cross_entropy(
     """
     from torch.nn.functional.loss import cross_entropy
 
+    if input.dim() not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
     classes, sizes = linear_weight.size(0), linear_weight.shape[1:-1]
     if sizes and input.dim() != 2:
         raise RuntimeError(

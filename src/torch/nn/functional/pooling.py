@@ -85,6 +85,8 @@ def max_pool3d(
 def _sizes(input: Tensor, output_size: OutputSizes, dimensions: int) -> Any:
     """`output_size`, where None keeps the input's size; without a None as it is, for the function to judge."""
     wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,)
+    if isinstance(output_size, (tuple, list)) and isinstance(input, _C.TensorBase) and input.dim() <= len(wanted):
+        raise ValueError(f"Input dimension should be at least {len(wanted) + 1}")
     if all(each is not None for each in wanted) or not isinstance(input, _C.TensorBase):
         return output_size
     wanted = (None,) * dimensions if output_size is None else wanted
