@@ -45,6 +45,32 @@ def _never(*args: Any, **kwargs: Any) -> bool:
     return False
 
 
+DeviceObjType = torch.device
+
+
+def _shape_as_tensor(self: torch.Tensor) -> torch.Tensor:
+    """The sizes of a tensor as a vector."""
+    return torch.tensor(self.shape)
+
+
+def _standard_gamma(self: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
+    """A sample of Gamma(self, 1) for each element."""
+    from torch.distributions._sampling import standard_gamma
+
+    return standard_gamma(self)
+
+
+def _casting(dtype: torch.dtype) -> Any:
+    def cast(self: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+        return self.to(dtype)
+
+    return cast
+
+
+_cast_Double, _cast_Float, _cast_Half = map(_casting, (torch.float64, torch.float32, torch.float16))
+_cast_Int, _cast_Long = map(_casting, (torch.int32, torch.int64))
+
+
 class _NoInstances:
     """For `isinstance`: nothing is of this class."""
 

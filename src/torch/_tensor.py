@@ -58,6 +58,24 @@ class Tensor(_C.TensorBase):
     def __complex__(self) -> complex:
         return complex(self.item())
 
+    def __lshift__(self, other: Any) -> Tensor:
+        return self.bitwise_left_shift(other)
+
+    def __rshift__(self, other: Any) -> Tensor:
+        return self.bitwise_right_shift(other)
+
+    def __rlshift__(self, other: Any) -> Tensor:
+        return _C._VariableFunctions.bitwise_left_shift(other, self)
+
+    def __rrshift__(self, other: Any) -> Tensor:
+        return _C._VariableFunctions.bitwise_right_shift(other, self)
+
+    def __ilshift__(self, other: Any) -> Tensor:
+        return self.bitwise_left_shift_(other)
+
+    def __irshift__(self, other: Any) -> Tensor:
+        return self.bitwise_right_shift_(other)
+
     def __iter__(self) -> Iterator[Tensor]:
         if self.dim() == 0:
             raise TypeError("iteration over a 0-d tensor")

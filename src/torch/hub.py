@@ -3,16 +3,46 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import urlparse as urlparse  # libraries import it from here
 
 import torch
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
 _directory: str | None = None
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # in a file's name, the beginning of its SHA-256
+READ_DATA_CHUNK = 128 * 1024  # bytes
+
+
+class tqdm:
+    """What shows progress where the package tqdm is not installed: nothing."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        try:
+            from tqdm import tqdm as shown
+        except ImportError:
+            return super().__new__(cls)
+        return shown(*args, **kwargs)
+
+    def __init__(self, total: Any = None, **options: Any) -> None:
+        self.total = total
+
+    def update(self, n: float = 1) -> None:
+        """Nothing is shown."""
+
+    def close(self) -> None:
+        """Nothing was."""
+
+    def __enter__(self) -> tqdm:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing was shown."""
 
 
 def _get_torch_home() -> str:

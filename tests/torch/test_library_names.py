@@ -196,3 +196,37 @@ def test_a_parameter_of_a_program_is_made_with_arguments_of_its_own() -> None:
 
     assert Named(torch.ones(2), name="weight").label == "weight"
     assert repr(Named(torch.ones(2))) == "Parameter containing:\nParameter(Named([1., 1.], requires_grad=True))"
+
+
+def test_sobol_sequences_are_pytorchs() -> None:
+    engine = torch.quasirandom.SobolEngine(5)
+    assert engine.draw(4)[2:].tolist() == [[0.75, 0.25, 0.25, 0.25, 0.75], [0.25, 0.75, 0.75, 0.75, 0.25]]
+    assert engine.draw(1).tolist() == [[0.375, 0.375, 0.625, 0.875, 0.375]]
+    assert engine.reset().fast_forward(5).draw(1).tolist() == [[0.875, 0.875, 0.125, 0.375, 0.875]]
+    scrambled = torch.quasirandom.SobolEngine(3, scramble=True, seed=3).draw(2)
+    torch.testing.assert_close(
+        scrambled, torch.tensor([[0.0685, 0.2245, 0.6992], [0.5497, 0.7255, 0.3091]]), atol=1e-4, rtol=0
+    )
+    last = torch.quasirandom.SobolEngine(1111).draw(300).double().sum(0)
+    assert last[1100].item() == 149.0859375  # PyTorch 2.13's
+    with pytest.raises(ValueError, match="power of 2"):
+        torch.quasirandom.SobolEngine(2).fast_forward(3).draw_base2(1)
+
+
+def test_callbacks_wait_for_the_end_of_a_backward_pass() -> None:
+    seen: list[Any] = []
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(
+        lambda gradient: torch.autograd.Variable._execution_engine.queue_callback(lambda: seen.append(x.grad.tolist()))
+    )
+    (x * 3).sum().backward()
+    assert seen == [[3.0, 3.0]]
+    with pytest.raises(RuntimeError, match="during backward pass"):
+        torch.autograd.Variable._execution_engine.queue_callback(seen.clear)
+
+
+def test_bits_move() -> None:
+    x = torch.tensor([1, 2, 12])
+    assert ((x << 2).tolist(), (x >> 1).tolist(), (2 << x).tolist()) == ([4, 8, 48], [0, 1, 6], [4, 8, 8192])
+    x <<= 1
+    assert x.tolist() == [2, 4, 24]

@@ -1,5 +1,30 @@
 """Settings of PyTorch's compiler that programs set. They are kept; eager code does not depend on them."""
 
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def patch(arguments: Any = None, **changes: Any) -> Iterator[None]:
+    """A block, or a decorated function, with other settings: by name, as a dict, or as a name and its value."""
+    module = sys.modules[__name__]
+    wanted = dict(arguments or {}, **changes)
+    before = {name: getattr(module, name) for name in wanted if hasattr(module, name)}
+    for name, value in wanted.items():
+        setattr(module, name, value)
+    try:
+        yield
+    finally:
+        for name in wanted:
+            setattr(module, name, before[name]) if name in before else delattr(module, name)
+
+
 suppress_errors = False
 verbose = False
 cache_size_limit = 8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch import _C
+from torch.autograd import _callbacks
 from torch.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 TYPE_CHECKING = False
@@ -101,7 +101,7 @@ def backward(
     given = (None,) * len(outputs) if grad_tensors is None else _as_tuple(grad_tensors)
     gradients = _gradients(outputs, given, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
-    _C._run_backward(outputs, gradients, keep, create_graph, wanted, True, True)
+    _callbacks.run(outputs, gradients, keep, create_graph, wanted, True, True)
 
 
 def grad(
@@ -138,7 +138,7 @@ def grad(
     gradients = _gradients(results, given, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
     allowed = materialize_grads if allow_unused is None else allow_unused
-    answer = _C._run_backward(results, gradients, keep, create_graph, wanted, allowed, False)
+    answer = _callbacks.run(results, gradients, keep, create_graph, wanted, allowed, False)
     if materialize_grads:
         pairs = zip(answer, wanted, strict=True)
         return tuple(torch.zeros_like(tensor) if found is None else found for found, tensor in pairs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torch import _C
+from torch import _C, _bindings
 from torch.cuda import memory as memory, nvtx as nvtx, random as random, streams as streams
 from torch.cuda._device import (
     Device,
@@ -193,10 +193,14 @@ class graph(_Unsupported):
 
 
 def __getattr__(name: str) -> Any:
-    if name == "amp":
-        from importlib import import_module
+    if name == "_initialized":
+        return is_initialized()
+    if name.endswith("Tensor"):
+        from torch._legacy import TENSOR_TYPES
 
-        return import_module("torch.cuda.amp")
+        kind = TENSOR_TYPES.get(f"torch.cuda.{name}")
+        if kind is not None:
+            return kind
     if name == "default_generators":
         return tuple(_C._cuda_default_generator(index) for index in range(device_count()))
-    raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
+    return _bindings.submodules(__name__)(name)

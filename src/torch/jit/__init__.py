@@ -279,6 +279,11 @@ class strict_fusion:
         pass
 
 
+def _get_trace_graph(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raises NotImplementedError: `torch.fx.symbolic_trace` gives a graph."""
+    _refuse("_get_trace_graph")
+
+
 def last_executed_optimized_graph() -> NoReturn:
     """Raises NotImplementedError: nothing is compiled."""
     _refuse("torch.jit.last_executed_optimized_graph")

@@ -7,20 +7,29 @@ tensor has the same memory: changes are seen on both sides. Gradients are not se
 from __future__ import annotations
 
 import multiprocessing as _multiprocessing
+import sys
 from multiprocessing import *  # noqa: F403
 from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C
+from torch.multiprocessing.spawn import (
+    ProcessContext as ProcessContext,
+    ProcessExitedException as ProcessExitedException,
+    ProcessRaisedException as ProcessRaisedException,
+    SpawnContext as SpawnContext,
+    spawn,
+    start_processes,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from torch import Tensor
 
 __all__ = [name for name in dir(_multiprocessing) if not name.startswith("_")]
-__all__ += ["get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn"]
+__all__ += ["get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn", "start_processes"]
 
 
 def _rebuild(
@@ -53,69 +62,22 @@ for _kind in (torch.Tensor, torch.nn.Parameter):
     ForkingPickler.register(_kind, _reduce)
 
 
+_STRATEGIES = {"file_descriptor", "file_system"} if sys.platform == "linux" else {"file_system"}
+_strategy = "file_descriptor" if sys.platform == "linux" else "file_system"
+
+
 def get_all_sharing_strategies() -> set[str]:
-    """The ways of sharing: one, named shared memory that a manager process cleans up."""
-    return {"file_system"}
+    """The names that `set_sharing_strategy` takes."""
+    return set(_STRATEGIES)
 
 
 def get_sharing_strategy() -> str:
-    """How tensors are shared."""
-    return "file_system"
+    """The name that was set. Memory is shared in one way here: by name, and a manager process cleans up."""
+    return _strategy
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Accepts the one strategy there is."""
-    if new_strategy not in get_all_sharing_strategies():
-        raise NotImplementedError(f"the sharing strategy {new_strategy!r} is not supported: use 'file_system'")
-
-
-def _started(fn: Callable[..., None], index: int, args: tuple[Any, ...], errors: Any) -> None:
-    import sys
-    import traceback
-
-    try:
-        fn(index, *args)
-    except KeyboardInterrupt:
-        pass  # the parent, which was interrupted as well, says so
-    except BaseException:
-        errors.put((index, traceback.format_exc()))
-        sys.exit(1)
-
-
-def spawn(
-    fn: Callable[..., None],
-    args: tuple[Any, ...] = (),
-    nprocs: int = 1,
-    join: bool = True,
-    daemon: bool = False,
-    start_method: str = "spawn",
-) -> None:
-    """Runs `fn(i, *args)` in `nprocs` processes and waits for them.
-
-    If one fails the others are terminated, and a RuntimeError carries its traceback. Only `join=True` is supported.
-    """
-    if not join:
-        raise NotImplementedError("spawn(join=False) is not supported: start multiprocessing.Process objects")
-    context: Any = _multiprocessing.get_context(start_method)
-    errors = context.SimpleQueue()
-    processes: list[Any] = [
-        context.Process(target=_started, args=(fn, index, args, errors), daemon=daemon) for index in range(nprocs)
-    ]
-    for process in processes:
-        process.start()
-    from multiprocessing.connection import wait
-
-    try:
-        waiting = {process.sentinel: (index, process) for index, process in enumerate(processes)}
-        while waiting:
-            for sentinel in wait(list(waiting)):
-                index, process = waiting.pop(sentinel)
-                process.join()
-                if process.exitcode != 0:
-                    text = f"exited with code {process.exitcode}" if errors.empty() else f"raised:\n{errors.get()[1]}"
-                    raise RuntimeError(f"process {index} of torch.multiprocessing.spawn {text}")
-    finally:
-        for process in processes:
-            if process.is_alive():
-                process.terminate()
-            process.join()
+    """Sets it. Both have what is good about the other: no file stays behind, and no limit of open files is reached."""
+    global _strategy
+    assert new_strategy in _STRATEGIES, f"unknown sharing strategy {new_strategy!r}: one of {sorted(_STRATEGIES)}"
+    _strategy = new_strategy
