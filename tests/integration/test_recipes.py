@@ -47,6 +47,28 @@ def installs(dist: Path, record: dict[str, Any]) -> set[str]:
     return {entry["_path"] for entry in paths if not entry["_path"].startswith("etc/conda/test-files/")}
 
 
+def test_headers_alone(slipway: Slipway, tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    succeed(slipway("ship", RECIPES / "headers", "--dist", dist))
+    record = index(dist, "noarch")["small-vector"]
+    assert record["noarch"] == "generic"
+    assert record["depends"] == []
+    assert "include/small_vector.hpp" in installs(dist, record)
+
+
+def test_a_library_and_its_binding_with_pins_between_them(slipway: Slipway, tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    succeed(slipway("ship", RECIPES / "binding", "--dist", dist))
+    records = index(dist)
+    library, binding, both = (records[name] for name in ("libweights", "weights", "weights-all"))
+    assert "libweights >=3.2.1,<3.3.0a0" in binding["depends"], "the library's run_exports, for an exact pin in host"
+    assert set(both["depends"]) == {
+        f"weights ==3.2.1 {binding['build']}",
+        f"libweights ==3.2.1 {library['build']}",
+    }
+    assert len([path for path in installs(dist, binding) if path.endswith(".so")]) == 1
+
+
 def test_c_library_with_split_outputs(slipway: Slipway, tmp_path: Path) -> None:
     dist, recipe = tmp_path / "dist", RECIPES / "c_library"
     shipped = succeed(slipway("ship", recipe, "--dist", dist))

@@ -68,6 +68,17 @@ def test_a_build_maps_every_path_away() -> None:
     assert "CUDA_HOME" not in activated
 
 
+def test_where_conda_build_tests_the_compilers_of_the_tests_environment_count() -> None:
+    """It leaves BUILD_PREFIX set meanwhile."""
+    given = {"CONDA_PREFIX": "/host", "PATH": "/usr/bin:/bin", **BUILD, "CONDA_BUILD_STATE": "TEST"}
+    activated = environment_after("bash", source(*(pair[0] for pair in PAIRS)), given)
+    plain = environment_after(
+        "bash", source(*(pair[0] for pair in PAIRS)), {"CONDA_PREFIX": "/host", "PATH": given["PATH"]}
+    )
+    assert {name: activated[name] for name in plain} == plain
+    assert not [name for name in activated.keys() - given.keys() if "/build" in activated[name]]
+
+
 def test_the_users_flags_stay_in_front_or_behind() -> None:
     given = {"CONDA_PREFIX": "/p", "PATH": "/usr/bin:/bin", "CXXFLAGS": "-DMINE", "LDFLAGS": "-lmine"}
     activated = environment_after("bash", source(*(pair[0] for pair in PAIRS)), given)

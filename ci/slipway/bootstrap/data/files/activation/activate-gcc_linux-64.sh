@@ -6,9 +6,10 @@ _slipway_set() { # NAME VALUE: export, and remember what was there for the deact
   eval "export $1=\"\$2\""
 }
 
+# conda-build leaves BUILD_PREFIX set while it tests, where only the environment of the test counts.
 _slipway_triplet=x86_64-conda-linux-gnu
 _slipway_build="${CONDA_PREFIX:-}"
-if [ "${CONDA_BUILD:-0}" = 1 ] && [ -n "${PREFIX:-}" ]; then
+if [ "${CONDA_BUILD:-0}" = 1 ] && [ "${CONDA_BUILD_STATE:-BUILD}" != TEST ] && [ -n "${PREFIX:-}" ]; then
   if [ -n "${BUILD_PREFIX:-}" ]; then _slipway_build="${BUILD_PREFIX}"; fi
   _slipway_host="${PREFIX}"
   # No path of the build may reach the package, neither in debug information nor through __FILE__.
@@ -49,7 +50,7 @@ for _slipway_pair in AR:ar RANLIB:ranlib LINKER:ld STRIP:strip NM:nm OBJCOPY:obj
   CXX_COMPILER_RANLIB:gcc-ranlib; do
   _slipway_flags="${_slipway_flags} -DCMAKE_${_slipway_pair%%:*}=${_slipway_tool}-${_slipway_pair##*:}"
 done
-if [ "${CONDA_BUILD:-0}" = 1 ]; then
+if [ "${CONDA_BUILD:-0}" = 1 ] && [ "${CONDA_BUILD_STATE:-BUILD}" != TEST ]; then
   # Without these, CMake finds the libraries and headers of the machine.
   _slipway_flags="${_slipway_flags} -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=NEVER -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY"
   _slipway_flags="${_slipway_flags} -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_PACKAGE=ONLY"

@@ -6,7 +6,7 @@ _slipway_set() { # NAME VALUE: export, and remember what was there for the deact
 }
 
 _slipway_build="${CONDA_PREFIX:-}"
-if [ "${CONDA_BUILD:-0}" = 1 ] && [ -n "${PREFIX:-}" ]; then
+if [ "${CONDA_BUILD:-0}" = 1 ] && [ "${CONDA_BUILD_STATE:-BUILD}" != TEST ] && [ -n "${PREFIX:-}" ]; then
   if [ -n "${BUILD_PREFIX:-}" ]; then _slipway_build="${BUILD_PREFIX}"; fi
   _slipway_host="${PREFIX}"
   _slipway_map=" -ffile-prefix-map=${SRC_DIR:-.}=/usr/local/src/conda/${PKG_NAME:-package}-${PKG_VERSION:-0}"

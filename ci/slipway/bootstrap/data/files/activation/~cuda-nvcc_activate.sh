@@ -12,7 +12,7 @@ _slipway_set() { # NAME VALUE
 
 _slipway_build="${CONDA_PREFIX:-}"
 _slipway_map=""
-if [ "${CONDA_BUILD:-0}" = 1 ] && [ -n "${PREFIX:-}" ]; then
+if [ "${CONDA_BUILD:-0}" = 1 ] && [ "${CONDA_BUILD_STATE:-BUILD}" != TEST ] && [ -n "${PREFIX:-}" ]; then
   if [ -n "${BUILD_PREFIX:-}" ]; then _slipway_build="${BUILD_PREFIX}"; fi
   _slipway_host="${PREFIX}"
   _slipway_map=" -Xcompiler=-ffile-prefix-map=${SRC_DIR:-.}=/usr/local/src/conda/${PKG_NAME:-package}-${PKG_VERSION:-0}"
@@ -43,7 +43,7 @@ _slipway_set LDFLAGS "${LDFLAGS:+${LDFLAGS} }${_slipway_flags}"
 
 _slipway_flags="-DCMAKE_CUDA_COMPILER=${CUDACXX} -DCMAKE_CUDA_HOST_COMPILER=${_slipway_cxx}"
 _slipway_flags="${_slipway_flags} -DCUDAToolkit_ROOT=${_slipway_host};${_slipway_target};${_slipway_build}"
-if [ "${CONDA_BUILD:-0}" = 1 ]; then
+if [ "${CONDA_BUILD:-0}" = 1 ] && [ "${CONDA_BUILD_STATE:-BUILD}" != TEST ]; then
   _slipway_flags="${_slipway_flags} -DCMAKE_FIND_ROOT_PATH=${_slipway_host};${_slipway_target};${_slipway_build}"
   _slipway_flags="${_slipway_flags};${_slipway_build}/targets/x86_64-linux;${CONDA_BUILD_SYSROOT:-}"
 fi

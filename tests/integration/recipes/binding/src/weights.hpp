@@ -1,0 +1,4 @@
+#pragma once
+#include <vector>
+
+double total(const std::vector<double>& weights);
