@@ -83,8 +83,10 @@ if TYPE_CHECKING:
         __config__ as __config__,
         accelerator as accelerator,
         amp as amp,
+        ao as ao,
         autograd as autograd,
         backends as backends,
+        classes as classes,
         compiler as compiler,
         cpu as cpu,
         cuda as cuda,
@@ -102,12 +104,17 @@ if TYPE_CHECKING:
         linalg as linalg,
         masked as masked,
         mps as mps,
+        mtia as mtia,
         multiprocessing as multiprocessing,
+        nested as nested,
         nn as nn,
         onnx as onnx,
         optim as optim,
         overrides as overrides,
+        package as package,
         profiler as profiler,
+        quantization as quantization,
+        quasirandom as quasirandom,
         random as random,
         return_types as return_types,
         serialization as serialization,
@@ -128,7 +135,31 @@ if TYPE_CHECKING:
     )
     from torch._C._dtypes import *  # noqa: F403
     from torch._C._VariableFunctions import *  # noqa: F403
+    from torch._checks import (
+        _assert as _assert,
+        _assert_async as _assert_async,
+        _check as _check,
+        _check_index as _check_index,
+        _check_is_size as _check_is_size,
+        _check_not_implemented as _check_not_implemented,
+        _check_tensor_all as _check_tensor_all,
+        _check_tensor_all_with as _check_tensor_all_with,
+        _check_type as _check_type,
+        _check_value as _check_value,
+        _check_with as _check_with,
+    )
     from torch._compile import compile as compile
+    from torch._core_names import (
+        DeviceObjType as DeviceObjType,
+        TensorType as TensorType,
+        _cast_Double as _cast_Double,
+        _cast_Float as _cast_Float,
+        _cast_Half as _cast_Half,
+        _cast_Int as _cast_Int,
+        _cast_Long as _cast_Long,
+        _shape_as_tensor as _shape_as_tensor,
+        _standard_gamma as _standard_gamma,
+    )
     from torch._devices import (
         Event as Event,
         Stream as Stream,
@@ -197,7 +228,10 @@ if TYPE_CHECKING:
         finfo as finfo,
         iinfo as iinfo,
     )
-    from torch.amp import autocast as autocast
+    from torch.amp import (
+        GradScaler as GradScaler,
+        autocast as autocast,
+    )
     from torch.amp.autocast_mode import (
         autocast_decrement_nesting as autocast_decrement_nesting,
         autocast_increment_nesting as autocast_increment_nesting,
@@ -249,7 +283,15 @@ if TYPE_CHECKING:
         unique_consecutive as unique_consecutive,
         unravel_index as unravel_index,
     )
-    from torch.jit import fork as fork, wait as wait
+    from torch.futures import (
+        Future as Future,
+    )
+    from torch.jit import (
+        ScriptFunction as ScriptFunction,
+        ScriptModule as ScriptModule,
+        fork as fork,
+        wait as wait,
+    )
     from torch.nn.functional.positional import (
         affine_grid_generator as affine_grid_generator,
         ctc_loss as ctc_loss,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -47,7 +48,9 @@ def test_every_name_has_a_stub() -> None:
 @pytest.mark.parametrize("module", MODULES)
 def test_every_function_has_a_stub(module: str) -> None:
     text = (STUBS / f"{module}.pyi").read_text(encoding="utf-8")
-    names = {name for name in dir(getattr(torch._C, module)) if not name.startswith("__")}
+    home = getattr(torch._C, module)
+    # What modules written in Python put there when they are imported has its types where it is written.
+    names = {name for name in dir(home) if not name.startswith("__") and not inspect.isfunction(getattr(home, name))}
     assert names == stub_names(text, "") - {"_bool", "_float", "_int"}
 
 
