@@ -66,7 +66,7 @@ __version__ = TorchVersion(version.__version__)
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
-bit = uint1  # noqa: F821 - a dtype from the table above
+bit, chalf = uint1, complex32  # noqa: F821 - dtypes from the tables above
 
 # `torch.version.cuda` asks the plug-in, which may be installed after this package was built.
 version.__getattr__ = _bindings.version_attribute  # type: ignore[method-assign]

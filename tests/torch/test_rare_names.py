@@ -133,6 +133,7 @@ def test_types_by_name_alone() -> None:
         with pytest.raises(NotImplementedError, match=f"there are no tensors of torch.{name} here"):
             torch.zeros(2, dtype=kind)
     assert torch.bit is torch.uint1
+    assert torch.chalf is torch.complex32
     assert not torch.uint3.is_signed
     with pytest.raises(NotImplementedError, match="complex32"):
         torch.ones(2).chalf()
