@@ -141,7 +141,13 @@ def make_plan(address: str, catalogue: Catalogue, wanted: ToPublish) -> PublishP
 
 
 def plan_removal(address: str, catalogue: Catalogue, paths: Iterable[str]) -> PublishPlan:
-    """What has to be done to take packages out."""
+    """What has to be done to take packages out.
+
+    Raises:
+        ChannelError: there is nothing.
+    """
+    if catalogue == Catalogue():
+        raise ChannelError("the channel is empty, or there is none", where=address, hint="`slipway publish` makes one")
     gone = tuple(sorted(paths))
     return PublishPlan(address, {}, (), gone, catalogue.without_packages(gone))
 

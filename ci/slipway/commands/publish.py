@@ -66,8 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Publish; returns the exit code."""
     hosted = stores.scheme_of(arguments.to).partition("+")[0] in HOSTS
-    if not hosted:
-        stores.check_scheme(arguments.to, (*stores.SCHEMES, *HOSTS))
+    stores.check_scheme(arguments.to, (*stores.SCHEMES, *HOSTS, *(f"{name}+http" for name in HOSTS)))
     packages = _judge(arguments, reporter)
     wanted = publishing.prepare(packages, load_hotfixes(arguments.hotfixes) if arguments.hotfixes else None)
     done = (_publish_to_host if hosted else _publish_to_store)(arguments, wanted, reporter)

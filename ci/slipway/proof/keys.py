@@ -139,8 +139,8 @@ def make_key(path: Path) -> SigningKey:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise UsageError("the file is there already", where=str(path), hint="name another one") from None
-    except FileNotFoundError:
-        raise UsageError("there is no such folder", where=str(path.parent), hint="make it first") from None
+    except OSError as error:
+        raise UsageError(f"the private key cannot be written: {error.strerror}", where=str(path)) from error
     with os.fdopen(number, "wb") as file:
         file.write(content)
     return SigningKey(key)

@@ -34,8 +34,8 @@ COMMANDS = [
     *(
         [name] for name in cli.command_names() if name not in ("ci", "channel", "build")
     ),  # `build` has the options of `ship`
-    *(["channel", name] for name in ("prune", "repair", "sign", "verify")),
     *(["ci", name] for name in ("list", "job", "recipe", "hand")),
+    *(["channel", name] for name in ("prune", "repair", "sign", "verify")),  # `serve` ends when somebody ends it
 ]
 
 CODES = {kind.exit_code for kind in SlipwayError.__subclasses__()} | {0}
@@ -69,6 +69,7 @@ def command_lines(words: list[str], parser: argparse.ArgumentParser, place: Path
     actions = [action for action in parser._actions if action.nargs != 0]
     sensible = {"dist": place / "dist", "channel": place / "none", "recipe": place / "recipe", "to": place / "to"}
     sensible |= {"handed": place / "handed", "identifier": "a", "way": "take", "folder": place / "none"}
+    sensible |= {"address": place / "none"}
     for tried in actions:
         for title, value in VALUES.items():
             options, positional = list[str](), list[str]()

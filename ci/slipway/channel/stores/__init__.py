@@ -60,11 +60,18 @@ def scheme_of(address: str) -> str:
 
 
 def check_scheme(address: str, known: Sequence[str] = SCHEMES) -> None:
-    """See to it that an address is of a known kind.
+    """See to it that an address is one, and of a known kind.
 
     Raises:
         UsageError: it is not.
     """
+    try:
+        if not address.strip():
+            raise ValueError("it is empty")
+        urlsplit(address).port  # noqa: B018 - looked at, so that nonsense shows here
+        address.encode()
+    except ValueError as error:
+        raise UsageError(f"this is no address of a channel: {error}", where=address) from error
     if (scheme := scheme_of(address)) not in known:
         close = difflib.get_close_matches(scheme, known, n=1)
         listed = ", ".join(f"{one}://" for one in known)

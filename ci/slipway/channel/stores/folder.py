@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import ChannelError
 from slipway.base.files import hash_file, link_or_copy, write_file
 from slipway.base.paths import lock_folder
+from slipway.channel.catalogue import CATALOGUE
 from slipway.channel.folder import swap_folders
+from slipway.channel.package import PACKAGE_SUFFIX
 from slipway.channel.stores.stored import Stored
 
 if TYPE_CHECKING:
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 600
 """How long a publisher waits for another one."""
+
+
+def find_channel_files(folder: Path) -> Iterator[Path]:
+    """What tells that a folder is a channel: its catalogue, an index, packages."""
+    for pattern in (CATALOGUE, "*/repodata.json", f"*/*{PACKAGE_SUFFIX}"):
+        yield from folder.glob(pattern)
 
 
 class FolderStore:
@@ -38,6 +46,12 @@ class FolderStore:
         folder = self._folder
         if folder.exists() and not folder.is_dir():
             raise ChannelError("the channel is not a folder", where=str(folder))
+        if folder.is_dir() and any(folder.iterdir()) and not any(find_channel_files(folder)):
+            raise ChannelError(
+                "the folder holds other things, and is no channel",
+                where=str(folder),
+                hint="name a new folder, or an empty one",
+            )
         with lock_folder(folder.with_name(f".{folder.name}.lock"), patience=PATIENCE_SECONDS):
             try:
                 yield
@@ -89,7 +103,10 @@ class FolderStore:
             self._following.mkdir(parents=True)
             for path in self._folder.rglob("*"):
                 target = self._following / path.relative_to(self._folder)
-                if path.is_dir():
+                if path.is_symlink():
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.symlink_to(path.readlink())
+                elif path.is_dir():
                     target.mkdir(parents=True, exist_ok=True)
                 elif path.is_file():
                     target.parent.mkdir(parents=True, exist_ok=True)

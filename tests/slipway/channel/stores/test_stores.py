@@ -99,6 +99,12 @@ def test_wrong_password_and_wrong_bucket(webdav: tuple[str, Path], bucket: str) 
         ("ftp://host/ch", "known"),
         ("gopher:ch", "known"),
         ("HTTPSS://host/ch", "did you mean `https:`"),
+        ("", "it is empty"),
+        (" ", "it is empty"),
+        ("https://[::1", "no address"),
+        ("s3://[::1/ch", "no address"),
+        ("https://host:port/ch", "no address"),
+        ("file://\udcff", "no address"),
     ],
 )
 def test_unknown_addresses_are_errors(address: str, hint: str) -> None:
@@ -116,9 +122,32 @@ def test_paths_are_no_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (tmp_path / "c h/a").read_bytes() == b"1"
 
 
+def test_folder_of_other_things_is_no_channel(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/notes.txt").write_text("mine", encoding="utf-8")
+    with (
+        pytest.raises(ChannelError, match="holds other things, and is no channel"),
+        open_store(str(tmp_path / "work")) as store,
+    ):
+        store.write("a", b"1")
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["notes.txt"]
+
+
+def test_links_in_a_folder_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "channel"
+    with open_store(str(folder)) as store:
+        store.write("catalogue.json", b"1")
+    (folder / "latest").symlink_to("catalogue.json")
+    (folder / "lost").symlink_to("nowhere")
+    with open_store(str(folder)) as store:
+        store.write("a", b"1")
+    assert {str(path.readlink()) for path in folder.iterdir() if path.is_symlink()} == {"catalogue.json", "nowhere"}
+
+
 def test_folder_changes_at_the_end_or_not_at_all(tmp_path: Path) -> None:
     folder = tmp_path / "channel"
     with open_store(str(folder)) as store:
+        store.write("catalogue.json", b"1")
         store.write("a", b"1")
         assert not folder.exists()
     try:
