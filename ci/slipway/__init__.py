@@ -32,6 +32,7 @@ __version__ = "0.1.0"
 LATE = frozenset(
     {
         "slipway.base.installed",
+        "slipway.bootstrap.adding",
         "slipway.bootstrap.making",
         "slipway.channel.hosts",
         "slipway.channel.indexes",

@@ -28,6 +28,7 @@ dependencies = ["packaging"]
 [tool.setuptools]
 py-modules = ["counts"]
 """
+HATCHLING = PYPROJECT.replace("setuptools.build_meta", "hatchling.build").replace("setuptools", "hatchling")
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +52,9 @@ def run(*words: str | Path, cwd: Path) -> str:
 
 
 @pytest.mark.network
-@pytest.mark.parametrize("with_git", [True, False])
-def test_a_project_gets_a_recipe_and_ships(installed: Path, tmp_path: Path, with_git: bool) -> None:
-    (tmp_path / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
+@pytest.mark.parametrize(("project", "with_git"), [(PYPROJECT, True), (HATCHLING, False)])
+def test_a_project_gets_a_recipe_and_ships(installed: Path, tmp_path: Path, project: str, with_git: bool) -> None:
+    (tmp_path / "pyproject.toml").write_text(project, encoding="utf-8")
     (tmp_path / "counts.py").write_text("import packaging\n", encoding="utf-8")
     (tmp_path / "LICENSE").write_text("Do as you like.\n", encoding="utf-8")
     if with_git:

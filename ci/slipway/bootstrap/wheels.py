@@ -62,11 +62,18 @@ def fetch(wheels: Sequence[LockedWheel], python: str, processes: Processes, scra
         store_download(path, wheel.sha256, store)
 
 
-def resolve(project: str, version: str, python: str, processes: Processes, scratch: Path) -> tuple[Path, str, int]:
-    """Download whatever wheel pip finds for ``project==version``; returns its path, sha256 and size in bytes."""
-    outcome = _pip([f"{project}=={version}"], python, processes, scratch, f"{project} {version}")
+def resolve(
+    project: str, version: str | None, python: str, processes: Processes, scratch: Path
+) -> tuple[Path, str, int]:
+    """Download whatever wheel pip finds for ``project==version``; returns its path, sha256 and size in bytes.
+
+    Args:
+        version: None for the newest that holds Python alone.
+    """
+    wanted, named = (project, project) if version is None else (f"{project}=={version}", f"{project} {version}")
+    outcome = _pip([wanted], python, processes, scratch, named, pure=version is None)
     if outcome.status != 0:
-        raise failure(outcome, f"{project} {version}")
+        raise failure(outcome, named)
     (path,) = scratch.glob("*.whl")
     return path, hash_file(path), path.stat().st_size
 
@@ -86,7 +93,14 @@ def store_download(path: Path, sha256: str, store: Path) -> Path:
 
 
 def _pip(
-    arguments: Sequence[str], python: str, processes: Processes, scratch: Path, what: str, most: int | None = None
+    arguments: Sequence[str],
+    python: str,
+    processes: Processes,
+    scratch: Path,
+    what: str,
+    most: int | None = None,
+    *,
+    pure: bool = False,
 ) -> Answer:
     if not any(importlib.metadata.distributions(name="pip")):
         raise errors.HostError(
@@ -95,9 +109,10 @@ def _pip(
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir"]
     limits = read_limits()
     command += [f"--timeout={limits.silent_seconds}", "--disable-pip-version-check", "--no-input", "--progress-bar=off"]
-    command += ["--implementation=cp", f"--python-version={python}", f"--abi=cp{python.replace('.', '')}"]
-    command += ["--abi=abi3", "--abi=none"]
-    command += [f"--platform={platform}" for platform in PLATFORMS] + ["--platform=any"]
+    command += [f"--python-version={python}", "--abi=none", "--platform=any"]
+    if not pure:
+        command += ["--implementation=cp", f"--abi=cp{python.replace('.', '')}", "--abi=abi3"]
+        command += [f"--platform={platform}" for platform in PLATFORMS]
     # pip unpacks into the temporary folder; keep it on the cache's disk, and out of the way of other programs.
     temporary = scratch / "tmp"
     temporary.mkdir()

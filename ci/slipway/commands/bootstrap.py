@@ -1,15 +1,24 @@
-"""Assemble the embedded channel, or rewrite its lock file."""
+"""Assemble the embedded channel, add packages to it, or rewrite its lock file.
+
+slipway bootstrap                               assemble it
+slipway bootstrap add wheel:hatchling ...       describe and lock the newest wheels, and what they require
+"""
 
 from __future__ import annotations
 
 import json
+import tempfile
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.base.errors import UsageError
 from slipway.base.paths import cache_folder
+from slipway.bootstrap import adding
 from slipway.bootstrap.choices import DATA, ChannelRequest
 from slipway.bootstrap.ensure import ensure_channel
 from slipway.bootstrap.update import update_lock
+from slipway.channel.environments import install, solve
 
 if TYPE_CHECKING:
     import argparse
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
+    parser.add_argument("action", nargs="*", metavar="add wheel:NAME", help="what to add; without it, assemble")
     parser.add_argument(
         "--cuda", metavar="VERSION", help="add the CUDA compiler and libraries of this version, as 13.0"
     )
@@ -44,6 +54,8 @@ def execute(args: argparse.Namespace, reporter: log.Reporter) -> int:
         count = update_lock(DATA, cache, reporter)
         reporter.line(f"Locked {count} files in {DATA / 'lock.yaml'}")
         return 0
+    if args.action:
+        return _add(args.action, cache, reporter)
     request = ChannelRequest(cuda=args.cuda, blas=args.blas, python=tuple(args.python or ("3.11",)))
     channel = ensure_channel(request, reporter, cache=cache, offline=args.offline, refresh=args.refresh)
     if args.json:
@@ -52,6 +64,21 @@ def execute(args: argparse.Namespace, reporter: log.Reporter) -> int:
         return 0
     for line in table(channel):
         print(line)
+    return 0
+
+
+def _add(words: list[str], cache: Path, reporter: log.Reporter) -> int:
+    """Describe packages, and see to it that they can be installed."""
+    names = [word.partition("wheel:")[2] for word in words[1:]]
+    if words[0] != "add" or not names or not all(names):
+        raise UsageError(f"`bootstrap {' '.join(words)}`", hint="write `slipway bootstrap add wheel:NAME`")
+    added = adding.add_wheels(names, DATA, cache, reporter)
+    for one in added:
+        reporter.line(f"{one.name}: {one.path}")
+    channel = ensure_channel(ChannelRequest(), reporter, cache=cache, offline=False)
+    with tempfile.TemporaryDirectory(prefix="slipway-added-") as folder:
+        install(solve([one.name for one in added], (channel.url,)), Path(folder) / "env", reporter)
+    reporter.line(f"{len(added)} package(s) described, locked and installed")
     return 0
 
 

@@ -75,7 +75,7 @@ def _advise(name: str, offered: frozenset[str], channels: Sequence[str]) -> str:
     if any(channel.startswith(cache_folder().as_uri()) for channel in channels):
         said.append(
             "the embedded channel lacks it: take it from another one (`--channel embedded --channel conda-forge`), "
-            "or describe it there (ci/slipway/bootstrap/data/README.md)"
+            f"or add it: `slipway bootstrap add wheel:{name}`, where that is Python alone"
         )
     else:
         said.append(f"looked for in {', '.join(channels)}; `--channel` names others")

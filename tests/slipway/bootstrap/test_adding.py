@@ -1,0 +1,77 @@
+"""The description of a wheel is what its metadata says."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slipway.base.errors import ChannelError
+from slipway.bootstrap.adding import _read_metadata, describe_wheel
+
+if TYPE_CHECKING:
+    import email.message
+    from pathlib import Path
+
+METADATA = """\
+Metadata-Version: 2.4
+Name: Small.Thing
+Version: 1.2
+Summary: A small thing
+Project-URL: Homepage, https://example.org/thing
+License-Expression: mit
+Requires-Python: >=3.10
+Requires-Dist: other_thing<3,>=2
+Requires-Dist: typing-extensions
+Requires-Dist: pywin32; sys_platform == "win32"
+Requires-Dist: tomli; python_version < "3.11"
+Requires-Dist: pytest; extra == "test"
+"""
+
+
+def wheel(folder: Path, metadata: str, *, licence: bool = True) -> email.message.Message[str, str]:
+    """The metadata as it is read from a wheel."""
+    path = folder / "Small.Thing-1.2-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("Small_Thing-1.2.dist-info/METADATA", metadata)
+        if licence:
+            archive.writestr("Small_Thing-1.2.dist-info/licenses/LICENSE", "Do as you like.")
+    return _read_metadata(path)
+
+
+def test_what_a_wheel_says(tmp_path: Path) -> None:
+    described, requires = describe_wheel(
+        "Small.Thing", "small_thing-1.2-py3-none-any.whl", wheel(tmp_path, METADATA), {"typing_extensions"}
+    )
+    assert described == {
+        "name": "small-thing",
+        "version": "1.2",
+        "noarch_python": True,
+        "summary": "A small thing",
+        "home": "https://example.org/thing",
+        "license": "MIT",
+        "depends": ["python >=3.10", "other-thing >=2,<3", "typing_extensions"],
+        "sources": [{"wheel": "Small.Thing", "install": True}],
+    }
+    assert requires == ["other_thing", "typing-extensions"]
+
+
+@pytest.mark.parametrize(("given", "expected"), [
+    ("Classifier: License :: OSI Approved :: BSD License", "BSD-3-Clause"),
+    ("License: as you like", None),
+])  # fmt: skip
+def test_licence(given: str, expected: str | None, tmp_path: Path) -> None:
+    metadata = wheel(tmp_path, METADATA.replace("License-Expression: mit", given))
+    if expected is None:
+        with pytest.raises(ChannelError, match="does not say its licence"):
+            describe_wheel("thing", "a-none-any.whl", metadata, set())
+    else:
+        assert describe_wheel("thing", "a-none-any.whl", metadata, set())[0]["license"] == expected
+
+
+def test_what_has_to_be_described_by_hand(tmp_path: Path) -> None:
+    with pytest.raises(ChannelError, match="holds compiled code"):
+        describe_wheel("thing", "thing-1-cp311-cp311-linux_x86_64.whl", wheel(tmp_path, METADATA), set())
+    with pytest.raises(ChannelError, match="no licence text"):
+        wheel(tmp_path, METADATA, licence=False)
