@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -219,6 +220,11 @@ def tensor_text(tensor: Tensor) -> str:
         suffixes.append(f"grad_fn=<{history}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
+    forward_ad = sys.modules.get("torch.autograd.forward_ad")  # nobody who has not imported it has dual tensors
+    if forward_ad and forward_ad._current_level >= 0:
+        tangent = forward_ad.unpack_dual(tensor).tangent
+        if tangent is not None:
+            suffixes.append(f"tangent={tangent!r}")
     text = _with_suffixes(prefix + contents, suffixes, len(prefix))
     return f"Parameter({text})" if is_parameter else text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -45,13 +46,20 @@ def _class(node: NodeClass) -> str:
     fields = "\n".join(f"  {saved.cpp_type} {saved.field}{_initial(saved)};" for saved in node.saved)
     released = [_release(saved) for saved in node.saved if saved.kind != "value"]
     release = f"  void release_variables() override {{ {' '.join(released)} }}\n" if released else ""
+    shown = " ".join(f'visitor.visit("{_shown_name(saved)}", {saved.field});' for saved in node.saved)
+    visit = f"  void visit_saved(SavedVisitor& visitor) override {{ {shown} }}\n" if shown else ""
     lists = [f"  size_t {argument.name}_size = 0;\n" for argument in node.inputs if argument.type.is_tensor_list]
     return (
         f"class TORCH_API {node.name} final : public Node {{\n public:\n"
         f"  variable_list apply(variable_list&& grads) override;\n"
         f'  std::string name() const override {{ return "{node.name}"; }}\n'
-        f"{release}{''.join(lists)}{fields}\n}};"
+        f"{release}{visit}{''.join(lists)}{fields}\n}};"
     )
+
+
+def _shown_name(saved: Saved) -> str:
+    """PyTorch's name: sizes may be symbols there."""
+    return re.sub("_(sizes|strides|numel|storage_offset)$", r"_sym_\1", saved.name)
 
 
 def _initial(saved: Saved) -> str:

@@ -380,7 +380,7 @@ class DifferentiabilityInfo:
 
     `formulas` are in the order of the function's arguments; `non_differentiable` names the other Tensor inputs.
     `output_differentiability` has one entry per result. `node` is the node's name where it is not made from the
-    function's.
+    function's. `forward` is "linear" or "elementwise" where that gives tangents more cheaply than any formula.
     """
 
     function: NativeFunction
@@ -388,6 +388,7 @@ class DifferentiabilityInfo:
     non_differentiable: tuple[str, ...]
     output_differentiability: tuple[bool, ...]
     node: str
+    forward: str
     location: Location
 
 

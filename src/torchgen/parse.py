@@ -253,7 +253,7 @@ def _parse_derivative(entry: Entry, function: NativeFunction) -> Differentiabili
     tensors = [
         argument.name for argument in schema.arguments if argument.type.is_tensor or argument.type.is_tensor_list
     ]
-    entry.allow_only(("name", "non_differentiable", "output_differentiability", "node", *tensors))
+    entry.allow_only(("name", "non_differentiable", "output_differentiability", "node", "forward", *tensors))
     non_differentiable = entry.words("non_differentiable")
     for word in non_differentiable:
         if word not in tensors:
@@ -269,8 +269,11 @@ def _parse_derivative(entry: Entry, function: NativeFunction) -> Differentiabili
                                    "give a formula, or list it under `non_differentiable`")  # fmt: skip
         if tensor in entry.values:
             formulas.append(Formula(tensor, entry.text(tensor), entry.where(tensor)))
+    forward = entry.text("forward", "")
+    if forward not in ("", "linear", "elementwise") or (forward == "linear" and len(formulas) != 1):
+        raise DeclarationError(entry.where("forward"), "expected elementwise, or linear for one differentiable input")
     return DifferentiabilityInfo(
-        function, tuple(formulas), non_differentiable, differentiable, entry.text("node", ""), entry.location
+        function, tuple(formulas), non_differentiable, differentiable, entry.text("node", ""), forward, entry.location
     )
 
 

@@ -33,7 +33,7 @@ def wrapper(face: Face, node: NodeClass | None) -> str:
     if face.kind is FaceKind.INPLACE and face.native.kind is not Kind.STRUCTURED:
         tensors = [item.name for item in face.schema.arguments if item.type.is_tensor or item.type.is_tensor_list]
         # What is recorded may need the values that are about to be overwritten.
-        kept = f"before_write(self, any_requires_grad({', '.join(tensors)}))"
+        kept = f"before_write(self, any_tracked({', '.join(tensors)}))"
         return _define(signature, [f"return write_in_place(self, at::{_plain_call(face, self=kept)});"])
     if face.native.kind is Kind.COMPOSITE:
         return _define(signature, [f"return native::{_native_call(face)};"])
@@ -42,7 +42,7 @@ def wrapper(face: Face, node: NodeClass | None) -> str:
     if node is None:
         return _define(signature, body)
     name = f"{face.schema.full_name.replace('.', '_')}_recorded"
-    test = f"any_requires_grad({_differentiable_inputs(node)})"
+    test = f"any_tracked({_differentiable_inputs(node)})"
     if face.is_inplace:
         # Writing into integers ends a history: copy_ allows that.
         test += " && is_differentiable(self)"
@@ -156,7 +156,7 @@ def _is_view(face: Face) -> bool:
 def _check_inplace_without_formula(face: Face) -> list[str]:
     if not face.is_inplace or face.schema.name in _HISTORY_ONLY:
         return []
-    return [f'check_no_formula("{face.schema.name}", any_requires_grad(self));']
+    return [f'check_no_formula("{face.schema.name}", self);']
 
 
 def _differentiable_inputs(node: NodeClass) -> str:
@@ -170,13 +170,24 @@ def _check_out(face: Face, node: NodeClass | None) -> list[str]:
         return []
     else:
         tensors = [*(formula.input for formula in node.formulas), *(out.name for out in face.out_arguments)]
-    return [f'check_out("{face.native.schema.name}", any_requires_grad({", ".join(tensors)}));']
+    return [f'check_out("{face.native.schema.name}", {", ".join(tensors)});']
 
 
 def _recorded(face: Face, node: NodeClass) -> list[str]:
-    lines = ["check_inplace(self);"] if face.is_inplace else []
+    again = f"at::{api.call(api.function_signature(face))}"
+    lines = [f"Recording recording({_differentiable_inputs(node)});"]
+    if face.is_inplace:
+        lines.append("if (recording.is_recorded()) check_inplace(self);")
+    is_linear = _is_view(face) or (node.info.forward == "linear" and not face.is_inplace)
+    if is_linear:
+        source = node.inputs[0].name
+        lines += [
+            "if (recording.is_repeated()) {",
+            f"  return recording.repeat_linear([&](const Tensor& {source}) {{ return {again}; }}, {source});",
+            "}",
+        ]
     lines.append(f"auto node = make_node<{node.name}>();")
-    lines.append(f"node->set_next_edges(collect_next_edges({_differentiable_inputs(node)}));")
+    lines.append("node->set_next_edges(recording.take_edges());")
     lines += [
         f"node->{argument.name}_size = {argument.name}.size();"
         for argument in node.inputs
@@ -187,19 +198,42 @@ def _recorded(face: Face, node: NodeClass) -> list[str]:
     declared = [run.pop(0)] if run[0] == "Tensor result;" else []
     if not face.is_inplace and not declared:
         declared, run = _declare_results(face)
-    lines += [*declared, "{", "  const NoGradGuard no_grad;", *(f"  {line}" for line in _guard(face) + run), "}"]
-    lines += _finish(face)
+    native = ["  const NoGradGuard no_grad;", *(f"  {line}" for line in _guard(face) + run)]
+    finish = _finish(face)
+    if is_linear:
+        lines += [*declared, "{", *native, "}", *finish]
+    else:
+        repeated = f"  {_assigned(face)}{again};"
+        lines += [*declared, "if (recording.is_repeated()) {", repeated, "} else {", *native, "}", *finish]
     if face.is_inplace:
-        lines.append("rebase_history(self, node);")
+        moving = ["self"]
+        lines.append("recording.rebase_history(self, node);")
     else:
         flags = node.info.output_differentiability
-        lines += [f"set_history({name}, node);" for name, flag in zip(_result_names(face), flags) if flag]
+        moving = [name for name, flag in zip(_result_names(face), flags) if flag]
+        lines += [f"recording.set_history({name}, node);" for name in moving]
     for saved in node.saved:
         if saved.kind == "result":
             # In place, the result is `self` itself.
-            value = "self, true, self.is_view()" if face.is_inplace else f"{saved.name}, true"
-            lines.append(f"node->{saved.field} = SavedVariable({value});")
+            value, view = ("self", ", self.is_view()") if face.is_inplace else (saved.name, "")
+            lines.append(f"node->{saved.field} = SavedVariable({value}, recording.is_recorded(){view});")
+    if not is_linear:
+        lines.append(_propagate(face, node, moving))
     return [*lines, f"return {_returned(face)};"]
+
+
+def _propagate(face: Face, node: NodeClass, moving: list[str]) -> str:
+    is_list = not face.is_inplace and face.schema.returns[0].type.is_tensor_list
+    results = moving[0] if is_list else f"{{{', '.join(moving)}}}"
+    how = "propagate_elementwise" if node.info.forward == "elementwise" else "propagate"
+    return f"recording.{how}(*node, {results}{', true' if face.is_inplace else ''});"
+
+
+def _assigned(face: Face) -> str:
+    if face.is_inplace:
+        return ""
+    names = _result_names(face)
+    return "result = " if len(names) == 1 else f"std::tie({', '.join(names)}) = "
 
 
 def _declare_results(face: Face) -> tuple[list[str], list[str]]:

@@ -67,6 +67,7 @@ OPS: tuple[Op, ...] = (
         gradient=False,
     ),
     op("torch.is_nonzero", call(T((1,))), call(T((), 0, 1)), dtypes=("int64", "bool"), gradient=False),
+    op("torch.is_inference", call(T((2,))), call(T(())), gradient=False),
     # products
     op("torch.vdot", call(T((4,)), T((4,))), scale=8),
     op("torch.inner", call(X, T((2, 4))), call(T(()), X), call(CUBE, T((4,))), scale=8),

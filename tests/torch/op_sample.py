@@ -153,6 +153,23 @@ def function_of(torch: Any, path: str) -> Any:
     return getattr(torch if home == "torch" else getattr(torch, home), name)
 
 
+def function_of_leaves(torch: Any, row: Op, sample: Call) -> tuple[Any, list[Any]]:
+    """A sample as a function of the tensors that require a gradient, and those, of float64."""
+    args, kwargs, leaves = build(torch, sample, "float64", gradients=True)
+    function = function_of(torch, row.path)
+
+    def of_leaves(*values: Any) -> Any:
+        known = {id(leaf): value for leaf, value in zip(leaves, values, strict=True)}
+
+        def replaced(arg: Any) -> Any:
+            return tuple(map(replaced, arg)) if isinstance(arg, tuple) else known.get(id(arg), arg)
+
+        named = {name: replaced(value) for name, value in kwargs.items()}
+        return real_outputs(torch, function(*map(replaced, args), **named))
+
+    return of_leaves, leaves
+
+
 def real_outputs(torch: Any, value: Any) -> Any:
     """What gradcheck can tell apart: tensors, with complex ones as pairs of real ones."""
     if isinstance(value, torch.Tensor):

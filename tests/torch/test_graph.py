@@ -102,6 +102,80 @@ def test_hooks_of_several_tensors() -> None:
     assert [gradient.item() for gradient in seen[0]] == [2.0, 3.0]
     (a * 2 + b * 3).backward()
     assert len(seen) == 1
+    with graph.register_multi_grad_hook((a, b), lambda found: seen.append([one is None for one in found])):
+        (a * 2).backward()  # b has no part in this one
+        (a * 2 + b).backward()
+    assert seen[1:] == [[False, True], [False, False]]
+    seen.clear()
+    with graph.register_multi_grad_hook((a, b), seen.append, mode="any"):
+        (a * 2 + b * 3).backward()
+        (b * 3).backward()
+    assert len(seen) == 2
+    with pytest.raises(ValueError, match="Expects mode to be one of"):
+        graph.register_multi_grad_hook((a,), seen.append, mode="none")
+
+
+def test_edges_stand_for_tensors() -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    total = y.exp().sum()
+    assert torch.equal(torch.autograd.grad(total, graph.get_gradient_edge(y), retain_graph=True)[0], y.exp())
+    assert torch.equal(torch.autograd.grad(graph.get_gradient_edge(total), x)[0], 2 * y.exp())
+    assert torch.autograd.grad((x * 3).sum(), graph.get_gradient_edge(x))[0].tolist() == [3, 3, 3]
+    edge = graph.get_gradient_edge(x * 2)
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
+        torch.autograd.grad(edge, x)
+    assert torch.autograd.grad(edge, x, torch.ones(3))[0].tolist() == [2, 2, 2]
+    with pytest.raises(RuntimeError, match="does not require gradients"):
+        graph.get_gradient_edge(torch.ones(2))
+
+
+def test_what_nodes_show_of_what_they_saved() -> None:
+    x = torch.ones(3, 2, requires_grad=True)
+    assert x.sum(0).grad_fn._saved_dim == (0,)
+    assert x.sum(0).grad_fn._saved_self_sym_sizes == (3, 2)
+    y = x.exp()
+    assert torch.equal(y.grad_fn._saved_result, y)
+    assert "_saved_result" in dir(y.grad_fn)
+    assert x.pow(2.5).grad_fn._saved_exponent == 2.5
+    assert x.pow(2.5).grad_fn._saved_self is x
+    assert (x * 2).grad_fn._saved_self is None
+    assert torch.equal(x[torch.tensor([0, 1])].grad_fn._saved_indices[0], torch.tensor([0, 1]))
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        _ = y.grad_fn._saved_result
+    with pytest.raises(AttributeError, match="_saved_nothing"):
+        _ = y.grad_fn._saved_nothing
+
+
+def test_tensors_that_are_saved_may_be_written() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with graph.allow_mutation_on_saved_tensors():
+        y = x.clone()
+        result = (y**2).sum()
+        y.sin_()
+        result.backward()
+    assert x.grad.tolist() == [2, 2]
+    z = (x * 2).exp()
+    graph.increment_version(z)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+    with pytest.raises(RuntimeError, match=r"Iterable\[Tensor\]"):
+        graph.increment_version(3)  # type: ignore[arg-type]
+
+
+def test_batches_of_gradients() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x**2
+    rows = torch.eye(2)
+    assert torch.autograd.grad(y, x, rows, is_grads_batched=True, retain_graph=True)[0].tolist() == [[2, 0], [0, 4]]
+    with pytest.raises(
+        RuntimeError, match="we interpret the first dimension of each grad_output as the batch dimension"
+    ):
+        torch.autograd.grad(y, x, torch.ones(2, 3), is_grads_batched=True)
+    other = torch.ones(1, requires_grad=True)
+    found = torch.autograd.grad(y, (x, other), torch.ones(2), materialize_grads=True)
+    assert found[1].tolist() == [0]
 
 
 def test_anomaly_mode() -> None:
@@ -110,8 +184,12 @@ def test_anomaly_mode() -> None:
         mode = torch.autograd.detect_anomaly()
     with mode:
         assert torch.is_anomaly_enabled()
-        with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output"):
+        message = "Function 'SqrtBackward0' returned nan values in its 0th output"
+        with pytest.raises(RuntimeError, match=message), pytest.warns(UserWarning, match="Error detected in") as warned:
             (x.sqrt() * 0).sum().backward()
+        text = str(warned[0].message)
+        assert text.startswith("Error detected in SqrtBackward0. Traceback of forward call that caused the error:")
+        assert "(x.sqrt() * 0).sum().backward()" in text
     assert not torch.is_anomaly_enabled()
     (x.sqrt() * 0).sum().backward()
     assert x.grad.isnan().all()

@@ -114,8 +114,6 @@ def test_what_is_missing_says_what_to_do() -> None:
     if not torch.cuda.is_available():
         with pytest.warns(UserWarning, match="pin_memory"):
             assert next(iter(torch.utils.data.DataLoader([1], pin_memory=True))).tolist() == [1]
-    with pytest.raises(NotImplementedError, match="is_grads_batched"):
-        torch.autograd.grad([], [], is_grads_batched=True)
 
 
 def test_names_in_all_exist() -> None:

@@ -52,22 +52,26 @@ def test_structured(wrappers: Wrap) -> None:
         wrappers(MUL, MUL_FORMULAS)[0],
         """
         static C10_NOINLINE Tensor mul_Tensor_recorded(const Tensor& self, const Tensor& other) {
+          Recording recording(self, other);
           auto node = make_node<MulBackward0>();
-          node->set_next_edges(collect_next_edges(self, other));
+          node->set_next_edges(recording.take_edges());
           if (node->should_compute_output(0)) node->other_ = SavedVariable(other, false);
           if (node->should_compute_output(1)) node->self_ = SavedVariable(self, false);
           Tensor result;
-          {
+          if (recording.is_repeated()) {
+            result = at::mul(self, other);
+          } else {
             const NoGradGuard no_grad;
             const c10::DeviceGuard device_guard(device_of(self));
             native::mul(self, other, result);
           }
-          set_history(result, node);
+          recording.set_history(result, node);
+          recording.propagate(*node, {result});
           return result;
         }
 
         Tensor mul(const Tensor& self, const Tensor& other) {
-          if (C10_UNLIKELY(any_requires_grad(self, other))) {
+          if (C10_UNLIKELY(any_tracked(self, other))) {
             return mul_Tensor_recorded(self, other);
           }
           const c10::DeviceGuard device_guard(device_of(self));
@@ -95,23 +99,27 @@ def test_in_place_keeps_a_copy_of_self(wrappers: Wrap) -> None:
         wrappers(MUL, MUL_FORMULAS)[2],
         """
         static C10_NOINLINE Tensor& mul__Tensor_recorded(Tensor& self, const Tensor& other) {
-          check_inplace(self);
+          Recording recording(self, other);
+          if (recording.is_recorded()) check_inplace(self);
           auto node = make_node<MulBackward0>();
-          node->set_next_edges(collect_next_edges(self, other));
+          node->set_next_edges(recording.take_edges());
           if (node->should_compute_output(0)) node->other_ = SavedVariable(other, false);
           if (node->should_compute_output(1)) node->self_ = SavedVariable(at::clone(self), false);
-          {
+          if (recording.is_repeated()) {
+            at::mul_(self, other);
+          } else {
             const NoGradGuard no_grad;
             const c10::DeviceGuard device_guard(device_of(self));
             native::mul(self, other, self);
             self.impl()->bump_version();
           }
-          rebase_history(self, node);
+          recording.rebase_history(self, node);
+          recording.propagate(*node, {self}, true);
           return self;
         }
 
         Tensor& mul_(Tensor& self, const Tensor& other) {
-          if (C10_UNLIKELY(any_requires_grad(self, other) && is_differentiable(self))) {
+          if (C10_UNLIKELY(any_tracked(self, other) && is_differentiable(self))) {
             return mul__Tensor_recorded(self, other);
           }
           const c10::DeviceGuard device_guard(device_of(self));
@@ -129,7 +137,7 @@ def test_out_refuses_gradients(wrappers: Wrap) -> None:
         """
         Tensor& mul_out(Tensor& out, const Tensor& self, const Tensor& other) {
           const c10::DeviceGuard device_guard(device_of(self));
-          check_out("mul", any_requires_grad(self, other, out));
+          check_out("mul", self, other, out);
           native::mul(self, other, out);
           out.impl()->bump_version();
           return out;
@@ -160,7 +168,7 @@ def test_out_of_a_composite_takes_the_result(wrappers: Wrap) -> None:
         """
         Tensor& hstack_out(Tensor& out, TensorList tensors) {
           const c10::DeviceGuard device_guard(device_of(out));
-          check_out("hstack", any_requires_grad(tensors, out));
+          check_out("hstack", tensors, out);
           write_out(out, native::hstack(tensors));
           out.impl()->bump_version();
           return out;
@@ -175,8 +183,12 @@ def test_a_view_is_marked_outside_of_the_scope_without_grad(wrappers: Wrap) -> N
         text,
         """
         static C10_NOINLINE Tensor t_recorded(const Tensor& self) {
+          Recording recording(self);
+          if (recording.is_repeated()) {
+            return recording.repeat_linear([&](const Tensor& self) { return at::t(self); }, self);
+          }
           auto node = make_node<TBackward0>();
-          node->set_next_edges(collect_next_edges(self));
+          node->set_next_edges(recording.take_edges());
           Tensor result;
           {
             const NoGradGuard no_grad;
@@ -184,12 +196,12 @@ def test_a_view_is_marked_outside_of_the_scope_without_grad(wrappers: Wrap) -> N
             result = native::t(self);
           }
           result = as_view(self, std::move(result));
-          set_history(result, node);
+          recording.set_history(result, node);
           return result;
         }
 
         Tensor t(const Tensor& self) {
-          if (C10_UNLIKELY(any_requires_grad(self))) {
+          if (C10_UNLIKELY(any_tracked(self))) {
             return t_recorded(self);
           }
           const c10::DeviceGuard device_guard(device_of(self));
@@ -206,10 +218,10 @@ def test_only_differentiable_results_get_a_history(wrappers: Wrap) -> None:
         "- func: max.dim(Tensor self, int dim) -> (Tensor values, Tensor indices)\n  kind: native\n  impl: max_dim\n",
         "  self: back(grad, dim, indices)\n  output_differentiability: [True, False]\n",
     )
-    assert "set_history(values, node);" in text
+    assert "recording.set_history(values, node);" in text
     assert "set_history(indices, node);" not in text
     assert "std::tie(values, indices) = native::max_dim(self, dim);" in text
-    assert "node->indices_ = SavedVariable(indices, true);" in text
+    assert "node->indices_ = SavedVariable(indices, recording.is_recorded());" in text
 
 
 def test_composite_only_passes_on(wrappers: Wrap) -> None:
@@ -241,7 +253,7 @@ def test_factories_honour_requires_grad(wrappers: Wrap) -> None:
 def test_in_place_without_a_formula_is_refused(wrappers: Wrap) -> None:
     entry = "- func: eq(Tensor self, Tensor other) -> Tensor\n  kind: structured\n  faces: inplace\n"
     (_, text) = wrappers(entry, "  output_differentiability: [False]\n")
-    assert 'check_no_formula("eq_", any_requires_grad(self));' in text
+    assert 'check_no_formula("eq_", self);' in text
 
 
 def test_detaching_in_place_writes_no_data(wrappers: Wrap) -> None:

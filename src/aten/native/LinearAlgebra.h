@@ -5,6 +5,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
+#include <aten/native/Views.h>
 
 namespace at::native {
 
@@ -94,9 +95,6 @@ void check_info(const Tensor& info, std::string_view function);
 
 // LAPACK may run forever on NaN: whether there is none, and no infinity.
 inline bool is_finite(const Tensor& self) { return self.device().is_meta() || at::all(at::isfinite(self)).item<bool>(); }
-
-// Whether autograd will want to differentiate through this tensor.
-inline bool needs_gradient(const Tensor& tensor) { return tensor.requires_grad() && c10::GradMode::is_enabled(); }
 
 // The factors of an LU factorisation of these matrices.
 struct LU {

@@ -41,6 +41,9 @@ Tensor forget_base(Tensor result);
 // `self` becomes what `view`, a view of it, shows: its sizes and strides, and its history. (Defined with autograd.)
 Tensor& become_view(Tensor& self, const Tensor& view);
 
+// Whether what is computed from this tensor will be differentiated, backward or forward. (Defined with autograd.)
+bool is_differentiated(const Tensor& tensor);
+
 // `shape` with its one -1 replaced so that it holds `numel` elements. Throws Error when that is impossible.
 DimVector infer_size(IntArrayRef shape, int64_t numel);
 

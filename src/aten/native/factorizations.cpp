@@ -199,7 +199,7 @@ Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, 
   if (!left) {  // X A = B is A^H X^H = B^H
     return at::adjoint(at::linalg_lu_solve(LU, pivots, at::adjoint(B), /*left=*/true, !adjoint));
   }
-  if (!needs_gradient(LU) && !needs_gradient(B)) {
+  if (!is_differentiated(LU) && !is_differentiated(B)) {
     const DimVector batch = broadcast_batches(LU, B);
     const Tensor solutions = column_major_copy(B, batch);
     const Tensor swaps = at::detail::to_contiguous(at::expand(pivots, with_vector(batch, size)));
@@ -307,7 +307,7 @@ Tensor linalg_householder_product(const Tensor& input, const Tensor& tau) {
               "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]");
   check_floating_or_complex(input, "torch.linalg.householder_product");
   if (input.numel() == 0) return at::clone(input);
-  if (needs_gradient(input) || needs_gradient(tau)) {
+  if (is_differentiated(input) || is_differentiated(tau)) {
     return reflect(at::expand(at::eye(rows_of(input), columns_of(input), input.options()), input.sizes()), input, tau, false);
   }
   const Tensor product = column_major_copy(input);
@@ -331,7 +331,7 @@ Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& input3, boo
   TORCH_CHECK(self.dtype() == input3.dtype(), "torch.ormqr: Expected input and other to have the same dtype, but input has ",
               self.dtype(), " and other has ", input3.dtype());
   check_floating_or_complex(self, "torch.ormqr");
-  if (needs_gradient(self) || needs_gradient(input2) || needs_gradient(input3)) {
+  if (is_differentiated(self) || is_differentiated(input2) || is_differentiated(input3)) {
     if (left) return reflect(input3, self, input2, transpose);
     return at::adjoint(reflect(at::adjoint(input3), self, input2, !transpose));  // C Q = (Q^H C^H)^H
   }

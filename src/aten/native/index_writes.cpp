@@ -9,6 +9,7 @@
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/TypeNames.h>
+#include <aten/native/Views.h>
 
 namespace at::native {
 
@@ -107,7 +108,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
 Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
   TORCH_CHECK(value.dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
               " dimension(s).");
-  if (!value.requires_grad()) return at::index_fill(self, dim, index, value.item());
+  if (!is_differentiated(value)) return at::index_fill(self, dim, index, value.item());
   const Tensor mask = at::index_fill(at::zeros(self.sizes(), self.options().dtype(kBool)), dim, index, Scalar(true));
   return at::where(mask, value.to(self.dtype()), self);
 }

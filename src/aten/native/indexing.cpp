@@ -461,7 +461,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
     shape.push_back(weight.sizes()[1]);
     result = at::index_select(weight, 0, at::reshape(indices, {-1})).view(shape);
   }
-  if (padding_idx < 0 || !result.requires_grad()) return result;
+  if (padding_idx < 0 || !is_differentiated(result)) return result;
   // The row of the padding gets no gradient.
   return at::where(at::eq(indices, Scalar(padding_idx)).unsqueeze(-1), result.detach(), result);
 }

@@ -44,7 +44,7 @@ std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& self, std::string_view UPLO
 }
 
 Tensor linalg_eigvalsh(const Tensor& self, std::string_view UPLO) {
-  return std::get<0>(at::_linalg_eigh(self, UPLO, /*compute_v=*/needs_gradient(self)));
+  return std::get<0>(at::_linalg_eigh(self, UPLO, /*compute_v=*/is_differentiated(self)));
 }
 
 namespace {
@@ -68,7 +68,7 @@ std::tuple<Tensor, Tensor> find_eigenvalues(const Tensor& self, bool with_vector
 std::tuple<Tensor, Tensor> linalg_eig(const Tensor& self) { return find_eigenvalues(self, /*with_vectors=*/true); }
 
 Tensor linalg_eigvals(const Tensor& self) {
-  if (needs_gradient(self)) return std::get<0>(at::linalg_eig(self));
+  if (is_differentiated(self)) return std::get<0>(at::linalg_eig(self));
   return std::get<0>(find_eigenvalues(self, /*with_vectors=*/false));
 }
 
@@ -106,7 +106,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& A, bool full_matrice
 }
 
 Tensor linalg_svdvals(const Tensor& A, std::optional<std::string_view> driver) {
-  return std::get<1>(at::_linalg_svd(A, /*full_matrices=*/false, /*compute_uv=*/needs_gradient(A), driver));
+  return std::get<1>(at::_linalg_svd(A, /*full_matrices=*/false, /*compute_uv=*/is_differentiated(A), driver));
 }
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compute_uv) {

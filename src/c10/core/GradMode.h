@@ -1,11 +1,17 @@
 #pragma once
-// Whether operations are recorded for backward, per thread.
+// Whether operations are recorded for backward, and whether they ever can be, per thread.
 
 #include <c10/macros/Export.h>
 
 namespace c10 {
 
 struct C10_API GradMode {
+  static bool is_enabled();
+  static void set_enabled(bool enabled);
+};
+
+// Whether what this thread makes are inference tensors: without a version counter, never recorded.
+struct C10_API InferenceMode {
   static bool is_enabled();
   static void set_enabled(bool enabled);
 };

@@ -10,11 +10,14 @@ AutogradMetaInterface::~AutogradMetaInterface() = default;
 
 namespace {
 thread_local bool grad_mode_enabled = true;
+thread_local bool inference_mode_enabled = false;
 std::atomic<void (*)(void*)> pyobj_release_hook{nullptr};
 }  // namespace
 
 bool GradMode::is_enabled() { return grad_mode_enabled; }
 void GradMode::set_enabled(bool enabled) { grad_mode_enabled = enabled; }
+bool InferenceMode::is_enabled() { return inference_mode_enabled; }
+void InferenceMode::set_enabled(bool enabled) { inference_mode_enabled = enabled; }
 
 void detail::throw_missing_kernel(const char* name, DeviceType type) {
   throw NotImplementedError(concatenate("Could not run '", name, "' with tensors on the ", device_type_name(type, true),
@@ -23,12 +26,18 @@ void detail::throw_missing_kernel(const char* name, DeviceType type) {
 }
 
 TensorImpl::TensorImpl(Storage storage, ScalarType dtype, Device device)
-    : storage_(std::move(storage)), device_(device), dtype_(dtype) {}
+    : storage_(std::move(storage)), device_(device), dtype_(dtype), is_inference_(inference_mode_enabled) {}
 
 TensorImpl::~TensorImpl() {
   if (pyobj_ && owns_pyobj_) {
     if (auto* hook = pyobj_release_hook.load()) hook(pyobj_);
   }
+}
+
+void TensorImpl::check_inference_write() const {
+  TORCH_CHECK(inference_mode_enabled,
+              "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+              "normal tensor before doing inplace update.");
 }
 
 void TensorImpl::set_pyobj_release_hook(void (*hook)(void*)) { pyobj_release_hook.store(hook); }
@@ -98,6 +107,7 @@ intrusive_ptr<TensorImpl> TensorImpl::shallow_copy(bool share_version) {
   copy->numel_ = numel_;
   copy->is_contiguous_ = is_contiguous_;
   copy->is_wrapped_number_ = is_wrapped_number_;
+  copy->is_inference_ = is_inference_;
   if (share_version) copy->version_ = version_.shared();
   return copy;
 }

@@ -16,6 +16,8 @@ struct C10_API AutogradMetaInterface {
   virtual ~AutogradMetaInterface();
   // True for leaves that ask for a gradient and for results that have a history.
   virtual bool requires_grad() const = 0;
+  // Or moves along a tangent that this thread follows (forward mode).
+  virtual bool is_tracked() const = 0;
 };
 
 // Counts in-place writes; shared by a tensor and its views.
@@ -72,12 +74,21 @@ class C10_API TensorImpl : public intrusive_ptr_target {
   void shallow_assign(const TensorImpl& other);
 
   bool requires_grad() const { return autograd_meta_ && autograd_meta_->requires_grad(); }
+  // Whether backward or forward mode has to know what is done with it.
+  bool is_tracked() const { return autograd_meta_ && autograd_meta_->is_tracked(); }
   AutogradMetaInterface* autograd_meta() const { return autograd_meta_.get(); }
   void set_autograd_meta(std::unique_ptr<AutogradMetaInterface> meta) { autograd_meta_ = std::move(meta); }
 
   VersionCounter& version_counter() { return version_; }
   void set_version_counter(const VersionCounter& version) { version_ = version; }
-  void bump_version() { version_.bump(); }
+  // Throws Error for an inference tensor, unless the thread is in inference mode.
+  void bump_version() {
+    if (C10_UNLIKELY(is_inference_)) return check_inference_write();
+    version_.bump();
+  }
+
+  // Whether it was made in inference mode: such a tensor has no version, and cannot be saved for backward.
+  bool is_inference() const { return is_inference_; }
 
   // A number that Python or C++ code wrote: it takes part in type promotion by category only.
   bool is_wrapped_number() const { return is_wrapped_number_; }
@@ -95,6 +106,7 @@ class C10_API TensorImpl : public intrusive_ptr_target {
 
  private:
   void refresh();
+  void check_inference_write() const;
 
   Storage storage_;
   DimVector sizes_;
@@ -109,6 +121,7 @@ class C10_API TensorImpl : public intrusive_ptr_target {
   bool is_contiguous_ = true;
   bool is_wrapped_number_ = false;
   bool owns_pyobj_ = false;
+  bool is_inference_;
 };
 
 }  // namespace c10

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from torch.autograd import _callbacks
-from torch.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from torch.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_multithreading_enabled as is_multithreading_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled as set_multithreading_enabled,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from torch import Tensor
-    from torch.autograd import functional as functional, graph as graph, profiler as profiler
+    from torch.autograd import forward_ad as forward_ad, functional as functional, graph as graph, profiler as profiler
     from torch.autograd.anomaly_mode import (
         detect_anomaly as detect_anomaly,
         set_detect_anomaly as set_detect_anomaly,
@@ -40,17 +47,19 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"torch.autograd.{_LAZY[name]}"), name)
         globals()[name] = value
         return value
-    if name in ("anomaly_mode", "function", "functional", "grad_mode", "graph", "profiler", "variable"):
+    if name in ("anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "variable"):
         return import_module(f"torch.autograd.{name}")
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
+    if hasattr(value, "output_nr") and isinstance(value, tuple):  # a GradientEdge
+        return (value,)
     return tuple(value) if isinstance(value, (tuple, list)) or hasattr(value, "__next__") else (value,)
 
 
 def _gradients(
-    outputs: tuple[Tensor, ...], gradients: tuple[Tensor | None, ...], create_graph: bool
+    outputs: tuple[Any, ...], gradients: tuple[Tensor | None, ...], is_batched: bool = False
 ) -> tuple[Tensor | None, ...]:
     """Checks the gradients handed in; a missing one is 1 for a scalar output and an error otherwise."""
     import torch
@@ -59,7 +68,9 @@ def _gradients(
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
     result: list[Tensor | None] = []
     for number, (output, gradient) in enumerate(zip(outputs, gradients, strict=True)):
-        if gradient is None:
+        if isinstance(output, tuple):  # a GradientEdge: the engine knows its shape
+            pass
+        elif gradient is None:
             if output.requires_grad:
                 if output.numel() != 1:
                     raise RuntimeError("grad can be implicitly created only for scalar outputs")
@@ -70,7 +81,18 @@ def _gradients(
                 gradient = torch.ones_like(output)
         elif not isinstance(gradient, torch.Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-        elif gradient.shape != output.shape:
+        elif is_batched and gradient.shape[1:] != output.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                "dimension. "
+                "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+                f"mismatch was detected: grad_output[{number}] has a shape of {gradient.shape} and output[{number}] "
+                f"has a "
+                f"shape of {output.shape}. If you only want some tensors in `grad_output` to be considered batched, "
+                f"consider "
+                "using vmap."
+            )
+        elif not is_batched and gradient.shape != output.shape:
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{number}] has a shape of {gradient.shape} and output[{number}] has a "
                 f"shape of {output.shape}."
@@ -99,7 +121,7 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
     outputs = _as_tuple(tensors)
     given = (None,) * len(outputs) if grad_tensors is None else _as_tuple(grad_tensors)
-    gradients = _gradients(outputs, given, create_graph)
+    gradients = _gradients(outputs, given)
     keep = create_graph if retain_graph is None else retain_graph
     _callbacks.run(outputs, gradients, keep, create_graph, wanted, True, True)
 
@@ -118,7 +140,8 @@ def grad(
     """The gradients of `outputs` with respect to `inputs`, without touching any `.grad`.
 
     An input that the outputs do not depend on is an error, unless `allow_unused` (its gradient is None) or
-    `materialize_grads` (zeros).
+    `materialize_grads` (zeros). With `is_grads_batched` the gradients handed in have a first dimension more, and
+    so have the results: one backward runs for each.
     """
     import torch
 
@@ -126,8 +149,6 @@ def grad(
         raise NotImplementedError(
             "only_inputs=False was removed from PyTorch: use backward() to fill .grad of the leaves"
         )
-    if is_grads_batched:
-        raise NotImplementedError("is_grads_batched=True is not supported: call grad() once per gradient")
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
     wanted = _as_tuple(inputs)
@@ -135,11 +156,34 @@ def grad(
         raise ValueError("grad requires non-empty inputs.")
     results = _as_tuple(outputs)
     given = (None,) * len(results) if grad_outputs is None else _as_tuple(grad_outputs)
-    gradients = _gradients(results, given, create_graph)
+    gradients = _gradients(results, given, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
     allowed = materialize_grads if allow_unused is None else allow_unused
-    answer = _callbacks.run(results, gradients, keep, create_graph, wanted, allowed, False)
+    if is_grads_batched:
+        answer = _batch_of_gradients(results, gradients, keep, create_graph, wanted, allowed)
+    else:
+        answer = _callbacks.run(results, gradients, keep, create_graph, wanted, allowed, False)
     if materialize_grads:
         pairs = zip(answer, wanted, strict=True)
         return tuple(torch.zeros_like(tensor) if found is None else found for found, tensor in pairs)
     return tuple(answer)  # type: ignore[arg-type]  # only who allows unused inputs gets None
+
+
+def _batch_of_gradients(
+    outputs: Any, gradients: tuple[Any, ...], keep: bool, create_graph: bool, inputs: Any, allow_unused: bool
+) -> tuple[Tensor | None, ...]:
+    """One backward for each gradient of a batch, the results stacked."""
+    import torch
+
+    sizes = {gradient.shape[0] for gradient in gradients if gradient is not None}
+    if len(sizes) != 1:
+        raise ValueError(f"is_grads_batched=True wants gradients of one batch size, got {sorted(sizes)}")
+    (size,) = sizes
+    found = []
+    for number in range(size):
+        one = tuple(gradient if gradient is None else gradient[number] for gradient in gradients)
+        more = keep or number + 1 < size
+        found.append(_callbacks.run(outputs, one, more, create_graph, inputs, allow_unused, False))
+    if not found:
+        return tuple(torch.zeros((0, *tensor.shape), dtype=tensor.dtype, device=tensor.device) for tensor in inputs)
+    return tuple(None if column[0] is None else torch.stack(column) for column in zip(*found, strict=True))

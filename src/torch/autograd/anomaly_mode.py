@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 import warnings
 
 from torch import _C
@@ -12,7 +13,7 @@ __all__ = ["detect_anomaly", "set_detect_anomaly"]
 class set_detect_anomaly:
     """Anomaly mode, set at once or for a block: a backward in which a node gives nan raises RuntimeError.
 
-    `check_nan=False` looks for nothing. The line of the forward pass is not kept.
+    A warning then shows where in the forward pass the operation was called. `check_nan=False` looks for no nan.
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
@@ -50,7 +51,12 @@ _anomaly: list[tuple[bool, bool]] = [(False, True)]
 
 def _set_anomaly(state: tuple[bool, bool]) -> None:
     _anomaly[0] = state
-    _C._set_nan_check(state[0] and state[1])
+    _C._set_anomaly_mode(*state)
+
+
+def _origin() -> str:
+    """Where the program is, for the node that is being made."""
+    return "".join(traceback.format_stack()[:-1])
 
 
 def is_anomaly_enabled() -> bool:

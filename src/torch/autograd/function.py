@@ -20,7 +20,8 @@ class FunctionCtx:
         self._save(tensors)  # type: ignore[attr-defined]
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Accepted: there is no forward mode that would want them."""
+        """Keeps tensors for `jvp`, where `ctx.saved_tensors` gives them."""
+        self._save_for_forward(tensors)  # type: ignore[attr-defined]
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Declares arguments that forward changed in place; they must be returned, too."""
@@ -45,6 +46,8 @@ class Function(_C._FunctionBase, FunctionCtx):
     _non_differentiable: tuple[Tensor, ...] = ()
     _dirty: tuple[Tensor, ...] = ()
     _materialize_grads: bool = True
+    # For PyTorch's batching; `torch.func.vmap` calls `apply` once for each element here.
+    generate_vmap_rule: bool = False
 
     # To be defined by the subclass ----------------------------------------------------------------
 
@@ -65,6 +68,18 @@ class Function(_C._FunctionBase, FunctionCtx):
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
             "backward mode AD."
         )
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """`jvp(ctx, *tangents)`: tangents of the results from those of the arguments, for forward mode."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """A rule for batches, which nobody needs here: `torch.func.vmap` goes through their elements."""
+        raise NotImplementedError("the vmap staticmethod of this autograd.Function is not implemented")
 
     # Called by the compiled core ------------------------------------------------------------------
 
@@ -89,6 +104,18 @@ class Function(_C._FunctionBase, FunctionCtx):
         return cls.backward(ctx, *grad_outputs)
 
 
+class _RefuseToDifferentiate(Function):
+    """Results that look as if they had a history, and raise when it is asked for."""
+
+    @staticmethod
+    def forward(ctx: Any, wanted: Tensor, *results: Any) -> Any:
+        return tuple(result.view_as(result) if hasattr(result, "view_as") else result for result in results)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorates a backward that uses operations whose own gradients would be wrong: none are recorded in it."""
     from functools import wraps
@@ -97,9 +124,21 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def decorated(ctx: Any, *args: Any) -> Any:
-        if torch.is_grad_enabled() and any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
-            raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
         with torch.no_grad():
-            return function(ctx, *args)
+            results = function(ctx, *args)
+        if not torch.is_grad_enabled() or not any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
+            return results
+        refused = _RefuseToDifferentiate.apply(
+            torch.empty(0, requires_grad=True), *(results if isinstance(results, tuple) else (results,))
+        )
+        return refused if isinstance(results, tuple) else refused[0]
 
     return decorated
+
+
+class InplaceFunction(Function):
+    """A Function with a flag: whether it writes over its argument."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace

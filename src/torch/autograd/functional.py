@@ -1,4 +1,4 @@
-"""Derivatives of functions: products with vectors, Jacobians and Hessians, by one or two backward passes.
+"""Derivatives of functions: products with vectors, Jacobians and Hessians, by backward passes or in forward mode.
 
 A function takes tensors and returns a tensor or a tuple of them. Where it does not depend on an input the derivative is
 zero; `strict=True` makes that an error.
@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.autograd._products import filled, gradients, jacobian_rows, linearized
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from torch import Tensor
 
@@ -26,8 +27,9 @@ def _as_tuple(value: Any, argument: str, function: str) -> tuple[bool, tuple[Ten
         if not isinstance(item, torch.Tensor):
             if is_tuple:
                 raise TypeError(
-                    f"All the values in {argument} given to {function} must be Tensors but the value at index {number} "
-                    f"has type {type(item)}."
+                    f"The {argument} given to {function} must be either a Tensor or a tuple of Tensors but the value "
+                    f"at "
+                    f"index {number} has type {type(item)}."
                 )
             raise TypeError(
                 f"The {argument} given to {function} must be either a Tensor or a tuple of Tensors but the given "
@@ -62,7 +64,9 @@ def _vector(v: Any, like: tuple[Tensor, ...], function: str, name: str) -> tuple
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(
-                f"The vector v can only be None if the {name} is a single Tensor with a single element."
+                "The vector v can only be None if the input to the user-provided function is a single Tensor with a "
+                "single "
+                "element."
                 if name == "input"
                 else "The vector v can only be None if the user-provided function returns a single Tensor with a "
                 "single element."
@@ -71,6 +75,8 @@ def _vector(v: Any, like: tuple[Tensor, ...], function: str, name: str) -> tuple
     _, values = _as_tuple(v, "v", function)
     values = tuple(item.detach() if not item.requires_grad else item for item in values)
     if len(values) != len(like):
+        if len(like) == 1:
+            raise RuntimeError("The given v should contain a single Tensor.")
         raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(values)}.")
     for number, (item, other) in enumerate(zip(values, like, strict=True)):
         if item.shape != other.shape:
@@ -79,33 +85,35 @@ def _vector(v: Any, like: tuple[Tensor, ...], function: str, name: str) -> tuple
     return values
 
 
+_OUTPUT = "The output of the user-provided function is independent of input {}. This is not allowed in strict mode."
+_JACOBIAN = (
+    "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} is "
+    "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
+    "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for "
+    "example)."
+)
+
+
+def _require_all(found: Sequence[Tensor | None], message: str) -> None:
+    """RuntimeError for an input that nothing depends on."""
+    for number, gradient in enumerate(found):
+        if gradient is None:
+            raise RuntimeError(message.format(number))
+
+
 def _grad(
-    outputs: tuple[Tensor, ...], inputs: tuple[Tensor, ...], vectors: Any, create_graph: bool, strict: bool, what: str
+    outputs: tuple[Tensor, ...],
+    inputs: tuple[Tensor, ...],
+    vectors: Any,
+    create_graph: bool,
+    strict: bool,
+    message: str,
 ) -> tuple[Tensor, ...]:
     """The gradients, zeros where there are none."""
-    pairs = [pair for pair in zip(outputs, vectors, strict=True) if pair[0].requires_grad]
-    found: tuple[Tensor | None, ...] = (None,) * len(inputs)
-    if pairs:
-        found = torch.autograd.grad(
-            [output for output, _ in pairs],
-            inputs,
-            [vector for _, vector in pairs],
-            create_graph=create_graph,
-            retain_graph=True,
-            allow_unused=True,
-        )
+    found = gradients(outputs, inputs, vectors, create_graph)
     if strict:
-        for number, gradient in enumerate(found):
-            if gradient is None:
-                raise RuntimeError(
-                    f"The {what} is independent of input {number}. This is not allowed in strict mode."
-                    if what != "outputs"
-                    else f"Output of the user-provided function is independent of input {number}. This is not allowed "
-                    "in strict mode."
-                )
-    return tuple(
-        torch.zeros_like(x) if gradient is None else gradient for x, gradient in zip(inputs, found, strict=True)
-    )
+        _require_all(found, message)
+    return tuple(filled(found, inputs))
 
 
 def _results(values: tuple[Tensor, ...], is_tuple: bool, create_graph: bool) -> Any:
@@ -126,17 +134,22 @@ def vjp(
         is_tuple, fresh = _inputs(inputs, "vjp", create_graph)
         outputs_are_tuple, outputs = _call(func, fresh, "vjp", strict)
         vector = _vector(v, outputs, "vjp", "output")
-        gradients = _grad(outputs, fresh, vector, create_graph, strict, "outputs")
+        gradients = _grad(outputs, fresh, vector, create_graph, strict, _OUTPUT)
     return _results(outputs, outputs_are_tuple, create_graph), _results(gradients, is_tuple, create_graph)
 
 
 def _double_backward(
-    outputs: tuple[Tensor, ...], inputs: tuple[Tensor, ...], vector: tuple[Tensor, ...], strict: bool
+    outputs: tuple[Tensor, ...],
+    inputs: tuple[Tensor, ...],
+    vector: tuple[Tensor, ...],
+    strict: bool,
+    message: str = _OUTPUT,
 ) -> tuple[Tensor, ...]:
     """J v, as the derivative of v'^T J with respect to v'."""
-    weights = tuple(torch.zeros_like(output, requires_grad=True) for output in outputs)
-    gradients = _grad(outputs, inputs, weights, True, strict, "outputs")
-    return _grad(gradients, weights, vector, True, False, "outputs")
+    found, product = linearized(outputs, inputs)
+    if strict:
+        _require_all(found, message)
+    return tuple(filled(product(vector), outputs))
 
 
 def jvp(
@@ -164,8 +177,9 @@ def jacobian(
 ) -> Any:
     """All derivatives: for an output of shape S and an input of shape T a tensor of shape S + T.
 
-    A tuple of outputs, or of inputs, gives a tuple, outputs outside. `vectorize` is accepted; rows are computed one by
-    one. `strategy="forward-mode"` needs `vectorize=True`, as in PyTorch, and gives the same.
+    A tuple of outputs, or of inputs, gives a tuple, outputs outside. Rows are computed one by one, with `vectorize`,
+    too;
+    `strategy="forward-mode"`, which needs it, computes columns, in forward mode.
 
     >>> torch.autograd.functional.jacobian(lambda x: x**2, torch.tensor([1.0, 2.0]))
     tensor([[2., 0.],
@@ -176,31 +190,45 @@ def jacobian(
             'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
             'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
         )
-    if strategy == "forward-mode" and not vectorize:
-        raise NotImplementedError(
-            "Computing Jacobian with `vectorize=False` in forward mode is not supported yet: use vectorize=True"
+    if vectorize and strict:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
+            "Please "
+            "either set `strict=False` or `vectorize=False`."
         )
+    if strategy == "forward-mode":
+        if not vectorize:
+            raise NotImplementedError(
+                'torch.autograd.functional.jacobian: `strategy="forward-mode"` is only supported with '
+                "`vectorize=True`: "
+                "please set `vectorize=True`."
+            )
+        return _forward_jacobian(func, inputs, create_graph)
     with torch.enable_grad():
         is_tuple, fresh = _inputs(inputs, "jacobian", create_graph)
         outputs_are_tuple, outputs = _call(func, fresh, "jacobian", strict)
-        rows: list[tuple[Tensor, ...]] = []
-        for output in outputs:
-            flat = output.reshape(-1)
-            columns: list[list[Tensor]] = [[] for _ in fresh]
-            for position in range(flat.numel()):
-                one = torch.zeros_like(flat)
-                one[position] = 1
-                gradients = _grad((flat,), fresh, (one,), create_graph, strict, "outputs")
-                for column, gradient in zip(columns, gradients, strict=True):
-                    column.append(gradient)
+        rows = []
+        for number, output in enumerate(outputs):
+            found = jacobian_rows(output, fresh, create_graph)
+            if strict:
+                _require_all(found, _OUTPUT.replace("The output", f"Output {number}"))
             rows.append(
                 tuple(
-                    torch.stack(column).view(output.shape + x.shape) if column else x.new_zeros(output.shape + x.shape)
-                    for column, x in zip(columns, fresh, strict=True)
+                    x.new_zeros(output.shape + x.shape) if one is None else one
+                    for one, x in zip(found, fresh, strict=True)
                 )
             )
     kept = tuple(_results(row, is_tuple, create_graph) for row in rows)
     return kept if outputs_are_tuple else kept[0]
+
+
+def _forward_jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool) -> Any:
+    is_tuple, fresh = _inputs(inputs, "jacobian", create_graph)
+    with torch.set_grad_enabled(create_graph):
+        found = torch.func.jacfwd(func, tuple(range(len(fresh))))(*fresh)
+    rows = found if isinstance(found[0], tuple) else (found,)
+    kept = tuple(_results(row, is_tuple, create_graph) for row in rows)
+    return kept if rows is found else kept[0]
 
 
 def _scalar(func: Callable[..., Any], function: str, strict: bool) -> Callable[..., Tensor]:
@@ -237,7 +265,11 @@ def hessian(
     scalar = _scalar(func, "hessian", strict)
 
     def gradient(*values: Tensor) -> Any:
-        return jacobian(scalar, values if is_tuple else values[0], create_graph=True, strict=strict)
+        found = jacobian(scalar, values if is_tuple else values[0], create_graph=True, strict=strict)
+        if strict:
+            rows = found if is_tuple else (found,)
+            _require_all([row if row.requires_grad else None for row in rows], _JACOBIAN)
+        return found
 
     return jacobian(gradient, inputs, create_graph, strict, vectorize=vectorize, strategy=outer_jacobian_strategy)
 
@@ -250,8 +282,8 @@ def vhp(
         is_tuple, fresh = _inputs(inputs, "vhp", create_graph)
         vector = _vector(v, fresh, "vhp", "input")
         output = _scalar(func, "vhp", strict)(*fresh)
-        gradients = _grad((output,), fresh, (torch.ones_like(output),), True, strict, "outputs")
-        product = _grad(gradients, fresh, vector, create_graph, strict, "jacobian of the user-provided function")
+        gradients = _grad((output,), fresh, (torch.ones_like(output),), True, strict, _OUTPUT)
+        product = _grad(gradients, fresh, vector, create_graph, strict, _JACOBIAN)
     return _results((output,), False, create_graph), _results(product, is_tuple, create_graph)
 
 
@@ -263,6 +295,6 @@ def hvp(
         is_tuple, fresh = _inputs(inputs, "hvp", create_graph)
         vector = _vector(v, fresh, "hvp", "input")
         output = _scalar(func, "hvp", strict)(*fresh)
-        gradients = _grad((output,), fresh, (torch.ones_like(output),), True, strict, "outputs")
-        product = _double_backward(gradients, fresh, vector, strict)
+        gradients = _grad((output,), fresh, (torch.ones_like(output),), True, strict, _OUTPUT)
+        product = _double_backward(gradients, fresh, vector, strict, _JACOBIAN)
     return _results((output,), False, create_graph), _results(product, is_tuple, create_graph)

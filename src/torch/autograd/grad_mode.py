@@ -147,3 +147,29 @@ class inference_mode(_Switch):
 def is_inference_mode_enabled() -> bool:
     """Whether `inference_mode` is on in this thread."""
     return _C._is_inference_mode_enabled()
+
+
+class set_multithreading_enabled(_Switch):
+    """Accepted: backward runs on the thread that calls it, whatever is said here."""
+
+    def __init__(self, mode: bool) -> None:
+        self._before = _multithreading[0]
+        self.mode = mode
+        _multithreading[0] = mode
+
+    def _again(self) -> _Switch:
+        return set_multithreading_enabled(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        _multithreading[0] = self._before
+
+
+_multithreading = [True]
+
+
+def is_multithreading_enabled() -> bool:
+    """What `set_multithreading_enabled` was told last."""
+    return _multithreading[0]

@@ -9,28 +9,35 @@ import torch
 from torch import _C
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from torch import Tensor
 
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
+    "increment_version",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
+    "set_warn_on_accumulate_grad_stream_mismatch",
 ]
 
 Node = _C.Node
 
 
 class GradientEdge(NamedTuple):
-    """Where a tensor's gradient comes in: a node, and the number of its input."""
+    """Where a tensor's gradient comes in: a node, and the number of its input.
+
+    `backward` and `grad` take one in the place of a tensor; so memory of the tensor may go.
+    """
 
     node: Any
     output_nr: int
+    ownership_token: Any = None
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -42,6 +49,18 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         with torch.enable_grad():
             node = tensor.view_as(tensor).grad_fn.next_functions[0][0]
     return GradientEdge(node, tensor.output_nr)
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Counts an in-place write that torch has not seen, so that backward notices it."""
+    if not isinstance(tensor, torch.Tensor) and not hasattr(tensor, "__iter__"):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    for one in (tensor,) if isinstance(tensor, torch.Tensor) else tensor:
+        _C._increment_version(one)
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Accepted: gradients are accumulated on the stream of the backward, so nothing can mismatch."""
 
 
 class saved_tensors_hooks:
@@ -59,12 +78,16 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
+        global _active
         if _disabled:
             raise RuntimeError(_disabled[-1])
         _C._push_saved_tensor_hooks(self.pack_hook, self.unpack_hook)
+        _active += 1
 
     def __exit__(self, *exception: object) -> None:
+        global _active
         _C._pop_saved_tensor_hooks()
+        _active -= 1
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -83,16 +106,33 @@ class save_on_cpu(saved_tensors_hooks):
 
 
 _disabled: list[str] = []
+_active = 0
 
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """A block in which `saved_tensors_hooks` raises RuntimeError with this message."""
+    """A block in which `saved_tensors_hooks` raises RuntimeError with this message; inside of one it raises at once."""
+    if _active:
+        raise RuntimeError(error_message)
     _disabled.append(error_message)
     try:
         yield
     finally:
         _disabled.pop()
+
+
+class _AllowMutationOnSavedContext:
+    """What `allow_mutation_on_saved_tensors` gives: `clear()` does nothing, the copies belong to the graph."""
+
+    def clear(self) -> None:
+        """Nothing is kept outside of the graph."""
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
+    """A block in which tensors that operators save may be written in place afterwards: what is saved is a copy."""
+    with saved_tensors_hooks(lambda tensor: tensor.clone(), lambda copy: copy):
+        yield _AllowMutationOnSavedContext()
 
 
 class _MultiHandle:
@@ -115,23 +155,25 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], 
     """Calls `fn` once in a backward: with all gradients when the last has come ("all"), or with the first ("any")."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    found: list[Tensor | None] = [None] * len(tensors)
-    count = 0
+    nodes = [get_gradient_edge(tensor).node for tensor in tensors]
+    # What has come, by the number of the backward.
+    found: dict[int, list[Tensor | None]] = {}
+    missing: dict[int, int] = {}
 
     def hook_for(place: int) -> Callable[[Tensor], None]:
         def hook(gradient: Tensor) -> None:
-            nonlocal count
-            count += 1
-            found[place] = gradient
-            if mode == "any":
-                if count == 1:
+            task = _C._current_graph_task_id()
+            if task not in found:
+                found.clear()
+                missing.clear()
+                found[task] = [None] * len(tensors)
+                missing[task] = sum(map(_C._will_engine_execute_node, nodes))
+                if mode == "any":
                     fn(gradient)
-                if count == len(tensors):
-                    count = 0
-            elif count == len(tensors):
-                given = list(found)
-                count, found[:] = 0, [None] * len(tensors)
-                fn(given)
+            found[task][place] = gradient
+            missing[task] -= 1
+            if mode == "all" and missing[task] == 0:
+                fn(found[task])
 
         return hook
 

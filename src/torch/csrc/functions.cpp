@@ -19,8 +19,6 @@ namespace torch::python {
 
 namespace {
 
-thread_local bool inference_mode = false;
-
 bool read_bool(PyObject* value, const char* name) {
   if (!PyBool_Check(value)) {
     raise(PyExc_TypeError, std::string(name) + " expected a bool, but got " + type_name(value));
@@ -46,10 +44,10 @@ PyObject* set_grad_enabled(PyObject*, PyObject* value) {
     return new_none();
   });
 }
-PyObject* is_inference_mode(PyObject*, PyObject*) { return new_bool(inference_mode); }
+PyObject* is_inference_mode(PyObject*, PyObject*) { return new_bool(c10::InferenceMode::is_enabled()); }
 PyObject* set_inference_mode(PyObject*, PyObject* value) {
   return guarded([&] {
-    inference_mode = read_bool(value, "_set_inference_mode");
+    c10::InferenceMode::set_enabled(read_bool(value, "_set_inference_mode"));
     return new_none();
   });
 }

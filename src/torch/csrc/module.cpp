@@ -66,6 +66,7 @@ PyObject* make_module() {
   register_numpy(self);
   register_tensor(self);
   register_engine(self);
+  register_forward_mode(self);
   register_function_base(self);
   register_functions(self);
   checked(PyModule_AddFunctions(self, global_functions));

@@ -1,11 +1,11 @@
 """Functions of functions: derivatives, batching, and modules as functions of their parameters.
 
 Everything is built on `torch.autograd`, so results are differentiable again and may be nested. `vmap` calls a function
-once for each element and stacks what it returns: the meaning is PyTorch's, the speed is that of the loop. `jvp` and
-`jacfwd` take two backward passes.
+once for each element and stacks what it returns: the meaning is PyTorch's, the speed is that of the loop. `jvp`, and
+`jacfwd`, which calls it for each column, are forward mode.
 """
 
-from torch.func._modules import functional_call, stack_module_state
+from torch.func._modules import debug_unwrap, functional_call, replace_all_batch_norm_modules_, stack_module_state
 from torch.func._transforms import (
     functionalize,
     grad,
@@ -20,6 +20,7 @@ from torch.func._transforms import (
 from torch.func._vmap import vmap
 
 __all__ = [
+    "debug_unwrap",
     "functional_call",
     "functionalize",
     "grad",
@@ -29,6 +30,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

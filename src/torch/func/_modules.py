@@ -61,6 +61,20 @@ def stack_module_state(models: Sequence[nn.Module] | nn.ModuleList) -> tuple[dic
     return parameters, buffers
 
 
+def replace_all_batch_norm_modules_(root: nn.Module) -> nn.Module:
+    """`root`, whose batch normalisations keep no running statistics from now on: `vmap` cannot write them."""
+    for module in root.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.track_running_stats = False
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+    return root
+
+
+def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
+    """The tensor: transforms put no wrapper around it here."""
+    return tensor
+
+
 def _stack(tensors: list[Any], name: str) -> Any:
     wanted = [tensor.requires_grad for tensor in tensors]
     if any(wanted) != all(wanted):

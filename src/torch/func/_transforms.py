@@ -6,6 +6,9 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import _C
+from torch.autograd import forward_ad
+from torch.autograd._products import basis, filled, gradients as products, jacobian_rows, linearized
 from torch.utils import _pytree as pytree
 
 if TYPE_CHECKING:
@@ -22,8 +25,10 @@ def _fresh(tree: Any, function: str) -> tuple[Any, list[Tensor]]:
     leaves, spec = pytree.tree_flatten(tree)
     for leaf in leaves:
         if not isinstance(leaf, torch.Tensor):
-            raise ValueError(f"{function}: Expected all inputs to be Tensors, but got {type(leaf)}")
-    made = [leaf.view_as(leaf) if leaf.requires_grad else leaf.detach().requires_grad_() for leaf in leaves]
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
+        if not (leaf.is_floating_point() or leaf.is_complex()):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    made = [leaf.view_as(leaf) if leaf.requires_grad else _C._detach_history(leaf).requires_grad_() for leaf in leaves]
     return pytree.tree_unflatten(made, spec), made
 
 
@@ -48,28 +53,20 @@ def _finish(tree: Any, fresh: Iterable[Tensor]) -> Any:
     inner = {id(leaf) for leaf in fresh if leaf.is_leaf}
 
     def strip(leaf: Any) -> Any:
-        if not isinstance(leaf, torch.Tensor) or not leaf.requires_grad:
+        if not isinstance(leaf, torch.Tensor):
             return leaf
-        if leaf.is_leaf:
-            return leaf.detach() if id(leaf) in inner else leaf
-        return leaf if _is_wanted_outside(leaf, inner) else leaf.detach()
+        is_kept = not leaf.requires_grad or (id(leaf) not in inner if leaf.is_leaf else _is_wanted_outside(leaf, inner))
+        result = leaf if is_kept else leaf.detach()
+        for level, tangent in _C._tangents(leaf):
+            _C._set_tangent(result, strip(tangent), level)
+        return result
 
     return pytree.tree_map(strip, tree)
 
 
 def _gradients(outputs: list[Tensor], inputs: list[Tensor], vectors: list[Tensor]) -> list[Tensor]:
     """The gradients, recorded themselves; zeros where there are none."""
-    pairs = [pair for pair in zip(outputs, vectors, strict=True) if pair[0].requires_grad]
-    found: tuple[Any, ...] = (None,) * len(inputs)
-    if pairs:
-        found = torch.autograd.grad(
-            [output for output, _ in pairs],
-            inputs,
-            [vector for _, vector in pairs],
-            create_graph=True,
-            allow_unused=True,
-        )
-    return [torch.zeros_like(x) if gradient is None else gradient for x, gradient in zip(inputs, found, strict=True)]
+    return filled(products(outputs, inputs, vectors), inputs)
 
 
 def _split(argnums: int | tuple[int, ...], args: tuple[Any, ...], function: str) -> tuple[Any, tuple[int, ...]]:
@@ -118,7 +115,7 @@ def grad_and_value(
                 output, aux = _unpack_aux(output, "grad_and_value(f)(*args)")
             if not isinstance(output, torch.Tensor):
                 raise RuntimeError(
-                    f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got type {type(output)}"
+                    f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}"
                 )
             if output.dim() != 0:
                 raise RuntimeError(
@@ -165,7 +162,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         outputs, spec = pytree.tree_flatten(output)
         for leaf in outputs:
             if not isinstance(leaf, torch.Tensor):
-                raise RuntimeError(f"vjp(f, *primals): Expected f(*primals) to return only tensors, got {type(leaf)}")
+                raise RuntimeError(
+                    f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"
+                )
 
     def product(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         vectors, given = pytree.tree_flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
@@ -175,18 +174,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 f"function. cotangents: {given}, primal output: {spec}"
             )
         with torch.enable_grad():
-            pairs = [pair for pair in zip(outputs, vectors, strict=True) if pair[0].requires_grad]
-            found: tuple[Any, ...] = (None,) * len(fresh)
-            if pairs:
-                found = torch.autograd.grad(
-                    [one for one, _ in pairs],
-                    fresh,
-                    [two for _, two in pairs],
-                    create_graph=True,
-                    retain_graph=True,
-                    allow_unused=True,
-                )
-            gradients = [torch.zeros_like(x) if value is None else value for x, value in zip(fresh, found, strict=True)]
+            gradients = _gradients(outputs, fresh, vectors)
         result = pytree.tree_unflatten(gradients, pytree.tree_structure(primals))
         return _finish(result, fresh)
 
@@ -199,119 +187,98 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
 
     With `has_aux`: (value, change, aux). `strict` makes it an error if the value does not depend on the primals.
     """
-    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
-        raise RuntimeError(
-            f"jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call "
-            f"f(*primals). Got {type(primals)}"
-        )
+    for name, values in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(values, tuple):
+            raise RuntimeError(
+                f"jvp(f, primals, tangents): Expected {name} to be a tuple. E.g. it should be valid to call "
+                f"f(*primals)."
+            )
+        for leaf in pytree.tree_leaves(values):
+            if not isinstance(leaf, torch.Tensor):
+                raise RuntimeError(
+                    f"jvp(f, primals, tangents): Expected {name} to only contain Tensors, got {type(leaf)}"
+                )
     if pytree.tree_structure(primals) != pytree.tree_structure(tangents):
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure."
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
+            "example, if "
+            "primals is a tuple of 3 tensors, tangents also must be. Got primals with structure "
+            f"{pytree.tree_structure(primals)} and tangents with structure {pytree.tree_structure(tangents)}"
         )
-    with torch.enable_grad():
-        tree, fresh = _fresh(primals, "jvp")
-        output = func(*tree)
+    if not pytree.tree_leaves(primals):
+        raise RuntimeError("jvp(f, primals, tangents): Expected primals to contain at least one Tensor.")
+    level = _C._enter_dual_level(True)
+    try:
+        leaves, spec = pytree.tree_flatten(primals)
+        pairs = zip(leaves, pytree.tree_leaves(tangents), strict=True)
+        # Copies, because writes in place change tangents, too.
+        duals = [forward_ad._make_dual(primal, tangent.clone(), level) for primal, tangent in pairs]
+        output = func(*pytree.tree_unflatten(duals, spec))
         aux = None
         if has_aux:
             output, aux = _unpack_aux(output, "jvp(f, primals, tangents)")
         outputs, spec = pytree.tree_flatten(output)
-        if strict and not all(leaf.requires_grad for leaf in outputs):
-            raise RuntimeError("jvp(f, primals, tangents, strict=True): an output does not depend on the inputs")
-        weights = [torch.zeros_like(leaf, requires_grad=True) for leaf in outputs]
-        gradients = _gradients(outputs, fresh, weights)
-        moved = _gradients(gradients, weights, pytree.tree_leaves(tangents))
-    changes = pytree.tree_unflatten(moved, spec)
-    own = [*fresh, *weights]
-    result = (_finish(output, own), _finish(changes, own))
-    return (*result, _finish(aux, own)) if has_aux else result
+        for leaf in outputs:
+            if not isinstance(leaf, torch.Tensor):
+                raise RuntimeError(
+                    f"jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type "
+                    f"{type(leaf)}"
+                )
+        unpacked = [_C._unpack_dual(leaf, level) for leaf in outputs]
+        if strict and any(change is None for _, change in unpacked):
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+                "allowed with strict=True."
+            )
+        changes = filled([change for _, change in unpacked], [value for value, _ in unpacked])
+        result = (
+            pytree.tree_unflatten([value for value, _ in unpacked], spec),
+            pytree.tree_unflatten(changes, spec),
+        )
+        still = pytree.tree_map_only(torch.Tensor, lambda leaf: _C._unpack_dual(leaf, level)[0], aux)
+    finally:
+        _C._exit_dual_level(level)
+    return (*result, still) if has_aux else result
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """The function's value, and the function of its changes along tangents, which has the same values each time."""
-    value = func(*primals)
-    return value, lambda *tangents: jvp(func, primals, tangents)[1]
+    """The function's value, and the function of its changes along tangents: `func` runs once, its graph is kept."""
+    with torch.enable_grad():
+        tree, fresh = _fresh(primals, "linearize")
+        output = func(*tree)
+        outputs, spec = pytree.tree_flatten(output)
+        _, product = linearized(outputs, fresh)
+
+    def change(*tangents: Any) -> Any:
+        leaves, given = pytree.tree_flatten(tangents)
+        if given != pytree.tree_structure(primals):
+            raise RuntimeError(
+                f"Expected the tangents {given} to have the same argspec as the primals "
+                f"{pytree.tree_structure(primals)}"
+            )
+        for number, (tangent, primal) in enumerate(zip(leaves, fresh, strict=True)):
+            for what in ("shape", "device", "dtype"):
+                one, other = getattr(tangent, what), getattr(primal, what)
+                if one != other:
+                    raise RuntimeError(
+                        f"tangent:{number} with {what} {one} in flattened pytree doesn't match the {what} {other} of "
+                        f"the "
+                        "corresponding primal."
+                    )
+        with torch.enable_grad():
+            moved = filled(product(leaves), outputs)
+        return _finish(pytree.tree_unflatten(moved, spec), fresh)
+
+    return _finish(output, fresh), change
 
 
 # ---------------------------------------------------------------------- Jacobians
 
 
-def _basis(like: Tensor) -> list[Tensor]:
-    """Tensors shaped like `like` with one 1 each."""
-    count = like.numel()
-    return [one.view(like.shape) for one in torch.eye(count, dtype=like.dtype, device=like.device)]
-
-
-def _jacobian(
-    func: Callable[..., Any], argnums: int | tuple[int, ...], has_aux: bool, rows: Callable[..., Any], name: str
-) -> Callable[..., Any]:
-    @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with torch.enable_grad():
-            chosen, places = _split(argnums, args, name)
-            tree, fresh = _fresh(chosen, name)
-            output = func(*_put(args, places, (tree,) if isinstance(argnums, int) else tree), **kwargs)
-            aux = None
-            if has_aux:
-                output, aux = _unpack_aux(output, f"{name}(f)(*args)")
-            outputs, spec = pytree.tree_flatten(output)
-            inner = pytree.tree_structure(chosen)
-            parts = [pytree.tree_unflatten(row, inner) for row in rows(outputs, fresh)]
-        result = _finish(pytree.tree_unflatten(parts, spec), fresh)
-        return (result, _finish(aux, fresh)) if has_aux else result
-
-    return wrapped
-
-
-def _reverse_rows(outputs: list[Tensor], inputs: list[Tensor]) -> list[list[Tensor]]:
-    rows = []
-    for output in outputs:
-        found = []
-        for one in _basis(output):
-            if output.requires_grad:
-                gradients: Any = torch.autograd.grad(
-                    output, inputs, one, create_graph=True, retain_graph=True, allow_unused=True
-                )
-            else:
-                gradients = [None] * len(inputs)
-            found.append([torch.zeros_like(x) if g is None else g for x, g in zip(inputs, gradients, strict=True)])
-        rows.append(
-            [
-                torch.stack([each[place] for each in found]).view(output.shape + x.shape)
-                if found
-                else x.new_zeros(output.shape + x.shape)
-                for place, x in enumerate(inputs)
-            ]
-        )
-    return rows
-
-
-def _forward_rows(outputs: list[Tensor], inputs: list[Tensor]) -> list[list[Tensor]]:
-    weights = [torch.zeros_like(output, requires_grad=True) for output in outputs]
-    gradients = []
-    for output, weight in zip(outputs, weights, strict=True):
-        found: Any = [None] * len(inputs)
-        if output.requires_grad:
-            found = torch.autograd.grad(output, inputs, weight, create_graph=True, retain_graph=True, allow_unused=True)
-        gradients.append(found)
-    rows = []
-    for output, weight, found in zip(outputs, weights, gradients, strict=True):
-        row = []
-        for x, gradient in zip(inputs, found, strict=True):
-            columns = []
-            for one in _basis(x):
-                moved = None
-                if gradient is not None and gradient.requires_grad:
-                    (moved,) = torch.autograd.grad(
-                        gradient, weight, one, create_graph=True, retain_graph=True, allow_unused=True
-                    )
-                columns.append(torch.zeros_like(output) if moved is None else moved)
-            row.append(
-                torch.stack(columns, -1).view(output.shape + x.shape)
-                if columns
-                else x.new_zeros(output.shape + x.shape)
-            )
-        rows.append(row)
-    return rows
+def _jacobian(parts: list[list[Tensor]], chosen: Any, spec: Any) -> Any:
+    """The derivatives of each output by each input, nested as the outputs are and, inside, as the inputs."""
+    inner = pytree.tree_structure(chosen)
+    return pytree.tree_unflatten([pytree.tree_unflatten(row, inner) for row in parts], spec)
 
 
 def jacrev(
@@ -330,7 +297,34 @@ def jacrev(
     tensor([[1., 0.],
             [0., 1.]])
     """
-    return _jacobian(func, argnums, has_aux, _reverse_rows, "jacrev")
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        with torch.enable_grad():
+            chosen, places = _split(argnums, args, "jacrev")
+            tree, fresh = _fresh(chosen, "jacrev")
+            output = func(*_put(args, places, (tree,) if isinstance(argnums, int) else tree), **kwargs)
+            aux = None
+            if has_aux:
+                output, aux = _unpack_aux(output, "jacrev(f)(*args)")
+            outputs, spec = pytree.tree_flatten(output)
+            for one in outputs:
+                if not isinstance(one, torch.Tensor):
+                    raise RuntimeError(
+                        f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type "
+                        f"{type(one)}"
+                    )
+            parts = [
+                [
+                    x.new_zeros(one.shape + x.shape) if rows is None else rows
+                    for rows, x in zip(jacobian_rows(one, fresh), fresh, strict=True)
+                ]
+                for one in outputs
+            ]
+        result = _finish(_jacobian(parts, chosen, spec), fresh)
+        return (result, _finish(aux, fresh)) if has_aux else result
+
+    return wrapped
 
 
 def jacfwd(
@@ -340,8 +334,44 @@ def jacfwd(
     *,
     randomness: str = "error",
 ) -> Callable[..., Any]:
-    """The same derivatives, with one pass for each element of the argument."""
-    return _jacobian(func, argnums, has_aux, _forward_rows, "jacfwd")
+    """The same derivatives in forward mode: `func` runs once for each element of the arguments.
+
+    `randomness` says nothing here: every run draws its own random numbers.
+    """
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        chosen, places = _split(argnums, args, "jacfwd")
+        leaves, inner = pytree.tree_flatten(chosen)
+
+        def of_leaves(*values: Any) -> Any:
+            tree = pytree.tree_unflatten(list(values), inner)
+            return func(*_put(args, places, (tree,) if isinstance(argnums, int) else tree), **kwargs)
+
+        still = [torch.zeros_like(leaf) for leaf in leaves]
+        columns: list[list[Any]] = []
+        for place, leaf in enumerate(leaves):
+            columns.append([])
+            for one in basis(leaf):
+                tangents = tuple(one if other == place else zero for other, zero in enumerate(still))
+                columns[-1].append(jvp(of_leaves, tuple(leaves), tangents, has_aux=has_aux))
+        known = next((column[0] for column in columns if column), None)
+        if known is None:  # of nothing: the results still have shapes
+            known = jvp(of_leaves, tuple(leaves), tuple(still), has_aux=has_aux)
+        outputs, spec = pytree.tree_flatten(known[0])
+        parts = [
+            [
+                torch.stack([pytree.tree_leaves(each[1])[number] for each in column], -1).view(one.shape + leaf.shape)
+                if column
+                else one.new_zeros(one.shape + leaf.shape)
+                for column, leaf in zip(columns, leaves, strict=True)
+            ]
+            for number, one in enumerate(outputs)
+        ]
+        result = _jacobian(parts, chosen, spec)
+        return (result, known[2]) if has_aux else result
+
+    return wrapped
 
 
 def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:

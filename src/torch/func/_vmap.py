@@ -23,8 +23,9 @@ def vmap(
     """The function over all elements of a batch: `in_dims` are the dimensions to go along, `out_dims` where results go.
 
     `in_dims` is a number for all arguments, or nested as they are; None stands for an argument that every element gets
-    whole. `randomness` "same" gives every element the same random numbers, "different" and "error" their own (PyTorch
-    refuses random numbers under "error"). The function is called once for each element; `chunk_size` changes nothing.
+    whole, as it does keyword arguments. Under `randomness` "same" every element gets the same random numbers, under
+    "different" its own, and under "error" drawing some is a RuntimeError. The function is called once for each element,
+    so it may look at values, and `chunk_size` changes nothing.
 
     >>> torch.func.vmap(torch.dot)(torch.ones(2, 3), torch.arange(6.0).reshape(2, 3))
     tensor([ 3., 12.])
@@ -38,31 +39,27 @@ def vmap(
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         name = getattr(func, "__name__", repr(func))
         leaves, dims, spec = _batched(in_dims, args, name)
-        more, more_spec = pytree.tree_flatten(kwargs)
-        more_dims: list[int | None] = [0 if isinstance(leaf, torch.Tensor) else None for leaf in more]
-        size = _batch_size(leaves + more, dims + more_dims, name)
-        state = torch.get_rng_state() if randomness == "same" else None
+        _check_out_dims(out_dims, name)
+        size = _batch_size(leaves, dims, name)
+        state = None if randomness == "different" else torch.get_rng_state()
+        # Of an empty batch an element of zeros tells what results look like.
+        elements = [_elements(leaf, dim, size) for leaf, dim in zip(leaves, dims, strict=True)]
         results: list[list[Any]] = []
         out_spec: Any = None
-        for index in range(size):
-            if state is not None:
+        for picked in zip(*elements, strict=True):
+            if state is not None and randomness == "same":
                 torch.set_rng_state(state)
-            picked = [_pick(leaf, dim, index) for leaf, dim in zip(leaves + more, dims + more_dims, strict=True)]
-            inner = pytree.tree_unflatten(picked[: len(leaves)], spec)
-            result = func(*inner, **pytree.tree_unflatten(picked[len(leaves) :], more_spec))
+            result = func(*pytree.tree_unflatten(list(picked), spec), **kwargs)
+            if state is not None and randomness == "error" and not torch.equal(state, torch.get_rng_state()):
+                raise RuntimeError(
+                    "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+                    "'different' randomness flags on vmap or perform the randomness operation out of vmap"
+                )
             flat, out_spec = pytree.tree_flatten(result)
-            for leaf in flat:
-                if not isinstance(leaf, torch.Tensor):
-                    raise ValueError(
-                        f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. Did you mean to "
-                        f"set out_dims= to None for output?"
-                    )
             results.append(flat)
         where = _output_dims(out_dims, out_spec, name)
-        stacked = [
-            column[0] if dim is None else torch.stack(column, _wrap(dim, column[0].dim() + 1))
-            for column, dim in zip(map(list, zip(*results, strict=True)), where, strict=True)
-        ]
+        columns = map(list, zip(*results, strict=True))
+        stacked = [_joined(column, dim, size, name) for column, dim in zip(columns, where, strict=True)]
         return pytree.tree_unflatten(stacked, out_spec)
 
     return wrapped
@@ -72,8 +69,42 @@ def _wrap(dim: int, dimensions: int) -> int:
     return dim + dimensions if dim < 0 else dim
 
 
-def _pick(leaf: Any, dim: int | None, index: int) -> Any:
-    return leaf if dim is None else leaf.select(dim, index)
+def _elements(leaf: Any, dim: int | None, size: int) -> list[Any]:
+    if dim is None:
+        return [leaf] * max(size, 1)
+    if size == 0:
+        return [leaf.new_zeros(leaf.shape[:dim] + leaf.shape[dim + 1 :])]
+    return list(leaf.unbind(dim))
+
+
+def _joined(column: list[Any], dim: int | None, size: int, name: str) -> Any:
+    """The results of all elements as one."""
+    first = column[0]
+    if dim is None:
+        if isinstance(first, torch.Tensor) and not all(first is one or torch.equal(first, one) for one in column):
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        return first
+    if not isinstance(first, torch.Tensor):
+        raise ValueError(
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(first)}. Did you mean to set "
+            f"out_dims= to "
+            "None for output?"
+        )
+    dimensions = first.dim() + 1
+    if not -dimensions <= dim < dimensions:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-dimensions}, {dimensions - 1}], but got {dim})"
+        )
+    return torch.stack(column[:size] or column, _wrap(dim, dimensions)).narrow(_wrap(dim, dimensions), 0, size)
+
+
+def _check_out_dims(out_dims: Any, name: str) -> None:
+    leaves = pytree.tree_leaves(out_dims) if out_dims is not None else []
+    if not all(isinstance(leaf, int) or leaf is None for leaf in leaves):
+        raise ValueError(
+            f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+            "representing where in the outputs the vmapped dimension should appear."
+        )
 
 
 def _batched(in_dims: Any, args: tuple[Any, ...], name: str) -> tuple[list[Any], list[int | None], Any]:
@@ -103,7 +134,8 @@ def _batched(in_dims: Any, args: tuple[Any, ...], name: str) -> tuple[list[Any],
         if not isinstance(dim, int):
             raise ValueError(
                 f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for an input but in_dim must be "
-                "either an integer dimension or None."
+                f"either an "
+                "integer dimension or None."
             )
         if not isinstance(leaf, torch.Tensor):
             raise ValueError(
@@ -129,8 +161,6 @@ def _batch_size(leaves: list[Any], dims: list[int | None], name: str) -> int:
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension"
         )
-    if sizes[0] == 0:
-        raise ValueError("vmap over a batch of no elements: the function is never called, so its results are unknown")
     return int(sizes[0])
 
 

@@ -11,7 +11,7 @@ namespace torch::autograd {
 namespace {
 
 using at::native::columns_of;
-using at::native::needs_gradient;
+using at::native::is_differentiated;
 using at::native::rows_of;
 
 Tensor H(const Tensor& matrices) { return at::adjoint(matrices); }
@@ -164,7 +164,7 @@ namespace {
 
 // A^-H grad, or grad A^-H: by the factors at hand, or, where it is to be differentiated again, from A itself.
 Tensor solve_adjoint_system(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, bool left) {
-  if (needs_gradient(grad) || needs_gradient(A)) return std::get<0>(at::linalg_solve_ex(H(A), grad, left));
+  if (is_differentiated(grad) || is_differentiated(A)) return std::get<0>(at::linalg_solve_ex(H(A), grad, left));
   return at::linalg_lu_solve(LU, pivots, grad, left, /*adjoint=*/true);
 }
 

@@ -1,6 +1,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <aten/ATen.h>
+#include <c10/core/Extents.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -40,6 +41,11 @@ variable_list run(const variable_list& outputs, const variable_list& given, cons
   return Engine::execute(roots, std::move(grads), targets, options);
 }
 
+void check_used(const at::Tensor& gradient, size_t index, bool allow_unused) {
+  TORCH_CHECK(allow_unused || gradient.defined(), "The differentiated Tensor at index ", index,
+              " appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
+}
+
 edge_list edges_of_inputs(const variable_list& inputs) {
   edge_list edges;
   for (const at::Tensor& input : inputs) {
@@ -62,6 +68,20 @@ void backward(const variable_list& tensors, const variable_list& grad_tensors,
       {retain_graph.value_or(create_graph), create_graph, /*accumulate=*/true});
 }
 
+variable_list run_backward(const edge_list& roots, variable_list grads, const edge_list& targets, BackwardOptions options,
+                           bool allow_unused) {
+  TORCH_CHECK(grads.size() == roots.size(), "got ", roots.size(), " tensors and ", grads.size(), " gradients");
+  for (size_t index = 0; index < roots.size(); ++index) {
+    if (grads[index].defined()) continue;
+    const InputMetadata& result = roots[index].function->input_metadata()[roots[index].input_nr];
+    TORCH_CHECK(c10::checked_numel(result.sizes) == 1, "grad can be implicitly created only for scalar outputs");
+    grads[index] = at::ones(result.sizes, result.options);
+  }
+  variable_list gradients = Engine::execute(roots, std::move(grads), targets, options);
+  for (size_t index = 0; index < gradients.size() && !options.accumulate; ++index) check_used(gradients[index], index, allow_unused);
+  return gradients;
+}
+
 variable_list grad(const variable_list& outputs, const variable_list& inputs,
                    const variable_list& grad_outputs, std::optional<bool> retain_graph, bool create_graph,
                    bool allow_unused) {
@@ -69,9 +89,7 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs,
   variable_list gradients = run(outputs, grad_outputs, edges_of_inputs(inputs),
                                 {retain_graph.value_or(create_graph), create_graph, /*accumulate=*/false});
   for (size_t index = 0; index < gradients.size(); ++index) {
-    TORCH_CHECK(allow_unused || gradients[index].defined(), "The differentiated Tensor at index ", index,
-                " appears to not have been used in the graph. Set allow_unused=True if this "
-                "is the desired behavior.");
+    check_used(gradients[index], index, allow_unused);
   }
   return gradients;
 }

@@ -2,7 +2,7 @@
 // backward() and grad(): the two ways to ask for gradients. The messages of their errors are those of
 // torch.autograd.
 
-#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/engine.h>
 
 #include <optional>
 
@@ -21,5 +21,9 @@ TORCH_API variable_list grad(const variable_list& outputs, const variable_list& 
                              const variable_list& grad_outputs = {},
                              std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                              bool allow_unused = false);
+
+// The same from and to edges of the graph. A root without a gradient must belong to a tensor of one element.
+TORCH_API variable_list run_backward(const edge_list& roots, variable_list grads, const edge_list& targets,
+                                     BackwardOptions options, bool allow_unused);
 
 }  // namespace torch::autograd

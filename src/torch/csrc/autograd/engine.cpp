@@ -4,9 +4,11 @@
 #include <torch/csrc/autograd/engine.h>
 
 #include <aten/ATen.h>
+#include <c10/util/Warning.h>
 #include <torch/csrc/autograd/input_buffer.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <atomic>
 #include <queue>
 #include <unordered_map>
 #include <unordered_set>
@@ -15,6 +17,7 @@ namespace torch::autograd {
 
 namespace {
 
+thread_local bool anomaly_mode = false;
 thread_local bool nan_check = false;
 
 // Where a backward starts: hands its gradients to the roots.
@@ -57,6 +60,8 @@ class GraphTask {
 
   variable_list run(const std::shared_ptr<Node>& root, const edge_list& targets);
   bool is_selective() const { return selective_; }
+  bool will_run(const Node& node) const { return selective_ ? is_asked_for(node) : states_.count(&node) != 0; }
+  int64_t number() const { return number_; }
   bool is_asked_for(const Node& node) const {
     const auto state = states_.find(&node);
     return state != states_.end() && (state->second.leads_to_target || !state->second.captures.empty());
@@ -70,6 +75,8 @@ class GraphTask {
 
   BackwardOptions options_;
   bool selective_;
+  int64_t number_ = next_number_++;
+  inline static std::atomic<int64_t> next_number_{0};
   variable_list captured_;
   std::unordered_map<const Node*, NodeState> states_;
   std::priority_queue<Ready, std::vector<Ready>, RunsLater> ready_;
@@ -197,6 +204,16 @@ void check_for_nan(const Node& node, const variable_list& outputs) {
   }
 }
 
+// Says which operation a failing node belongs to.
+void warn_of(const Node& node) {
+  const std::string origin = node.origin();
+  TORCH_WARN("Error detected in ", node.name(), ". ",
+             origin.empty() ? "No forward pass information available. Enable detect anomaly during forward pass for more "
+                              "information."
+                            : "Traceback of forward call that caused the error:\n",
+             origin);
+}
+
 void check_outputs(const Node& node, variable_list& outputs) {
   const size_t expected = node.num_outputs();
   // A custom function may return more, as long as they are undefined.
@@ -261,7 +278,17 @@ variable_list GraphTask::run(const std::shared_ptr<Node>& root, const edge_list&
     // The queue is ordered by node alone, so its top may be emptied before it goes.
     Ready next = std::move(const_cast<Ready&>(ready_.top()));
     ready_.pop();
-    evaluate(std::move(next));
+    if (C10_LIKELY(!anomaly_mode)) {
+      evaluate(std::move(next));
+      continue;
+    }
+    const std::shared_ptr<Node> node = next.node;
+    try {
+      evaluate(std::move(next));
+    } catch (...) {
+      warn_of(*node);
+      throw;
+    }
   }
   return std::move(captured_);
 }
@@ -277,8 +304,18 @@ variable_list Engine::execute(const edge_list& roots, variable_list grads, const
 
 bool Engine::is_selective() { return current_task != nullptr && current_task->is_selective(); }
 
+bool Engine::will_run(const Node& node) { return current_task != nullptr && current_task->will_run(node); }
+
+int64_t Engine::task_number() { return current_task ? current_task->number() : -1; }
+
 bool Engine::is_asked_for(const Node& node) { return current_task->is_asked_for(node); }
 
-void set_nan_check(bool enabled) { nan_check = enabled; }
+Engine::OutsideOfTask::OutsideOfTask() : task_(std::exchange(current_task, nullptr)) {}
+Engine::OutsideOfTask::~OutsideOfTask() { current_task = static_cast<GraphTask*>(task_); }
+
+void set_anomaly_mode(bool enabled, bool check_nan) {
+  anomaly_mode = enabled;
+  nan_check = enabled && check_nan;
+}
 
 }  // namespace torch::autograd

@@ -14,8 +14,9 @@ struct BackwardOptions {
   bool accumulate = true;
 };
 
-// Whether a backward on this thread throws Error when a node gives nan.
-TORCH_API void set_nan_check(bool enabled);
+// Anomaly mode of this thread: a backward warns of the operation whose node fails, and, with `check_nan`, fails at a node
+// that gives nan.
+TORCH_API void set_anomaly_mode(bool enabled, bool check_nan);
 
 class TORCH_API Engine {
  public:
@@ -28,6 +29,22 @@ class TORCH_API Engine {
   // Whether the backward that runs on this thread has targets, and whether `node` is on the way to one.
   static bool is_selective();
   static bool is_asked_for(const Node& node);
+  // Whether the backward that runs on this thread will run `node`, or has.
+  static bool will_run(const Node& node);
+  // A number of the backward that runs on this thread, no other's; -1 outside of all.
+  static int64_t task_number();
+
+  // A scope in which nodes that are called by themselves compute all that their edges ask for.
+  class TORCH_API OutsideOfTask {
+   public:
+    OutsideOfTask();
+    ~OutsideOfTask();
+    OutsideOfTask(const OutsideOfTask&) = delete;
+    OutsideOfTask& operator=(const OutsideOfTask&) = delete;
+
+   private:
+    void* task_;
+  };
 };
 
 }  // namespace torch::autograd

@@ -3,7 +3,18 @@
 
 namespace torch::autograd {
 
+namespace {
+thread_local std::string (*origin_teller)() = nullptr;
+}
+
+void set_origin_teller(std::string (*teller)()) { origin_teller = teller; }
+
 Node::~Node() = default;
+
+void Node::set_next_edges(edge_list&& edges) {
+  next_edges_ = std::move(edges);
+  if (C10_UNLIKELY(origin_teller != nullptr) && !origin_) origin_ = std::make_unique<std::string>(origin_teller());
+}
 
 uint64_t Node::next_sequence_nr() {
   thread_local uint64_t next = 0;

@@ -18,6 +18,7 @@ namespace torch::autograd {
 using variable_list = std::vector<at::Tensor>;
 
 class Node;
+class SavedVisitor;  // saved_variable.h
 
 // To input `input_nr` of `function`; a null function: no gradient is needed there.
 struct Edge {
@@ -85,6 +86,8 @@ class TORCH_API Node : public std::enable_shared_from_this<Node> {
   virtual std::string name() const = 0;
   // Forgets what was saved; called after backward unless the graph is retained.
   virtual void release_variables() {}
+  // Shows what was saved, by the names of the formula.
+  virtual void visit_saved(SavedVisitor&) {}
   // The leaf that an AccumulateGrad writes to; undefined for every other node.
   virtual at::Tensor leaf() const { return {}; }
   variable_list operator()(variable_list&& grads) { return apply(std::move(grads)); }
@@ -92,7 +95,8 @@ class TORCH_API Node : public std::enable_shared_from_this<Node> {
   // Graph.
   const edge_list& next_edges() const { return next_edges_; }
   const Edge& next_edge(size_t index) const { return next_edges_[index]; }
-  void set_next_edges(edge_list&& edges) { next_edges_ = std::move(edges); }
+  // In anomaly mode this notes where the program is.
+  void set_next_edges(edge_list&& edges);
   void set_next_edge(size_t index, Edge edge) { next_edges_[index] = std::move(edge); }
   void add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
   size_t num_outputs() const { return next_edges_.size(); }
@@ -139,6 +143,9 @@ class TORCH_API Node : public std::enable_shared_from_this<Node> {
   HookList<NodePreHook>& pre_hooks() { return pre_hooks_; }
   HookList<NodePostHook>& post_hooks() { return post_hooks_; }
 
+  // Where the operation was called, if that was in anomaly mode; otherwise empty.
+  std::string origin() const { return origin_ ? *origin_ : std::string(); }
+
   // The Python object that shows this node, borrowed; the bindings keep it.
   void* pyobj() const { return pyobj_; }
   void set_pyobj(void* object) { pyobj_ = object; }
@@ -154,8 +161,12 @@ class TORCH_API Node : public std::enable_shared_from_this<Node> {
   std::vector<std::pair<uint32_t, std::shared_ptr<at::Tensor>>> retained_;
   HookList<NodePreHook> pre_hooks_;
   HookList<NodePostHook> post_hooks_;
+  std::unique_ptr<std::string> origin_;
   void* pyobj_ = nullptr;
 };
+
+// Who says where the program is when this thread makes a node; null: nobody.
+TORCH_API void set_origin_teller(std::string (*teller)());
 
 // Deletes a node, and the nodes that only it kept, one after the other: a long chain must not overflow the
 // stack.

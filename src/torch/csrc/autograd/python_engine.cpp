@@ -5,11 +5,13 @@
 #include <torch/csrc/autograd/python_function.h>
 #include <torch/csrc/autograd/python_hooks.h>
 #include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/exceptions.h>
 
 #include <cstdio>
 #include <new>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace torch::python {
@@ -62,6 +64,10 @@ PyObject* node_name(PyObject* self, PyObject*) {
     const bool is_built_in = name == "AccumulateGrad" || name == "CopySlices";
     return new_string(is_built_in ? "torch::autograd::" + name : name);
   });
+}
+
+PyObject* node_sequence_nr(PyObject* self, PyObject*) {
+  return guarded([&] { return PyLong_FromUnsignedLongLong(living_node(self)->sequence_nr()); });
 }
 
 PyObject* node_next_functions(PyObject* self, void*) {
@@ -139,12 +145,105 @@ PyObject* node_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
   });
 }
 
+// Answers node._saved_NAME.
+class FindSaved final : public autograd::SavedVisitor {
+ public:
+  FindSaved(std::string_view name, std::shared_ptr<Node> node) : name_(name), node_(std::move(node)) {}
+  using SavedVisitor::visit;
+  void visit(const char* name, const autograd::SavedVariable& tensor) override {
+    if (name == name_) found = wrap(tensor.unpack(node_));
+  }
+  void visit(const char* name, const std::vector<autograd::SavedVariable>& tensors) override {
+    if (name == name_) found = wrap(autograd::unpack_list(tensors));
+  }
+  void visit(const char* name, int64_t value) override {
+    if (name == name_) found = wrap(value);
+  }
+  void visit(const char* name, double value) override {
+    if (name == name_) found = wrap(value);
+  }
+  void visit(const char* name, bool value) override {
+    if (name == name_) found = wrap(value);
+  }
+  void visit(const char* name, const c10::Scalar& value) override {
+    if (name == name_) found = wrap(value);
+  }
+  void visit(const char* name, const std::string& value) override {
+    if (name == name_) found = new_string(value);
+  }
+  void visit(const char* name, const std::vector<int64_t>& values) override {
+    if (name != name_) return;
+    found = checked(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
+    for (size_t index = 0; index < values.size(); ++index) {
+      PyTuple_SET_ITEM(found, static_cast<Py_ssize_t>(index), PyLong_FromLongLong(values[index]));
+    }
+  }
+  void visit(const char* name, std::nullopt_t) override {
+    if (name == name_) found = new_none();
+  }
+
+  PyObject* found = nullptr;  // a new reference
+
+ private:
+  std::string_view name_;
+  std::shared_ptr<Node> node_;
+};
+
+// Collects the names of such attributes.
+class ListSaved final : public autograd::SavedVisitor {
+ public:
+  explicit ListSaved(PyObject* list) : list_(list) {}
+  using SavedVisitor::visit;
+  void visit(const char* name, const autograd::SavedVariable&) override { add(name); }
+  void visit(const char* name, const std::vector<autograd::SavedVariable>&) override { add(name); }
+  void visit(const char* name, int64_t) override { add(name); }
+  void visit(const char* name, double) override { add(name); }
+  void visit(const char* name, bool) override { add(name); }
+  void visit(const char* name, const c10::Scalar&) override { add(name); }
+  void visit(const char* name, const std::string&) override { add(name); }
+  void visit(const char* name, const std::vector<int64_t>&) override { add(name); }
+  void visit(const char* name, std::nullopt_t) override { add(name); }
+
+ private:
+  void add(const char* name) {
+    const Object text = Object::steal(new_string(std::string("_saved_") + name));
+    checked(PyList_Append(list_, text.get()));
+  }
+  PyObject* list_;
+};
+
+PyObject* node_getattr(PyObject* self, PyObject* name) {
+  return guarded([&]() -> PyObject* {
+    const char* text = PyUnicode_AsUTF8(name);
+    if (text && std::string_view(text).substr(0, 7) == "_saved_") {
+      if (const std::shared_ptr<Node> node = node_of(self)) {
+        FindSaved finder(text + 7, node);
+        node->visit_saved(finder);
+        if (finder.found) return finder.found;
+      }
+    }
+    return PyObject_GenericGetAttr(self, name);
+  });
+}
+
+PyObject* node_dir(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    const Object type = Object::borrow(reinterpret_cast<PyObject*>(Py_TYPE(self)));
+    Object names = Object::steal(checked(PyObject_Dir(type.get())));
+    ListSaved list(names.get());
+    if (const std::shared_ptr<Node> node = node_of(self)) node->visit_saved(list);
+    return names.release();
+  });
+}
+
 PyMethodDef node_methods[] = {
+    {"__dir__", node_dir, METH_NOARGS, nullptr},
     {"register_hook", node_register_hook<false>, METH_O,
      "register_hook($self, fn)\n--\n\nCalls fn(grad_inputs, grad_outputs) after it ran; a tuple replaces grad_inputs."},
     {"register_prehook", node_register_hook<true>, METH_O,
      "register_prehook($self, fn)\n--\n\nCalls fn(grad_outputs) before it runs; a tuple replaces them."},
     {"_remove_hook", remove_node_hook, METH_VARARGS, "_remove_hook(number, before)"},
+    {"_sequence_nr", node_sequence_nr, METH_NOARGS, "_sequence_nr($self)\n--\n\nThe later it was made, the greater."},
     {"name", node_name, METH_NOARGS, "name($self)\n--\n\nThe name of the operation's backward, such as AddBackward0."},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -161,6 +260,7 @@ PyTypeObject make_type() {
   type.tp_basicsize = sizeof(NodeObject);
   type.tp_dealloc = node_dealloc;
   type.tp_repr = node_repr;
+  type.tp_getattro = node_getattr;
   type.tp_call = node_call;
   type.tp_traverse = node_traverse;
   type.tp_clear = node_clear;
@@ -185,6 +285,34 @@ PyTypeObject* type_for(const std::string& name) {
   return type;
 }
 
+// A GradientEdge is a tuple of a node and a number.
+bool has_edges(PyObject* tuple) {
+  for (Py_ssize_t index = 0; PyTuple_Check(tuple) && index < PyTuple_GET_SIZE(tuple); ++index) {
+    if (PyTuple_Check(PyTuple_GET_ITEM(tuple, index))) return true;
+  }
+  return false;
+}
+
+autograd::edge_list edges_of(PyObject* tuple) {
+  autograd::edge_list edges;
+  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(tuple); ++index) {
+    PyObject* item = PyTuple_GET_ITEM(tuple, index);
+    if (is_tensor(item)) {
+      TORCH_CHECK(unpack(item).requires_grad(), "One of the differentiated Tensors does not require grad");
+      edges.push_back(autograd::gradient_edge(unpack(item)));
+      continue;
+    }
+    PyObject* node = nullptr;
+    unsigned int number = 0;
+    PyObject* token = nullptr;
+    if (!PyArg_ParseTuple(item, "O!I|O", &NodeType, &node, &number, &token)) throw PythonError();
+    std::shared_ptr<Node> found = living_node(node);
+    TORCH_CHECK(number < found->num_inputs(), "a GradientEdge ends in input ", number, " of a node that has ", found->num_inputs());
+    edges.emplace_back(std::move(found), number);
+  }
+  return edges;
+}
+
 PyObject* run_backward(PyObject*, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     static const char* names[] = {"tensors",      "grad_tensors",    "retain_graph", "create_graph", "inputs",
@@ -200,8 +328,19 @@ PyObject* run_backward(PyObject*, PyObject* arguments, PyObject* keywords) {
                                      &gradients, &retain_graph, &create_graph, &inputs, &allow_unused, &accumulate)) {
       return nullptr;
     }
-    const autograd::variable_list roots = tensors_of(tensors, "tensors", false);
     const autograd::variable_list grads = tensors_of(gradients, "grad_tensors", true);
+    if (has_edges(tensors) || has_edges(inputs)) {
+      const autograd::edge_list from = edges_of(tensors);
+      const autograd::edge_list to = edges_of(inputs);
+      autograd::variable_list results;
+      {
+        const ReleaseGil gil;
+        results = autograd::run_backward(from, grads, to, {retain_graph != 0, create_graph != 0, accumulate != 0},
+                                         allow_unused != 0);
+      }
+      return accumulate ? checked(PyTuple_New(0)) : wrap(results);
+    }
+    const autograd::variable_list roots = tensors_of(tensors, "tensors", false);
     const autograd::variable_list targets = tensors_of(inputs, "inputs", false);
     if (accumulate) {
       {
@@ -219,15 +358,48 @@ PyObject* run_backward(PyObject*, PyObject* arguments, PyObject* keywords) {
   });
 }
 
-PyObject* set_nan_check(PyObject*, PyObject* value) {
+// The Python stack, as text.
+std::string origin() {
+  AcquireGil gil;
+  const Object module = Object::steal(checked(PyImport_ImportModule("torch.autograd.anomaly_mode")));
+  const Object text = Object::steal(checked(PyObject_CallMethod(module.get(), "_origin", nullptr)));
+  return PyUnicode_AsUTF8(text.get());
+}
+
+PyObject* set_anomaly_mode(PyObject*, PyObject* arguments) {
   return guarded([&]() -> PyObject* {
-    autograd::set_nan_check(checked(PyObject_IsTrue(value)) == 1);
+    int enabled = 0;
+    int check_nan = 0;
+    if (!PyArg_ParseTuple(arguments, "pp:_set_anomaly_mode", &enabled, &check_nan)) return nullptr;
+    autograd::set_anomaly_mode(enabled != 0, check_nan != 0);
+    autograd::set_origin_teller(enabled ? origin : nullptr);
+    return new_none();
+  });
+}
+
+PyObject* current_task(PyObject*, PyObject*) { return PyLong_FromLongLong(autograd::Engine::task_number()); }
+PyObject* will_run(PyObject*, PyObject* node) {
+  return guarded([&] {
+    if (!PyObject_TypeCheck(node, &NodeType)) raise(PyExc_TypeError, "expected a Node, but got " + type_name(node));
+    return new_bool(autograd::Engine::will_run(*living_node(node)));
+  });
+}
+PyObject* is_selective(PyObject*, PyObject*) { return new_bool(autograd::Engine::is_selective()); }
+
+PyObject* increment_version(PyObject*, PyObject* tensor) {
+  return guarded([&]() -> PyObject* {
+    if (!is_tensor(tensor)) raise(PyExc_TypeError, "increment_version expects a Tensor, but got " + type_name(tensor));
+    unpack(tensor).impl()->bump_version();
     return new_none();
   });
 }
 
 PyMethodDef functions[] = {
-    {"_set_nan_check", set_nan_check, METH_O, "Whether a backward of this thread stops at nan."},
+    {"_set_anomaly_mode", set_anomaly_mode, METH_VARARGS, "_set_anomaly_mode(enabled, check_nan), for this thread."},
+    {"_current_graph_task_id", current_task, METH_NOARGS, "A number of the backward that runs, no other's; -1 outside of all."},
+    {"_will_engine_execute_node", will_run, METH_O, "Whether the backward that runs on this thread runs a node."},
+    {"_is_selective_backward", is_selective, METH_NOARGS, "Whether a backward with inputs, or grad(), runs on this thread."},
+    {"_increment_version", increment_version, METH_O, "Counts an in-place write that torch has not seen."},
     {"_push_saved_tensor_hooks", push_saved_tensor_hooks, METH_VARARGS,
      "_push_saved_tensor_hooks(pack, unpack): what this thread saves is packed."},
     {"_pop_saved_tensor_hooks", pop_saved_tensor_hooks, METH_NOARGS, "Ends the last of those."},

@@ -24,5 +24,6 @@ PyObject* wrap_node(const std::shared_ptr<autograd::Node>& node);
 std::shared_ptr<autograd::Node> node_of(PyObject* object);
 
 void register_engine(PyObject* module);
+void register_forward_mode(PyObject* module);  // python_forward_mode.cpp
 
 }  // namespace torch::python

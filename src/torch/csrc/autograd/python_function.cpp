@@ -1,5 +1,6 @@
 #include <torch/csrc/autograd/python_function.h>
 
+#include <torch/csrc/autograd/forward_mode.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/autograd/variable.h>
 #include <torch/csrc/exceptions.h>
@@ -8,6 +9,7 @@
 
 #include <cstddef>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace torch::python {
@@ -58,6 +60,7 @@ int function_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(object->base.metadata);
   Py_VISIT(object->dict);
   Py_VISIT(object->to_save);
+  Py_VISIT(object->for_forward);
   return 0;
 }
 
@@ -66,6 +69,7 @@ int function_clear(PyObject* self) {
   Py_CLEAR(object->base.metadata);
   Py_CLEAR(object->dict);
   Py_CLEAR(object->to_save);
+  Py_CLEAR(object->for_forward);
   object->saved.clear();
   return 0;
 }
@@ -81,6 +85,7 @@ void function_dealloc(PyObject* self) {
   Py_TYPE(self)->tp_free(self);  // a subclass's own deallocator lets go of the class
 }
 
+template <PyObject* FunctionObject::*kept>
 PyObject* save(PyObject* self, PyObject* tensors) {
   return guarded([&]() -> PyObject* {
     if (!PyTuple_Check(tensors)) {
@@ -94,7 +99,7 @@ PyObject* save(PyObject* self, PyObject* tensors) {
       }
     }
     Py_INCREF(tensors);
-    Py_XSETREF(as_function(self)->to_save, tensors);
+    Py_XSETREF(as_function(self)->*kept, tensors);
     return new_none();
   });
 }
@@ -102,9 +107,10 @@ PyObject* save(PyObject* self, PyObject* tensors) {
 PyObject* saved_tensors(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     FunctionObject* object = as_function(self);
-    if (object->to_save) {
-      Py_INCREF(object->to_save);
-      return object->to_save;
+    // While forward mode asks for them, those that save_for_forward kept.
+    if (PyObject* kept = object->for_forward ? object->for_forward : object->to_save) {
+      Py_INCREF(kept);
+      return kept;
     }
     TORCH_CHECK(!object->was_released,
                 "Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -207,6 +213,98 @@ void finish_saving(const Call& call) {
   }
 }
 
+struct Applied {
+  Call call;
+  Object given;  // what the user gets
+};
+
+// What `given` consists of: of a tuple its items.
+std::vector<PyObject*> results_of(const Object& given) {
+  if (!PyTuple_Check(given.get())) return {given.get()};
+  PyObject** items = PySequence_Fast_ITEMS(given.get());
+  return {items, items + PyTuple_GET_SIZE(given.get())};
+}
+
+Applied record(PyObject* type, PyObject* const* values, Py_ssize_t count) {
+  Applied applied{prepare(type, values, count), Object()};
+  const Call& call = applied.call;
+  Object output;
+  {
+    const c10::NoGradGuard no_grad;
+    std::vector<PyObject*> stack{call.context.get()};
+    stack.insert(stack.end(), values, values + count);
+    const Object forward = Object::steal(checked(PyObject_GetAttrString(type, "_forward")));
+    output = Object::steal(checked(PyObject_Vectorcall(forward.get(), stack.data(), stack.size(), nullptr)));
+  }
+  const Object dirty = attribute(call.context.get(), "_dirty");
+  const Object non_differentiable = attribute(call.context.get(), "_non_differentiable");
+  if (PyTuple_Check(output.get())) {
+    const std::vector<PyObject*> results = results_of(output);
+    applied.given = Object::steal(checked(PyTuple_New(static_cast<Py_ssize_t>(results.size()))));
+    for (size_t index = 0; index < results.size(); ++index) {
+      Object result = attach(call, results[index], values, count, dirty, non_differentiable);
+      PyTuple_SET_ITEM(applied.given.get(), static_cast<Py_ssize_t>(index), result.release());
+    }
+  } else {
+    applied.given = attach(call, output.get(), values, count, dirty, non_differentiable);
+  }
+  finish_saving(call);
+  return applied;
+}
+
+// Calls jvp(ctx, *tangents), of which the results' tangents come.
+void move_results(const Applied& applied, PyObject* type, PyObject* const* values, Py_ssize_t count, size_t level) {
+  PyObject* context = applied.call.context.get();
+  const bool materialize = flag(context, "_materialize_grads", true);
+  Object arguments = Object::steal(checked(PyTuple_New(count + 1)));
+  Py_INCREF(context);
+  PyTuple_SET_ITEM(arguments.get(), 0, context);
+  for (Py_ssize_t index = 0; index < count; ++index) {
+    at::Tensor tangent;
+    if (is_tensor(values[index])) {
+      const at::Tensor& input = unpack(values[index]);
+      tangent = autograd::tangent_at(input, level);
+      if (!tangent.defined() && materialize && autograd::is_differentiable(input)) tangent = at::zeros_like(input);
+    }
+    PyTuple_SET_ITEM(arguments.get(), index + 1, wrap(std::move(tangent)));
+  }
+  const Object jvp = Object::steal(checked(PyObject_GetAttrString(type, "jvp")));
+  const Object moved = Object::steal(checked(PyObject_CallObject(jvp.get(), arguments.get())));
+  const std::vector<PyObject*> results = results_of(applied.given);
+  const std::vector<PyObject*> tangents = results_of(moved);
+  TORCH_CHECK(tangents.size() == results.size(), "Function's jvp returned an incorrect number of tangents (expected ",
+              results.size(), ", got ", tangents.size(), ")");
+  for (size_t index = 0; index < results.size(); ++index) {
+    if (tangents[index] == Py_None || !is_tensor(results[index])) continue;
+    TORCH_CHECK(is_tensor(tangents[index]), "Function's jvp returned a ", type_name(tangents[index]), " at position ", index,
+                ", expected Tensor or None");
+    const at::Tensor& result = unpack(results[index]);
+    const at::Tensor& tangent = unpack(tangents[index]);
+    TORCH_CHECK(tangent.sizes() == result.sizes(), "Function's jvp returned a tangent of size [", tangent.sizes(),
+                "] at position ", index, " for a result of size [", result.sizes(), "]");
+    if (autograd::is_differentiable(result)) autograd::set_tangent(result, tangent, level);
+  }
+}
+
+// The innermost level at which an argument moves.
+std::optional<size_t> moving_level(PyObject* const* values, Py_ssize_t count) {
+  for (size_t level = autograd::forward_levels(); level-- > 0;) {
+    for (Py_ssize_t index = 0; index < count; ++index) {
+      if (is_tensor(values[index]) && autograd::tangent_at(unpack(values[index]), level).defined()) return level;
+    }
+  }
+  return std::nullopt;
+}
+
+Applied run(PyObject* type, PyObject* const* values, Py_ssize_t count) {
+  const std::optional<size_t> level = moving_level(values, count);
+  if (!level) return record(type, values, count);
+  const autograd::ForwardLevelsGuard below(*level);
+  Applied applied = run(type, values, count);
+  move_results(applied, type, values, count, *level);
+  return applied;
+}
+
 PyObject* apply(PyObject* type, PyObject* const* values, Py_ssize_t count, PyObject* keyword_names) {
   return guarded([&]() -> PyObject* {
     if (keyword_names && PyTuple_GET_SIZE(keyword_names)) {
@@ -215,30 +313,9 @@ PyObject* apply(PyObject* type, PyObject* const* values, Py_ssize_t count, PyObj
     if (type == reinterpret_cast<PyObject*>(&FunctionBaseType)) {
       raise(PyExc_NotImplementedError, "You must implement the forward function for custom autograd.Function.");
     }
-    const Call call = prepare(type, values, count);
-    Object output;
-    {
-      const c10::NoGradGuard no_grad;
-      std::vector<PyObject*> stack{call.context.get()};
-      stack.insert(stack.end(), values, values + count);
-      const Object forward = Object::steal(checked(PyObject_GetAttrString(type, "_forward")));
-      output = Object::steal(checked(PyObject_Vectorcall(forward.get(), stack.data(), stack.size(), nullptr)));
-    }
-    const Object dirty = attribute(call.context.get(), "_dirty");
-    const Object non_differentiable = attribute(call.context.get(), "_non_differentiable");
-    Object given;
-    if (PyTuple_Check(output.get())) {
-      const Py_ssize_t results = PyTuple_GET_SIZE(output.get());
-      given = Object::steal(checked(PyTuple_New(results)));
-      for (Py_ssize_t index = 0; index < results; ++index) {
-        Object result = attach(call, PyTuple_GET_ITEM(output.get(), index), values, count, dirty, non_differentiable);
-        PyTuple_SET_ITEM(given.get(), index, result.release());
-      }
-    } else {
-      given = attach(call, output.get(), values, count, dirty, non_differentiable);
-    }
-    finish_saving(call);
-    return given.release();
+    Applied applied = run(type, values, count);
+    if (as_function(applied.call.context.get())->for_forward) Py_CLEAR(as_function(applied.call.context.get())->for_forward);
+    return applied.given.release();
   });
 }
 
@@ -265,7 +342,8 @@ Object gradient_arguments(PyObject* context, const std::vector<PythonNode::Resul
 
 PyMethodDef function_methods[] = {
     {"apply", as_method(apply), METH_FASTCALL | METH_KEYWORDS | METH_CLASS, "Runs forward and records the operation."},
-    {"_save", save, METH_O, "Keeps a tuple of tensors (or None) for backward."},
+    {"_save", save<&FunctionObject::to_save>, METH_O, "Keeps a tuple of tensors (or None) for backward."},
+    {"_save_for_forward", save<&FunctionObject::for_forward>, METH_O, "Keeps a tuple of tensors (or None) for jvp."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef function_properties[] = {

@@ -46,6 +46,7 @@ struct FunctionObject {
   PyObject* dict;
   PyObject* weak_references;
   PyObject* to_save;  // tuple given to _save() until forward has returned
+  PyObject* for_forward;  // that given to _save_for_forward(), until jvp has returned
   std::vector<autograd::SavedVariable> saved;
   bool was_released;
 };

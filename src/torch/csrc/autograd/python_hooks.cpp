@@ -232,10 +232,15 @@ std::shared_ptr<autograd::PackedTensor> pack_tensor(const at::Tensor& tensor) {
   AcquireGil gil;
   const SavedHooks hooks = saved_hooks->back();
   autograd::set_tensor_packer(nullptr);  // what the hook itself computes is not packed
+  const uint32_t version = tensor._version();
   const Object argument = Object::steal(wrap(tensor));
   const Object packed = Object::steal(PyObject_CallOneArg(hooks.pack->get(), argument.get()));
   autograd::set_tensor_packer(pack_tensor);
   if (!packed) throw PythonError();
+  TORCH_CHECK(tensor._version() == version,
+              "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+              "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need "
+              "to perform in-place operations on the input to a pack hook.");
   return std::make_shared<PythonPackedTensor>(packed.get(), hooks.unpack);
 }
 

@@ -33,7 +33,12 @@ PyObject* get_is_cpu(PyObject* self, void*) { return new_bool(unpack(self).is_cp
 PyObject* get_is_cuda(PyObject* self, void*) { return new_bool(unpack(self).is_cuda()); }
 PyObject* get_is_meta(PyObject* self, void*) { return new_bool(unpack(self).is_meta()); }
 PyObject* get_false(PyObject*, void*) { return new_bool(false); }
-PyObject* get_version(PyObject* self, void*) { return PyLong_FromUnsignedLong(unpack(self)._version()); }
+PyObject* get_version(PyObject* self, void*) {
+  return guarded([&] {
+    TORCH_CHECK(!unpack(self).impl()->is_inference(), "Inference tensors do not track version counter.");
+    return PyLong_FromUnsignedLong(unpack(self)._version());
+  });
+}
 PyObject* get_is_leaf(PyObject* self, void*) {
   return guarded([&] { return new_bool(unpack(self).is_leaf()); });
 }

@@ -53,6 +53,7 @@ at::Tensor rescue(at::TensorImpl& dying) {
     to.hooks = std::move(from->hooks);
     to.post_accumulate_hooks = std::move(from->post_accumulate_hooks);
     to.view = std::move(from->view);
+    to.tangents = std::move(from->tangents);
   }
   return rescued;
 }

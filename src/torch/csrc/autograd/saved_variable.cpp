@@ -1,3 +1,4 @@
+#include <torch/csrc/autograd/forward_mode.h>
 #include <torch/csrc/autograd/functions/copy_slices.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/autograd/variable.h>
@@ -32,6 +33,10 @@ void set_tensor_packer(PackTensor packer) { tensor_packer = packer; }
 
 SavedVariable::SavedVariable(const at::Tensor& variable, bool is_output, bool is_inplace_on_view) {
   if (!variable.defined()) return;
+  TORCH_CHECK(!variable.impl()->is_inference(),
+              "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+              "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
+              "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   was_defined_ = true;
   saved_version_ = variable._version();
   const AutogradMeta* meta = find_meta(variable);
@@ -39,6 +44,7 @@ SavedVariable::SavedVariable(const at::Tensor& variable, bool is_output, bool is
   requires_grad_ = variable.requires_grad();
   is_output_ = is_output && requires_grad_ && !variable.is_leaf();
   is_inplace_on_view_ = is_inplace_on_view;
+  if (tensor_packer || is_output_) tangents_ = shared_tangents(variable);
   if (tensor_packer) {
     packed_ = tensor_packer(at::Tensor(variable.impl()->shallow_copy(/*share_version=*/true)));
     if (!is_output_ && requires_grad_) packed_history_ = gradient_edge(variable).function;
@@ -79,6 +85,7 @@ at::Tensor SavedVariable::unpack(std::shared_ptr<Node> owner) const {
   AutogradMeta& meta = meta_of(result);
   meta.grad_fn = history;
   meta.output_nr = output_nr_;
+  meta.tangents = tangents_;
   return result;
 }
 
@@ -88,9 +95,15 @@ at::Tensor SavedVariable::unpack_packed(std::shared_ptr<Node> owner) const {
   std::shared_ptr<Node> history = packed_history_ ? packed_history_ : is_output_ ? std::move(owner) : nullptr;
   if (history) {
     AutogradMeta& meta = meta_of(result);
-    meta.grad_fn = std::move(history);
     meta.output_nr = output_nr_;
+    if (history->leaf().defined()) {
+      meta.leaf_requires_grad = true;
+      meta.accumulator = history;
+    } else {
+      meta.grad_fn = std::move(history);
+    }
   }
+  if (tangents_) meta_of(result).tangents = tangents_;
   return result;
 }
 

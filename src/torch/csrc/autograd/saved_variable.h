@@ -1,7 +1,7 @@
 #pragma once
 // A tensor kept for backward, with the version it had.
 
-#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/variable.h>
 
 namespace torch::autograd {
 
@@ -43,12 +43,38 @@ class TORCH_API SavedVariable {
   std::shared_ptr<Node> packed_history_;
   // What a view's base came from when the view had been written; it owns the node that keeps this.
   std::weak_ptr<CopySlices> view_history_;
+  std::shared_ptr<Tangents> tangents_;
   uint32_t saved_version_ = 0;
   uint32_t output_nr_ = 0;
   bool was_defined_ = false;
   bool is_output_ = false;
   bool is_inplace_on_view_ = false;
   bool requires_grad_ = false;
+};
+
+// Is told what a node has saved.
+class SavedVisitor {
+ public:
+  virtual ~SavedVisitor() = default;
+  virtual void visit(const char* name, const SavedVariable& tensor) = 0;
+  virtual void visit(const char* name, const std::vector<SavedVariable>& tensors) = 0;
+  virtual void visit(const char* name, int64_t value) = 0;
+  virtual void visit(const char* name, double value) = 0;
+  virtual void visit(const char* name, bool value) = 0;
+  virtual void visit(const char* name, const c10::Scalar& value) = 0;
+  virtual void visit(const char* name, const std::string& value) = 0;
+  virtual void visit(const char* name, const std::vector<int64_t>& values) = 0;
+  virtual void visit(const char* name, std::nullopt_t nothing) = 0;
+  template <typename T>
+  void visit(const char* name, const std::optional<T>& value) {
+    if (value) visit(name, *value);
+    else visit(name, std::nullopt);
+  }
+  // What Python has no attribute for.
+  void visit(const char*, const at::TensorOptions&) {}
+  void visit(const char*, const c10::Device&) {}
+  void visit(const char*, c10::ScalarType) {}
+  void visit(const char*, const std::vector<std::vector<int64_t>>&) {}
 };
 
 TORCH_API std::vector<SavedVariable> save_list(at::TensorList tensors);

@@ -5,7 +5,7 @@
 #include <aten/Tensor.h>
 #include <aten/native/Views.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/variable.h>
+#include <torch/csrc/autograd/wrapper_tools.h>
 
 namespace at {
 
@@ -22,6 +22,8 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const {
             "use var_no_grad = var.detach().");
   TORCH_CHECK(!requires_grad || torch::autograd::is_differentiable(*this),
               "Only Tensors of floating point and complex dtype can require gradients");
+  TORCH_CHECK(!requires_grad || !impl_->is_inference() || c10::InferenceMode::is_enabled(),
+              "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   if (requires_grad || find_meta(*this)) meta_of(*this).leaf_requires_grad = requires_grad;
   return *this;
 }
@@ -104,6 +106,10 @@ Tensor& become_view(Tensor& self, const Tensor& view) {
   torch::autograd::become_view(self, view);
   return self;
 }
+
+bool is_differentiated(const Tensor& tensor) { return torch::autograd::any_tracked(tensor); }
+
+bool is_inference(const Tensor& self) { return self.impl()->is_inference(); }
 
 Tensor forget_base(Tensor result) {
   if (AutogradMeta* meta = find_meta(result)) meta->view.reset();

@@ -1,5 +1,6 @@
 #include <torch/csrc/autograd/variable.h>
 
+#include <torch/csrc/autograd/forward_mode.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/functions/copy_slices.h>
 
@@ -40,11 +41,13 @@ void check_creation(const AutogradMeta& meta, const char* change) {
                      ". This view is the output of a function that returns multiple views. Such functions do not allow the "
                      "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
   }
-  TORCH_CHECK(creation != ViewCreation::NoGrad, "A view was created in no_grad mode and ", change,
-              " with grad mode enabled. Given that this use case is ambiguous and error-prone, it is "
-              "forbidden. You can clarify your code by moving both the view and the inplace either both "
-              "inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
-              "you want the inplace to be tracked).");
+  const char* mode = creation == ViewCreation::NoGrad ? "no_grad" : creation == ViewCreation::Inference ? "inference" : nullptr;
+  const char* block = creation == ViewCreation::NoGrad ? "no_grad" : "inference_mode";
+  TORCH_CHECK(mode == nullptr, "A view was created in ", mode, " mode and ", change,
+              creation == ViewCreation::Inference ? " in normal mode" : " with grad mode enabled",
+              ". Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both "
+              "inside the ",
+              block, " block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).");
   TORCH_CHECK(creation != ViewCreation::CustomFunction,
               "A view was created inside a custom Function (or because an input was returned as-is) and ",
               change,
@@ -147,10 +150,13 @@ at::Tensor as_view(const at::Tensor& source, at::Tensor result, bool recorded) {
   if (!is_differentiable(result)) return result;
   const AutogradMeta* source_meta = find_meta(source);
   const ViewInfo* source_view = source_meta ? source_meta->view.get() : nullptr;
-  ViewCreation creation = recorded ? ViewCreation::Recorded : ViewCreation::NoGrad;
+  ViewCreation creation = recorded                          ? ViewCreation::Recorded
+                          : c10::InferenceMode::is_enabled() ? ViewCreation::Inference
+                                                             : ViewCreation::NoGrad;
   if (recorded && source_view) creation = source_view->creation;
   auto view = std::make_unique<ViewInfo>(
       ViewInfo{source_view ? source_view->base : source, creation, result._version()});
+  if (source_view) view->tangent_base = source_view->has_own_tangents ? source : source_view->tangent_base;
   meta_of(result).view = std::move(view);
   return result;
 }
@@ -164,6 +170,7 @@ void become_view(const at::Tensor& self, const at::Tensor& view) {
     meta.output_nr = meta_of(view).output_nr;
     meta.leaf_requires_grad = false;
   }
+  copy_tangents(view, self);
   self.impl()->set_sizes_and_strides(view.sizes(), view.strides(), view.storage_offset());
   self.impl()->bump_version();
   if (AutogradMeta* meta = find_meta(self); meta && meta->view) meta->view->version = self._version();
@@ -182,6 +189,7 @@ void detach_in_place(const at::Tensor& tensor) {
   meta->grad_fn.reset();
   meta->output_nr = 0;
   meta->retained_grad.reset();
+  meta->tangents.reset();
 }
 
 std::pair<std::shared_ptr<TensorHooks>, uint64_t> register_hook(const at::Tensor& tensor, TensorHook hook) {

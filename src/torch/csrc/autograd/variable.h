@@ -9,7 +9,7 @@ namespace torch::autograd {
 
 // How a view came about; a view made while grad mode was off cannot be written in place once it is on, and one of several
 // that a function returned cannot be, either.
-enum class ViewCreation : uint8_t { Recorded, NoGrad, CustomFunction, OneOfSeveral };
+enum class ViewCreation : uint8_t { Recorded, NoGrad, Inference, CustomFunction, OneOfSeveral };
 
 struct ViewInfo {
   at::Tensor base;  // never itself a view
@@ -17,10 +17,17 @@ struct ViewInfo {
   // The version for which the view's grad_fn holds; when the base was written since, it is made anew.
   uint32_t version;
   const char* function = nullptr;  // that returned several; null for views of them
+  // Tangents are shared with `base`, or with this view of it where it began to have its own (make_dual), or with nobody.
+  at::Tensor tangent_base = {};
+  bool has_own_tangents = false;
 };
+
+// Along what a tensor moves, by the identity of the forward level.
+using Tangents = std::vector<std::pair<uint64_t, at::Tensor>>;
 
 struct TORCH_API AutogradMeta final : c10::AutogradMetaInterface {
   bool requires_grad() const override;
+  bool is_tracked() const override;
 
   // A leaf's wish for a gradient.
   bool leaf_requires_grad = false;
@@ -35,6 +42,8 @@ struct TORCH_API AutogradMeta final : c10::AutogradMetaInterface {
   // Of a leaf: called with the leaf itself after its grad was written; their results are ignored.
   std::shared_ptr<TensorHooks> post_accumulate_hooks;
   std::unique_ptr<ViewInfo> view;
+  // Shared with the copies of a result that its node keeps; made when needed. See forward_mode.h.
+  std::shared_ptr<Tangents> tangents;
   // Recursive: accumulating under create_graph may meet the leaf itself, as a gradient that a hook returned.
   std::recursive_mutex mutex;
 };

@@ -13,11 +13,15 @@ std::vector<std::vector<int64_t>> sizes_of(at::TensorList tensors) {
   return sizes;
 }
 
-void check_out(const char* name, bool requires_grad) {
-  TORCH_CHECK(!requires_grad, name,
-              "(): functions with out=... arguments don't support automatic differentiation, but one of the "
-              "arguments "
-              "requires grad.");
+void check_out(const char* name, at::TensorList inputs) {
+  if (!any_tracked(inputs)) return;
+  for (const at::Tensor& input : inputs) {
+    TORCH_CHECK(!c10::GradMode::is_enabled() || !input.defined() || !input.requires_grad(), name,
+                "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+                "requires grad.");
+  }
+  TORCH_CHECK_NOT_IMPLEMENTED(!moves(inputs), "Trying to use forward AD with ", name,
+                              "_out that does not support it because it is an out= function");
 }
 
 void write_out(at::Tensor& out, const at::Tensor& result) {
@@ -48,10 +52,13 @@ at::TensorOptions options_for_out(const at::TensorOptions& options, const at::Te
   return at::TensorOptions(out.dtype()).device(out.device());
 }
 
-void check_no_formula(const char* name, bool requires_grad) {
-  TORCH_CHECK(!requires_grad, name,
+void check_no_formula(const char* name, const at::Tensor& self) {
+  if (C10_LIKELY(!any_tracked(self))) return;
+  TORCH_CHECK(!c10::GradMode::is_enabled() || !self.requires_grad(), name,
               "(): has no gradient, so it cannot be used in place on a tensor that requires grad; use ",
               "the function without the trailing underscore");
+  TORCH_CHECK_NOT_IMPLEMENTED(!moves(self), "Trying to use forward AD with ", name,
+                              " that does not support it because it has not been implemented yet");
 }
 
 }  // namespace torch::autograd

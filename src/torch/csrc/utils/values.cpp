@@ -37,7 +37,7 @@ bool is_foreign_number(PyObject* object) {
 bool is_scalar_tensor(PyObject* object) { return is_tensor(object) && unpack(object).dim() == 0; }
 
 // Such a tensor is no number: its gradient would be lost without a word.
-bool asks_for_gradient(PyObject* object) { return is_tensor(object) && unpack(object).requires_grad(); }
+bool asks_for_gradient(PyObject* object) { return is_tensor(object) && unpack(object).impl()->is_tracked(); }
 
 bool is_list(PyObject* object) { return PyTuple_Check(object) || PyList_Check(object); }
 
