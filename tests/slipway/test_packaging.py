@@ -13,6 +13,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from slipway import __version__
+from slipway.base.platform import LINUX_64
+from slipway.recipe import load_recipe, render
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 HELLO = CHECKOUT / "tests/integration/recipes/hello"
 PYPROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -27,6 +31,15 @@ def test_the_lock_holds_what_the_package_requires() -> None:
         assert locked[name] in requirement.specifier, "run ci/lock.sh"
     direct = re.findall(r"(?m)^([\w.-]+)==(?:(?!^\S)[\s\S])*?via[^\n]*(?:\n +#[^\n]*)*pyproject", lock)
     assert set(direct) == set(required), "the lock was made from another list: run ci/lock.sh"
+
+
+def test_the_conda_package_is_the_same_and_requires_the_same() -> None:
+    recipe = CHECKOUT / "ci/recipe"
+    (output,) = render(load_recipe(recipe), platform=LINUX_64, environ={})
+    assert output.version == __version__
+    required = (Requirement(text) for text in PYPROJECT["project"]["dependencies"])
+    wanted = {f"{one.name.lower()} {one.specifier}".strip() for one in required}
+    assert set(output.requirements.run) == wanted | {f"python {PYPROJECT['project']['requires-python']}"}
 
 
 def files_of_the_package() -> set[str]:

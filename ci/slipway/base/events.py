@@ -194,7 +194,7 @@ class Compiled:
 
     @property
     def sentence(self) -> str:
-        """For people: ``118 of 125 compiles taken from the store (folder /home/ada/.cache/slipway/sccache)``."""
+        """For people: ``118 of 125 compiles taken from the store (folder ~/.cache/slipway/sccache)``."""
         text = f"{self.hits} of {self.hits + self.misses} compiles taken from the store ({self.store})"
         text += f", {self.not_cached} not for it" if self.not_cached else ""
         return text + (f"; it failed {self.errors} times" if self.errors else "")

@@ -36,6 +36,7 @@ class Project:
         languages: of compilers, as `compiler()` takes them.
         build_requires, run_requires: match specs of conda's.
         module: the Python module that it installs.
+        scripts: the commands of a Python project, as entry points.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Project:
     run_requires: tuple[str, ...] = ()
     python: str = "python"
     module: str | None = None
+    scripts: tuple[str, ...] = ()
 
 
 def read_project(folder: Path) -> Project:
@@ -94,6 +96,7 @@ def read_project(folder: Path) -> Project:
         run_requires=tuple(_specs(_texts(project.get("dependencies")))),
         python=f"python {project['requires-python']}" if project.get("requires-python") else "python",
         module=_module(folder, name),
+        scripts=tuple(f"{command} = {target}" for command, target in (project.get("scripts") or {}).items()),
     )
 
 
@@ -168,6 +171,8 @@ def write_recipe(project: Project) -> dict[str, str]:
         "build:",
         "  number: 0",
         *(["  noarch: python"] if noarch else []),
+        *(["  entry_points:"] if project.scripts and noarch else []),
+        *(f"    - {script}" for script in project.scripts if noarch),
         "  script:",
         *(f"    - {line}" for line in _script(project)),
         "",

@@ -25,6 +25,7 @@ version = "1.2"
 description = 'Counts "things"'
 license = {text = "MIT"}
 requires-python = ">=3.10"
+scripts = {count = "counts_things:main"}
 dependencies = ["packaging>=23,<99; sys_platform == 'linux'", "pywin32; sys_platform == 'win32'", "a[b]~=1.4"]
 """
 
@@ -46,6 +47,7 @@ def test_pure_python(tmp_path: Path) -> None:
     assert output.requirements.host == ("python >=3.10", "pip", "setuptools >=61")
     assert output.requirements.run == ("python >=3.10", "packaging >=23,<99", "a ~=1.4")
     assert output.test.imports == ("counts_things",)
+    assert output.build["entry_points"] == ["count = counts_things:main"]
     assert output.about == {"summary": 'Counts "things"', "license": "MIT", "license_file": "LICENSE.txt"}
 
 
