@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import op_db
@@ -140,6 +141,19 @@ def test_both_ways_over_each_other() -> None:
         dual = fwAD.make_dual(x.detach(), torch.ones(2)).requires_grad_()
         (gradient,) = torch.autograd.grad((dual**3 + dual.exp()).sum(), dual)
         assert tangent_of(gradient) == pytest.approx((6 * x + x.exp()).tolist())
+
+
+def test_a_level_leaves_nothing_behind() -> None:
+    x = torch.ones(3, requires_grad=True)
+    gone = weakref.ref(x)
+    with fwAD.dual_level():
+        # The node of exp keeps its result, the tangent of which has that node in its history.
+        result = fwAD.make_dual(x, torch.ones(3)).exp().tanh()
+        tangent = fwAD.unpack_dual(result).tangent
+        assert tangent is not None
+        tangent.sum().backward()
+    del x, result, tangent
+    assert gone() is None
 
 
 def test_without_grad_mode_and_with_modules() -> None:

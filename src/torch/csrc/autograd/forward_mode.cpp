@@ -16,6 +16,8 @@ namespace {
 struct Levels {
   std::vector<uint64_t> identities;
   size_t visible = 0;
+  // What the end of a level empties: a tangent may have a history in which a node keeps the tensor that has this tangent.
+  std::vector<std::weak_ptr<Tangents>> holders;
 };
 thread_local Levels levels;
 
@@ -38,18 +40,41 @@ at::Tensor* own_tangent(const AutogradMeta* meta, uint64_t identity) {
   return nullptr;
 }
 
-void store(const at::Tensor& tensor, at::Tensor tangent, uint64_t identity) {
+const std::shared_ptr<Tangents>& holder_of(const at::Tensor& tensor) {
   AutogradMeta& meta = meta_of(tensor);
-  if (at::Tensor* known = own_tangent(&meta, identity)) {
-    *known = std::move(tangent);
-    return;
+  if (!meta.tangents) {
+    meta.tangents = std::make_shared<Tangents>();
+    auto& holders = levels.holders;
+    if (holders.size() == holders.capacity()) {  // in a long level most are gone when the list would have to grow
+      holders.erase(std::remove_if(holders.begin(), holders.end(), [](const auto& known) { return known.expired(); }),
+                    holders.end());
+    }
+    holders.push_back(meta.tangents);
   }
-  if (!meta.tangents) meta.tangents = std::make_shared<Tangents>();
-  const auto is_over = [](const auto& entry) {
-    return std::find(levels.identities.begin(), levels.identities.end(), entry.first) == levels.identities.end();
-  };
-  meta.tangents->erase(std::remove_if(meta.tangents->begin(), meta.tangents->end(), is_over), meta.tangents->end());
-  meta.tangents->emplace_back(identity, std::move(tangent));
+  return meta.tangents;
+}
+
+// Takes the tangents of one level away, and forgets holders that are gone.
+void empty_holders(uint64_t identity) {
+  Tangents ended;  // destroyed last: their histories may own holders
+  std::vector<std::weak_ptr<Tangents>> living;
+  for (std::weak_ptr<Tangents>& known : levels.holders) {
+    const std::shared_ptr<Tangents> holder = known.lock();
+    if (!holder) continue;
+    const auto is_over = [&](const auto& entry) { return entry.first == identity; };
+    for (auto& entry : *holder) {
+      if (is_over(entry)) ended.push_back(entry);
+    }
+    holder->erase(std::remove_if(holder->begin(), holder->end(), is_over), holder->end());
+    living.push_back(std::move(known));
+  }
+  levels.holders = levels.identities.empty() ? std::vector<std::weak_ptr<Tangents>>() : std::move(living);
+}
+
+void store(const at::Tensor& tensor, at::Tensor tangent, uint64_t identity) {
+  const std::shared_ptr<Tangents>& holder = holder_of(tensor);
+  if (at::Tensor* known = own_tangent(find_meta(tensor), identity)) *known = std::move(tangent);
+  else holder->emplace_back(identity, std::move(tangent));
 }
 
 // A tangent is laid out as its tensor is, so that views of both show the same elements.
@@ -101,17 +126,16 @@ size_t enter_forward_level() {
 void exit_forward_level(size_t level) {
   TORCH_CHECK(level + 1 == levels.identities.size(),
               "Trying to exit a forward AD level that was not the last one that was created. This is not supported.");
+  const uint64_t identity = levels.identities.back();
   levels.identities.pop_back();
   levels.visible = std::min(levels.visible, level);
+  empty_holders(identity);
 }
 
 size_t forward_levels() { return levels.visible; }
 
 std::shared_ptr<Tangents> shared_tangents(const at::Tensor& tensor) {
-  if (levels.identities.empty()) return nullptr;
-  AutogradMeta& meta = meta_of(tensor);
-  if (!meta.tangents) meta.tangents = std::make_shared<Tangents>();
-  return meta.tangents;
+  return levels.identities.empty() ? nullptr : holder_of(tensor);
 }
 
 bool is_tracking() {
