@@ -39,7 +39,8 @@ Tensor pdist(const Tensor& self, double p) {
   const Tensor pairs = at::triu_indices(rows, rows, 1, TensorOptions(kLong).device(self.device()));
   const Tensor differences =
       at::sub(at::index_select(self, 0, at::select(pairs, 0, 0)), at::index_select(self, 0, at::select(pairs, 0, 1)));
-  if (p == 0) return at::sum(at::sgn(at::abs(differences)), {1}, /*keepdim=*/false);  // how many are not 0, with a gradient of 0
+  // How many are not 0, with a gradient of 0.
+  if (p == 0) return at::sum(at::clamp_max(at::ceil(at::abs(differences)), Scalar(1)), {1}, /*keepdim=*/false);
   return at::norm(differences, std::optional<Scalar>(p), {1}, /*keepdim=*/false);
 }
 

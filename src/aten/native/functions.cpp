@@ -10,6 +10,7 @@
 #include <aten/native/Views.h>
 
 #include <cmath>
+#include <limits>
 
 namespace at::native {
 
@@ -166,7 +167,9 @@ void logaddexp(const Tensor& self, const Tensor& other, Tensor& out) {
     const Tensor is_less = at::lt(at::real(self), at::real(other));
     const Tensor greater = at::where(is_less, other, self);
     const Tensor smaller = at::where(is_less, self, other);
-    const Tensor result = at::add(greater, at::log1p(at::exp(at::sub(smaller, greater))));
+    const Tensor sum = at::add(greater, at::log1p(at::exp(at::sub(smaller, greater))));
+    const Tensor is_nothing = at::eq(at::real(greater), Scalar(-std::numeric_limits<double>::infinity()));
+    const Tensor result = at::where(is_nothing, greater, sum);
     TensorIterator::unary_op(out, result).run(copy_kernels, false);
     return;
   }

@@ -2,7 +2,6 @@
 
 #include <aten/ATen.h>
 #include <aten/NativeFunctions.h>
-#include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 
 #include <limits>
@@ -62,7 +61,7 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
   const Tensor squares = at::mean(at::mul(wide, wide), IntArrayRef(dims), /*keepdim=*/true);
   Tensor result = at::mul(wide, at::rsqrt(at::add(squares, Scalar(eps.value_or(epsilon)))));
   if (weight.defined()) result = at::mul(result, weight);
-  return is_reduced ? result.to(weight.defined() ? result_type({input, weight}) : input.dtype(), false) : result;
+  return is_reduced ? result.to(input.dtype(), false) : result;
 }
 
 // PyTorch has these two for sparse tensors; of a dense one they are `norm`.

@@ -329,7 +329,8 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
     return at::norm(at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3)), std::optional<Scalar>(2), {-1}, false);
   }
   const Tensor differences = at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3));
-  if (p == 0) return at::sum(at::sgn(at::abs(differences)), {-1}, false);  // how many are not 0, with a gradient of 0
+  // How many are not 0, with a gradient of 0.
+  if (p == 0) return at::sum(at::clamp_max(at::ceil(at::abs(differences)), Scalar(1)), {-1}, false);
   return at::norm(differences, std::optional<Scalar>(p), {-1}, false);
 }
 
