@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from _thread import _local
-from typing import TYPE_CHECKING, Any
 
 from torch import _C
 
+TYPE_CHECKING = False  # `import torch` reads this file, and loads little
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 class _Passes(_local):

@@ -1,7 +1,7 @@
 """Random numbers of the gamma distribution, from which others are made: Marsaglia and Tsang's method.
 
-The core's operators are called where it has them (`_standard_gamma`, `_sample_dirichlet`). Otherwise numbers are drawn
-here, one by one, with the same results; gradients through them need the operators.
+Numbers are drawn here, one by one, with PyTorch's results; gradients through them need operators that the core has not
+(`_standard_gamma_grad`, `_dirichlet_grad`).
 """
 
 from __future__ import annotations
@@ -54,9 +54,6 @@ class _Dirichlet(Function):
 
 def standard_gamma(concentration: Tensor) -> Tensor:
     """Gamma numbers of rate 1, one for each element of `concentration`."""
-    if hasattr(torch, "_standard_gamma"):
-        value: Tensor = torch._standard_gamma(concentration)
-        return value
     return _Gamma.apply(concentration)  # type: ignore[no-any-return]
 
 
