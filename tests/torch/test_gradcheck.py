@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,3 +143,17 @@ def test_wrong_questions() -> None:
         gradgradcheck(torch.sin, (real(),), check_fwd_over_rev=True, check_rev_over_rev=False)
     with pytest.raises(RuntimeError, match="Mismatch in shape"):
         gradgradcheck(torch.sin, (real(),), (torch.ones(3, dtype=torch.float64),))
+
+
+def test_the_module_and_the_function_have_one_name() -> None:
+    program = (
+        "from torch.autograd.gradcheck import GradcheckError\n"
+        "import torch\n"
+        "x = torch.ones(2, dtype=torch.float64, requires_grad=True)\n"
+        "assert torch.autograd.gradcheck(torch.sin, (x,))\n"
+        "from torch.autograd import gradcheck\n"
+        "assert gradcheck(torch.sin, (x,))\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program], check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    )
