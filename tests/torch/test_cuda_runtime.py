@@ -5,10 +5,14 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason=str(torch.cuda.unavailable_reason()))
 needs_two = pytest.mark.skipif(torch.cuda.device_count() < 2, reason="one device")
@@ -155,3 +159,53 @@ def test_rows_longer_than_a_block() -> None:
     assert torch.equal(x.cuda().cumsum(1).cpu(), x.cumsum(1))
     assert torch.equal(x.cuda().max(1).indices.cpu(), x.max(1).indices)
     torch.testing.assert_close(x.cuda().softmax(1).cpu(), x.softmax(1))
+
+
+def test_a_seed_gives_pytorchs_numbers() -> None:
+    # What PyTorch draws on a GPU, of any kind as long as the tensor is small.
+    torch.manual_seed(0)
+    uniform = [0.3990, 0.5167, 0.0249, 0.9401, 0.9459, 0.7967, 0.4150, 0.8203]
+    torch.testing.assert_close(torch.rand(8, device="cuda").cpu(), torch.tensor(uniform), atol=5e-5, rtol=0)
+    torch.manual_seed(0)
+    normal = [-0.9247, -0.4253, -2.6438, 0.1452, -0.1209, -0.5797, -0.6229, -0.3284]
+    torch.testing.assert_close(torch.randn(8, device="cuda").cpu(), torch.tensor(normal), atol=5e-5, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_no_number_is_drawn_twice(dtype: torch.dtype) -> None:
+    # Far more elements than the device has threads, and another call after it.
+    drawn = torch.cat([torch.randn(40_000, dtype=dtype, device="cuda").cpu() for _ in range(2)])
+    assert drawn.unique().numel() > 0.99 * drawn.numel()
+    assert drawn.mean().abs() < 0.02
+    assert abs(drawn.std() - 1) < 0.02
+
+
+@pytest.mark.parametrize(
+    ("draw", "mean"),
+    [
+        (lambda x: x.exponential_(2.0), 0.5),
+        (lambda x: x.geometric_(0.25), 4.0),
+        (lambda x: x.log_normal_(0.0, 0.25), 1.0317),
+        (lambda x: x.bernoulli_(0.3), 0.3),
+        (lambda x: x.fill_(0.3).bernoulli(), 0.3),
+        (lambda x: torch.poisson(x.fill_(3.0)), 3.0),
+        (lambda x: torch.poisson(x.fill_(30.0)), 30.0),
+        (lambda x: torch.binomial(x.fill_(40.0), torch.full_like(x, 0.4)), 16.0),
+        (lambda x: torch.randint(0, 11, x.shape, device="cuda"), 5.0),
+    ],
+)
+def test_distributions_have_their_means(draw: Callable[[torch.Tensor], torch.Tensor], mean: float) -> None:
+    torch.manual_seed(1)
+    drawn = draw(torch.empty(12_000, device="cuda")).double()
+    assert drawn.is_cuda
+    assert drawn.mean().item() == pytest.approx(mean, rel=0.05)
+
+
+def test_permutations_and_samples() -> None:
+    assert torch.equal(torch.randperm(3000, device="cuda").sort().values.cpu(), torch.arange(3000))
+    weights = torch.tensor([[0.0, 1.0, 2.0, 3.0], [4.0, 0.0, 0.0, 0.0]], device="cuda")
+    several = torch.multinomial(weights, 500, replacement=True).cpu()
+    assert (several[1] == 0).all()
+    assert (several[0] == 3).double().mean().item() == pytest.approx(0.5, abs=0.1)
+    once = torch.multinomial(weights[:1], 3).cpu()
+    assert once.sort().values.tolist() == [[1, 2, 3]]

@@ -71,5 +71,5 @@ set -e
 export CONDA_PREFIX={shlex.quote(str(prefix))}
 for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
 cmake $CMAKE_ARGS -G Ninja -S {shlex.quote(str(require_checkout() / "src"))} -B {folder} {words}
-cmake --build {folder} --parallel {usable_cpus()} --target torch_cuda torch_cuda_linalg test_cuda_streams
+cmake --build {folder} --parallel {usable_cpus()} --target torch_cuda torch_cuda_fft torch_cuda_linalg test_cuda_streams
 """

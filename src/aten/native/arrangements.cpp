@@ -150,11 +150,11 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_uni
 }
 
 Tensor isin_scalar(const Tensor& elements, const Scalar& test_element, bool assume_unique, bool invert) {
-  return at::isin(elements, wrapped_scalar_tensor(test_element, elements.device()), assume_unique, invert);
+  return at::isin(elements, wrapped_scalar_tensor(test_element, elements.device()).to(elements.device()), assume_unique, invert);
 }
 
 Tensor isin_element(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
-  return at::isin(wrapped_scalar_tensor(element, test_elements.device()), test_elements, assume_unique, invert);
+  return at::isin(wrapped_scalar_tensor(element, test_elements.device()).to(test_elements.device()), test_elements, assume_unique, invert);
 }
 
 Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {

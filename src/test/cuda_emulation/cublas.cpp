@@ -5,11 +5,16 @@
 #include <cublas_v2.h>
 
 #include <cmath>
+#include <complex>
+#include <type_traits>
 
 namespace {
 
 cublasHandle_t as_handle(cudaStream_t* stream) { return reinterpret_cast<cublasHandle_t>(stream); }
 cudaStream_t& stream_of(cublasHandle_t handle) { return *reinterpret_cast<cudaStream_t*>(handle); }
+
+template <typename T>
+using Wide = std::conditional_t<std::is_same_v<T, cuComplex> || std::is_same_v<T, cuDoubleComplex>, std::complex<double>, double>;
 
 // Columns first, as BLAS has it. Sums are taken in double.
 template <typename T>
@@ -25,14 +30,14 @@ cublasStatus_t multiply(cublasHandle_t handle, bool transpose_a, bool transpose_
     for (int batch = 0; batch < batches; ++batch) {
       for (int column = 0; column < n; ++column) {
         for (int row = 0; row < m; ++row) {
-          double sum = 0;
+          Wide<T> sum = 0;
           for (int i = 0; i < k; ++i) {
             const T left = a[batch * a_stride + (transpose_a ? i + int64_t{row} * a_leading : row + int64_t{i} * a_leading)];
             const T right = b[batch * b_stride + (transpose_b ? column + int64_t{i} * b_leading : i + int64_t{column} * b_leading)];
-            sum += static_cast<double>(left) * right;
+            sum += Wide<T>(left) * Wide<T>(right);
           }
           T& place = c[batch * c_stride + row + int64_t{column} * c_leading];
-          place = static_cast<T>(alpha * sum + (beta == T{0} ? 0.0 : static_cast<double>(beta) * place));
+          place = T(Wide<T>(alpha) * sum + (beta == T{0} ? Wide<T>(0) : Wide<T>(beta) * Wide<T>(place)));
         }
       }
     }
@@ -62,18 +67,14 @@ const char* cublasGetStatusString(cublasStatus_t status) {
   return "unknown status";
 }
 
-cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transpose_a, cublasOperation_t transpose_b, int m,
-                                         int n, int k, const float* alpha, const float* a, int a_leading, long long a_stride,
-                                         const float* b, int b_leading, long long b_stride, const float* beta, float* c,
-                                         int c_leading, long long c_stride, int batches) {
-  return multiply(handle, transpose_a == CUBLAS_OP_T, transpose_b == CUBLAS_OP_T, m, n, k, *alpha, a, a_leading, a_stride, b,
-                  b_leading, b_stride, *beta, c, c_leading, c_stride, batches);
-}
-
-cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transpose_a, cublasOperation_t transpose_b, int m,
-                                         int n, int k, const double* alpha, const double* a, int a_leading, long long a_stride,
-                                         const double* b, int b_leading, long long b_stride, const double* beta, double* c,
-                                         int c_leading, long long c_stride, int batches) {
-  return multiply(handle, transpose_a == CUBLAS_OP_T, transpose_b == CUBLAS_OP_T, m, n, k, *alpha, a, a_leading, a_stride, b,
-                  b_leading, b_stride, *beta, c, c_leading, c_stride, batches);
-}
+#define DEFINE_GEMM(name, T)                                                                                                        \
+  cublasStatus_t name(cublasHandle_t handle, cublasOperation_t transpose_a, cublasOperation_t transpose_b, int m, int n, int k,    \
+                      const T* alpha, const T* a, int a_leading, long long a_stride, const T* b, int b_leading, long long b_stride, \
+                      const T* beta, T* c, int c_leading, long long c_stride, int batches) {                                       \
+    return multiply(handle, transpose_a == CUBLAS_OP_T, transpose_b == CUBLAS_OP_T, m, n, k, *alpha, a, a_leading, a_stride, b,    \
+                    b_leading, b_stride, *beta, c, c_leading, c_stride, batches);                                                  \
+  }
+DEFINE_GEMM(cublasSgemmStridedBatched, float)
+DEFINE_GEMM(cublasDgemmStridedBatched, double)
+DEFINE_GEMM(cublasCgemmStridedBatched, cuComplex)
+DEFINE_GEMM(cublasZgemmStridedBatched, cuDoubleComplex)

@@ -9,6 +9,7 @@ Each fault is made in a copy of the sources, compiled, and tested until the firs
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -22,20 +23,30 @@ import yaml
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 
+# The libraries of the plug-in, by the folder of their sources.
+LIBRARIES = {"c10/cuda": "c10_cuda", "aten/native/cuda": "torch_cuda"}
+
+
 @dataclass(frozen=True)
 class Fault:
-    """`old` in `file` becomes `new`."""
+    """`old` in `file` becomes `new`; a header's fault only where these sources, relative to src, include it."""
 
     name: str
     file: str
     old: str
     new: str
+    compiled_into: tuple[str, ...] = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What is compiled with the fault."""
+        return self.compiled_into or (self.file,)
 
 
 def read_faults() -> list[Fault]:
     """Those of faults.yaml."""
     entries = yaml.safe_load((Path(__file__).parent / "faults.yaml").read_text(encoding="utf-8"))
-    return [Fault(**entry) for entry in entries]
+    return [Fault(**{**entry, "compiled_into": tuple(entry.get("compiled_into", ()))}) for entry in entries]
 
 
 class Laboratory:
@@ -46,8 +57,9 @@ class Laboratory:
         self.source = folder / "src"
         shutil.copytree(CHECKOUT / "src", self.source, ignore=shutil.ignore_patterns("build", "*.so*", "__pycache__"))
 
-    def build(self) -> bool:
-        """Whether the plug-in compiles."""
+    def build(self, *targets: str) -> bool:
+        """Whether the plug-in compiles, or only `targets`."""
+        wanted = " ".join(targets or ("torch_cuda", "torch_cuda_fft", "torch_cuda_linalg", "test_cuda_streams"))
         script = f"""
 set -e
 export CONDA_PREFIX={self.prefix} PATH={self.prefix}/bin:/usr/bin:/bin
@@ -56,7 +68,7 @@ cd {self.folder}
 [ -f build/build.ninja ] || cmake $CMAKE_ARGS -G Ninja -S src -B build -DCMAKE_BUILD_TYPE=Release \\
   -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DCMAKE_PREFIX_PATH={self.prefix} -DCMAKE_BUILD_RPATH={self.prefix}/lib \\
   -DTORCH_BUILD_CORE=OFF -DTORCH_BUILD_CUDA=ON -DTORCH_CUDA_EMULATION=ON -DTORCH_BUILD_TESTS=ON
-cmake --build build --target torch_cuda torch_cuda_linalg test_cuda_streams
+cmake --build build --target {wanted}
 """
         return self._run(["bash", "-c", script], {})
 
@@ -70,21 +82,31 @@ cmake --build build --target torch_cuda torch_cuda_linalg test_cuda_streams
         command += ["-c", str(CHECKOUT / "pyproject.toml"), f"--rootdir={CHECKOUT}", "-o", "pythonpath=tests/torch"]
         return self._run([*command, *map(str, tests)], environment | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"})
 
-    def inject(self, fault: Fault) -> None:
-        """Make the fault in the copy.
+    def try_fault(self, fault: Fault) -> str:
+        """What becomes of it: caught, missed, or it does not compile.
 
         Raises:
             SystemExit: the sources have changed, so that it cannot be made.
         """
         path = self.source / fault.file
-        text = path.read_text(encoding="utf-8")
+        text, times = path.read_text(encoding="utf-8"), path.stat()
         if fault.old not in text:
             raise SystemExit(f"{fault.file} has no `{fault.old}` any more: bring the fault `{fault.name}` up to date")
+        objects = [self._object(source) for source in fault.sources]
+        whole = {file: file.read_bytes() for file in objects}
         path.write_text(text.replace(fault.old, fault.new, 1), encoding="utf-8")
+        compiled = self.build(*(str(file.relative_to(self.folder / "build")) for file in objects))
+        # As if nothing had been: the other files that include it are not compiled again.
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        found = "does not compile" if not compiled or not self.build() else "missed" if self.tests_pass() else "caught"
+        for file, content in whole.items():
+            file.write_bytes(content)
+        return found
 
-    def repair(self, fault: Fault) -> None:
-        """Take the fault out again."""
-        shutil.copyfile(CHECKOUT / "src" / fault.file, self.source / fault.file)
+    def _object(self, source: str) -> Path:
+        folder, name = source.rsplit("/", 1)
+        return self.folder / "build" / folder / "CMakeFiles" / f"{LIBRARIES[folder]}.dir" / f"{name}.o"
 
     def _run(self, command: list[str], environment: dict[str, str]) -> bool:
         surroundings = {"PATH": f"{self.prefix}/bin:/usr/bin:/bin", "HOME": str(self.folder), **environment}
@@ -115,9 +137,7 @@ def main() -> int:
         caught = 0
         for fault in chosen:
             started = time.monotonic()
-            laboratory.inject(fault)
-            found = "does not compile" if not laboratory.build() else "missed" if laboratory.tests_pass() else "caught"
-            laboratory.repair(fault)
+            found = laboratory.try_fault(fault)
             caught += found == "caught"
             print(f"{found:17} {time.monotonic() - started:6.0f} s  {fault.name}", flush=True)
     print(f"{caught} of {len(chosen)} caught")

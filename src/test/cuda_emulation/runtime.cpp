@@ -65,6 +65,9 @@ void enqueue_work(cudaStream_t stream, std::function<void()> work) {
 
 // ---------------------------------------------------------------------------------------------------- devices
 
+constexpr int kMultiprocessors = 4;
+constexpr int kThreadsOfMultiprocessor = 2048;
+
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = is_asked_for() ? device_count() : 0;
   return is_asked_for() ? cudaSuccess : cudaErrorNoDevice;
@@ -88,8 +91,14 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->major = 9;
   properties->minor = 0;
   properties->totalGlobalMem = device_bytes();
-  properties->multiProcessorCount = 4;
+  properties->multiProcessorCount = kMultiprocessors;
   properties->warpSize = 32;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (!is_device(device)) return fail_call(cudaErrorInvalidDevice);
+  *value = attribute == cudaDevAttrMultiProcessorCount ? kMultiprocessors : kThreadsOfMultiprocessor;
   return cudaSuccess;
 }
 

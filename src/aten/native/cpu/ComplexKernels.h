@@ -3,18 +3,13 @@
 // too rare for three copies of each loop.
 
 #include <aten/TensorIterator.h>
+#include <aten/native/ComplexFormulas.h>
 
 namespace at::native::cpu {
 
-#define TORCH_FORALL_COMPLEX_BINARY(row)                                                                          \
-  row(mul) row(div) row(pow) row(eq) row(ne) row(logical_and) row(logical_or) row(logical_xor)
-#define TORCH_FORALL_COMPLEX_UNARY(row)                                                                            \
-  row(neg) row(abs) row(reciprocal) row(exp) row(expm1) row(log) row(log2) row(log10) row(log1p) row(sqrt) row(rsqrt) \
-  row(sin) row(cos) row(tanh) row(sigmoid) row(silu) row(logical_not)
-
-#define TORCH_DECLARE(name) void complex_##name(TensorIterator& iter);
-TORCH_FORALL_COMPLEX_BINARY(TORCH_DECLARE)
-TORCH_FORALL_COMPLEX_UNARY(TORCH_DECLARE)
+#define TORCH_DECLARE(name, ...) void complex_##name(TensorIterator& iter);
+AT_FORALL_COMPLEX_BINARY(TORCH_DECLARE)
+AT_FORALL_COMPLEX_UNARY(TORCH_DECLARE)
 TORCH_DECLARE(sum)
 TORCH_DECLARE(mean)
 TORCH_DECLARE(prod)

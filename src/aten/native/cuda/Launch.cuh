@@ -2,6 +2,7 @@
 // How kernels are started: a grid that covers `n` elements with a grid-stride loop, on the current stream.
 
 #include <c10/cuda/CUDAStream.h>
+#include <c10/util/complex.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -46,10 +47,20 @@ void for_each_index(int64_t n, Body body) {
   launch(for_each_index_kernel<Body>, grid_for(n), kThreads, n, body);
 }
 
+// The value of the thread `distance` lanes on; of a complex number, part by part.
+template <typename T>
+__device__ T shuffle_down(T value, int distance) {
+  if constexpr (c10::is_complex_v<T>) {
+    return {__shfl_down_sync(0xffffffff, value.real(), distance), __shfl_down_sync(0xffffffff, value.imag(), distance)};
+  } else {
+    return __shfl_down_sync(0xffffffff, value, distance);
+  }
+}
+
 // Reduces `value` over the threads of a block with `combine`; the result is valid in thread 0. `shared` holds 32 values.
 template <typename T, typename Combine>
 __device__ T block_reduce(T value, T identity, Combine combine, T* shared) {
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) value = combine(value, __shfl_down_sync(0xffffffff, value, offset));
+  for (int offset = kWarp / 2; offset > 0; offset /= 2) value = combine(value, shuffle_down(value, offset));
   const int lane = threadIdx.x % kWarp;
   const int warp = threadIdx.x / kWarp;
   __syncthreads();  // `shared` may still be read from an earlier reduction
@@ -58,7 +69,7 @@ __device__ T block_reduce(T value, T identity, Combine combine, T* shared) {
   const int warps = (blockDim.x + kWarp - 1) / kWarp;
   value = static_cast<int>(threadIdx.x) < warps ? shared[threadIdx.x] : identity;
   if (warp == 0) {
-    for (int offset = kWarp / 2; offset > 0; offset /= 2) value = combine(value, __shfl_down_sync(0xffffffff, value, offset));
+    for (int offset = kWarp / 2; offset > 0; offset /= 2) value = combine(value, shuffle_down(value, offset));
   }
   return value;
 }

@@ -75,7 +75,9 @@ struct Offsets {
 template <int N>
 struct Pointers {
   char* data[N];
-  uint64_t number[N] = {};
+  struct alignas(16) Number {
+    unsigned char bytes[16];
+  } number[N] = {};
   bool is_number[N] = {};
 };
 
@@ -116,40 +118,59 @@ __global__ void __launch_bounds__(kThreads) contiguous_loop(uint32_t n, Functor 
   }
 }
 
-template <typename Arguments, int N, size_t... I>
+// A functor that moves bits, whatever they mean, says so by `using Word = ...`.
+template <typename Functor, typename T, typename = void>
+inline constexpr bool is_word_of_v = false;
+template <typename Functor, typename T>
+inline constexpr bool is_word_of_v<Functor, T, std::void_t<typename Functor::Word>> = std::is_same_v<T, typename Functor::Word>;
+
+template <typename Functor, int N, size_t... I>
 void read_numbers(const TensorIterator& iter, Pointers<N>& pointers, std::index_sequence<I...>) {
   [[maybe_unused]] const auto read = [&](auto operand, auto zero) {
     constexpr int i = decltype(operand)::value;
     if (!iter.is_cpu_scalar(i)) return;
-    const auto value = iter.scalar_value<decltype(zero)>(i);
-    std::memcpy(&pointers.number[i], &value, sizeof(value));
+    const auto store = [&](auto value) { std::memcpy(pointers.number[i].bytes, &value, sizeof value); };
     pointers.is_number[i] = true;
+    if constexpr (is_word_of_v<Functor, decltype(zero)>) {
+      dispatch_stored_types(iter.common_dtype(), "number", [&](auto tag) { store(iter.scalar_value<typename decltype(tag)::type>(i)); });
+    } else {
+      store(iter.scalar_value<decltype(zero)>(i));
+    }
   };
-  (read(std::integral_constant<int, I + 1>(), std::tuple_element_t<I, Arguments>{}), ...);
+  (read(std::integral_constant<int, I + 1>(), std::tuple_element_t<I, typename Signature<Functor>::Arguments>{}), ...);
 }
 
-template <typename Functor>
-void gpu_kernel(const TensorIterator& whole, const Functor& functor) {
+template <bool kHasContiguousLoop, typename Functor>
+void run_gpu_kernel(const TensorIterator& whole, const Functor& functor) {
   constexpr int N = Signature<Functor>::arity + 1;
-  using Arguments = typename Signature<Functor>::Arguments;
   TORCH_INTERNAL_ASSERT(whole.noperands() == N);
   if (whole.numel() == 0) return;
   whole.with_32bit_indexing([&](const TensorIterator& iter) {
     Pointers<N> pointers;
     for (int i = 0; i < N; ++i) pointers.data[i] = iter.data(i);
-    read_numbers<Arguments>(iter, pointers, std::make_index_sequence<N - 1>());
-    bool contiguous = iter.ndim() <= 1;
-    for (int i = 0; i < N && contiguous; ++i) {
-      contiguous = pointers.is_number[i] || iter.ndim() == 0 || iter.strides(i)[0] == iter.element_size(i);
-    }
+    read_numbers<Functor>(iter, pointers, std::make_index_sequence<N - 1>());
     const auto n = static_cast<uint32_t>(iter.numel());
     const unsigned blocks = grid_for(iter.numel());
-    if (contiguous) {
-      launch(contiguous_loop<Functor, N>, blocks, kThreads, n, functor, pointers);
-    } else {
-      launch(strided_loop<Functor, N>, blocks, kThreads, n, functor, pointers, Offsets<N>(iter));
+    if constexpr (kHasContiguousLoop) {
+      bool contiguous = iter.ndim() <= 1;
+      for (int i = 0; i < N && contiguous; ++i) {
+        contiguous = pointers.is_number[i] || iter.ndim() == 0 || iter.strides(i)[0] == iter.element_size(i);
+      }
+      if (contiguous) return launch(contiguous_loop<Functor, N>, blocks, kThreads, n, functor, pointers);
     }
+    launch(strided_loop<Functor, N>, blocks, kThreads, n, functor, pointers, Offsets<N>(iter));
   });
+}
+
+template <typename Functor>
+void gpu_kernel(const TensorIterator& iter, const Functor& functor) {
+  run_gpu_kernel<true>(iter, functor);
+}
+
+// For functors beside whose own work the arithmetic of indices is nothing: half as much to compile.
+template <typename Functor>
+void gpu_kernel_by_strides(const TensorIterator& iter, const Functor& functor) {
+  run_gpu_kernel<false>(iter, functor);
 }
 
 }  // namespace at::native::cuda

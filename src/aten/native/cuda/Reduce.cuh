@@ -88,7 +88,8 @@ template <typename Operation, typename Out, typename In>
 __global__ void __launch_bounds__(kThreads)
     reduce_rows(Operation operation, ReductionShape shape, Plan plan, char* out, const char* in, typename Operation::Accumulator* partial) {
   using A = typename Operation::Accumulator;
-  __shared__ A shared[kWarp];
+  alignas(A) __shared__ unsigned char memory[kWarp * sizeof(A)];  // a complex A would be initialised, which is refused
+  A* shared = reinterpret_cast<A*>(memory);
   const auto combine = [](A a, A b) { return Operation::combine(a, b); };
   for (int64_t job = blockIdx.x; job < shape.outputs * plan.splits; job += gridDim.x) {
     const int64_t split = job % plan.splits;

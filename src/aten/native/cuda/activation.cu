@@ -1,6 +1,7 @@
 // Activations of torch.nn that are more than one arithmetic step, and their derivatives.
 
 #include <aten/Kernels.h>
+#include <aten/native/cuda/ComplexKernels.h>
 #include <aten/native/cuda/Loops.cuh>
 
 namespace at::native::cuda {
@@ -52,8 +53,14 @@ __device__ T held(T x, T low, T high) {
 #define NOTHING
 #define LIST(...) __VA_ARGS__
 #define AND(...) , __VA_ARGS__
-DEFINE_ACTIVATION(silu, NOTHING, NOTHING, NOTHING, x * sigmoid(x),
+DEFINE_ACTIVATION(real_silu, NOTHING, NOTHING, NOTHING, x * sigmoid(x),
                   grad * sigmoid(x) * (T{1} + x * (T{1} - sigmoid(x))))
+void silu_kernel(TensorIterator& iter) {
+  c10::is_complex_type(iter.common_dtype()) ? complex_silu(iter) : real_silu_kernel(iter);
+}
+void silu_backward_kernel(TensorIterator& iter) {
+  c10::is_complex_type(iter.common_dtype()) ? complex_silu_backward(iter) : real_silu_backward_kernel(iter);
+}
 DEFINE_ACTIVATION(mish, NOTHING, NOTHING, NOTHING, x * tanh_of_softplus(x),
                   grad * (tanh_of_softplus(x) + x * sigmoid(x) * (T{1} - tanh_of_softplus(x) * tanh_of_softplus(x))))
 DEFINE_ACTIVATION(log_sigmoid, NOTHING, NOTHING, NOTHING, (x < T{0} ? x : T{0} * x) - ::log1p(::exp(-::fabs(x))),

@@ -1,6 +1,7 @@
 // Arithmetic of two and three inputs, and the element-wise backward kernels.
 
 #include <aten/Kernels.h>
+#include <aten/native/cuda/ComplexKernels.h>
 #include <aten/native/cuda/Loops.cuh>
 
 #include <cmath>
@@ -8,20 +9,33 @@
 
 namespace at::native::cuda {
 
-#define DEFINE_BINARY(name, dispatch, expression)                                 \
-  namespace {                                                                     \
-  template <typename T>                                                           \
-  struct name##_functor {                                                         \
-    __device__ T operator()(T a, T b) const { return static_cast<T>(expression); } \
-  };                                                                              \
-  }                                                                               \
-  void name##_kernel(TensorIterator& iter) {                                      \
-    dispatch(iter.common_dtype(), #name, [&](auto tag) {                          \
-      gpu_kernel(iter, name##_functor<typename decltype(tag)::type>());           \
-    });                                                                           \
+#define DEFINE_BINARY_FUNCTOR(name, expression)                                                                       \
+  namespace {                                                                                                         \
+  template <typename T>                                                                                               \
+  struct name##_functor {                                                                                             \
+    __device__ T operator()(T a, T b) const { return static_cast<T>(expression); }                                    \
+  };                                                                                                                  \
+  }
+#define RUN_BINARY(name, dispatch)                                                                                    \
+  dispatch(iter.common_dtype(), #name, [&](auto tag) { gpu_kernel(iter, name##_functor<typename decltype(tag)::type>()); });
+#define DEFINE_BINARY(name, dispatch, expression)                                                                     \
+  DEFINE_BINARY_FUNCTOR(name, expression)                                                                             \
+  void name##_kernel(TensorIterator& iter) { RUN_BINARY(name, dispatch) }
+// The same for an operator that takes complex numbers, too.
+#define DEFINE_BINARY_AND_COMPLEX(name, dispatch, expression)                                                         \
+  DEFINE_BINARY_FUNCTOR(name, expression)                                                                             \
+  void name##_kernel(TensorIterator& iter) {                                                                          \
+    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);                                       \
+    RUN_BINARY(name, dispatch)                                                                                        \
   }
 
 namespace {
+
+// Unsigned numbers that are only kept are multiplied as signed ones.
+template <typename Body>
+void dispatch_all_types_as_bits(c10::ScalarType dtype, const char* name, Body&& body) {
+  dispatch_all_types(c10::same_bits_type(dtype), name, body);
+}
 
 // Rounds towards minus infinity, and like Python gives inf or nan for a zero float divisor. Integers divide by zero
 // without a trap on the device; the result is unspecified.
@@ -116,9 +130,10 @@ struct lerp_functor {
     return ::fabs(weight) < T(0.5) ? self + weight * (end - self) : end - (end - self) * (T{1} - weight);
   }
 };
-template <typename T>
+template <typename W>
 struct where_functor {
-  __device__ T operator()(bool condition, T a, T b) const { return condition ? a : b; }
+  using Word = W;
+  __device__ W operator()(bool condition, W a, W b) const { return condition ? a : b; }
 };
 template <typename T>
 struct threshold_backward_functor {
@@ -144,40 +159,42 @@ struct gelu_backward_functor {
 
 }  // namespace
 
-DEFINE_BINARY(mul, dispatch_all_types, multiply(a, b))
-DEFINE_BINARY(div, dispatch_floating_types, a / b)
+DEFINE_BINARY_AND_COMPLEX(mul, dispatch_all_types_as_bits, multiply(a, b))
+DEFINE_BINARY_AND_COMPLEX(div, dispatch_floating_types, a / b)
 DEFINE_BINARY(div_trunc, dispatch_numeric_types, truncated_division(a, b))
 DEFINE_BINARY(div_floor, dispatch_numeric_types, floor_division(a, b))
 DEFINE_BINARY(remainder, dispatch_numeric_types, python_remainder(a, b))
-DEFINE_BINARY(pow, dispatch_numeric_types, power(a, b))
+DEFINE_BINARY_AND_COMPLEX(pow, dispatch_numeric_types, power(a, b))
 DEFINE_BINARY(maximum, dispatch_all_types, a != a ? a : (b != b || a < b) ? b : a)
 DEFINE_BINARY(minimum, dispatch_all_types, a != a ? a : (b != b || b < a) ? b : a)
 DEFINE_BINARY(bitwise_and, dispatch_integral_types_and_bool, a & b)
 DEFINE_BINARY(bitwise_or, dispatch_integral_types_and_bool, a | b)
 DEFINE_BINARY(bitwise_xor, dispatch_integral_types_and_bool, a ^ b)
 // a: the incoming gradient, b: the forward's result
-DEFINE_BINARY(sigmoid_backward, dispatch_floating_types, a * (T{1} - b) * b)
-DEFINE_BINARY(tanh_backward, dispatch_floating_types, a * (T{1} - b * b))
+DEFINE_BINARY_AND_COMPLEX(sigmoid_backward, dispatch_floating_types, a * (T{1} - b) * b)
+DEFINE_BINARY_AND_COMPLEX(tanh_backward, dispatch_floating_types, a * (T{1} - b * b))
 
 // A kernel whose functor holds one number taken from a Scalar.
-#define DEFINE_WITH_NUMBER(name, dispatch)                                                      \
-  void name##_kernel(TensorIterator& iter, const Scalar& number) {                              \
-    dispatch(iter.common_dtype(), #name, [&](auto tag) {                                        \
-      using T = typename decltype(tag)::type;                                                   \
-      gpu_kernel(iter, name##_functor<T>{number.to<T>()});                                      \
-    });                                                                                         \
+#define RUN_WITH_NUMBER(name, dispatch)                      \
+  dispatch(iter.common_dtype(), #name, [&](auto tag) {       \
+    using T = typename decltype(tag)::type;                  \
+    gpu_kernel(iter, name##_functor<T>{number.to<T>()});     \
+  });
+#define DEFINE_WITH_NUMBER(name, dispatch)                                                    \
+  void name##_kernel(TensorIterator& iter, const Scalar& number) {                            \
+    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter, number);       \
+    RUN_WITH_NUMBER(name, dispatch)                                                           \
   }
 DEFINE_WITH_NUMBER(add, dispatch_all_types)
 DEFINE_WITH_NUMBER(pow_scalar, dispatch_numeric_types)
 DEFINE_WITH_NUMBER(addcmul, dispatch_numeric_types)
 DEFINE_WITH_NUMBER(addcdiv, dispatch_floating_types)
 DEFINE_WITH_NUMBER(lerp, dispatch_floating_types)
-DEFINE_WITH_NUMBER(threshold_backward, dispatch_numeric_types)
+
+void threshold_backward_kernel(TensorIterator& iter, const Scalar& number) { RUN_WITH_NUMBER(threshold_backward, dispatch_numeric_types) }
 
 void where_kernel(TensorIterator& iter) {
-  dispatch_all_types(iter.common_dtype(), "where", [&](auto tag) {
-    gpu_kernel(iter, where_functor<typename decltype(tag)::type>());
-  });
+  dispatch_word(c10::element_size(iter.common_dtype()), [&](auto word) { gpu_kernel(iter, where_functor<decltype(word)>()); });
 }
 
 void gelu_backward_kernel(TensorIterator& iter, bool tanh_approximation) {

@@ -4,35 +4,76 @@
 #include <aten/Kernels.h>
 #include <aten/native/cuda/Loops.cuh>
 
+#include <cstring>
+
 namespace at::native::cuda {
 
 namespace {
 
-template <typename T>
+template <typename Word>
 struct fill_functor {
-  T value;
-  __device__ T operator()() const { return value; }
+  Word value;
+  __device__ Word operator()() const { return value; }
 };
 
-template <typename T>
+template <typename W>
 struct masked_fill_functor {
-  T value;
-  __device__ void operator()(T& out, bool mask) const {
+  W value;
+  __device__ void operator()(W& out, bool mask) const {
     if (mask) out = value;
   }
 };
 
-template <typename To, typename From>
-struct cast_functor {
-  __device__ To operator()(From x) const {
-    if constexpr (std::is_same_v<To, bool>) return x != From{0};
-    // Through a wider signed type: a negative float to uint8 wraps as on the CPU.
-    else if constexpr (std::is_integral_v<To> && sizeof(To) < sizeof(int) && c10::is_floating_v<From>)
-      return static_cast<To>(static_cast<int64_t>(static_cast<double>(x)));
-    else if constexpr (c10::is_reduced_floating_v<To>) return static_cast<To>(static_cast<float>(x));
-    else return static_cast<To>(x);
-  }
+template <typename W>
+struct move_functor {
+  using Word = W;
+  __device__ W operator()(W x) const { return x; }
 };
+
+template <typename To, typename From>
+__device__ To convert(From x) {
+  if constexpr (std::is_same_v<To, bool>) return x != From(0);
+  else if constexpr (c10::is_complex_v<To> && c10::is_complex_v<From>) return To(x);
+  else if constexpr (c10::is_complex_v<To>) return To(static_cast<typename To::value_type>(x), 0);
+  else if constexpr (c10::is_complex_v<From>) return convert<To>(x.real());
+  // Through a wider signed type: a negative float to uint8 wraps as on the CPU.
+  else if constexpr (std::is_integral_v<To> && sizeof(To) < sizeof(int) && c10::is_floating_v<From>)
+    return static_cast<To>(static_cast<int64_t>(static_cast<double>(x)));
+  else if constexpr (c10::is_reduced_floating_v<To>) return static_cast<To>(static_cast<float>(x));
+  else return static_cast<To>(x);
+}
+
+// All threads go the same way through the switch: it costs less than a kernel for each pair of types would.
+template <typename To>
+__device__ To convert_from(const char* data, c10::ScalarType from) {
+  switch (from) {
+#define CASE(cpp_type, name, ...) \
+  case c10::ScalarType::name: return convert<To>(*reinterpret_cast<const cpp_type*>(data));
+    C10_FORALL_SCALAR_TYPES(CASE)
+#undef CASE
+    default: return To(0);
+  }
+}
+
+template <typename To>
+__global__ void __launch_bounds__(kThreads) convert_loop(uint32_t n, c10::ScalarType from, char* out, const char* in, Offsets<2> where) {
+  for (uint32_t index = blockIdx.x * blockDim.x + threadIdx.x; index < n; index += blockDim.x * gridDim.x) {
+    uint32_t offsets[2];
+    where.get(index, offsets);
+    *reinterpret_cast<To*>(out + offsets[0]) = convert_from<To>(in + offsets[1], from);
+  }
+}
+
+// The bits of a number as an element of `dtype`.
+template <typename Word>
+Word word_of(const Scalar& value, c10::ScalarType dtype) {
+  Word word{};
+  dispatch_stored_types(dtype, "fill_", [&](auto tag) {
+    const auto element = value.to<typename decltype(tag)::type>();
+    std::memcpy(static_cast<void*>(&word), &element, std::min(sizeof word, sizeof element));
+  });
+  return word;
+}
 
 // The iteration is over one new, contiguous tensor, so the loop's index is the element's number.
 template <typename T>
@@ -51,17 +92,17 @@ void write_linspace(TensorIterator& iter, double start, double end, int64_t step
   });
 }
 
-template <typename T>
+template <typename Word>
 void copy_triangle(const Tensor& out, const Tensor& self, int64_t diagonal, bool upper) {
   const int64_t rows = self.sizes()[self.dim() - 2];
   const int64_t columns = self.sizes()[self.dim() - 1];
-  const T* in = self.data_ptr<T>();
-  T* result = out.data_ptr<T>();
+  const Word* in = static_cast<const Word*>(self.data_ptr());
+  Word* result = static_cast<Word*>(out.data_ptr());
   for_each_index(self.numel(), [=] __device__(int64_t index) {
     const int64_t column = index % columns;
     const int64_t row = index / columns % rows;
     const bool keep = upper ? column - row >= diagonal : column - row <= diagonal;
-    result[index] = keep ? in[index] : T{0};
+    result[index] = keep ? in[index] : Word{};
   });
 }
 
@@ -71,10 +112,13 @@ void copy_on_device(const TensorIterator& iter) {
                                    cudaMemcpyDeviceToDevice, c10::cuda::current_stream()));
     return;
   }
-  dispatch_real_types(iter.dtype(0), "copy_", [&](auto to_tag) {
-    using To = typename decltype(to_tag)::type;
-    dispatch_real_types(iter.dtype(1), "copy_", [&](auto from_tag) {
-      gpu_kernel(iter, cast_functor<To, typename decltype(from_tag)::type>());
+  if (iter.dtype(0) == iter.dtype(1)) {
+    return dispatch_word(c10::element_size(iter.dtype(0)), [&](auto word) { gpu_kernel(iter, move_functor<decltype(word)>()); });
+  }
+  iter.with_32bit_indexing([](const TensorIterator& part) {
+    dispatch_stored_types(part.dtype(0), "copy_", [&](auto tag) {
+      launch(convert_loop<typename decltype(tag)::type>, grid_for(part.numel()), kThreads, static_cast<uint32_t>(part.numel()),
+             part.dtype(1), part.data(0), part.data(1), Offsets<2>(part));
     });
   });
 }
@@ -82,16 +126,14 @@ void copy_on_device(const TensorIterator& iter) {
 }  // namespace
 
 void fill_kernel(TensorIterator& iter, const Scalar& value) {
-  dispatch_real_types(iter.dtype(0), "fill_", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    gpu_kernel(iter, fill_functor<T>{value.to<T>()});
+  dispatch_word(c10::element_size(iter.dtype(0)), [&](auto word) {
+    gpu_kernel(iter, fill_functor<decltype(word)>{word_of<decltype(word)>(value, iter.dtype(0))});
   });
 }
 
 void masked_fill_kernel(TensorIterator& iter, const Scalar& value) {
-  dispatch_real_types(iter.dtype(0), "masked_fill_", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    gpu_kernel(iter, masked_fill_functor<T>{value.to<T>()});
+  dispatch_word(c10::element_size(iter.dtype(0)), [&](auto word) {
+    gpu_kernel(iter, masked_fill_functor<decltype(word)>{word_of<decltype(word)>(value, iter.dtype(0))});
   });
 }
 
@@ -111,9 +153,7 @@ void linspace_kernel(TensorIterator& iter, const Scalar& start, const Scalar& en
 void triangle_kernel(const Tensor& out, const Tensor& self, int64_t diagonal, bool upper) {
   if (self.numel() == 0) return;
   const Tensor in = self.contiguous();
-  dispatch_real_types(in.dtype(), "triangle", [&](auto tag) {
-    copy_triangle<typename decltype(tag)::type>(out, in, diagonal, upper);
-  });
+  dispatch_word(in.element_size(), [&](auto word) { copy_triangle<decltype(word)>(out, in, diagonal, upper); });
 }
 
 // Between devices the bytes travel as they are, contiguous on both sides; casts and strides are done on the device.

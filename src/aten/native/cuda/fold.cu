@@ -44,10 +44,10 @@ __device__ void unravel(int64_t number, const int64_t (&sizes)[3], int64_t (&pla
   }
 }
 
-template <typename T>
+template <typename Word>
 void gather_windows(const Tensor& columns, const Tensor& image, Geometry g) {
-  const T* images = image.data_ptr<T>();
-  T* values = columns.data_ptr<T>();
+  const Word* images = static_cast<const Word*>(image.data_ptr());
+  Word* values = static_cast<Word*>(columns.data_ptr());
   for_each_index(columns.numel(), [=] __device__(int64_t index) {
     int64_t window[3], offset[3];
     unravel(index % g.count, g.windows, window);
@@ -57,7 +57,7 @@ void gather_windows(const Tensor& columns, const Tensor& image, Geometry g) {
     for (int dim = 0; dim < 3; ++dim) {
       const int64_t at = window[dim] * g.stride[dim] - g.padding[dim] + offset[dim] * g.dilation[dim];
       if (at < 0 || at >= g.image[dim]) {
-        values[index] = T{};
+        values[index] = Word{};
         return;
       }
       place = place * g.image[dim] + at;
@@ -76,7 +76,8 @@ void scatter_windows(const Tensor& image, const Tensor& columns, Geometry g) {
     int64_t place[3], offset[3];
     unravel(index % size, g.image, place);
     const int64_t plane = index / size;
-    T sum = 0;
+    using Sum = std::conditional_t<c10::is_reduced_floating_v<T>, float, T>;
+    Sum sum = Sum(0);
     for (int64_t element = 0; element < g.elements; ++element) {
       unravel(element, g.kernel, offset);
       int64_t window = 0;
@@ -86,9 +87,9 @@ void scatter_windows(const Tensor& image, const Tensor& columns, Geometry g) {
         inside = inside && start >= 0 && start % g.stride[dim] == 0 && start / g.stride[dim] < g.windows[dim];
         window = window * g.windows[dim] + start / g.stride[dim];
       }
-      if (inside) sum = static_cast<T>(sum + values[(plane * g.elements + element) * g.count + window]);
+      if (inside) sum = static_cast<Sum>(sum + static_cast<Sum>(values[(plane * g.elements + element) * g.count + window]));
     }
-    images[index] = sum;
+    images[index] = static_cast<T>(sum);
   });
 }
 
@@ -97,13 +98,13 @@ void scatter_windows(const Tensor& image, const Tensor& columns, Geometry g) {
 void im2col_kernel(const Tensor& columns, const Tensor& image, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
                    IntArrayRef stride, IntArrayRef counts) {
   const Geometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
-  dispatch_all_types(image.dtype(), "im2col", [&](auto tag) { gather_windows<typename decltype(tag)::type>(columns, image, g); });
+  dispatch_word(image.element_size(), [&](auto word) { gather_windows<decltype(word)>(columns, image, g); });
 }
 
 void col2im_kernel(const Tensor& image, const Tensor& columns, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
                    IntArrayRef stride, IntArrayRef counts) {
   const Geometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
-  dispatch_numeric_types(image.dtype(), "col2im", [&](auto tag) { scatter_windows<typename decltype(tag)::type>(image, columns, g); });
+  dispatch_stored_types(image.dtype(), "col2im", [&](auto tag) { scatter_windows<typename decltype(tag)::type>(image, columns, g); });
 }
 
 }  // namespace at::native::cuda

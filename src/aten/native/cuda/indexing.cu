@@ -23,28 +23,39 @@ void check_dims(const Tensor& self) {
   TORCH_CHECK(self.dim() <= kMaxDims, "indexing on CUDA takes at most ", kMaxDims, " dimensions, got ", self.dim());
 }
 
+// *target = combine(*target, value), as one step. `Bits` is an unsigned word of the element's size; narrow ones are a part of
+// the aligned word around them.
+template <typename T, typename Combine>
+__device__ void atomic_update(T* target, T value, Combine combine) {
+  static_assert(sizeof(T) <= 8);
+  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+  using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, std::conditional_t<sizeof(T) == 2, uint16_t, Word>>;
+  auto address = reinterpret_cast<uintptr_t>(target);
+  auto* word = reinterpret_cast<Word*>(address & ~uintptr_t{sizeof(Word) - 1});
+  const unsigned shift = static_cast<unsigned>(address & (sizeof(Word) - 1)) * 8;
+  const Word mask = Word{static_cast<Bits>(~Bits{0})} << shift;
+  Word seen = 0;  // a guess: the first exchange tells what is there
+  Word expected;
+  do {
+    expected = seen;
+    auto bits = static_cast<Bits>(expected >> shift);
+    T old;
+    memcpy(&old, &bits, sizeof bits);
+    const T combined = combine(old, value);
+    memcpy(&bits, &combined, sizeof bits);
+    seen = atomicCAS(word, expected, (expected & ~mask) | (Word{bits} << shift));
+  } while (seen != expected);
+}
+
 template <typename T>
 __device__ void atomic_add(T* target, T value) {
-  if constexpr (std::is_same_v<T, int64_t>) {
+  if constexpr (c10::is_complex_v<T>) {
+    atomicAdd(&target->real_, value.real_);
+    atomicAdd(&target->imag_, value.imag_);
+  } else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, uint64_t>) {
     atomicAdd(reinterpret_cast<unsigned long long*>(target), static_cast<unsigned long long>(value));
   } else if constexpr (sizeof(T) < sizeof(unsigned)) {
-    // A part of the aligned word around it.
-    using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
-    constexpr unsigned mask = static_cast<Bits>(~Bits{0});
-    auto address = reinterpret_cast<uintptr_t>(target);
-    auto* word = reinterpret_cast<unsigned*>(address & ~uintptr_t{3});
-    const unsigned shift = static_cast<unsigned>(address & 3) * 8;
-    unsigned seen = *word;
-    unsigned expected;
-    do {
-      expected = seen;
-      auto bits = static_cast<Bits>((expected >> shift) & mask);
-      T old;
-      memcpy(&old, &bits, sizeof bits);
-      const T sum = std::is_same_v<T, bool> ? static_cast<T>(old || value) : static_cast<T>(old + value);
-      memcpy(&bits, &sum, sizeof bits);
-      seen = atomicCAS(word, expected, (expected & ~(mask << shift)) | (static_cast<unsigned>(bits) << shift));
-    } while (seen != expected);
+    atomic_update(target, value, [](T a, T b) { return std::is_same_v<T, bool> ? static_cast<T>(a || b) : static_cast<T>(a + b); });
   } else {
     atomicAdd(target, value);
   }
@@ -96,22 +107,25 @@ IndexedPlaces places_of(const Tensor& self, TensorList indices, std::vector<Tens
   return places;
 }
 
-template <typename T>
+template <typename Word>
 void read_places(const Tensor& out, const Tensor& self, const IndexedPlaces& places) {
-  T* result = out.data_ptr<T>();
-  const T* in = self.data_ptr<T>();
+  Word* result = static_cast<Word*>(out.data_ptr());
+  const Word* in = static_cast<const Word*>(self.data_ptr());
   for_each_index(out.numel(), [=] __device__(int64_t position) { result[position] = in[places.offset(position)]; });
 }
 
+template <typename Word>
+void write_places(const Tensor& self, const Tensor& values, const IndexedPlaces& places) {
+  Word* out = static_cast<Word*>(self.data_ptr());
+  const Word* in = static_cast<const Word*>(values.data_ptr());
+  for_each_index(values.numel(), [=] __device__(int64_t position) { out[places.offset(position)] = in[position]; });
+}
+
 template <typename T>
-void write_places(const Tensor& self, const Tensor& values, const IndexedPlaces& places, bool accumulate) {
+void add_to_places(const Tensor& self, const Tensor& values, const IndexedPlaces& places) {
   T* out = self.data_ptr<T>();
   const T* in = values.data_ptr<T>();
-  for_each_index(values.numel(), [=] __device__(int64_t position) {
-    T* place = out + places.offset(position);
-    if (accumulate) atomic_add(place, in[position]);
-    else *place = in[position];
-  });
+  for_each_index(values.numel(), [=] __device__(int64_t position) { atomic_add(out + places.offset(position), in[position]); });
 }
 
 // gather and scatter: elements of `index`, each with a place in `near` (its own coordinates) and one in `far` (the same,
@@ -162,49 +176,67 @@ CrossPlaces cross_places(const Tensor& near, const Tensor& far, const Tensor& in
   return places;
 }
 
-enum class Cross { kGather, kScatter, kScatterAdd };
-
-template <typename T, Cross kind>
-void cross(T* near, T* far, const CrossPlaces& places, int64_t count) {
-  for_each_index(count, [=] __device__(int64_t position) {
-    int64_t near_offset, far_offset;
-    places.offsets(position, near_offset, far_offset);
-    if (kind == Cross::kGather) near[near_offset] = far[far_offset];
-    else if (kind == Cross::kScatter) far[far_offset] = near[near_offset];
-    else atomic_add(far + far_offset, near[near_offset]);
-  });
-}
-
-template <Cross kind>
-void run_cross(const Tensor& near, const Tensor& far, const Tensor& index, int64_t dim, const char* name) {
+// body(near element, far element) for every index.
+template <typename T, typename Body>
+void for_each_pair(const Tensor& near, const Tensor& far, const Tensor& index, int64_t dim, Body body) {
   if (index.numel() == 0) return;
   const CrossPlaces places = cross_places(near, far, index, dim);
-  dispatch_real_types(far.dtype(), name, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    cross<T, kind>(near.data_ptr<T>(), far.data_ptr<T>(), places, index.numel());
+  T* nears = static_cast<T*>(near.data_ptr());
+  T* fars = static_cast<T*>(far.data_ptr());
+  for_each_index(index.numel(), [=] __device__(int64_t position) {
+    int64_t near_offset, far_offset;
+    places.offsets(position, near_offset, far_offset);
+    body(nears[near_offset], fars[far_offset]);
   });
 }
 
+template <typename Word>
+struct Gather {
+  __device__ void operator()(Word& near, Word& far) const { near = far; }
+};
+template <typename Word>
+struct Scatter {
+  __device__ void operator()(Word& near, Word& far) const { far = near; }
+};
 template <typename T>
-struct IsNonzero {
-  __host__ __device__ bool operator()(T x) const { return x != T{0}; }
+struct ScatterAdd {
+  __device__ void operator()(T& near, T& far) const { atomic_add(&far, near); }
+};
+template <typename T>
+struct ScatterReduce {
+  Reduction reduction;
+  __device__ void operator()(T& near, T& far) const {
+    switch (reduction) {
+      case Reduction::sum: return atomic_add(&far, near);
+      case Reduction::product: return atomic_update(&far, near, [](T a, T b) { return static_cast<T>(a * b); });
+      // NaN wins and stays.
+      case Reduction::greatest: return atomic_update(&far, near, [](T a, T b) { return b > a || b != b ? b : a; });
+      case Reduction::least: return atomic_update(&far, near, [](T a, T b) { return b < a || b != b ? b : a; });
+    }
+  }
 };
 
-// The linear positions of nonzero elements of contiguous `self`, in order.
-template <typename T>
-Tensor nonzero_positions(const Tensor& self) {
+struct IsTrue {
+  __host__ __device__ bool operator()(bool x) const { return x; }
+};
+
+// The linear positions of true elements of contiguous `flags`, in order.
+Tensor true_positions(const Tensor& flags) {
   const cudaStream_t stream = c10::cuda::current_stream();
-  const int64_t n = self.numel();
-  const TensorOptions options = TensorOptions(kLong).device(self.device());
+  const int64_t n = flags.numel();
+  const TensorOptions options = TensorOptions(kLong).device(flags.device());
   Tensor positions = at::empty({n}, options);
   Tensor count = at::empty({1}, options);
   const thrust::counting_iterator<int64_t> numbers(0);
-  const auto flags = thrust::make_transform_iterator(static_cast<const T*>(self.data_ptr()), IsNonzero<T>());
+  const auto chosen = thrust::make_transform_iterator(static_cast<const bool*>(flags.data_ptr()), IsTrue());
   size_t bytes = 0;
-  C10_CUDA_CHECK(cub::DeviceSelect::Flagged(nullptr, bytes, numbers, flags, positions.data_ptr<int64_t>(), count.data_ptr<int64_t>(), n, stream));
+  const auto run = [&](void* workspace) {
+    C10_CUDA_CHECK(cub::DeviceSelect::Flagged(workspace, bytes, numbers, chosen, positions.data_ptr<int64_t>(),
+                                              count.data_ptr<int64_t>(), n, stream));
+  };
+  run(nullptr);
   const c10::DataPtr workspace = c10::get_backend(kCUDA).allocator()->allocate(bytes);
-  C10_CUDA_CHECK(cub::DeviceSelect::Flagged(workspace.get(), bytes, numbers, flags, positions.data_ptr<int64_t>(),
-                                            count.data_ptr<int64_t>(), n, stream));
+  run(workspace.get());
   return positions.narrow(0, 0, count.item<int64_t>());
 }
 
@@ -234,7 +266,7 @@ void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
   std::vector<Tensor> holders;
   const IndexedPlaces places = places_of(self, indices, holders);
   Tensor packed = out.is_contiguous() ? out : at::empty(out.sizes(), out.options());
-  dispatch_real_types(self.dtype(), "index", [&](auto tag) { read_places<typename decltype(tag)::type>(packed, self, places); });
+  dispatch_word(self.element_size(), [&](auto word) { read_places<decltype(word)>(packed, self, places); });
   if (!packed.is_same(out)) Tensor(out).copy_(packed);
 }
 
@@ -243,32 +275,44 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
   std::vector<Tensor> holders;
   const IndexedPlaces places = places_of(self, indices, holders);
   const Tensor packed = values.contiguous();
-  dispatch_real_types(self.dtype(), "index_put_", [&](auto tag) {
-    write_places<typename decltype(tag)::type>(self, packed, places, accumulate);
+  if (!accumulate) return dispatch_word(self.element_size(), [&](auto word) { write_places<decltype(word)>(self, packed, places); });
+  dispatch_stored_types(self.dtype(), "index_put_", [&](auto tag) {
+    add_to_places<typename decltype(tag)::type>(self, packed, places);
   });
 }
 
 void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
-  run_cross<Cross::kGather>(out, self, index, dim, "gather");
+  dispatch_word(self.element_size(), [&](auto word) {
+    for_each_pair<decltype(word)>(out, self, index, dim, Gather<decltype(word)>());
+  });
 }
 
 void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  run_cross<Cross::kScatter>(src, self, index, dim, "scatter_");
+  dispatch_word(self.element_size(), [&](auto word) {
+    for_each_pair<decltype(word)>(src, self, index, dim, Scatter<decltype(word)>());
+  });
 }
 
 void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  run_cross<Cross::kScatterAdd>(src, self, index, dim, "scatter_add_");
+  dispatch_stored_types(self.dtype(), "scatter_add_", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_each_pair<T>(src, self, index, dim, ScatterAdd<T>());
+  });
+}
+
+void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Reduction reduction) {
+  dispatch_all_types(self.dtype(), "scatter_reduce", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_each_pair<T>(src, self, index, dim, ScatterReduce<T>{reduction});
+  });
 }
 
 void nonzero_kernel(Tensor& out, const Tensor& self) {
   check_dims(self);
-  const Tensor in = self.contiguous();
   Tensor positions = at::empty({0}, TensorOptions(kLong).device(self.device()));
-  if (in.numel() > 0) {
-    dispatch_real_types(in.dtype(), "nonzero", [&](auto tag) { positions = nonzero_positions<typename decltype(tag)::type>(in); });
-  }
+  if (self.numel() > 0) positions = true_positions((self.dtype() == kBool ? self : at::ne(self, Scalar(0))).contiguous());
   out = at::empty({positions.numel(), self.dim()}, positions.options());
-  if (out.numel() > 0) write_coordinates(out, positions, in);
+  if (out.numel() > 0) write_coordinates(out, positions, self);
 }
 
 }  // namespace at::native::cuda

@@ -3,33 +3,19 @@
 
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
+#include <aten/native/cuda/Libraries.h>
 #include <aten/native/cuda/linalg/Linalg.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <string>
 
 namespace at::native::cuda {
 
 namespace {
 
-TorchCudaGemmFunction load_gemm() {
-  Dl_info here;
-  TORCH_CHECK(dladdr(reinterpret_cast<const void*>(&gemm_kernel), &here) != 0, "cannot find the file of libtorch_cuda: ", dlerror());
-  const std::string self = here.dli_fname;
-  const std::string path = self.substr(0, self.rfind('/') + 1) + "libtorch_cuda_linalg.so";
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  TORCH_CHECK(library != nullptr, "matrix products on CUDA need libtorch_cuda_linalg, which could not be loaded: ", dlerror(),
-              "\nInstall the libtorch-cuda package with its dependencies (libcublas).");
-  auto* function = reinterpret_cast<TorchCudaGemmFunction>(dlsym(library, "torch_cuda_gemm"));
-  TORCH_CHECK(function != nullptr, path, " has no torch_cuda_gemm: ", dlerror());
-  return function;
-}
-
 void run(const TorchCudaGemm& gemm) {
-  static const TorchCudaGemmFunction function = load_gemm();
+  static const auto function =
+      load_function<TorchCudaGemmFunction>("libtorch_cuda_linalg.so", "torch_cuda_gemm", "matrix products", "libcublas");
   const char* error = function(&gemm);
   TORCH_CHECK(error == nullptr, "cuBLAS: ", error, " (product of [", gemm.m, ", ", gemm.k, "] and [", gemm.k, ", ", gemm.n, "])");
 }
@@ -51,27 +37,33 @@ Operand operand(const Tensor& matrix) {
 }
 
 void check_dtype(const Tensor& tensor, const char* name) {
-  TORCH_CHECK_NOT_IMPLEMENTED(tensor.is_floating_point(), '"', name, "_cuda\" not implemented for '", tensor.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(tensor.is_floating_point() || tensor.is_complex(), '"', name, "_cuda\" not implemented for '", tensor.dtype(), "'");
 }
 
-void product(const Tensor& out, const Tensor& left, const Tensor& right, double beta, double alpha) {
+void product(const Tensor& out, const Tensor& left, const Tensor& right, const Scalar& beta, const Scalar& alpha) {
   const bool batched = out.dim() == 3;
   const Operand a = operand(left);
   const Operand b = operand(right);
   const int64_t columns = out.sizes()[out.dim() - 1];
   // The result must be row-major; anything else is computed aside.
   const bool direct = out.is_contiguous();
-  Tensor c = direct ? out : beta == 0 ? at::empty(out.sizes(), out.options()) : out.contiguous();
+  Tensor c = direct ? out : beta.equal(0) ? at::empty(out.sizes(), out.options()) : out.contiguous();
 
   TorchCudaGemm gemm{};
-  gemm.is_double = out.dtype() == kDouble;
+  gemm.is_double = out.dtype() == kDouble || out.dtype() == c10::kComplexDouble;
+  gemm.is_complex = out.is_complex();
   gemm.transpose_a = a.transposed;
   gemm.transpose_b = b.transposed;
   gemm.m = out.sizes()[out.dim() - 2];
   gemm.n = columns;
   gemm.k = left.sizes()[left.dim() - 1];
-  gemm.alpha = alpha;
-  gemm.beta = beta;
+  const auto write_parts = [](double (&parts)[2], const Scalar& number) {
+    const auto value = number.to<c10::complex<double>>();
+    parts[0] = value.real();
+    parts[1] = value.imag();
+  };
+  write_parts(gemm.alpha, alpha);
+  write_parts(gemm.beta, beta);
   gemm.a = a.tensor.data_ptr();
   gemm.a_leading = a.leading;
   gemm.a_batch_stride = batched ? a.tensor.strides()[0] : 0;
@@ -98,7 +90,7 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
     else target.mul_(beta);
     return;
   }
-  product(out, a, b, beta.toDouble(), alpha.toDouble());
+  product(out, a, b, beta, alpha);
 }
 
 void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
@@ -108,7 +100,7 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
     Tensor(out).zero_();
     return;
   }
-  product(out, a, b, 0.0, 1.0);
+  product(out, a, b, 0, 1);
 }
 
 }  // namespace at::native::cuda

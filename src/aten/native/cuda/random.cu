@@ -1,57 +1,16 @@
-// Random numbers: Philox 4x32-10 with one counter per element, so that a seed gives the same numbers on every device and
-// for every launch configuration. They are not the numbers of PyTorch's CUDA generator, whose order depends on the grid.
+// Numbers from distributions. Those of uniform, normal, exponential, ... are PyTorch's for a seed and a device; Poisson and
+// binomial ones, permutations and draws with replacement are as good, but others.
 
-#include <aten/ATen.h>
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
-#include <aten/native/cuda/Launch.cuh>
-#include <c10/cuda/CUDAGenerator.h>
+#include <aten/native/CountingFormulas.h>
+#include <aten/native/cuda/Philox.cuh>
+
+#include <limits>
 
 namespace at::native::cuda {
 
 namespace {
-
-using c10::cuda::CUDAGenerator;
-using c10::cuda::PhiloxState;
-
-struct Numbers {
-  uint32_t value[4];
-};
-
-// Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (SC11): ten rounds, key from the seed, counter from the
-// element's number and the generator's offset.
-__device__ Numbers philox(PhiloxState state, uint64_t element) {
-  constexpr uint32_t multiplier0 = 0xD2511F53u, multiplier1 = 0xCD9E8D57u, weyl0 = 0x9E3779B9u, weyl1 = 0xBB67AE85u;
-  uint32_t counter[4] = {static_cast<uint32_t>(state.offset), static_cast<uint32_t>(state.offset >> 32),
-                         static_cast<uint32_t>(element), static_cast<uint32_t>(element >> 32)};
-  uint32_t key[2] = {static_cast<uint32_t>(state.seed), static_cast<uint32_t>(state.seed >> 32)};
-#pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const uint32_t high0 = __umulhi(multiplier0, counter[0]), low0 = multiplier0 * counter[0];
-    const uint32_t high1 = __umulhi(multiplier1, counter[2]), low1 = multiplier1 * counter[2];
-    counter[0] = high1 ^ counter[1] ^ key[0];
-    counter[1] = low1;
-    counter[2] = high0 ^ counter[3] ^ key[1];
-    counter[3] = low0;
-    key[0] += weyl0;
-    key[1] += weyl1;
-  }
-  return {{counter[0], counter[1], counter[2], counter[3]}};
-}
-
-// In [0, 1), with as many bits as the type holds.
-template <typename T>
-__device__ T unit(const Numbers& numbers) {
-  if constexpr (sizeof(T) == 4) return static_cast<T>(numbers.value[0] >> 8) * T(1.0 / (1 << 24));
-  else return static_cast<T>((uint64_t{numbers.value[0]} << 32 | numbers.value[1]) >> 11) * T(1.0 / (uint64_t{1} << 53));
-}
-
-PhiloxState take(const Generator& generator) {
-  auto* impl = dynamic_cast<CUDAGenerator*>(generator.impl());
-  TORCH_CHECK(impl != nullptr, "Expected a 'cuda' device type for generator but found another one");
-  const std::lock_guard<std::mutex> lock(impl->mutex);
-  return impl->reserve(4);
-}
 
 // Runs `body(out)` on `self`, or on a contiguous stand-in that is copied back.
 template <typename Body>
@@ -63,83 +22,215 @@ void with_contiguous(const Tensor& self, Body&& body) {
   Tensor(self).copy_(packed);
 }
 
+// float is computed in float, four numbers at a time, double in double, two.
 template <typename T>
-void fill_uniform(const Tensor& out, double from, double to, PhiloxState state) {
+constexpr int kUnroll = sizeof(T) == 8 ? 2 : 4;
+
+// out = transform(uniform number in (0, 1]), computed in A.
+template <typename T, typename A, typename Transform>
+void fill_from_uniform(const Tensor& out, const Generator& generator, Transform transform) {
   T* data = out.data_ptr<T>();
-  const T low = static_cast<T>(from), width = static_cast<T>(to - from), high = static_cast<T>(to);
-  for_each_index(out.numel(), [=] __device__(int64_t index) {
-    const T value = unit<T>(philox(state, index)) * width + low;
-    data[index] = value < high || width == T{0} ? value : low;  // rounding may reach the open end
+  draw<kUnroll<A>>(out.numel(), generator, [=] __device__(int64_t index, const Numbers& numbers, int i) {
+    data[index] = static_cast<T>(transform(numbers.uniform(i, A(0))));
+  });
+}
+template <typename T, typename A, typename Transform>
+void fill_from_normal(const Tensor& out, const Generator& generator, Transform transform) {
+  T* data = out.data_ptr<T>();
+  draw<kUnroll<A>>(out.numel(), generator, [=] __device__(int64_t index, const Numbers& numbers, int i) {
+    data[index] = static_cast<T>(transform(numbers.normal(i, A(0))));
   });
 }
 
 template <typename T>
-void fill_normal(const Tensor& out, double mean, double std, PhiloxState state) {
-  T* data = out.data_ptr<T>();
-  for_each_index(out.numel(), [=] __device__(int64_t index) {
-    const Numbers numbers = philox(state, index);
-    // Box-Muller; 1 - u is in (0, 1], where the logarithm is finite.
-    const double u = static_cast<double>((uint64_t{numbers.value[0]} << 32 | numbers.value[1]) >> 11) * (1.0 / (uint64_t{1} << 53));
-    const double v = static_cast<double>(numbers.value[2]) * (1.0 / 4294967296.0);
-    data[index] = static_cast<T>(mean + std * ::sqrt(-2.0 * ::log(1.0 - u)) * ::cospi(2.0 * v));
-  });
-}
+struct Uniform {
+  T from, width, to;
+  __device__ T operator()(T x) const {
+    const T value = x * width + from;
+    return value == to ? from : value;  // the interval is open above
+  }
+};
+template <typename T>
+struct Normal {
+  T mean, std;
+  __device__ T operator()(T x) const { return x * std + mean; }
+};
+template <typename T>
+struct LogNormal {
+  T mean, std;
+  __device__ T operator()(T x) const { return ::exp(x * std + mean); }
+};
+template <typename T>
+struct Below {
+  T p;
+  __device__ bool operator()(T x) const { return x < p; }
+};
+template <typename T>
+struct Exponential {
+  T rate;
+  __device__ T operator()(T x) const {
+    constexpr T half = std::numeric_limits<T>::epsilon() / 2;
+    return T(-1) / rate * (x >= T(1) - half ? -half : ::log(x));
+  }
+};
+template <typename T>
+struct Geometric {
+  T p;
+  __device__ T operator()(T x) const { return ::ceil(::log(x) / ::log1p(-p)); }
+};
+template <typename T>
+struct Cauchy {
+  T median, sigma;
+  __device__ T operator()(T x) const {
+    constexpr T least = std::numeric_limits<T>::epsilon();
+    const T inside = x > T(1) - least ? T(1) - least : x < least ? least : x;
+    return median + sigma * ::tan(T(3.14159265358979323846) * (inside - T(0.5)));
+  }
+};
+
+constexpr uint64_t kWideRange = uint64_t{1} << 28;  // from here on 32 bits would be noticeably skewed
 
 template <typename T>
-void fill_integers(const Tensor& out, int64_t from, uint64_t range, PhiloxState state) {
+void fill_integers(const Tensor& out, int64_t from, uint64_t range, const Generator& generator) {
   T* data = out.data_ptr<T>();
-  for_each_index(out.numel(), [=] __device__(int64_t index) {
-    const Numbers numbers = philox(state, index);
-    const uint64_t wide = uint64_t{numbers.value[0]} << 32 | numbers.value[1];
+  if (range != 0 && range < kWideRange) {
+    return draw<4>(out.numel(), generator, [=] __device__(int64_t index, const Numbers& numbers, int i) {
+      data[index] = static_cast<T>(static_cast<int64_t>(numbers.word[i] % static_cast<uint32_t>(range)) + from);
+    });
+  }
+  draw<2>(out.numel(), generator, [=] __device__(int64_t index, const Numbers& numbers, int i) {
+    const uint64_t wide = numbers.long_word(i);
     data[index] = static_cast<T>(static_cast<int64_t>(range == 0 ? wide : wide % range) + from);
   });
 }
 
+// Four neighbours have their numbers from one stream.
 template <typename T, typename P>
-void fill_bernoulli(const Tensor& out, const P* probabilities, double p, PhiloxState state) {
+void fill_by_probabilities(const Tensor& out, const P* probabilities, const Generator& generator) {
   T* data = out.data_ptr<T>();
+  const PhiloxState state = take(generator, 10);
   for_each_index(out.numel(), [=] __device__(int64_t index) {
-    const double probability = probabilities ? static_cast<double>(probabilities[index]) : p;
-    data[index] = static_cast<T>(unit<double>(philox(state, index)) < probability);
+    const Numbers numbers = Philox(state, index / 4).next();
+    data[index] = static_cast<T>(numbers.uniform(static_cast<int>(index % 4), 0.0f) <= static_cast<float>(probabilities[index]));
   });
 }
 
 }  // namespace
 
 void uniform_kernel(const Tensor& self, double from, double to, const Generator& generator) {
-  const PhiloxState state = take(generator);
   with_contiguous(self, [&](const Tensor& out) {
-    dispatch_floating_types(out.dtype(), "uniform_", [&](auto tag) { fill_uniform<typename decltype(tag)::type>(out, from, to, state); });
+    dispatch_floating_types(out.dtype(), "uniform_", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      fill_from_uniform<T, T>(out, generator, Uniform<T>{static_cast<T>(from), static_cast<T>(to - from), static_cast<T>(to)});
+    });
   });
 }
 
 void normal_kernel(const Tensor& self, double mean, double std, const Generator& generator) {
-  const PhiloxState state = take(generator);
   with_contiguous(self, [&](const Tensor& out) {
-    dispatch_floating_types(out.dtype(), "normal_", [&](auto tag) { fill_normal<typename decltype(tag)::type>(out, mean, std, state); });
+    dispatch_floating_types(out.dtype(), "normal_", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      fill_from_normal<T, T>(out, generator, Normal<T>{static_cast<T>(mean), static_cast<T>(std)});
+    });
   });
 }
 
 void random_kernel(const Tensor& self, int64_t from, uint64_t range, const Generator& generator) {
-  const PhiloxState state = take(generator);
   with_contiguous(self, [&](const Tensor& out) {
-    dispatch_all_types(out.dtype(), "random_", [&](auto tag) { fill_integers<typename decltype(tag)::type>(out, from, range, state); });
+    dispatch_all_types(out.dtype(), "random_", [&](auto tag) { fill_integers<typename decltype(tag)::type>(out, from, range, generator); });
   });
 }
 
 void bernoulli_kernel(const Tensor& self, const Tensor& probabilities, double p, const Generator& generator) {
-  const PhiloxState state = take(generator);
   const Tensor packed = probabilities.defined() ? probabilities.expand(self.sizes()).contiguous() : Tensor();
   with_contiguous(self, [&](const Tensor& out) {
     dispatch_all_types(out.dtype(), "bernoulli_", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      if (!packed.defined()) return fill_bernoulli<T, float>(out, nullptr, p, state);
+      using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
+      if (!packed.defined()) return fill_from_uniform<T, A>(out, generator, Below<A>{static_cast<A>(p)});
       dispatch_floating_types(packed.dtype(), "bernoulli_", [&](auto p_tag) {
-        using P = typename decltype(p_tag)::type;
-        fill_bernoulli<T, P>(out, packed.data_ptr<P>(), p, state);
+        fill_by_probabilities<T>(out, packed.data_ptr<typename decltype(p_tag)::type>(), generator);
       });
     });
   });
+}
+
+namespace {
+
+template <typename T, typename A>
+void fill_from(const Tensor& out, Distribution distribution, A first, A second, const Generator& generator) {
+  switch (distribution) {
+    case Distribution::exponential: return fill_from_uniform<T, A>(out, generator, Exponential<A>{first});
+    case Distribution::geometric: return fill_from_uniform<T, A>(out, generator, Geometric<A>{first});
+    case Distribution::cauchy: return fill_from_uniform<T, A>(out, generator, Cauchy<A>{first, second});
+    case Distribution::log_normal: return fill_from_normal<T, A>(out, generator, LogNormal<A>{first, second});
+    default: TORCH_INTERNAL_ASSERT(false, "a distribution of counts");
+  }
+}
+
+}  // namespace
+
+void distribution_kernel(const Tensor& self, Distribution distribution, double first, double second, const Generator& generator) {
+  with_contiguous(self, [&](const Tensor& out) {
+    if (!out.is_floating_point()) {  // geometric numbers
+      const Tensor wide = at::empty(out.sizes(), out.options().dtype(kFloat));
+      fill_from<float>(wide, distribution, static_cast<float>(first), static_cast<float>(second), generator);
+      Tensor(out).copy_(wide);
+      return;
+    }
+    dispatch_floating_types(out.dtype(), "distribution", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      fill_from<T>(out, distribution, static_cast<T>(first), static_cast<T>(second), generator);
+    });
+  });
+}
+
+namespace {
+
+template <typename T>
+void fill_with_counts(const Tensor& out, const Tensor& first, const Tensor& second, const Generator& generator) {
+  // Rejection takes as many numbers as it takes: far more than this are never wanted of one stream.
+  const PhiloxState state = take(generator, 1024);
+  T* to = out.data_ptr<T>();
+  const T* a = first.data_ptr<T>();
+  const T* b = second.defined() ? second.data_ptr<T>() : nullptr;
+  for_each_index(out.numel(), [=] __device__(int64_t index) {
+    Philox stream(state, index);
+    const auto uniform = [&stream] { return stream.next().uniform(0, 0.0); };
+    to[index] = static_cast<T>(b ? draw_binomial(a[index], b[index], uniform) : draw_poisson(a[index], uniform));
+  });
+}
+
+}  // namespace
+
+void counting_kernel(const Tensor& out, const Tensor& first, const Tensor& second, Distribution, const Generator& generator) {
+  dispatch_floating_types(out.dtype(), "counting", [&](auto tag) {
+    fill_with_counts<typename decltype(tag)::type>(out, first, second, generator);
+  });
+}
+
+// The order of 64 random bits for each place.
+void randperm_kernel(const Tensor& out, const Generator& generator) {
+  const Tensor keys = at::empty(out.sizes(), TensorOptions(kLong).device(out.device()));
+  random_kernel(keys, 0, 0, generator);
+  Tensor(out).copy_(std::get<1>(at::sort(keys, 0, false)));
+}
+
+void multinomial_kernel(const Tensor& out, const Tensor& self, bool replacement, const Generator& generator) {
+  const int64_t samples = out.sizes().back();
+  if (!replacement || samples == 1) {
+    // The largest of weight / exponential(1) are a sample without replacement.
+    const Tensor waits = at::empty(self.sizes(), self.options());
+    distribution_kernel(waits, Distribution::exponential, 1, 0, generator);
+    Tensor(out).copy_(std::get<1>(at::topk(at::div(self, waits), samples, -1, true, true)));
+    return;
+  }
+  const Tensor sums = at::cumsum(self, -1);
+  const Tensor totals = sums.narrow(-1, sums.sizes().back() - 1, 1);
+  const Tensor drawn = at::empty(out.sizes(), self.options());
+  uniform_kernel(drawn, 0, 1, generator);
+  const Tensor places = at::searchsorted(at::div(sums, totals).contiguous(), drawn, false, /*right=*/true);
+  Tensor(out).copy_(at::clamp(places, Scalar(0), Scalar(self.sizes().back() - 1)));
 }
 
 }  // namespace at::native::cuda

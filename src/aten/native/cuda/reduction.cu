@@ -30,7 +30,7 @@ struct Product {
 }  // namespace
 
 void sum_kernel(TensorIterator& iter) {
-  dispatch_numeric_types(iter.common_dtype(), "sum", [&](auto tag) {
+  dispatch_numeric_and_complex_types(iter.common_dtype(), "sum", [&](auto tag) {
     using T = typename decltype(tag)::type;
     reduce<Sum<T>, T, T>(iter, {});
   });
@@ -39,15 +39,15 @@ void sum_kernel(TensorIterator& iter) {
 void mean_kernel(TensorIterator& iter) {
   const int64_t outputs = iter.num_output_elements();
   const int64_t count = outputs ? iter.numel() / outputs : 0;
-  dispatch_floating_types(iter.common_dtype(), "mean", [&](auto tag) {
+  dispatch_floating_and_complex_types(iter.common_dtype(), "mean", [&](auto tag) {
     using T = typename decltype(tag)::type;
     // An empty mean is 0 / 0: a factor of infinity times the sum's 0.
-    reduce<Sum<T>, T, T>(iter, {static_cast<T>(1.0 / static_cast<double>(count))});
+    reduce<Sum<T>, T, T>(iter, {static_cast<T>(static_cast<c10::real_type_t<T>>(1.0 / static_cast<double>(count)))});
   });
 }
 
 void prod_kernel(TensorIterator& iter) {
-  dispatch_numeric_types(iter.common_dtype(), "prod", [&](auto tag) {
+  dispatch_numeric_and_complex_types(iter.common_dtype(), "prod", [&](auto tag) {
     using T = typename decltype(tag)::type;
     reduce<Product<T>, T, T>(iter, {});
   });

@@ -1,6 +1,7 @@
 // One input, one output.
 
 #include <aten/Kernels.h>
+#include <aten/native/cuda/ComplexKernels.h>
 #include <aten/native/cuda/Loops.cuh>
 
 #include <cmath>
@@ -9,34 +10,41 @@
 namespace at::native::cuda {
 
 // A kernel NAME_kernel for the types of `dispatch`, from an expression over `x` of type T.
-#define DEFINE_UNARY(name, dispatch, expression)                                  \
-  namespace {                                                                     \
-  template <typename T>                                                           \
-  struct name##_functor {                                                         \
-    __device__ T operator()(T x) const { return expression; }                     \
-  };                                                                              \
-  }                                                                               \
-  void name##_kernel(TensorIterator& iter) {                                      \
-    dispatch(iter.common_dtype(), #name, [&](auto tag) {                          \
-      gpu_kernel(iter, name##_functor<typename decltype(tag)::type>());           \
-    });                                                                           \
+#define DEFINE_UNARY_FUNCTOR(name, expression)                                                                        \
+  namespace {                                                                                                         \
+  template <typename T>                                                                                               \
+  struct name##_functor {                                                                                             \
+    __device__ T operator()(T x) const { return expression; }                                                         \
+  };                                                                                                                  \
+  }
+#define RUN_UNARY(name, dispatch)                                                                                     \
+  dispatch(iter.common_dtype(), #name, [&](auto tag) { gpu_kernel(iter, name##_functor<typename decltype(tag)::type>()); });
+#define DEFINE_UNARY(name, dispatch, expression)                                                                      \
+  DEFINE_UNARY_FUNCTOR(name, expression)                                                                              \
+  void name##_kernel(TensorIterator& iter) { RUN_UNARY(name, dispatch) }
+// The same for an operator that takes complex numbers, too.
+#define DEFINE_UNARY_AND_COMPLEX(name, dispatch, expression)                                                          \
+  DEFINE_UNARY_FUNCTOR(name, expression)                                                                              \
+  void name##_kernel(TensorIterator& iter) {                                                                          \
+    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);                                       \
+    RUN_UNARY(name, dispatch)                                                                                         \
   }
 
-DEFINE_UNARY(neg, dispatch_numeric_types, static_cast<T>(-x))
-DEFINE_UNARY(exp, dispatch_floating_types, ::exp(x))
-DEFINE_UNARY(expm1, dispatch_floating_types, ::expm1(x))
-DEFINE_UNARY(log, dispatch_floating_types, ::log(x))
-DEFINE_UNARY(log2, dispatch_floating_types, ::log2(x))
-DEFINE_UNARY(log10, dispatch_floating_types, ::log10(x))
-DEFINE_UNARY(log1p, dispatch_floating_types, ::log1p(x))
-DEFINE_UNARY(sqrt, dispatch_floating_types, ::sqrt(x))
-DEFINE_UNARY(rsqrt, dispatch_floating_types, ::rsqrt(x))
-DEFINE_UNARY(sin, dispatch_floating_types, ::sin(x))
-DEFINE_UNARY(cos, dispatch_floating_types, ::cos(x))
-DEFINE_UNARY(tanh, dispatch_floating_types, ::tanh(x))
+DEFINE_UNARY_AND_COMPLEX(neg, dispatch_numeric_types, static_cast<T>(-x))
+DEFINE_UNARY_AND_COMPLEX(exp, dispatch_floating_types, ::exp(x))
+DEFINE_UNARY_AND_COMPLEX(expm1, dispatch_floating_types, ::expm1(x))
+DEFINE_UNARY_AND_COMPLEX(log, dispatch_floating_types, ::log(x))
+DEFINE_UNARY_AND_COMPLEX(log2, dispatch_floating_types, ::log2(x))
+DEFINE_UNARY_AND_COMPLEX(log10, dispatch_floating_types, ::log10(x))
+DEFINE_UNARY_AND_COMPLEX(log1p, dispatch_floating_types, ::log1p(x))
+DEFINE_UNARY_AND_COMPLEX(sqrt, dispatch_floating_types, ::sqrt(x))
+DEFINE_UNARY_AND_COMPLEX(rsqrt, dispatch_floating_types, ::rsqrt(x))
+DEFINE_UNARY_AND_COMPLEX(sin, dispatch_floating_types, ::sin(x))
+DEFINE_UNARY_AND_COMPLEX(cos, dispatch_floating_types, ::cos(x))
+DEFINE_UNARY_AND_COMPLEX(tanh, dispatch_floating_types, ::tanh(x))
 DEFINE_UNARY(erf, dispatch_floating_types, ::erf(x))
-DEFINE_UNARY(reciprocal, dispatch_floating_types, T{1} / x)
-DEFINE_UNARY(sigmoid, dispatch_floating_types, T{1} / (T{1} + ::exp(-x)))
+DEFINE_UNARY_AND_COMPLEX(reciprocal, dispatch_floating_types, T{1} / x)
+DEFINE_UNARY_AND_COMPLEX(sigmoid, dispatch_floating_types, T{1} / (T{1} + ::exp(-x)))
 
 // Rounding leaves integers as they are, and NaN passes through relu.
 #define DEFINE_ROUNDING(name, function) \
@@ -94,7 +102,7 @@ struct gelu_functor {
 
 }  // namespace
 
-DEFINE_UNARY(abs, dispatch_all_types, absolute(x))
+DEFINE_UNARY_AND_COMPLEX(abs, dispatch_all_types, absolute(x))
 DEFINE_UNARY(sign, dispatch_all_types, static_cast<T>((x > T{0}) - is_negative(x)))
 
 void bitwise_not_kernel(TensorIterator& iter) {
@@ -104,6 +112,7 @@ void bitwise_not_kernel(TensorIterator& iter) {
 }
 
 void logical_not_kernel(TensorIterator& iter) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_logical_not(iter);
   dispatch_all_types(iter.common_dtype(), "logical_not", [&](auto tag) {
     gpu_kernel(iter, logical_not_functor<typename decltype(tag)::type>());
   });

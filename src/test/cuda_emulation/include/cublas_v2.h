@@ -3,6 +3,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <complex>
+
+typedef std::complex<float> cuComplex;
+typedef std::complex<double> cuDoubleComplex;
+
 extern "C" {
 
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_INVALID_VALUE = 7, CUBLAS_STATUS_EXECUTION_FAILED = 13 };
@@ -12,12 +17,13 @@ typedef struct cublasContext* cublasHandle_t;
 cublasStatus_t cublasCreate(cublasHandle_t* handle);
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
 const char* cublasGetStatusString(cublasStatus_t status);
-cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transpose_a, cublasOperation_t transpose_b, int m,
-                                         int n, int k, const float* alpha, const float* a, int a_leading, long long a_stride,
-                                         const float* b, int b_leading, long long b_stride, const float* beta, float* c,
-                                         int c_leading, long long c_stride, int batches);
-cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transpose_a, cublasOperation_t transpose_b, int m,
-                                         int n, int k, const double* alpha, const double* a, int a_leading, long long a_stride,
-                                         const double* b, int b_leading, long long b_stride, const double* beta, double* c,
-                                         int c_leading, long long c_stride, int batches);
+#define DECLARE_GEMM(name, T)                                                                                                       \
+  cublasStatus_t name(cublasHandle_t handle, cublasOperation_t transpose_a, cublasOperation_t transpose_b, int m, int n, int k,    \
+                      const T* alpha, const T* a, int a_leading, long long a_stride, const T* b, int b_leading, long long b_stride, \
+                      const T* beta, T* c, int c_leading, long long c_stride, int batches);
+DECLARE_GEMM(cublasSgemmStridedBatched, float)
+DECLARE_GEMM(cublasDgemmStridedBatched, double)
+DECLARE_GEMM(cublasCgemmStridedBatched, cuComplex)
+DECLARE_GEMM(cublasZgemmStridedBatched, cuDoubleComplex)
+#undef DECLARE_GEMM
 }

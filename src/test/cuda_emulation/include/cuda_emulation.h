@@ -162,11 +162,13 @@ EMULATED_ATOMIC T atomicMin(T* place, T value) {
 inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>((uint64_t{a} * b) >> 32); }
 inline float rsqrt(float x) { return 1.0f / sqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
-// cos(pi x), exact where the angle is a multiple of a half.
-inline double cospi(double x) {
-  const double turn = x - 2.0 * floor(x / 2.0);  // in [0, 2)
-  if (turn == 0.5 || turn == 1.5) return 0.0;
-  return cos(turn * 3.14159265358979323846);
+inline void __sincosf(float x, float* sine, float* cosine) {
+  *sine = sinf(x);
+  *cosine = cosf(x);
+}
+inline void sincospi(double x, double* sine, double* cosine) {
+  *sine = sin(x * 3.14159265358979323846);
+  *cosine = cos(x * 3.14159265358979323846);
 }
 template <typename T>
 constexpr T min(T a, T b) {

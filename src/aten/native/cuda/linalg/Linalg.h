@@ -11,11 +11,12 @@ extern "C" {
 // C = alpha * A @ B + beta * C for `batches` matrices in row-major order: A is [m, k], B is [k, n], C is [m, n].
 // A transposed operand is stored with its rows and columns exchanged. Leading dimensions and batch strides count elements.
 struct TorchCudaGemm {
-  int is_double;
+  int is_double;   // its parts', of a complex one
+  int is_complex;
   int transpose_a;
   int transpose_b;
   int64_t m, n, k;
-  double alpha, beta;
+  double alpha[2], beta[2];  // real and imaginary part
   const void* a;
   int64_t a_leading;
   int64_t a_batch_stride;

@@ -6,6 +6,7 @@
 
 #include <climits>
 #include <map>
+#include <type_traits>
 
 namespace {
 
@@ -29,6 +30,25 @@ const char* handle_for_current_device(cublasHandle_t* handle) {
   return nullptr;
 }
 
+template <typename T, typename P>
+T number(const double (&parts)[2]) {
+  if constexpr (std::is_same_v<T, P>) return static_cast<P>(parts[0]);
+  else return {static_cast<P>(parts[0]), static_cast<P>(parts[1])};
+}
+
+// cuBLAS counts columns first: a row-major C = A B is a column-major C' = B' A', so the operands change places.
+template <typename T, typename P, typename Function>
+const char* multiply(cublasHandle_t handle, const TorchCudaGemm& gemm, Function function) {
+  const T alpha = number<T, P>(gemm.alpha);
+  const T beta = number<T, P>(gemm.beta);
+  return describe(function(handle, gemm.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, gemm.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
+                           static_cast<int>(gemm.n), static_cast<int>(gemm.m), static_cast<int>(gemm.k), &alpha,
+                           static_cast<const T*>(gemm.b), static_cast<int>(gemm.b_leading), gemm.b_batch_stride,
+                           static_cast<const T*>(gemm.a), static_cast<int>(gemm.a_leading), gemm.a_batch_stride, &beta,
+                           static_cast<T*>(gemm.c), static_cast<int>(gemm.c_leading), gemm.c_batch_stride,
+                           static_cast<int>(gemm.batches)));
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const char* torch_cuda_gemm(const TorchCudaGemm* gemm) {
@@ -39,26 +59,10 @@ extern "C" __attribute__((visibility("default"))) const char* torch_cuda_gemm(co
   if (const char* error = handle_for_current_device(&handle)) return error;
   if (const char* error = describe(cublasSetStream(handle, gemm->stream))) return error;
 
-  // cuBLAS counts columns first: a row-major C = A B is a column-major C' = B' A', so the operands change places.
-  const cublasOperation_t first = gemm->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
-  const cublasOperation_t second = gemm->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
-  const int rows = static_cast<int>(gemm->n);
-  const int columns = static_cast<int>(gemm->m);
-  const int inner = static_cast<int>(gemm->k);
-  const int b_leading = static_cast<int>(gemm->b_leading);
-  const int a_leading = static_cast<int>(gemm->a_leading);
-  const int c_leading = static_cast<int>(gemm->c_leading);
-  const int batches = static_cast<int>(gemm->batches);
-  if (gemm->is_double) {
-    return describe(cublasDgemmStridedBatched(
-        handle, first, second, rows, columns, inner, &gemm->alpha, static_cast<const double*>(gemm->b), b_leading,
-        gemm->b_batch_stride, static_cast<const double*>(gemm->a), a_leading, gemm->a_batch_stride, &gemm->beta,
-        static_cast<double*>(gemm->c), c_leading, gemm->c_batch_stride, batches));
+  if (gemm->is_complex) {
+    return gemm->is_double ? multiply<cuDoubleComplex, double>(handle, *gemm, cublasZgemmStridedBatched)
+                           : multiply<cuComplex, float>(handle, *gemm, cublasCgemmStridedBatched);
   }
-  const auto alpha = static_cast<float>(gemm->alpha);
-  const auto beta = static_cast<float>(gemm->beta);
-  return describe(cublasSgemmStridedBatched(
-      handle, first, second, rows, columns, inner, &alpha, static_cast<const float*>(gemm->b), b_leading,
-      gemm->b_batch_stride, static_cast<const float*>(gemm->a), a_leading, gemm->a_batch_stride, &beta,
-      static_cast<float*>(gemm->c), c_leading, gemm->c_batch_stride, batches));
+  return gemm->is_double ? multiply<double, double>(handle, *gemm, cublasDgemmStridedBatched)
+                         : multiply<float, float>(handle, *gemm, cublasSgemmStridedBatched);
 }

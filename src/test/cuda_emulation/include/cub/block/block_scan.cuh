@@ -8,24 +8,22 @@ class BlockScan {
  public:
   struct TempStorage {
     T values[kThreads];
-    T sums[kThreads];
   };
 
   explicit BlockScan(TempStorage& storage) : storage_(storage) {}
 
-  // The sum of the inputs up to and with this thread's, and that of all.
-  void InclusiveSum(T input, T& output, T& total) {
+  // The inputs up to and with this thread's, combined, and all of them.
+  template <typename Combine>
+  void InclusiveScan(T input, T& output, Combine combine, T& total) {
     const unsigned own = threadIdx.x;
     storage_.values[own] = input;
     __syncthreads();
     if (own == 0) {
-      T sum = storage_.values[0];
-      storage_.sums[0] = sum;
-      for (int i = 1; i < kThreads; ++i) storage_.sums[i] = sum = static_cast<T>(sum + storage_.values[i]);
+      for (int i = 1; i < kThreads; ++i) storage_.values[i] = combine(storage_.values[i - 1], storage_.values[i]);
     }
     __syncthreads();
-    output = storage_.sums[own];
-    total = storage_.sums[kThreads - 1];
+    output = storage_.values[own];
+    total = storage_.values[kThreads - 1];
   }
 
  private:

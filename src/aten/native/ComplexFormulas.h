@@ -1,0 +1,109 @@
+#pragma once
+// What element-wise operators compute of complex numbers: for the CPU's kernels and for CUDA's. Functions beyond arithmetic
+// are those of the standard library, or of Thrust where nvcc compiles.
+
+#include <c10/util/complex.h>
+
+#if defined(__CUDACC__)
+#include <thrust/complex.h>
+#endif
+
+namespace at::native {
+
+#if defined(__CUDACC__)
+template <typename P>
+using LibraryComplex = thrust::complex<P>;
+#else
+template <typename P>
+using LibraryComplex = std::complex<P>;
+#endif
+
+template <typename P>
+C10_HOST_DEVICE LibraryComplex<P> as_library(c10::complex<P> z) {
+  return LibraryComplex<P>(z.real(), z.imag());
+}
+template <typename P>
+C10_HOST_DEVICE c10::complex<P> from_library(LibraryComplex<P> z) {
+  return {z.real(), z.imag()};
+}
+
+// NAME_of(z), by the library's function.
+#define AT_LIBRARY_FUNCTION(name)                                     \
+  template <typename P>                                               \
+  C10_HOST_DEVICE c10::complex<P> name##_of(c10::complex<P> z) { \
+    return from_library<P>(name(as_library(z)));                      \
+  }
+AT_LIBRARY_FUNCTION(exp)
+AT_LIBRARY_FUNCTION(log)
+AT_LIBRARY_FUNCTION(log10)
+AT_LIBRARY_FUNCTION(sqrt)
+AT_LIBRARY_FUNCTION(sin)
+AT_LIBRARY_FUNCTION(cos)
+AT_LIBRARY_FUNCTION(tanh)
+#undef AT_LIBRARY_FUNCTION
+
+template <typename P>
+C10_HOST_DEVICE c10::complex<P> pow_of(c10::complex<P> base, c10::complex<P> exponent) {
+  return from_library<P>(pow(as_library(base), as_library(exponent)));
+}
+
+// Near 0 by its parts, where 1 + z would lose them.
+template <typename P>
+C10_HOST_DEVICE c10::complex<P> log1p_of(c10::complex<P> z) {
+  const P x = z.real();
+  const P y = z.imag();
+  if (std::fabs(x) > P(0.5) || std::fabs(y) > P(0.5)) return log_of(c10::complex<P>(P(1) + x, y));
+  return {std::log1p(x * (P(2) + x) + y * y) / P(2), std::atan2(y, P(1) + x)};
+}
+
+template <typename P>
+C10_HOST_DEVICE c10::complex<P> expm1_of(c10::complex<P> z) {
+  const P half = std::sin(z.imag() / P(2));
+  return {std::expm1(z.real()) * std::cos(z.imag()) - P(2) * half * half, std::exp(z.real()) * std::sin(z.imag())};
+}
+
+template <typename T>
+C10_HOST_DEVICE T sigmoid_of(T z) {
+  return T(1) / (T(1) + exp_of(-z));
+}
+
+template <typename P>
+C10_HOST_DEVICE c10::complex<P> sign_of(c10::complex<P> z) {
+  const P size = std::hypot(z.real(), z.imag());
+  return size == P(0) ? c10::complex<P>() : c10::complex<P>(z.real() / size, z.imag() / size);
+}
+
+// row(name, result, expression): of `z`, or of `a` and `b`; T is their type and P that of their parts.
+#define AT_FORALL_COMPLEX_UNARY(row)                                   \
+  row(neg, T, -z)                                                      \
+  row(abs, P, std::hypot(z.real(), z.imag()))                          \
+  row(reciprocal, T, T(1) / z)                                         \
+  row(exp, T, exp_of(z))                                          \
+  row(expm1, T, expm1_of(z))                                      \
+  row(log, T, log_of(z))                                          \
+  row(log2, T, log_of(z) / T(P(0.69314718055994530942)))          \
+  row(log10, T, log10_of(z))                                      \
+  row(log1p, T, log1p_of(z))                                      \
+  row(sqrt, T, sqrt_of(z))                                        \
+  row(rsqrt, T, T(1) / sqrt_of(z))                                \
+  row(sin, T, sin_of(z))                                          \
+  row(cos, T, cos_of(z))                                          \
+  row(tanh, T, tanh_of(z))                                        \
+  row(sigmoid, T, sigmoid_of(z))                                  \
+  row(silu, T, z * sigmoid_of(z))                                 \
+  row(logical_not, bool, z == T())
+// The gradients are of functions with the conjugated derivative, as autograd has it.
+#define AT_FORALL_COMPLEX_BINARY(row)                                                                      \
+  row(mul, T, a * b)                                                                                       \
+  row(div, T, a / b)                                                                                       \
+  row(pow, T, pow_of(a, b))                                                                           \
+  row(eq, bool, a == b)                                                                                    \
+  row(ne, bool, a != b)                                                                                    \
+  row(logical_and, bool, (a != T()) && (b != T()))                                                         \
+  row(logical_or, bool, (a != T()) || (b != T()))                                                          \
+  row(logical_xor, bool, (a != T()) != (b != T()))                                                         \
+  row(sigmoid_backward, T, a * c10::conj((T(1) - b) * b))                                                  \
+  row(silu_backward, T, a * c10::conj(sigmoid_of(b) * (T(1) + b * (T(1) - sigmoid_of(b)))))      \
+  row(tanh_backward, T, a * c10::conj(T(1) - b * b))
+
+}  // namespace at::native
