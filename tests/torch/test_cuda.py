@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -92,3 +93,49 @@ def test_device_seeds() -> None:
     second = draw()
     torch.cuda.set_rng_state(state)
     assert draw() == second
+
+
+def test_types_from_before_dtype() -> None:
+    assert torch.cuda.FloatTensor.__module__ == "torch.cuda"
+    assert not isinstance(torch.ones(1), torch.cuda.FloatTensor)
+    with pytest.raises(AttributeError, match="TwistedTensor"):
+        _ = torch.cuda.TwistedTensor
+    if torch.cuda.is_available():
+        assert isinstance(torch.ones(1, device="cuda"), torch.cuda.FloatTensor)
+        assert torch.cuda.LongTensor([1, 2]).device.type == "cuda"
+
+
+def test_what_the_driver_tells_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    with pytest.raises(ModuleNotFoundError, match="nvidia-ml-py does not seem to be installed"):
+        torch.cuda.utilization()
+    assert "please install nvidia-ml-py" in torch.cuda.list_gpu_processes()
+
+
+@needs_cuda
+def test_what_the_driver_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Process:
+        pid, usedGpuMemory = 12, 3 * 2**20
+
+    class Answers:
+        gpu, memory, used = 40, 30, 2**30
+
+    library = ModuleType("pynvml")
+    library.NVMLError_DriverNotLoaded = OSError  # type: ignore[attr-defined]
+    library.nvmlInit = lambda: None  # type: ignore[attr-defined]
+    library.nvmlDeviceGetCount = lambda: 6  # type: ignore[attr-defined]
+    library.nvmlDeviceGetHandleByIndex = lambda number: number  # type: ignore[attr-defined]
+    library.nvmlDeviceGetUUID = lambda number: f"GPU-{number:04}"  # type: ignore[attr-defined]
+    library.nvmlDeviceGetUtilizationRates = lambda _: Answers  # type: ignore[attr-defined]
+    library.nvmlDeviceGetMemoryInfo = lambda _: Answers  # type: ignore[attr-defined]
+    library.nvmlDeviceGetTemperature = lambda number, _: 50 + number  # type: ignore[attr-defined]
+    library.nvmlDeviceGetComputeRunningProcesses = lambda _: [Process]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pynvml", library)
+    assert (torch.cuda.utilization(), torch.cuda.memory_usage(), torch.cuda.device_memory_used()) == (40, 30, 2**30)
+    assert "process         12 uses        3.000 MB" in torch.cuda.list_gpu_processes()
+    for visible, degrees in (("", 50), ("3", 53), ("GPU-0005", 55)):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        assert torch.cuda.temperature(0) == degrees
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-9")
+    with pytest.raises(RuntimeError, match="GPU-9"):
+        torch.cuda.temperature(0)

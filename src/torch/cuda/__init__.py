@@ -14,6 +14,15 @@ from torch.cuda._device import (
     is_available as is_available,
     unavailable_reason as unavailable_reason,
 )
+from torch.cuda._nvml import (
+    clock_rate as clock_rate,
+    device_memory_used as device_memory_used,
+    list_gpu_processes as list_gpu_processes,
+    memory_usage as memory_usage,
+    power_draw as power_draw,
+    temperature as temperature,
+    utilization as utilization,
+)
 from torch.cuda.memory import (
     empty_cache as empty_cache,
     get_allocator_backend as get_allocator_backend,
