@@ -30,8 +30,32 @@ struct TorchCudaGemm {
   cudaStream_t stream;
 };
 
-// Queues the product on the stream. Returns null, or what went wrong (static text).
+// Functions queue work on the stream, and return null, or what went wrong (static text).
 typedef const char* (*TorchCudaGemmFunction)(const TorchCudaGemm*);
 
 const char* torch_cuda_gemm(const TorchCudaGemm* gemm);
+
+enum TorchCudaSolver { kTorchCudaFactorLU, kTorchCudaSolveLU, kTorchCudaSolveTriangular };
+
+// `batches` systems A X = B, or their factorisation A = P L U in place. Columns first; `a` and `b` are arrays of pointers in device
+// memory. Factors are square.
+struct TorchCudaSolve {
+  TorchCudaSolver solver;
+  int is_double;   // its parts', of a complex one
+  int is_complex;
+  int64_t size;           // of A
+  int64_t rows, columns;  // of B
+  void** a;
+  void** b;
+  int* pivots;  // from 1 on
+  int* info;    // one per matrix
+  int adjoint;  // solve with A's adjoint
+  int left, upper, unitriangular;  // triangular A: X A = B if not left
+  int64_t batches;
+  cudaStream_t stream;
+};
+
+typedef const char* (*TorchCudaSolveFunction)(const TorchCudaSolve*);
+
+const char* torch_cuda_solve(const TorchCudaSolve* solve);
 }
