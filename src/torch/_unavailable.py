@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-_DECORATORS = ("_require_initialized",)  # called while a program is imported
+# Called while a program is imported: with a function, or with what makes a decorator of functions.
+_DECORATORS = ("_require_initialized", "parse_args", "quantized_args")
 
 
 def define(root: str, reason: str, error: type[Exception] = NotImplementedError) -> Callable[[str], Any]:
@@ -29,7 +30,7 @@ def define(root: str, reason: str, error: type[Exception] = NotImplementedError)
     def refusal(module: str, name: str) -> Callable[..., Any]:
         def refuse(*args: Any, **kwargs: Any) -> Any:
             if name in _DECORATORS:
-                return args[0]
+                return args[0] if args and callable(args[0]) else lambda function: function
             raise error(f"{module}.{name}: {reason}")
 
         refuse.__name__ = refuse.__qualname__ = name

@@ -65,6 +65,9 @@ Attribute = collections.namedtuple("Attribute", ["value", "type"])
 _builtin_isinstance = isinstance
 
 
+_script_if_tracing = script_if_tracing  # the name that torchvision uses
+
+
 class Error(RuntimeError):
     """What compiled TorchScript raises in PyTorch; nothing raises it here."""
 

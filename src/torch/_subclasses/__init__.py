@@ -1,0 +1,1 @@
+"""Classes of tensors that PyTorch's compiler traces with: none are made here."""

@@ -1,0 +1,50 @@
+"""Writes what PyTorch's answers to tests/torch/drivers are: python tests/torch/golden/make_drivers.py [NAME...]
+
+In an environment with torch 2.13, where the libraries are installed; docs/programs.md says how. Without names: all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ANSWERS = HERE / "drivers.json"
+DRIVERS = HERE.parent / "drivers"
+PACKAGES = {
+    "backpack": "backpack-for-pytorch",
+    "ignite": "pytorch_ignite",
+    "laplace": "laplace-torch",
+    "pyro": "pyro_ppl",
+    "torch_ema": "torch-ema",
+    "torchcrf": "pytorch-crf",
+}
+
+
+def package_of(name: str) -> str:
+    """The package that a program shows, by the program's name."""
+    plain = name.removeprefix("use_")
+    return "transformers" if plain.startswith("transformers_") else PACKAGES.get(plain, plain)
+
+
+def main() -> None:
+    answers = json.loads(ANSWERS.read_text(encoding="utf-8"))
+    for name in sys.argv[1:] or sorted(path.stem for path in DRIVERS.glob("use_*.py")):
+        run = subprocess.run(
+            [sys.executable, "-W", "ignore", str(DRIVERS / f"{name}.py")],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        package = package_of(name)
+        answers[name] = {"output": run.stdout, "package": package, "version": version(package)}
+    ANSWERS.write_text(json.dumps(answers, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
