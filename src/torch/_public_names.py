@@ -200,4 +200,167 @@ shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w sinc softmax spher
     "torch.signal.windows": """
 bartlett blackman cosine exponential gaussian general_cosine general_hamming hamming hann kaiser nuttall
 """,
+    "torch.nn.init": """
+calculate_gain constant constant_ dirac dirac_ eye eye_ kaiming_normal kaiming_normal_ kaiming_uniform
+kaiming_uniform_ normal normal_ ones_ orthogonal orthogonal_ sparse sparse_ trunc_normal_ uniform uniform_
+xavier_normal xavier_normal_ xavier_uniform xavier_uniform_ zeros_
+""",
+    "torch.nn.utils": """
+clip_grad_norm clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ convert_conv2d_weight_memory_format
+convert_conv3d_weight_memory_format fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval
+fuse_linear_bn_weights get_total_norm parameters_to_vector remove_spectral_norm remove_weight_norm skip_init
+spectral_norm vector_to_parameters weight_norm
+""",
+    "torch.nn.utils.rnn": """
+PackedSequence invert_permutation pack_padded_sequence pack_sequence pad_packed_sequence pad_sequence
+unpack_sequence unpad_sequence
+""",
+    "torch.nn.utils.parametrize": """
+ParametrizationList cached is_parametrized register_parametrization remove_parametrizations
+transfer_parametrizations_and_params type_before_parametrizations
+""",
+    "torch.nn.utils.parametrizations": """
+orthogonal spectral_norm weight_norm
+""",
+    "torch.nn.utils.prune": """
+BasePruningMethod CustomFromMask Identity L1Unstructured LnStructured PruningContainer RandomStructured
+RandomUnstructured custom_from_mask global_unstructured identity is_pruned l1_unstructured ln_structured
+random_structured random_unstructured remove
+""",
+    "torch.nn.attention": """
+SDPBackend WARN_FOR_UNFUSED_KERNELS activate_flash_attention_impl current_flash_attention_impl
+list_flash_attention_impls register_flash_attention_impl restore_flash_attention_impl sdpa_kernel
+""",
+    "torch.optim": """
+ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam Optimizer RAdam RMSprop Rprop SGD SparseAdam
+swap_in_optimizer_params_and_state
+""",
+    "torch.optim.lr_scheduler": """
+ChainedScheduler ConstantLR CosineAnnealingLR CosineAnnealingWarmRestarts CyclicLR ExponentialLR LRScheduler
+LambdaLR LinearLR MultiStepLR MultiplicativeLR OneCycleLR PolynomialLR ReduceLROnPlateau SequentialLR StepLR
+""",
+    "torch.optim.swa_utils": """
+AveragedModel SWALR get_ema_avg_fn get_ema_multi_avg_fn get_swa_avg_fn get_swa_multi_avg_fn update_bn
+""",
+    "torch.distributions": """
+AbsTransform AffineTransform Bernoulli Beta Binomial CatTransform Categorical Cauchy Chi2 ComposeTransform
+ContinuousBernoulli CorrCholeskyTransform CumulativeDistributionTransform Dirichlet Distribution ExpTransform
+Exponential ExponentialFamily FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy HalfNormal
+Independent IndependentTransform InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
+LowRankMultivariateNormal LowerCholeskyTransform MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial
+Normal OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson PositiveDefiniteTransform PowerTransform
+RelaxedBernoulli RelaxedOneHotCategorical ReshapeTransform SigmoidTransform SoftmaxTransform SoftplusTransform
+StackTransform StickBreakingTransform StudentT TanhTransform Transform TransformedDistribution Uniform VonMises
+Weibull Wishart biject_to identity_transform kl_divergence register_kl transform_to
+""",
+    "torch.distributions.constraints": """
+Constraint MixtureSameFamilyConstraint boolean cat corr_cholesky dependent dependent_property greater_than
+greater_than_eq half_open_interval independent integer_interval interval is_dependent less_than lower_cholesky
+lower_triangular multinomial nonnegative nonnegative_integer one_hot positive positive_definite positive_integer
+positive_semidefinite real real_vector simplex square stack symmetric unit_interval
+""",
+    "torch.distributions.transforms": """
+AbsTransform AffineTransform CatTransform ComposeTransform CorrCholeskyTransform CumulativeDistributionTransform
+ExpTransform IndependentTransform LowerCholeskyTransform PositiveDefiniteTransform PowerTransform ReshapeTransform
+SigmoidTransform SoftmaxTransform SoftplusTransform StackTransform StickBreakingTransform TanhTransform Transform
+identity_transform
+""",
+    "torch.utils.data": """
+BatchSampler ChainDataset ConcatDataset DFIterDataPipe DataChunk DataLoader Dataset DistributedSampler IterDataPipe
+IterableDataset MapDataPipe RandomSampler Sampler SequentialSampler StackDataset Subset SubsetRandomSampler
+TensorDataset WeightedRandomSampler argument_validation default_collate default_convert functional_datapipe
+get_worker_info guaranteed_datapipes_determinism non_deterministic random_split runtime_validation
+runtime_validation_disabled
+""",
+    "torch.autograd": """
+Function NestedIOFunction Variable backward detect_anomaly enable_grad enforce_grad_layout_policy grad gradcheck
+gradgradcheck inference_mode no_grad set_detect_anomaly set_grad_enabled set_multithreading_enabled variable
+""",
+    "torch.autograd.functional": """
+hessian hvp jacobian jvp vhp vjp
+""",
+    "torch.autograd.graph": """
+GradientEdge Node allow_mutation_on_saved_tensors disable_saved_tensors_hooks get_gradient_edge increment_version
+region_activation_memory_budget register_multi_grad_hook save_on_cpu saved_tensors_hooks
+set_override_stale_capture_stream set_warn_on_accumulate_grad_stream_mismatch
+""",
+    "torch.amp": """
+GradScaler autocast custom_bwd custom_fwd is_autocast_available
+""",
+    "torch.func": """
+debug_unwrap functional_call functionalize grad grad_and_value hessian jacfwd jacrev jvp linearize rearrange
+replace_all_batch_norm_modules_ stack_module_state vjp vmap
+""",
+    "torch.fx": """
+Graph GraphModule Interpreter Node Proxy Tracer Transformer has_side_effect map_arg replace_pattern symbolic_trace
+wrap
+""",
+    "torch.jit": """
+Attribute CompilationUnit Error Future ScriptFunction ScriptModule annotate enable_onednn_fusion export
+export_opnames fork freeze ignore interface isinstance load onednn_fusion_enabled optimize_for_inference save script
+script_if_tracing set_fusion_strategy strict_fusion trace trace_module unused wait
+""",
+    "torch.hub": """
+download_url_to_file get_dir help list load load_state_dict_from_url set_dir
+""",
+    "torch.library": """
+Library custom_op define fallthrough_kernel get_ctx get_kernel impl impl_abstract infer_schema register_autocast
+register_fake register_torch_dispatch register_vmap triton_op wrap_triton
+""",
+    "torch.serialization": """
+LoadEndianness SourceChangeWarning StorageType add_safe_globals check_module_version_greater_or_equal
+clear_safe_globals default_restore_location get_crc32_options get_default_load_endianness get_default_mmap_options
+get_safe_globals get_unsafe_globals_in_checkpoint load location_tag mkdtemp normalize_storage_type register_package
+safe_globals save set_crc32_options set_default_load_endianness set_default_mmap_options skip_data
+storage_to_tensor_type validate_cuda_device validate_hpu_device
+""",
+    "torch.testing": """
+FileCheck assert_allclose assert_close make_tensor
+""",
+    "torch.multiprocessing": """
+get_all_sharing_strategies get_sharing_strategy set_sharing_strategy
+""",
+    "torch.profiler": """
+DeviceType ExecutionTraceObserver ProfilerAction ProfilerActivity kineto_available profile record_function schedule
+supported_activities tensorboard_trace_handler
+""",
+    "torch.overrides": """
+enable_reentrant_dispatch get_ignored_functions get_overridable_functions get_testing_overrides
+handle_torch_function has_torch_function is_tensor_like is_tensor_method_or_property redispatch_function
+resolve_name wrap_torch_function
+""",
+    "torch.utils.checkpoint": """
+CheckpointError CheckpointFunction CheckpointPolicy DefaultDeviceType GraphExecGroup SAC_IGNORED_OPS
+SelectiveCheckpointContext check_backward_validity checkpoint checkpoint_sequential
+create_selective_checkpoint_contexts detach_variable get_device_states noop_context_fn set_checkpoint_debug_enabled
+set_checkpoint_early_stop set_device_states
+""",
+    "torch.utils.benchmark": """
+CallgrindStats Colorize Compare CopyIfCallgrind FunctionCount FunctionCounts FuzzedParameter FuzzedSparseTensor
+FuzzedTensor Fuzzer Language Measurement ParameterAlias TaskSpec Timer ordered_unique select_unit set_torch_threads
+timer trim_sigfig unit_to_english
+""",
+    "torch.utils.flop_counter": """
+FlopCounterMode register_flop_formula
+""",
+    "torch.accelerator": """
+Graph current_accelerator current_device_idx current_device_index current_stream device_count device_index
+empty_cache empty_host_cache get_device_capability get_memory_info is_available max_memory_allocated
+max_memory_reserved memory_allocated memory_reserved memory_stats reset_accumulated_memory_stats
+reset_peak_memory_stats set_device_idx set_device_index set_stream synchronize
+""",
+    "torch.compiler": """
+allow_in_graph assume_constant_result compile cudagraph_mark_step_begin disable get_default_backend is_compiling
+is_dynamo_compiling is_exporting keep_portable_guards_unsafe keep_tensor_guards_unsafe list_backends
+load_cache_artifacts load_compiled_function nested_compile_region reset save_cache_artifacts set_default_backend
+set_enable_guard_collectives set_stance skip_all_guards_unsafe skip_guard_on_all_nn_modules_unsafe
+skip_guard_on_globals_unsafe skip_guard_on_inbuilt_nn_modules_unsafe substitute_in_graph wrap_numpy
+""",
+    "torch.masked": """
+MaskedTensor amax amin argmax argmin as_masked_tensor cumprod cumsum is_masked_tensor log_softmax logaddexp
+logsumexp masked_tensor mean median norm normalize prod softmax softmin std sum var
+""",
+    "torch.random": """
+fork_rng get_rng_state initial_seed manual_seed seed set_rng_state thread_safe_generator
+""",
 }

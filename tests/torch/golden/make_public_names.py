@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from importlib import import_module
 from pathlib import Path
 
 import torch
@@ -17,6 +18,43 @@ SOURCE = Path(__file__).resolve().parents[3] / "src" / "torch" / "_public_names.
 CLASSES = re.compile(
     r"\w*(Storage|Tensor)|Generator|Size|Tag|OutOfMemoryError|AcceleratorError|Event|Stream|Sym(Bool|Float|Int)"
 )
+MODULES = [
+    "torch.nn.init",
+    "torch.nn.utils",
+    "torch.nn.utils.rnn",
+    "torch.nn.utils.parametrize",
+    "torch.nn.utils.parametrizations",
+    "torch.nn.utils.prune",
+    "torch.nn.attention",
+    "torch.optim",
+    "torch.optim.lr_scheduler",
+    "torch.optim.swa_utils",
+    "torch.distributions",
+    "torch.distributions.constraints",
+    "torch.distributions.transforms",
+    "torch.utils.data",
+    "torch.autograd",
+    "torch.autograd.functional",
+    "torch.autograd.graph",
+    "torch.amp",
+    "torch.func",
+    "torch.fx",
+    "torch.jit",
+    "torch.hub",
+    "torch.library",
+    "torch.serialization",
+    "torch.testing",
+    "torch.multiprocessing",
+    "torch.profiler",
+    "torch.overrides",
+    "torch.utils.checkpoint",
+    "torch.utils.benchmark",
+    "torch.utils.flop_counter",
+    "torch.accelerator",
+    "torch.compiler",
+    "torch.masked",
+    "torch.random",
+]
 NAMESPACES = {
     "torch": torch,
     "torch.Tensor": torch.Tensor,
@@ -26,6 +64,7 @@ NAMESPACES = {
     "torch.fft": torch.fft,
     "torch.special": torch.special,
     "torch.signal.windows": torch.signal.windows,
+    **{name: import_module(name) for name in MODULES},
 }
 
 
@@ -38,6 +77,8 @@ def public_names(namespace: str, home: object) -> list[str]:
             continue
         origin = getattr(value, "__module__", None) or "torch"
         if not inspect.isclass(home) and not str(origin).startswith("torch"):
+            continue
+        if namespace in MODULES and name not in getattr(home, "__all__", [name]):
             continue
         if namespace == "torch" and name not in torch.__all__ and not hasattr(torch._C._VariableFunctions, name):
             continue

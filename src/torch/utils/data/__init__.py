@@ -9,7 +9,10 @@ from torch.utils.data.datapipes.datapipe import (
     MapDataPipe,
     argument_validation,
     functional_datapipe,
+    guaranteed_datapipes_determinism,
+    non_deterministic,
     runtime_validation,
+    runtime_validation_disabled,
 )
 from torch.utils.data.dataset import (
     ChainDataset,
@@ -56,6 +59,9 @@ __all__ = [
     "default_convert",
     "functional_datapipe",
     "get_worker_info",
+    "guaranteed_datapipes_determinism",
+    "non_deterministic",
     "random_split",
     "runtime_validation",
+    "runtime_validation_disabled",
 ]
