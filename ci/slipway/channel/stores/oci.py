@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
@@ -21,7 +22,7 @@ from slipway.base.files import hash_file
 from slipway.base.json_file import parse_json
 from slipway.base.secrets import remember_secret, remember_url
 from slipway.channel.credentials import basic_authorization, read_authorization
-from slipway.channel.stores.asking import Server, ServerAnswer
+from slipway.channel.stores.asking import TRIES, Server, ServerAnswer
 from slipway.channel.stores.stored import Stored
 
 if TYPE_CHECKING:
@@ -131,7 +132,13 @@ class RegistryStore:
         layers = sorted([*others, layer], key=lambda one: str(one["mediaType"]))
         document = {"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": layers}
         url, kind = f"{self._root}/{repository}/manifests/{tag}", {"Content-Type": MANIFEST}
-        self._ask("PUT", url, repository, accept=(200, 201), headers=kind, body=json.dumps(document).encode())
+        for attempt in range(TRIES):
+            # 400: a registry may not know a layer yet that somebody else uploads at the same time.
+            accept = (200, 201) if attempt == TRIES - 1 else (200, 201, 400)
+            answer = self._ask("PUT", url, repository, accept=accept, headers=kind, body=json.dumps(document).encode())
+            if answer.status != 400:
+                break
+            time.sleep(0.5)
 
     def _ask(
         self,

@@ -101,9 +101,11 @@ class BucketStore:
 
     def _put(self, name: str, content: bytes | Path, mode: Any) -> None:
         with self._errors(name):
-            obstore.put(self._store, name, content, mode=mode, use_multipart=False)
-            size = len(content) if isinstance(content, bytes) else content.stat().st_size
-            self._check_size(name, int(obstore.head(self._store, name)["size"]), size)
+            put = obstore.put(self._store, name, content, mode=mode, use_multipart=False)
+            there = obstore.head(self._store, name)
+            if there["e_tag"] == put["e_tag"]:  # else somebody else has written since
+                size = len(content) if isinstance(content, bytes) else content.stat().st_size
+                self._check_size(name, int(there["size"]), size)
 
     def _check_size(self, name: str, actual: int, expected: int) -> None:
         if actual != expected:

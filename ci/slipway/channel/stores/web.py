@@ -20,14 +20,14 @@ from slipway.base.errors import BusyError, ChannelError, NetworkError
 from slipway.base.files import hash_file
 from slipway.base.secrets import remember_url
 from slipway.channel.credentials import basic_authorization, read_authorization
-from slipway.channel.stores.asking import Server, ServerAnswer
+from slipway.channel.stores.asking import TRIES, Server, ServerAnswer
 from slipway.channel.stores.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-LOCK_SECONDS = 60
+LOCK_SECONDS = 30
 """When the server lets go of a lock whose owner is gone."""
 
 _LOCK = b"""<?xml version="1.0" encoding="utf-8"?>
@@ -48,6 +48,7 @@ class WebStore:
         user = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
         self._server = Server(basic_authorization(*user) if user else read_authorization(address))
         self._alone = alone
+        self._made: set[str] = set()
 
     def read(self, name: str) -> Stored | None:
         """See `ChannelStore`."""
@@ -60,8 +61,15 @@ class WebStore:
 
     def write(self, name: str, content: bytes | Path) -> None:
         """See `ChannelStore`."""
-        self._put(name, content)
-        self._compare(name, content)
+        for _ in range(TRIES):  # somebody else may write it at the same time
+            self._put(name, content)
+            if self._is_there(name, content):
+                return
+        raise NetworkError(
+            "the server did not keep what it was given: what comes back has other bytes",
+            where=self._url(name),
+            hint="run the same command again; if that does not help, ask who runs the server",
+        )
 
     def exchange(self, name: str, content: bytes | Path, before: Stored | None) -> bool:
         """See `ChannelStore`."""
@@ -86,10 +94,8 @@ class WebStore:
                 hint="if nobody else publishes there at the same time, say so: --alone",
             )
         condition = {"If-None-Match": "*"} if before is None else {"If-Match": before.version}
-        if not self._put(name, content, condition):
-            return False
-        self._compare(name, content)
-        return True
+        # What comes back is another one where somebody else exchanged it since, or the server lost a part.
+        return self._put(name, content, condition) and self._is_there(name, content)
 
     def remove(self, name: str) -> None:
         """See `ChannelStore`."""
@@ -98,7 +104,15 @@ class WebStore:
     @cached_property
     def _abilities(self) -> tuple[str, str]:
         """What the server says of itself: classes of WebDAV, and methods."""
-        answer = self._ask("OPTIONS", "", accept=(200, 204, 404, 405, 501))
+        url = f"{self.address}/"
+        while True:
+            answer = self._server.ask("OPTIONS", url, accept=(200, 204, 404, 405, 501))
+            above = url.rstrip("/").rpartition("/")[0] + "/"
+            if answer.status != 404 or above.endswith(
+                "://"
+            ):  # what is not there yet says nothing; the folder above does
+                break
+            url = above
         return answer.headers.get("DAV", ""), answer.headers.get("Allow", "")
 
     @property
@@ -130,40 +144,37 @@ class WebStore:
 
     def _put(self, name: str, content: bytes | Path, condition: Mapping[str, str] | None = None) -> bool:
         """Whether the server took it; False where it is not what the condition says."""
-        accept = (200, 201, 204, 404, 409, 412)
-        answer = self._ask("PUT", name, body=content, headers=condition, accept=accept)
-        if answer.status in (404, 409):  # no such folder
-            self._make_folders(name)
-            answer = self._ask("PUT", name, body=content, headers=condition, accept=(200, 201, 204, 412))
+        self._make_folders(name)
+        answer = self._ask("PUT", name, body=content, headers=condition, accept=(200, 201, 204, 412))
         return answer.status != 412
 
     def _make_folders(self, name: str) -> None:
-        """Make the folders on the way to a file, from the server's root on; most are there, some are not ours."""
+        """Make the folders on the way to a file, from the server's root on; most are there, some are not ours.
+
+        Before anything is sent: a server that misses one breaks off in the middle of a file.
+        """
         root = urlsplit(self._url(name))
         folders = root.path.strip("/").split("/")[:-1]
         for depth in range(1, len(folders) + 1):
-            url = root._replace(path="/" + "/".join(folders[:depth])).geturl()
-            self._server.ask_once("MKCOL", url, None, self._server.headers)
+            path = "/" + "/".join(folders[:depth])
+            if self._has_folders and path not in self._made:
+                self._made.add(path)
+                self._server.ask_once("MKCOL", root._replace(path=path).geturl(), None, self._server.headers)
 
-    def _compare(self, name: str, content: bytes | Path) -> None:
+    def _is_there(self, name: str, content: bytes | Path) -> bool:
+        """Whether what was put there comes back."""
         expected = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else hash_file(content)
-        if self.hash_file(name) != expected:
-            raise NetworkError(
-                "the server did not keep what it was given: what comes back has other bytes",
-                where=self._url(name),
-                hint="run the same command again; if that does not help, ask who runs the server",
-            )
+        return self.hash_file(name) == expected
 
     @contextmanager
     def _lock(self, name: str) -> Iterator[None]:
         deadline = time.monotonic() + 2 * LOCK_SECONDS
         headers = {"Timeout": f"Second-{LOCK_SECONDS}", "Depth": "0", "Content-Type": "application/xml"}
+        self._make_folders(name)
         while True:
-            answer = self._ask("LOCK", name, body=_LOCK, headers=headers, accept=(200, 201, 409, 423))
+            answer = self._ask("LOCK", name, body=_LOCK, headers=headers, accept=(200, 201, 423))
             if answer.status < 300:
                 break
-            if answer.status == 409:
-                self._make_folders(name)
             if time.monotonic() > deadline:
                 raise BusyError("somebody else publishes there, and does not come to an end", where=self._url(name))
             time.sleep(0.2)

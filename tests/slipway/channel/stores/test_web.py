@@ -132,6 +132,9 @@ def test_faults_that_pass(plain: PlainServer) -> None:
     store = WebStore(plain.url)
     store.write("a", b"123")
     assert plain.files == {"/ch/a": b"123"}
+    plain.faults = [("PUT", "truncated"), ("GET", "lies")]
+    store.write("c", b"123")
+    assert plain.files["/ch/c"] == b"123"
     plain.faults = [("PUT", "gone"), ("GET", "500")]
     store.write("b", b"123")
 
@@ -142,8 +145,8 @@ def test_faults_that_pass(plain: PlainServer) -> None:
         ([("PUT", "500")] * 3, "PUT is answered with 500"),
         ([("PUT", "401")], "PUT is answered with 401"),
         ([("PUT", "507")] * 3, "PUT is answered with 507"),
-        ([("PUT", "truncated")], "what comes back has other bytes"),
-        ([("GET", "lies")], "what comes back has other bytes"),
+        ([("PUT", "truncated")] * 3, "what comes back has other bytes"),
+        ([("GET", "lies")] * 3, "what comes back has other bytes"),
         ([("GET", "truncated")] * 3, "it promised 3 bytes and sent 1"),
     ],
 )
