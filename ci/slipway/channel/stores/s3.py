@@ -121,10 +121,13 @@ class BucketStore:
         except (exceptions.BaseError, OSError, ValueError) as error:
             text = str(error).partition("\n\nDebug source")[0].partition("\n")[0]
             refused = isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError)
-            refused = refused or "Token" in str(error) or "InvalidAccessKeyId" in str(error)
+            # Without a key, the machine's own service for them is asked (`/latest/api/token`), and there may be none.
+            refused = refused or any(one in str(error) for one in ("Token", "InvalidAccessKeyId", "/latest/api/token"))
             hint = "nothing that readers see has changed; run the same command again"
             if refused:
-                hint = "the key or its token (AWS_ACCESS_KEY_ID and others) is wrong, has expired, or may not write"
+                hint = (
+                    "the key or its token (AWS_ACCESS_KEY_ID and others) is missing, wrong, expired, or may not write"
+                )
             raise NetworkError(
                 f"the bucket did not do it: {text}", where=f"{self.address}/{name}", hint=hint
             ) from error
