@@ -251,7 +251,7 @@ def _save(saved: Saved, face: Face, node: NodeClass) -> str:
         statement = f"node->{saved.field} = save_list({saved.value});"
     elif saved.kind == "tensor":
         # In place, `self` is about to be overwritten: keep a copy of what it was.
-        original = "at::clone(self)" if face.is_inplace and saved.name == "self" else saved.value
+        original = "copy_before_write(self)" if face.is_inplace and saved.name == "self" else saved.value
         statement = f"node->{saved.field} = SavedVariable({original}, false);"
     else:
         return f"node->{saved.field} = {saved.value};"

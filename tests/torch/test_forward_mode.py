@@ -143,6 +143,23 @@ def test_both_ways_over_each_other() -> None:
         assert tangent_of(gradient) == pytest.approx((6 * x + x.exp()).tolist())
 
 
+def test_writes_in_place_both_ways() -> None:
+    def function(x: Tensor) -> Tensor:
+        y = x.clone()
+        y[0] = x[1] * 2
+        y[:, 1].mul_(x[:, 0])
+        y.t()[1].sub_(1)
+        return y
+
+    x, t, w = (torch.randn(2, 2, dtype=torch.float64) for _ in range(3))
+    forward_first = func.vjp(lambda x: func.jvp(function, (x,), (t,))[1], x)[1](w)[0]
+    backward_first = func.jvp(lambda x: func.vjp(function, x)[1](w)[0], (x,), (t,))[1]
+    step = 1e-6
+    sides = [func.vjp(function, x + sign * step * t)[1](w)[0] for sign in (1, -1)]
+    assert torch.allclose(forward_first, (sides[0] - sides[1]) / (2 * step), rtol=1e-6)
+    assert torch.allclose(backward_first, forward_first)
+
+
 def test_a_level_leaves_nothing_behind() -> None:
     x = torch.ones(3, requires_grad=True)
     gone = weakref.ref(x)

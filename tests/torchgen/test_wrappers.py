@@ -104,7 +104,7 @@ def test_in_place_keeps_a_copy_of_self(wrappers: Wrap) -> None:
           auto node = make_node<MulBackward0>();
           node->set_next_edges(recording.take_edges());
           if (node->should_compute_output(0)) node->other_ = SavedVariable(other, false);
-          if (node->should_compute_output(1)) node->self_ = SavedVariable(at::clone(self), false);
+          if (node->should_compute_output(1)) node->self_ = SavedVariable(copy_before_write(self), false);
           if (recording.is_repeated()) {
             at::mul_(self, other);
           } else {

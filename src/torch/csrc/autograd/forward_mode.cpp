@@ -206,6 +206,16 @@ at::Tensor primal_at(const at::Tensor& tensor, size_t level) {
   return primal;
 }
 
+at::Tensor copy_before_write(const at::Tensor& self) {
+  at::Tensor copy = at::clone(self);
+  for (size_t level = levels.visible; level < levels.identities.size(); ++level) {
+    const at::Tensor tangent = tangent_at(self, level);
+    const ForwardLevelsGuard below(level);
+    if (tangent.defined()) set_tangent(copy, at::clone(tangent), level);
+  }
+  return copy;
+}
+
 void copy_tangents(const at::Tensor& from, const at::Tensor& to) {
   for (size_t level = 0; level < levels.visible; ++level) {
     if (at::Tensor tangent = tangent_at(from, level); tangent.defined()) set_tangent(to, std::move(tangent), level);
@@ -245,8 +255,17 @@ bool Recording::is_differentiable_again() const {
                                          std::any_of(tangents_.begin(), tangents_.end(), wants));
 }
 
+variable_list Recording::kept_tangents(bool will_be_written) const {
+  variable_list kept = tangents_;
+  for (at::Tensor& tangent : kept) {
+    if (will_be_written && tangent.defined()) tangent = at::clone(tangent);
+  }
+  return kept;
+}
+
 void Recording::follow(Node& node, const variable_list& results, bool in_place) const {
   const bool again = is_differentiable_again();
+  const variable_list along = kept_tangents(in_place && again);
   variable_list starts;
   variable_list products;
   variable_list vectors;
@@ -262,7 +281,7 @@ void Recording::follow(Node& node, const variable_list& results, bool in_place) 
       at::Tensor product = as_input(std::move(all[index]), inputs_[index]);
       if (!product.requires_grad()) continue;
       products.push_back(std::move(product));
-      vectors.push_back(tangents_[index]);
+      vectors.push_back(along[index]);
     }
   }
   variable_list moved(starts.size());
@@ -278,7 +297,9 @@ void Recording::follow_elementwise(Node& node, const at::Tensor& result, bool in
   // A complex element is two numbers, each of which both numbers of an input may move.
   const auto is_complex = [](const at::Tensor& tensor) { return tensor.defined() && tensor.is_complex(); };
   if (is_complex(result) || std::any_of(inputs_.begin(), inputs_.end(), is_complex)) return follow(node, {result}, in_place);
-  const c10::AutoGradMode recorded(is_differentiable_again());
+  const bool again = is_differentiable_again();
+  const variable_list along = kept_tangents(in_place && again);
+  const c10::AutoGradMode recorded(again);
   const Engine::OutsideOfTask outside;
   const edge_list all = node.next_edges();
   at::Tensor moved;
@@ -287,7 +308,7 @@ void Recording::follow_elementwise(Node& node, const at::Tensor& result, bool in
     edge_list one(all.size());
     one[index] = all[index];
     node.set_next_edges(std::move(one));
-    at::Tensor tangent = tangents_[index];
+    at::Tensor tangent = along[index];
     if (tangent.dtype() != result.dtype()) tangent = at::_to_copy(tangent, result.dtype(), result.device());
     if (tangent.sizes() != result.sizes()) tangent = at::expand(tangent, result.sizes());
     at::Tensor part = node({tangent})[index];

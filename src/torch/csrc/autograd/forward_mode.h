@@ -32,6 +32,9 @@ TORCH_API at::Tensor make_dual(const at::Tensor& primal, const at::Tensor& tange
 TORCH_API at::Tensor primal_at(const at::Tensor& tensor, size_t level);
 // `to`, which has the values of `from`, moves as that does.
 TORCH_API void copy_tangents(const at::Tensor& from, const at::Tensor& to);
+// What a tensor is before it is written, for the node of the write: it moves as the tensor does, also at the levels that this
+// call does not see.
+TORCH_API at::Tensor copy_before_write(const at::Tensor& self);
 // What a copy that a node keeps has to share with its result, which gets its tangents later; null outside of all levels.
 TORCH_API std::shared_ptr<Tangents> shared_tangents(const at::Tensor& tensor);
 
@@ -106,6 +109,8 @@ class TORCH_API Recording {
   }
   void move_along(const variable_list& results, variable_list tangents) const;
   bool is_differentiable_again() const;
+  // The inputs' tangents; copies, if a history is to keep what a write in place changes.
+  variable_list kept_tangents(bool will_be_written) const;
 
   edge_list edges_;
   variable_list inputs_;
