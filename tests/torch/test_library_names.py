@@ -230,3 +230,25 @@ def test_bits_move() -> None:
     assert ((x << 2).tolist(), (x >> 1).tolist(), (2 << x).tolist()) == ([4, 8, 48], [0, 1, 6], [4, 8, 8192])
     x <<= 1
     assert x.tolist() == [2, 4, 24]
+
+
+@pytest.mark.parametrize("orthogonal_map", ["matrix_exp", "cayley", "householder"])
+@pytest.mark.parametrize("sizes", [(3, 5), (5, 3), (4, 4)])
+def test_weights_stay_orthogonal(orthogonal_map: str, sizes: tuple[int, int]) -> None:
+    layer = torch.nn.utils.parametrizations.orthogonal(torch.nn.Linear(*sizes), orthogonal_map=orthogonal_map)
+    before = layer.weight.detach().clone()
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    layer(torch.ones(2, sizes[0])).square().sum().backward()
+    optimizer.step()
+    assert not torch.equal(layer.weight, before)
+    weight = layer.weight if sizes[0] < sizes[1] else layer.weight.mT
+    torch.testing.assert_close(weight.mT @ weight, torch.eye(min(sizes)), atol=1e-5, rtol=0)
+    layer.weight = before
+    torch.testing.assert_close(layer.weight, before, atol=1e-5, rtol=0)
+
+
+def test_the_old_comparison_of_tensors() -> None:
+    with pytest.warns(FutureWarning, match="deprecated since 1.12"):
+        torch.testing.assert_allclose(torch.tensor([1.0, float("nan")]), [1.00001, float("nan")])
+    with pytest.warns(FutureWarning), pytest.raises(AssertionError):
+        torch.testing.assert_allclose(torch.ones(1), torch.zeros(1))

@@ -1,4 +1,4 @@
-"""Parametrizations that programs use: weight and spectral normalisation."""
+"""Parametrizations: weight and spectral normalisation, orthogonal matrices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch.nn.utils.weight_norm import norm_except
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 class _WeightNorm(Module):
@@ -127,4 +127,118 @@ def spectral_norm(
     if dim is None:
         dim = 1 if isinstance(module, _ConvTransposeNd) else 0
     parametrize.register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
+    return module
+
+
+class _Orthogonal(Module):
+    """Orthogonal matrices by one of three maps; with a base, the map of what is learnt times the base."""
+
+    base: Tensor | None
+
+    def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool = True) -> None:
+        super().__init__()
+        if weight.is_complex() and orthogonal_map == "householder":
+            raise ValueError("The householder parametrization does not support complex tensors.")
+        self.shape, self.orthogonal_map = weight.shape, orthogonal_map
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def forward(self, X: Tensor) -> Tensor:
+        """The matrix with orthonormal rows or columns, whichever are fewer."""
+        rows, columns = X.shape[-2:]
+        transposed = rows < columns
+        if transposed:
+            X, rows, columns = X.mT, columns, rows
+        if self.orthogonal_map == "householder":
+            tau = 2.0 / (1.0 + (X.tril(-1) * X.tril(-1)).sum(dim=-2))
+            result = torch.linalg.householder_product(X.tril(-1), tau)
+            result = result * X.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
+        else:
+            skew = X.tril()
+            if columns != rows:
+                skew = torch.cat([skew, skew.new_zeros(*skew.shape[:-2], rows, rows - columns)], dim=-1)
+            skew = skew - skew.mH
+            if self.orthogonal_map == "matrix_exp":
+                result = torch.matrix_exp(skew)
+            else:
+                identity = torch.eye(rows, dtype=skew.dtype, device=skew.device)
+                result = torch.linalg.solve(identity - 0.5 * skew, identity + 0.5 * skew)
+            result = result[..., :columns]
+        if getattr(self, "base", None) is not None:
+            result = self.base @ result  # type: ignore[operator]
+        return result.mT if transposed else result
+
+    @torch.no_grad()
+    def right_inverse(self, Q: Tensor) -> Tensor:
+        """What is learnt, so that the matrix is `Q` made orthogonal."""
+        if Q.shape != self.shape:
+            raise ValueError(
+                f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {Q.shape}."
+            )
+        original = Q
+        transposed = Q.size(-2) < Q.size(-1)
+        if transposed:
+            Q = Q.mT
+        rows, columns = Q.shape[-2:]
+        if not hasattr(self, "base"):
+            if self.orthogonal_map in ("cayley", "matrix_exp"):
+                raise NotImplementedError(
+                    "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
+                    "use_trivialization=False."
+                )
+            # A product of reflections gives an upper triangular factor with signs; they are kept on the diagonal.
+            reflections, _ = torch.geqrf(Q)
+            reflections.diagonal(dim1=-2, dim2=-1).sign_()
+            reflections.diagonal(dim1=-2, dim2=-1)[reflections.diagonal(dim1=-2, dim2=-1) == 0.0] *= -1
+            return reflections.mT if transposed else reflections
+        if rows == columns:
+            self.base = Q.clone() if _is_orthogonal(Q) else _make_orthogonal(Q)
+        else:
+            random = torch.randn(*Q.shape[:-2], rows, rows - columns, dtype=Q.dtype, device=Q.device)
+            self.base = _make_orthogonal(torch.cat([Q, random], dim=-1))
+        start = torch.zeros_like(original)
+        start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+        return start
+
+
+def _is_orthogonal(matrix: Tensor) -> bool:
+    size = matrix.size(-1)
+    eye = torch.eye(size, dtype=matrix.dtype, device=matrix.device)
+    return torch.allclose(matrix.mH @ matrix, eye, atol=10.0 * size * torch.finfo(matrix.dtype).eps)
+
+
+def _make_orthogonal(matrix: Tensor) -> Tensor:
+    """The factor Q of a matrix whose factor R has a diagonal that is not negative."""
+    reflections, tau = torch.geqrf(matrix)
+    factor: Tensor = torch.linalg.householder_product(reflections, tau)
+    return factor * reflections.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+
+
+def orthogonal(
+    module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
+) -> Module:
+    """`module` with its parameter `name`, a matrix or several, kept orthogonal (unitary if complex).
+
+    A matrix that is not square has orthonormal rows or columns, whichever are fewer. `orthogonal_map` is "matrix_exp",
+    "cayley" or "householder"; the first for square and complex matrices and the last for others where it is not given.
+    `use_trivialization` learns a factor of the matrix that it begins with.
+
+    >>> layer = torch.nn.utils.parametrizations.orthogonal(torch.nn.Linear(3, 3))
+    >>> torch.dist(layer.weight.T @ layer.weight, torch.eye(3)) < 1e-5
+    tensor(True)
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, torch.Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if weight.ndim < 2:
+        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions.")
+    if orthogonal_map is None:
+        square = weight.shape[-2] == weight.shape[-1]
+        orthogonal_map = "matrix_exp" if square or weight.is_complex() else "householder"
+    if orthogonal_map not in ("matrix_exp", "cayley", "householder"):
+        raise ValueError(
+            f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}'
+        )
+    map_of = _Orthogonal(weight, orthogonal_map, use_trivialization)
+    parametrize.register_parametrization(module, name, map_of, unsafe=True)
     return module
