@@ -17,6 +17,7 @@ Allocator* allocator_for(Device device) {
 }
 
 Device with_index(Device device) {
+  if (device.is_meta()) return kMeta;  // there is one
   if (!device.is_cuda() || device.has_index()) return device;
   return Device(kCUDA, c10::get_backend(kCUDA).current_device());
 }
@@ -127,9 +128,14 @@ void copy_into(const Tensor& destination, const Tensor& src) {
   native::copy_kernels(device.type(), iter, /*non_blocking=*/false);
 }
 
-Tensor to_contiguous(const Tensor& tensor) {
-  if (tensor.is_contiguous()) return tensor;
-  Tensor result = empty(tensor.sizes(), tensor.dtype(), tensor.device());
+Tensor empty(IntArrayRef sizes, const TensorOptions& options, MemoryFormat format) {
+  if (format == MemoryFormat::Contiguous) return empty(sizes, options);
+  return empty_strided(sizes, c10::strides_in(format, sizes), options.dtype(), options.device());
+}
+
+Tensor to_contiguous(const Tensor& tensor, MemoryFormat format) {
+  if (tensor.is_contiguous(format)) return tensor;
+  Tensor result = empty(tensor.sizes(), tensor.options(), format);
   copy_into(result, tensor);
   return result;
 }

@@ -10,6 +10,7 @@ TORCH_API Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device);
 inline Tensor empty(IntArrayRef sizes, const TensorOptions& options) {
   return empty(sizes, options.dtype(), options.device());
 }
+TORCH_API Tensor empty(IntArrayRef sizes, const TensorOptions& options, MemoryFormat format);
 // With these strides (in elements, not negative) over a storage just large enough.
 TORCH_API Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device);
 // A tensor on storage of another one; no autograd, the version counter is shared (a view).
@@ -22,7 +23,7 @@ TORCH_API void resize(const Tensor& tensor, IntArrayRef sizes);
 // Copies between dtypes and devices without autograd or version bump; `src` broadcasts.
 TORCH_API void copy_into(const Tensor& destination, const Tensor& src);
 // `tensor` itself when it already is so, else a copy.
-TORCH_API Tensor to_contiguous(const Tensor& tensor);
+TORCH_API Tensor to_contiguous(const Tensor& tensor, MemoryFormat format = MemoryFormat::Contiguous);
 TORCH_API Tensor to_dtype(const Tensor& tensor, ScalarType dtype);
 // One element of host memory as a number, and back (integers wrap as casts do).
 TORCH_API Scalar load_scalar(const void* data, ScalarType dtype);

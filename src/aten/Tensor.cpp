@@ -19,6 +19,10 @@ int64_t wrap_dim(int64_t dim, int64_t ndim) {
 int64_t Tensor::size(int64_t dim) const { return sizes()[wrap_dim(dim, this->dim())]; }
 int64_t Tensor::stride(int64_t dim) const { return strides()[wrap_dim(dim, this->dim())]; }
 
+void Tensor::throw_no_data() {
+  throw c10::NotImplementedError("a tensor on the meta device has a shape and no data, which this operator needs");
+}
+
 template <typename T>
 T Tensor::item() const {
   return at::item(*this).to<T>();

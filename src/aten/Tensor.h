@@ -69,6 +69,9 @@ class TORCH_API Tensor {
   size_t element_size() const { return impl_->element_size(); }
   int64_t storage_offset() const { return impl_->storage_offset(); }
   bool is_contiguous() const { return impl_->is_contiguous(); }
+  bool is_contiguous(MemoryFormat format) const { return impl_->is_contiguous(format); }
+  // ChannelsLast or ChannelsLast3d when the tensor lies so, else Contiguous: what results that follow it are to have.
+  MemoryFormat suggest_memory_format() const { return c10::suggested_memory_format(sizes(), strides()); }
   bool is_non_overlapping_and_dense() const { return impl_->is_non_overlapping_and_dense(); }
   const Storage& storage() const { return impl_->storage(); }
   bool is_alias_of(const Tensor& other) const { return storage().is_alias_of(other.storage()); }
@@ -85,13 +88,16 @@ class TORCH_API Tensor {
   bool is_wrapped_number() const { return impl_->is_wrapped_number(); }
   TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
 
-  // The first element. The typed form checks the dtype; neither checks the device.
-  void* data_ptr() const { return impl_->data(); }
+  // The first element. The typed form checks the dtype. Of a tensor on Meta, which has no data, NotImplementedError.
+  void* data_ptr() const {
+    if (C10_UNLIKELY(is_meta() && numel() != 0)) throw_no_data();
+    return impl_->data();
+  }
   template <typename T>
   T* data_ptr() const {
     TORCH_CHECK(dtype() == c10::CppTypeToScalarType<T>::value, "expected scalar type ",
                 c10::CppTypeToScalarType<T>::value, " but found ", dtype());
-    return static_cast<T*>(impl_->data());
+    return static_cast<T*>(data_ptr());
   }
   // The value of a one-element tensor, converted.
   template <typename T>
@@ -131,6 +137,7 @@ class TORCH_API Tensor {
 #include <aten/TensorMethods.inc>  // generated
 
  private:
+  [[noreturn]] static void throw_no_data();
   c10::intrusive_ptr<TensorImpl> impl_;
 };
 

@@ -1,10 +1,9 @@
 // Building an iterator: devices, dtypes, shape, memory of the results, and flattening. The usual configurations are in
 // TensorIteratorConfig.cpp, the loops in TensorIteratorLoops.cpp.
 
+#include <aten/DenseStrides.h>
 #include <aten/EmptyTensor.h>
 #include <aten/TensorIterator.h>
-
-#include <algorithm>
 
 namespace at {
 
@@ -28,7 +27,7 @@ TensorIterator::TensorIterator(const TensorIteratorConfig& config)
   for (int i = 0; i < count_; ++i) {
     Operand& operand = operands_[i];
     const Tensor& tensor = operand.temporary.defined() ? operand.temporary : operand.source();
-    if (!operand.is_inline) operand.data = static_cast<char*>(tensor.data_ptr());
+    if (!operand.is_inline) operand.data = static_cast<char*>(tensor.impl()->data());
   }
   permute(order);
   coalesce();
@@ -250,18 +249,14 @@ void TensorIterator::compute_strides() {
     const int64_t bytes = static_cast<int64_t>(source.element_size());
     const size_t offset = ndim - sizes.size();
     for (size_t dim = 0; dim < sizes.size(); ++dim) {
-      operand.strides[offset + dim] = sizes[dim] == 1 ? 0 : source.strides()[dim] * bytes;
+      operand.strides[offset + dim] = sizes[dim] == 1 && shape_[offset + dim] != 1 ? 0 : source.strides()[dim] * bytes;
     }
   }
 }
 
-// Dimensions from the fastest to the slowest: by the strides of the outputs that exist, then of the inputs. Insertion
-// sort, because "faster" is not defined for every pair (broadcast dimensions have no opinion).
+// By the strides of the outputs that exist, then of the inputs.
 DimVector TensorIterator::order_dimensions() const {
-  const int ndim = static_cast<int>(shape_.size());
-  DimVector order(static_cast<size_t>(ndim));
-  for (int i = 0; i < ndim; ++i) order[i] = ndim - 1 - i;
-  const auto compare = [&](int64_t a, int64_t b) {  // > 0: a is slower than b
+  return at::order_dimensions(shape_.size(), [&](int64_t a, int64_t b) {
     for (int i = 0; i < count_; ++i) {
       const Operand& operand = operands_[i];
       if (operand.allocate || operand.resize || (is_reduction_ && i < outputs_)) continue;
@@ -272,19 +267,29 @@ DimVector TensorIterator::order_dimensions() const {
       if (shape_[a] > shape_[b]) return 1;
     }
     return 0;
-  };
-  for (int i = 1; i < ndim; ++i) {
-    for (int j = i, k = i - 1; k >= 0; --k) {
-      const int order_of = compare(order[k], order[j]);
-      if (order_of > 0) {
-        std::swap(order[k], order[j]);
-        j = k;
-      } else if (order_of < 0) {
-        break;
-      }
+  });
+}
+
+// The strides of results: what all operands agree upon, where they do, even in dimensions of size 1; else the order of
+// dimensions. A transposed sum stays transposed.
+DimVector TensorIterator::result_strides(const DimVector& order) const {
+  const auto all_inputs = [&](const auto& holds) {
+    for (int i = outputs_; i < count_; ++i) {
+      const Tensor& input = *operands_[i].input;
+      if (input.sizes() != IntArrayRef(shape_) || !holds(input)) return false;
     }
+    return outputs_ < count_;
+  };
+  for (const MemoryFormat format : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d}) {
+    if (all_inputs([&](const Tensor& input) { return input.is_contiguous(format); })) return c10::strides_in(format, shape_);
   }
-  return order;
+  const Tensor* first = outputs_ < count_ ? operands_[outputs_].input : nullptr;
+  if (all_inputs([&](const Tensor& input) {
+        return input.strides() == first->strides() && input.is_non_overlapping_and_dense();
+      })) {
+    return first->strides();
+  }
+  return strides_in_order(shape_, order);
 }
 
 void TensorIterator::make_outputs(const DimVector& order) {
@@ -292,18 +297,11 @@ void TensorIterator::make_outputs(const DimVector& order) {
     Operand& operand = operands_[i];
     Tensor& out = *operand.output;
     if (operand.allocate) {
-      // The result is laid out as the inputs are: a transposed sum stays transposed.
-      DimVector strides(shape_.size());
-      int64_t step = 1;
-      for (const int64_t dim : order) {
-        strides[dim] = step;
-        step *= std::max<int64_t>(shape_[dim], 1);
-      }
-      out = detail::empty_strided(shape_, strides, operand.new_dtype, device_);
-      // Sizes of 1 have no place in the order: give them the strides that a contiguous tensor has.
-      if (out.is_contiguous()) out.impl()->set_sizes_contiguous(shape_);
+      out = detail::empty_strided(shape_, result_strides(order), operand.new_dtype, device_);
     } else if (operand.resize) {
       detail::resize_output(out, shape_);
+      // Without gaps either way: the same storage holds it.
+      out.impl()->set_sizes_and_strides(shape_, result_strides(order), out.storage_offset());
     }
     if (out.dtype() != operand.dtype && can_convert_rows()) {
       convert_rows_of(operand, out.dtype());
@@ -316,7 +314,7 @@ void TensorIterator::make_outputs(const DimVector& order) {
     const Tensor& written = operand.temporary.defined() ? operand.temporary : out;
     const int64_t bytes = static_cast<int64_t>(written.element_size());
     for (size_t dim = 0; dim < shape_.size(); ++dim) {
-      operand.strides[dim] = written.sizes()[dim] == 1 ? 0 : written.strides()[dim] * bytes;
+      operand.strides[dim] = written.strides()[dim] * bytes;
     }
   }
 }

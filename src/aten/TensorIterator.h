@@ -216,6 +216,7 @@ class TORCH_API TensorIterator {
   void check_overlap() const;
   void compute_strides();
   DimVector order_dimensions() const;
+  DimVector result_strides(const DimVector& order) const;
   void make_outputs(const DimVector& order);
   void cast_inputs(const TensorIteratorConfig& config);
   void set_number(int index, const TensorIteratorConfig& config);

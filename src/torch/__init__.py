@@ -21,8 +21,8 @@ from torch._C import (
     Generator,
     OutOfMemoryError,
     Size,
-    UntypedStorage,
     channels_last,
+    channels_last_3d,
     contiguous_format,
     default_generator,
     device,
@@ -321,7 +321,12 @@ if TYPE_CHECKING:
         load as load,
         save as save,
     )
-    from torch.storage import Storage as Storage, TypedStorage as TypedStorage, from_file as from_file
+    from torch.storage import (
+        Storage as Storage,
+        TypedStorage as TypedStorage,
+        UntypedStorage as UntypedStorage,
+        from_file as from_file,
+    )
     from torch.utils.dlpack import from_dlpack as from_dlpack
 
     # Not in the stubs of the core, which list what tensors can be of.
@@ -372,8 +377,8 @@ __all__ = [
     "OutOfMemoryError",
     "Size",
     "Tensor",
-    "UntypedStorage",
     "channels_last",
+    "channels_last_3d",
     "contiguous_format",
     "default_generator",
     "device",

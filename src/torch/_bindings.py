@@ -149,7 +149,7 @@ LAZY_ATTRIBUTES = {
         ],
         "torch._switches",
     ),
-    **dict.fromkeys(["Storage", "TypedStorage", "from_file"], "torch.storage"),
+    **dict.fromkeys(["Storage", "TypedStorage", "UntypedStorage", "from_file"], "torch.storage"),
     **dict.fromkeys(
         [
             "_assert",

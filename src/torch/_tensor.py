@@ -177,7 +177,9 @@ class Tensor(_C.TensorBase):
     @overridable
     def storage(self) -> TypedStorage:
         """The memory under this tensor with its dtype."""
-        return self.storage_type()(wrap_storage=self.untyped_storage())
+        from torch.storage import TypedStorage
+
+        return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
 
     @overridable
     def is_shared(self) -> bool:

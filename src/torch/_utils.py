@@ -78,6 +78,13 @@ def _rebuild_tensor_v3(
     return _rebuild_tensor_v2(typed, storage_offset, size, stride, requires_grad, backward_hooks, metadata)
 
 
+def _rebuild_meta_tensor_no_storage(
+    dtype: torch.dtype, size: Sequence[int], stride: Sequence[int], requires_grad: bool
+) -> Tensor:
+    tensor = torch.empty_strided(tuple(size), tuple(stride), dtype=dtype, device="meta")
+    return tensor.requires_grad_(requires_grad)
+
+
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Tensor:
     if backward_hooks:
         raise NotImplementedError("this pickle holds backward hooks; register them again after loading instead")
@@ -97,9 +104,7 @@ def _rebuild_from_type_v2(function: Any, new_type: type[Tensor], arguments: tupl
 
 
 def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
-    """`Tensor.__reduce_ex__`: a rebuild function and its arguments; raises RuntimeError for meta tensors."""
-    if tensor.is_meta:
-        raise RuntimeError("a tensor on the meta device has no data to pickle")
+    """`Tensor.__reduce_ex__`: a rebuild function and its arguments."""
     if isinstance(tensor, torch.nn.Parameter):
         inner = tensor.detach()
         return _rebuild_parameter, (inner, tensor.requires_grad, OrderedDict())
@@ -109,16 +114,22 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
             "call detach() first"
         )
     by_bytes = tensor.dtype in (torch.uint16, torch.uint32, torch.uint64)
-    rebuild = _rebuild_tensor_v3 if by_bytes else _rebuild_tensor_v2
-    arguments: tuple[Any, ...] = (
-        tensor.untyped_storage() if by_bytes else tensor.storage(),
-        tensor.storage_offset(),
-        tuple(tensor.shape),
-        tensor.stride(),
-        tensor.requires_grad,
-        OrderedDict(),
-        *((tensor.dtype,) if by_bytes else ()),
-    )
+    rebuild: Any
+    arguments: tuple[Any, ...]
+    if tensor.is_meta:
+        rebuild = _rebuild_meta_tensor_no_storage
+        arguments = (tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad)
+    else:
+        rebuild = _rebuild_tensor_v3 if by_bytes else _rebuild_tensor_v2
+        arguments = (
+            tensor.untyped_storage() if by_bytes else tensor.storage(),
+            tensor.storage_offset(),
+            tuple(tensor.shape),
+            tensor.stride(),
+            tensor.requires_grad,
+            OrderedDict(),
+            *((tensor.dtype,) if by_bytes else ()),
+        )
     if type(tensor) is torch.Tensor and not tensor.__dict__:
         return rebuild, arguments
     return _rebuild_from_type_v2, (rebuild, type(tensor), arguments, dict(tensor.__dict__) or None)

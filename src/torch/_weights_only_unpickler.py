@@ -94,6 +94,7 @@ def _known_globals() -> dict[str, Any]:
         "_rebuild_tensor",
         "_rebuild_tensor_v2",
         "_rebuild_tensor_v3",
+        "_rebuild_meta_tensor_no_storage",
         "_rebuild_parameter",
         "_rebuild_from_type_v2",
     ):

@@ -30,7 +30,7 @@ def is_storage(obj: object) -> bool:
     """Whether `obj` is a storage."""
     from torch.storage import TypedStorage
 
-    return isinstance(obj, (TypedStorage, _C.UntypedStorage))
+    return isinstance(obj, (TypedStorage, _C.StorageBase))
 
 
 def typename(obj: Any) -> str:
@@ -47,14 +47,16 @@ def set_default_dtype(d: torch.dtype) -> None:
 
 
 def set_default_device(device: torch.device | str | None) -> None:
-    """Only the CPU can be the default device here; others raise NotImplementedError."""
-    if device is not None and torch.device(device).type != "cpu":
-        raise NotImplementedError("set_default_device supports 'cpu' only: pass device= where tensors are made")
+    """Sets where this thread makes tensors unless a device is named; None: on the CPU.
+
+    `with torch.device(...)` does so for a while.
+    """
+    _C._set_default_device(device)
 
 
 def get_default_device() -> torch.device:
-    """Where tensors are made unless a device is named: the CPU."""
-    return torch.device("cpu")
+    """Where this thread makes tensors unless a device is named."""
+    return _C._get_default_device()
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> torch.Size:

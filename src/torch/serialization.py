@@ -104,7 +104,7 @@ def _pickler(base: Any, file: IO[bytes], protocol: int, tail: tuple[None, ...] =
         def persistent_id(self, value: Any) -> Any:
             if isinstance(value, TypedStorage):
                 untyped, numel = value.untyped(), value.size()
-                kind: type[object] = type(value)
+                kind: type[object] = typed_storage_class(value.dtype)
             elif isinstance(value, torch.UntypedStorage):
                 untyped, kind, numel = value, torch.UntypedStorage, value.nbytes()
             else:
@@ -303,7 +303,7 @@ def _place(target: Any, storage: UntypedStorage, location: str) -> UntypedStorag
         target = target.get(location, location)
     device = location if target is None else str(target)
     if device == "meta":
-        raise NotImplementedError("torch.load(map_location='meta') is not supported")
+        return torch.UntypedStorage(storage.nbytes(), device=device)
     return default_restore_location(storage, device)  # type: ignore[no-any-return]
 
 

@@ -6,11 +6,112 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._C import UntypedStorage  # noqa: TC001 - files name torch.storage.UntypedStorage
+from torch import _C
 
 if TYPE_CHECKING:
     import builtins
     from collections.abc import Iterator, Sequence
+
+
+class UntypedStorage(_C.StorageBase):
+    """Bytes that tensors share; on the CPU also a buffer.
+
+    `UntypedStorage(8)` has eight bytes (not set), `UntypedStorage([1, 2])` these. Two are equal if they are the same
+    memory.
+    """
+
+    __slots__ = ()
+    is_sparse = is_sparse_csr = is_hpu = False
+
+    def __repr__(self) -> str:
+        values = "..." if self.device.type == "meta" else "".join(f" {value}\n" for value in self.tolist())
+        return f"{values}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+
+    def __copy__(self) -> UntypedStorage:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> UntypedStorage:
+        key = ("storage", self.data_ptr(), str(self.device))  # as tensors on it have it
+        if not key[1] or key not in memo:
+            memo[key] = self.clone()
+        copied: UntypedStorage = memo[key]
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _saved(self)
+
+    @property
+    def is_cuda(self) -> builtins.bool:
+        return self.device.type == "cuda"
+
+    def get_device(self) -> builtins.int:
+        """The device's index; -1 on the CPU."""
+        return -1 if self.device.index is None else self.device.index
+
+    def is_shared(self) -> builtins.bool:
+        """Whether other processes can see the memory."""
+        return self.is_cuda or _C._is_shared(self)
+
+    def share_memory_(self) -> UntypedStorage:
+        """Moves the bytes to where other processes can see them; returns itself."""
+        if not self.is_cuda:
+            _C._share_memory(self)
+        return self
+
+    def is_pinned(self, device: torch.device | str = "cuda") -> builtins.bool:
+        return False
+
+    def new(self) -> UntypedStorage:
+        """An empty one on the same device."""
+        return UntypedStorage(0, device=self.device)
+
+    def cuda(self, device: Any = None, non_blocking: builtins.bool = False) -> UntypedStorage:
+        """Itself on a CUDA device, else a copy there."""
+        return self.to(device=torch.device("cuda") if device is None else device)
+
+    def to(self, *, device: Any, non_blocking: builtins.bool = False) -> UntypedStorage:
+        """Itself if it is on `device`, else a copy there."""
+        return _bytes(self).to(device, non_blocking=non_blocking).untyped_storage()
+
+    def type(self, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
+        """Its class's name; or the bytes converted to the elements of a storage class."""
+        return "torch.storage.UntypedStorage" if dtype is None else _typed_bytes(self).type(dtype)
+
+    def byteswap(self, dtype: torch.dtype) -> None:
+        """Turns the bytes of every element round; complex numbers part by part."""
+        size = dtype.itemsize // (2 if dtype.is_complex else 1)
+        if self.nbytes() % dtype.itemsize:
+            raise RuntimeError(f"The length of byte array is not a multiple of {dtype.itemsize}")
+        elements = _bytes(self).view(-1, size)
+        elements.copy_(elements.flip(1))
+
+    def __getattr__(self, name: str) -> Any:
+        # float(), long(), ...: every byte as such an element.
+        if name in _CONVERSIONS:
+            return getattr(_typed_bytes(self), name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+_CONVERSIONS = frozenset(
+    "float double half bfloat16 long int short char byte bool complex_float complex_double".split()  # noqa: SIM905
+)
+
+
+def _bytes(storage: UntypedStorage) -> torch.Tensor:
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage, 0, (storage.nbytes(),), (1,))
+
+
+def _typed_bytes(storage: UntypedStorage) -> TypedStorage:
+    return TypedStorage(wrap_storage=storage, dtype=torch.uint8)
+
+
+def _saved(storage: UntypedStorage | TypedStorage) -> tuple[Any, ...]:
+    """Plain pickle: the bytes of a small torch.save file, as PyTorch does it."""
+    import io
+
+    buffer = io.BytesIO()
+    torch.save(storage, buffer)
+    return _load_from_bytes, (buffer.getvalue(),)
 
 
 class TypedStorage:
@@ -55,6 +156,31 @@ class TypedStorage:
     def nbytes(self) -> builtins.int:
         return self._untyped_storage.nbytes()
 
+    def __eq__(self, other: object) -> builtins.bool:
+        if not isinstance(other, TypedStorage):
+            return NotImplemented
+        return self.dtype == other.dtype and self._untyped_storage == other._untyped_storage
+
+    def __hash__(self) -> builtins.int:
+        return hash(self._untyped_storage)
+
+    @property
+    def _cdata(self) -> builtins.int:
+        return self._untyped_storage._cdata
+
+    def get_device(self) -> builtins.int:
+        """The device's index; -1 on the CPU."""
+        return self._untyped_storage.get_device()
+
+    def pickle_storage_type(self) -> str:
+        """The name of its class in files, "FloatStorage"."""
+        return _CLASS_OF[self.dtype].__name__
+
+    def share_memory_(self) -> TypedStorage:
+        """Moves the elements to where other processes can see them; returns itself."""
+        self._untyped_storage.share_memory_()
+        return self
+
     def element_size(self) -> builtins.int:
         return self.dtype.itemsize
 
@@ -63,6 +189,8 @@ class TypedStorage:
 
     def size(self) -> builtins.int:
         return self._untyped_storage.nbytes() // self.dtype.itemsize
+
+    _size = size
 
     def __len__(self) -> builtins.int:
         return self.size()
@@ -168,12 +296,7 @@ class TypedStorage:
         return f"{values}[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {self.size()}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Plain pickle: the bytes of a small torch.save file, as PyTorch does it."""
-        import io
-
-        buffer = io.BytesIO()
-        torch.save(self, buffer)
-        return _load_from_bytes, (buffer.getvalue(),)
+        return _saved(self)
 
 
 class _LegacyStorage(type):

@@ -18,9 +18,11 @@ _VALUES = {
     BaseType.SCALAR_TYPE: "ScalarType",
     BaseType.DEVICE: "Device",
     BaseType.LAYOUT: "Layout",
+    BaseType.MEMORY_FORMAT: "MemoryFormat",
     BaseType.SCALAR: "Scalar",
 }
 _SCALAR_TYPES = {"long": "kLong", "float": "kFloat", "double": "kDouble", "bool": "kBool"}
+_MEMORY_FORMATS = {"contiguous_format": "MemoryFormat::Contiguous", "preserve_format": "MemoryFormat::Preserve"}
 _OPTIONS = ("ScalarType? dtype", "Layout? layout", "Device? device", "bool? pin_memory")
 
 
@@ -85,6 +87,8 @@ def default_value(argument: Argument) -> str | None:
         return f'"{default[1:-1]}"'
     if kind.base is BaseType.SCALAR_TYPE:
         return _SCALAR_TYPES[default]
+    if kind.base is BaseType.MEMORY_FORMAT:
+        return _MEMORY_FORMATS[default]
     return default
 
 

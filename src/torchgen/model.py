@@ -32,6 +32,7 @@ class BaseType(Enum):
     SCALAR_TYPE = "ScalarType"
     DEVICE = "Device"
     LAYOUT = "Layout"
+    MEMORY_FORMAT = "MemoryFormat"
     GENERATOR = "Generator"
 
 

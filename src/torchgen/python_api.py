@@ -46,6 +46,8 @@ class Parameter:
         """The default as Python text."""
         if self.argument.default is not None and self.type.base is BaseType.SCALAR_TYPE:
             return _DTYPES.get(self.argument.default, self.argument.default)
+        if self.argument.default is not None and self.type.base is BaseType.MEMORY_FORMAT:
+            return self.argument.default if self.argument.default == "None" else f"torch.{self.argument.default}"
         if self.type.is_list and self.argument.default is not None and self.argument.default.startswith("["):
             return f"({self.argument.default[1:-1]})"
         return self.argument.default
@@ -181,6 +183,8 @@ def return_types(declarations: Declarations) -> dict[str, tuple[str, ...]]:
         names = tuple(item.name for item in function.schema.returns if item.name is not None)
         if len(names) > 1:
             result[function.schema.name] = names
+            if FaceKind.OUT in function.extra_faces:
+                result[f"{function.schema.name}_out"] = names
     return result
 
 
@@ -194,6 +198,7 @@ _TYPE_TEXTS = {
     BaseType.SCALAR_TYPE: "torch.dtype",
     BaseType.DEVICE: "torch.device",
     BaseType.LAYOUT: "torch.layout",
+    BaseType.MEMORY_FORMAT: "torch.memory_format",
     BaseType.GENERATOR: "torch.Generator",
 }
 

@@ -39,6 +39,7 @@ _KINDS = {
     BaseType.SCALAR_TYPE: "DType",
     BaseType.DEVICE: "Device",
     BaseType.LAYOUT: "Layout",
+    BaseType.MEMORY_FORMAT: "MemoryFormat",
     BaseType.GENERATOR: "Generator",
 }
 _GETTERS = {
@@ -49,6 +50,7 @@ _GETTERS = {
     BaseType.SCALAR: "scalar",
     BaseType.SCALAR_TYPE: "dtype",
     BaseType.DEVICE: "device",
+    BaseType.MEMORY_FORMAT: "memory_format",
 }
 
 
@@ -192,7 +194,8 @@ def _call(overload: PythonOverload) -> str:
             lines += [f"    {out_call}", f"    return new_reference(arguments.object({index}));"]
         else:
             lines.append(f"    std::vector<at::Tensor> outs = arguments.out_tensors({index}, {count});")
-            lines += [f"    {out_call}", f"    {_wrapped_tuple(overload, f'std::make_tuple({chr(44).join(outs)})')}"]
+            results = f"std::make_tuple({', '.join(outs)})"
+            lines += [f"    {out_call}", f"    {_wrapped_tuple(overload, results, suffix='_out')}"]
         lines.append("  }")
     lines += _result(overload, f"at::{face.schema.name}({passed})")
     return "\n".join([*lines, "}"])
@@ -215,9 +218,9 @@ def _result(overload: PythonOverload, call: str) -> list[str]:
     return lines
 
 
-def _wrapped_tuple(overload: PythonOverload, value: str) -> str:
+def _wrapped_tuple(overload: PythonOverload, value: str, suffix: str = "") -> str:
     if all(item.name for item in overload.returns):
-        return f"return wrap_tuple(return_types::{overload.face.native.schema.name}, {value});"
+        return f"return wrap_tuple(return_types::{overload.face.native.schema.name}{suffix}, {value});"
     return f"return wrap_tuple({value});"
 
 
@@ -268,7 +271,7 @@ def _local(overload: PythonOverload, argument: api.CppArgument) -> str:
 
 def _qualified(default: str | None) -> str:
     text = default or ""
-    return f"at::{text}" if text.startswith("k") else text
+    return f"at::{text}" if text.startswith(("k", "MemoryFormat")) else text
 
 
 def _return_type_fields(name: str, fields: tuple[str, ...]) -> str:

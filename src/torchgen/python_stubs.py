@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FOLDER = PurePosixPath("torch/_C")
 # Hand-written in C++ with more overloads than the operator has: their stubs stand in the template.
-_BY_HAND = frozenset({"view", "contiguous", "clone"})
+_BY_HAND = frozenset({"view"})
 _TYPES = {
     BaseType.TENSOR: "Tensor",
     BaseType.INT: "_int",
@@ -31,6 +31,7 @@ _TYPES = {
     BaseType.SCALAR_TYPE: "_dtype",
     BaseType.DEVICE: "_device | str | _int",
     BaseType.LAYOUT: "_layout",
+    BaseType.MEMORY_FORMAT: "memory_format",
     BaseType.GENERATOR: "Generator",
 }
 

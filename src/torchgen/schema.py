@@ -28,6 +28,7 @@ _DEFAULTS = {
     BaseType.BOOL: re.compile(r"True|False"),
     BaseType.STR: re.compile(r"'[^']*'"),
     BaseType.SCALAR_TYPE: re.compile(r"long|float|double|bool"),
+    BaseType.MEMORY_FORMAT: re.compile(r"contiguous_format|preserve_format"),
 }
 
 

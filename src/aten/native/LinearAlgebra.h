@@ -85,6 +85,11 @@ inline Tensor column_major(const Tensor& matrices, IntArrayRef batch) {
   return lies_so ? matrices : column_major_copy(matrices, batch);
 }
 
+// The same, for what autograd is to know of.
+inline Tensor in_column_major(const Tensor& matrices) {
+  return at::transpose(at::transpose(matrices, -2, -1).contiguous(), -2, -1);
+}
+
 // What LAPACK says of each matrix: 0, success.
 inline Tensor empty_info(const Tensor& matrices) {
   return at::zeros(batch_sizes(matrices), TensorOptions(kInt).device(matrices.device()));

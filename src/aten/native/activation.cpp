@@ -312,6 +312,7 @@ bool equal(const Tensor& self, const Tensor& other) {
               self.device(), " and ", other.device(), "!");
   if (self.sizes() != other.sizes()) return false;
   if (self.numel() == 0) return true;
+  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_meta(), "equal: the answer depends on values, and a tensor on Meta has none");
   return at::all(at::eq(self, other)).item<bool>();
 }
 

@@ -126,7 +126,7 @@ std::vector<Tensor> unravel_index(const Tensor& indices, IntArrayRef shape) {
     result[i] = at::remainder(rest, Scalar(shape[i]));
     rest = at::floor_divide(rest, Scalar(shape[i]));
   }
-  return result;
+  return result.empty() ? result : at::unbind(at::stack(result, -1), -1);
 }
 
 Tensor msort(const Tensor& self) { return std::get<0>(at::sort(self, 0)); }
@@ -160,6 +160,7 @@ Tensor isin_element(const Scalar& element, const Tensor& test_elements, bool ass
 Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {
   TORCH_CHECK(size >= 0, "nonzero_static: 'size' must be an non-negative integer");
   Tensor result = at::full({size, self.dim()}, Scalar(fill_value), TensorOptions(kLong).device(self.device()));
+  if (self.is_meta()) return result;
   const Tensor found = at::nonzero(self);
   const int64_t count = std::min(size, found.sizes()[0]);
   at::slice(result, 0, 0, count).copy_(at::slice(found, 0, 0, count));

@@ -64,9 +64,20 @@ Tensor channel_affine(const Tensor& input, const Tensor& scale, const Tensor& ot
     Tensor result = at::add(at::mul(input, along_channels(scale, input)), along_channels(shift, input));
     return other.defined() ? at::addcmul(result, other, along_channels(other_scale, input)) : result;
   }
-  const Tensor out = at::detail::empty(input.sizes(), input.dtype(), input.device());
+  const Tensor out = at::detail::empty(input.sizes(), input.options(), input.suggest_memory_format());
   run_kernel(channel_affine_kernels, input.device(), out, input, scale, other, other_scale, shift);
   return out;
+}
+
+// Dense, with the channels last if they lie so: what the kernels take.
+Tensor dense_channels(const Tensor& input, MemoryFormat format) {
+  // Where both readings fit, the kernels see a contiguous tensor.
+  return input.is_contiguous() ? input : at::detail::to_contiguous(input, format);
+}
+
+// `values` laid out as `dense` is, which dense_channels() made.
+Tensor like(const Tensor& dense, const Tensor& values) {
+  return at::detail::to_contiguous(values, dense.is_contiguous() ? MemoryFormat::Contiguous : dense.suggest_memory_format());
 }
 
 // float16 and bfloat16 are computed in float32 from end to end, and rounded once.
@@ -116,7 +127,8 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
     check_channels(values, name, input);
   }
   const ScalarType saved_type = channel_type(input, {weight, bias, running_mean, running_var});
-  const Tensor dense = widened(at::detail::to_contiguous(input));
+  const MemoryFormat format = input.suggest_memory_format();
+  const Tensor dense = widened(dense_channels(input, format));
   Tensor mean, invstd;
   if (training) {
     Tensor variance;
@@ -137,8 +149,8 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
   const Tensor drift = at::mul(mean, scale);
   const Tensor shift = bias.defined() ? at::sub(widened(bias), drift) : at::neg(drift);
   const Tensor result = channel_affine(dense, at::detail::to_contiguous(scale), {}, {}, at::detail::to_contiguous(shift));
-  return {at::detail::to_dtype(result, input.dtype()), at::detail::to_dtype(mean, saved_type),
-          at::detail::to_dtype(invstd, saved_type)};
+  return {at::detail::to_contiguous(at::detail::to_dtype(result, input.dtype()), format),
+          at::detail::to_dtype(mean, saved_type), at::detail::to_dtype(invstd, saved_type)};
 }
 
 Tensor _batch_norm_input_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& weight, const Tensor& mean,
@@ -148,21 +160,22 @@ Tensor _batch_norm_input_gradient(const Tensor& grad_output, const Tensor& input
                                                                widened(mean), widened(invstd), training);
     return at::detail::to_dtype(gradient, input.dtype());
   }
-  const Tensor grad = at::detail::to_contiguous(grad_output);
+  const MemoryFormat format = input.suggest_memory_format();
+  const Tensor dense = dense_channels(input, format);
+  const Tensor grad = like(dense, grad_output);
   const Tensor scale = at::detail::to_contiguous(weight.defined() ? at::mul(invstd, weight) : invstd);
-  if (!training) return channel_affine(grad, scale, {}, {}, at::zeros_like(scale));
-  const Tensor dense = at::detail::to_contiguous(input);
+  if (!training) return at::detail::to_contiguous(channel_affine(grad, scale, {}, {}, at::zeros_like(scale)), format);
   const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, input.sizes()[1]));
   const auto [sum, product] = channel_products(grad, dense, mean);
   // -scale * invstd^2 * product / n for each unit of x - mean
   const Tensor slope = at::neg(at::mul(at::mul(scale, at::mul(invstd, invstd)), at::div(product, Scalar(count))));
   const Tensor shift = at::neg(at::add(at::mul(at::div(sum, Scalar(count)), scale), at::mul(mean, slope)));
-  return channel_affine(grad, scale, dense, slope, shift);
+  return at::detail::to_contiguous(channel_affine(grad, scale, dense, slope, shift), format);
 }
 
 Tensor _batch_norm_weight_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& mean, const Tensor& invstd) {
-  const Tensor product = channel_products(widened(at::detail::to_contiguous(grad_output)), widened(at::detail::to_contiguous(input)),
-                                          widened(mean)).second;
+  const Tensor dense = dense_channels(input, input.suggest_memory_format());
+  const Tensor product = channel_products(widened(like(dense, grad_output)), widened(dense), widened(mean)).second;
   return at::detail::to_dtype(at::mul(product, widened(invstd)), mean.dtype());
 }
 
@@ -309,7 +322,7 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
     if (weight.defined()) result = at::mul(result, along_channels(weight, input));
     if (bias.defined()) result = at::add(result, along_channels(bias, input));
   }
-  return is_reduced ? result.to(input.dtype(), false) : result;
+  return (is_reduced ? result.to(input.dtype(), false) : result).contiguous(input.suggest_memory_format());
 }
 
 }  // namespace at::native

@@ -65,6 +65,13 @@ void check_types(const Tensor& input, const Tensor& other, const char* name) {
               cpp_type_name(other.dtype()), ") should be the same");
 }
 
+// A result is laid out channels last if an operand is, but double volumes, as in PyTorch.
+MemoryFormat format_of_result(const Tensor& input, const Tensor& other) {
+  if (input.dim() == 5 && input.dtype() == kDouble) return MemoryFormat::Contiguous;
+  const MemoryFormat format = input.suggest_memory_format();
+  return format == MemoryFormat::Contiguous ? other.suggest_memory_format() : format;
+}
+
 // A bilinear function of complex tensors by what it is of their parts.
 template <typename Function>
 Tensor product_of_parts(const Tensor& first, const Tensor& second, Function&& function) {
@@ -147,12 +154,12 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
   }
   if (!convolution_kernels.has(input.device_type())) {
     const IntArrayRef image = IntArrayRef(shape).slice(2, static_cast<size_t>(dims));
-    Tensor result = transposed ? transpose_by_windows(input, weight, window.stride, window.padding, window.dilation, image, groups)
+    const Tensor result = transposed ? transpose_by_windows(input, weight, window.stride, window.padding, window.dilation, image, groups)
                                : convolve_by_windows(input, weight, window.stride, window.padding, window.dilation, groups);
-    if (!bias.defined()) return result;
+    if (!bias.defined()) return at::detail::to_contiguous(result, format_of_result(input, weight));
     DimVector channelwise(input.dim(), 1);
     channelwise[1] = channels;
-    return at::add(result, at::reshape(bias, channelwise));
+    return at::detail::to_contiguous(at::add(result, at::reshape(bias, channelwise)), format_of_result(input, weight));
   }
   const Tensor out = at::detail::empty(shape, input.dtype(), input.device());
   if (out.numel() > 0) {
@@ -160,7 +167,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
     run_kernel_in_float32(kernels, input.device(), out, input.contiguous(), weight.contiguous(),
                bias.defined() ? bias.contiguous() : bias, window.stride, window.padding, window.dilation, groups);
   }
-  return out;
+  return at::detail::to_contiguous(out, format_of_result(input, weight));
 }
 
 Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& input, IntArrayRef weight_size,
@@ -188,7 +195,7 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
     run_kernel_in_float32(convolution_weight_gradient_kernels, input.device(), out, grad_output.contiguous(), input.contiguous(),
                window.stride, window.padding, window.dilation, groups);
   }
-  return out;
+  return at::detail::to_contiguous(out, format_of_result(grad_output, input));
 }
 
 // ------------------------------------------------------------------------------------------------ by number of dimensions

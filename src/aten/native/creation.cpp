@@ -1,11 +1,11 @@
 // New tensors.
 
+#include <aten/DenseStrides.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Functions.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
-#include <aten/native/DenseStrides.h>
 
 #include <cmath>
 
@@ -56,15 +56,18 @@ Tensor triangle(const Tensor& self, int64_t diagonal, bool upper, const char* na
 
 }  // namespace
 
-Tensor empty(IntArrayRef size, const TensorOptions& options) { return detail::empty(size, options); }
+Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
+  return detail::empty(size, options, memory_format.value_or(MemoryFormat::Contiguous));
+}
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   return detail::empty_strided(size, stride, options.dtype(), options.device());
 }
 
-Tensor empty_like(const Tensor& self, const TensorOptions& options) {
+Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
   const TensorOptions chosen = options_like(self, options);
-  if (self.is_contiguous()) return detail::empty(self.sizes(), chosen);
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  if (format != MemoryFormat::Preserve) return native::empty(self.sizes(), chosen, format);
   return detail::empty_strided(self.sizes(), dense_strides(self), chosen.dtype(), chosen.device());
 }
 
@@ -72,8 +75,9 @@ Tensor full(IntArrayRef size, const Scalar& fill_value, const TensorOptions& opt
   return filled(detail::empty(size, options.dtype_opt.value_or(dtype_of(fill_value)), options.device()), fill_value);
 }
 
-Tensor full_like(const Tensor& self, const Scalar& fill_value, const TensorOptions& options) {
-  return filled(native::empty_like(self, options), fill_value);
+Tensor full_like(const Tensor& self, const Scalar& fill_value, const TensorOptions& options,
+                 std::optional<MemoryFormat> memory_format) {
+  return filled(native::empty_like(self, options, memory_format), fill_value);
 }
 
 Tensor zeros(IntArrayRef size, const TensorOptions& options) {
@@ -81,15 +85,15 @@ Tensor zeros(IntArrayRef size, const TensorOptions& options) {
   return native::zero_(result);
 }
 
-Tensor zeros_like(const Tensor& self, const TensorOptions& options) {
-  Tensor result = native::empty_like(self, options);
+Tensor zeros_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
+  Tensor result = native::empty_like(self, options, memory_format);
   return native::zero_(result);
 }
 
 Tensor ones(IntArrayRef size, const TensorOptions& options) { return filled(detail::empty(size, options), 1); }
 
-Tensor ones_like(const Tensor& self, const TensorOptions& options) {
-  return filled(native::empty_like(self, options), 1);
+Tensor ones_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
+  return filled(native::empty_like(self, options, memory_format), 1);
 }
 
 Tensor scalar_tensor(const Scalar& s, const TensorOptions& options) { return filled(detail::empty({}, options), s); }

@@ -105,12 +105,14 @@ Tensor normal_numbers(double mean, double std, IntArrayRef size, const Generator
   return at::empty(size, options).normal_(mean, std, generator);
 }
 
-Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options) {
-  return at::randint_like(self, 0, high, options);
+Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options,
+                    std::optional<MemoryFormat> memory_format) {
+  return at::randint_like(self, 0, high, options, memory_format);
 }
 
-Tensor randint_like_low(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options) {
-  return at::empty_like(self, options).random_(low, high);
+Tensor randint_like_low(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options,
+                        std::optional<MemoryFormat> memory_format) {
+  return at::empty_like(self, options, memory_format).random_(low, high);
 }
 
 Tensor bernoulli_p(const Tensor& self, double p, const Generator& generator) {

@@ -232,7 +232,7 @@ Tensor lu_solve(const Tensor& self, const Tensor& LU_data, const Tensor& LU_pivo
 namespace {
 
 // R of what geqrf left.
-Tensor upper_part(const Tensor& factored, int64_t rows) { return at::triu(at::narrow(factored, -2, 0, rows)); }
+Tensor upper_part(const Tensor& factored, int64_t rows) { return column_major_copy(at::triu(at::narrow(factored, -2, 0, rows))); }
 
 // c becomes H_1 ... H_k c, with H_i = I - tau_i v_i v_i^H and v_i below the diagonal of column i; or, with `reversed`, its
 // conjugate's. Made of operators that autograd knows.
@@ -283,7 +283,8 @@ std::tuple<Tensor, Tensor> linalg_qr(const Tensor& A, std::string_view mode) {
   auto [factored, tau] = native::geqrf(A);
   Tensor r = upper_part(factored, rank);
   if (width > rank) {
-    const Tensor padded = at::zeros(with_matrix(batch_sizes(A), width, columns), A.options());
+    Tensor padded = empty_column_major(with_matrix(batch_sizes(A), width, columns), A.dtype(), A.device());
+    padded.zero_();
     at::narrow(padded, -2, 0, rank).copy_(r);
     r = padded;
   }
@@ -308,7 +309,8 @@ Tensor linalg_householder_product(const Tensor& input, const Tensor& tau) {
   check_floating_or_complex(input, "torch.linalg.householder_product");
   if (input.numel() == 0) return at::clone(input);
   if (is_differentiated(input) || is_differentiated(tau)) {
-    return reflect(at::expand(at::eye(rows_of(input), columns_of(input), input.options()), input.sizes()), input, tau, false);
+    const Tensor identity = at::expand(at::eye(rows_of(input), columns_of(input), input.options()), input.sizes());
+    return in_column_major(reflect(identity, input, tau, false));
   }
   const Tensor product = column_major_copy(input);
   run_kernel(householder_product_kernels, input.device(), product, at::detail::to_contiguous(tau));
@@ -332,8 +334,9 @@ Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& input3, boo
               self.dtype(), " and other has ", input3.dtype());
   check_floating_or_complex(self, "torch.ormqr");
   if (is_differentiated(self) || is_differentiated(input2) || is_differentiated(input3)) {
-    if (left) return reflect(input3, self, input2, transpose);
-    return at::adjoint(reflect(at::adjoint(input3), self, input2, !transpose));  // C Q = (Q^H C^H)^H
+    if (left) return in_column_major(reflect(input3, self, input2, transpose));
+    // C Q = (Q^H C^H)^H
+    return in_column_major(at::adjoint(reflect(at::adjoint(input3), self, input2, !transpose)));
   }
   const Tensor product = column_major_copy(input3);
   run_kernel(ormqr_kernels, self.device(), product, column_major_copy(self), at::detail::to_contiguous(input2), left, transpose);
@@ -349,7 +352,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_ldl_factor_ex(const Tensor& self, bool
   Tensor pivots = at::zeros(self.sizes().slice(0, self.dim() - 1), self.options().dtype(kInt));
   Tensor info = empty_info(self);
   run_kernel(ldl_factor_kernels, self.device(), factors, pivots, info, hermitian);
-  factors = at::tril(factors);
+  factors = column_major_copy(at::tril(factors));
   if (check_errors) check_info(info, "torch.linalg.ldl_factor_ex");
   return {std::move(factors), std::move(pivots), std::move(info)};
 }

@@ -6,7 +6,9 @@
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
+#include <aten/native/Views.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace at::native {
@@ -27,9 +29,6 @@ int64_t signal_size(const Tensor& self, IntArrayRef dims) {
   return size;
 }
 
-// Contiguous, with `dim` last.
-Tensor lines_along(const Tensor& self, int64_t dim) { return at::detail::to_contiguous(at::movedim(self, dim, -1)); }
-
 // In place.
 void transform(const Tensor& contiguous, IntArrayRef dims, double scale, bool forward) {
   if (contiguous.numel() == 0) return;
@@ -38,50 +37,98 @@ void transform(const Tensor& contiguous, IntArrayRef dims, double scale, bool fo
   }
 }
 
-Tensor contiguous_copy(const Tensor& self) {
-  const Tensor copy = at::detail::empty(self.sizes(), self.dtype(), self.device());
-  if (copy.numel() > 0) at::detail::copy_into(copy, self);
-  return copy;
-}
+// The order in which results lie in memory, PyTorch's: dimensions that are not transformed first, each kind as the input's
+// lie; with `line_last` the last of `dims` is the fastest.
+class MemoryOrder {
+ public:
+  MemoryOrder(const Tensor& self, IntArrayRef dims, bool line_last) : places_(static_cast<size_t>(self.dim())) {
+    const IntArrayRef strides = self.strides();
+    const auto is_transformed = [&](int64_t dim) { return std::find(dims.begin(), dims.end(), dim) != dims.end(); };
+    for (int64_t dim = 0; dim < self.dim(); ++dim) {
+      if (!is_transformed(dim)) order_.push_back(dim);
+    }
+    const auto slower = [&](int64_t a, int64_t b) { return strides[a] > strides[b]; };
+    std::stable_sort(order_.begin(), order_.end(), slower);
+    const auto first = static_cast<int64_t>(order_.size());
+    for (const int64_t dim : dims) order_.push_back(dim);
+    std::stable_sort(order_.begin() + first, order_.end() - (line_last ? 1 : 0), slower);
+    for (size_t i = 0; i < order_.size(); ++i) places_[static_cast<size_t>(order_[i])] = static_cast<int64_t>(i);
+  }
+
+  // A contiguous tensor with the dimensions in that order: a copy, or the tensor itself if that is one and will do.
+  Tensor copy(const Tensor& self) const {
+    const Tensor result = at::detail::empty(in_order(self.sizes()), self.dtype(), self.device());
+    if (result.numel() > 0) at::detail::copy_into(result, permuted(self));
+    return result;
+  }
+  Tensor lines(const Tensor& self) const { return at::detail::to_contiguous(permuted(self)); }
+  DimVector places(IntArrayRef dims) const {
+    DimVector result;
+    for (const int64_t dim : dims) result.push_back(places_[static_cast<size_t>(dim)]);
+    return result;
+  }
+  // Gives a new tensor, whose dimensions are in that order, back the user's.
+  Tensor restored(const Tensor& result) const {
+    DimVector sizes(places_.size());
+    DimVector strides(places_.size());
+    for (size_t dim = 0; dim < places_.size(); ++dim) {
+      sizes[dim] = result.sizes()[places_[dim]];
+      strides[dim] = result.strides()[places_[dim]];
+    }
+    result.impl()->set_sizes_and_strides(sizes, strides, 0);
+    return result;
+  }
+
+ private:
+  DimVector in_order(IntArrayRef values) const {
+    DimVector result;
+    for (const int64_t dim : order_) result.push_back(values[dim]);
+    return result;
+  }
+  Tensor permuted(const Tensor& self) const {
+    return alias_with_sizes_and_strides(self, in_order(self.sizes()), in_order(self.strides()));
+  }
+
+  DimVector order_;   // from the slowest to the fastest
+  DimVector places_;  // of each dimension in it
+};
 
 }  // namespace
 
 Tensor _fft_c2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool forward) {
   TORCH_CHECK(self.is_complex(), "_fft_c2c expects a complex input, but got ", self.dtype());
-  const Tensor result = contiguous_copy(self);
-  transform(result, dim, scale_of(normalization, signal_size(self, dim)), forward);
-  return result;
+  const MemoryOrder order(self, dim, /*line_last=*/false);
+  const Tensor result = order.copy(self);
+  transform(result, order.places(dim), scale_of(normalization, signal_size(self, dim)), forward);
+  return order.restored(result);
 }
 
 Tensor _fft_r2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool onesided) {
   TORCH_CHECK(self.is_floating_point(), "_fft_r2c expects a real input, but got ", self.dtype());
   TORCH_CHECK(!c10::is_reduced_floating_type(self.dtype()), "Unsupported dtype ", self.dtype());
   if (!onesided) return native::_fft_c2c(self.to(c10::complex_type(self.dtype())), dim, normalization, /*forward=*/true);
-  const int64_t last = dim.back();
-  const Tensor lines = lines_along(self, last);
+  const MemoryOrder order(self, dim, /*line_last=*/true);
+  const Tensor lines = order.lines(self);
   DimVector shape(lines.sizes());
   shape.back() = shape.back() / 2 + 1;
   const Tensor halves = at::detail::empty(shape, c10::complex_type(self.dtype()), self.device());
   if (halves.numel() > 0) {
     run_kernel(fft_real_lines_kernels, self.device(), halves, lines, scale_of(normalization, signal_size(self, dim)));
   }
-  const Tensor result = at::detail::to_contiguous(at::movedim(halves, -1, last));
-  transform(result, dim.slice(0, dim.size() - 1), 1, /*forward=*/true);
-  return result;
+  transform(halves, order.places(dim.slice(0, dim.size() - 1)), 1, /*forward=*/true);
+  return order.restored(halves);
 }
 
 Tensor _fft_c2r(const Tensor& self, IntArrayRef dim, int64_t normalization, int64_t last_dim_size) {
   TORCH_CHECK(self.is_complex(), "_fft_c2r expects a complex input, but got ", self.dtype());
   const int64_t last = dim.back();
-  Tensor partial = self;
-  if (dim.size() > 1) {
-    partial = contiguous_copy(self);
-    transform(partial, dim.slice(0, dim.size() - 1), 1, /*forward=*/false);
-  }
+  const Tensor partial =
+      dim.size() > 1 ? native::_fft_c2c(self, dim.slice(0, dim.size() - 1), kNone, /*forward=*/false) : self;
+  const MemoryOrder order(partial, {last}, /*line_last=*/true);
   // As many as the engine reads: those behind do not count, missing ones are zeros.
   const int64_t half = last_dim_size / 2 + 1;
   const int64_t given = partial.sizes()[last];
-  Tensor lines = lines_along(given > half ? at::narrow(partial, last, 0, half) : partial, last);
+  Tensor lines = order.lines(given > half ? at::narrow(partial, last, 0, half) : partial);
   if (given < half) {
     DimVector padded(lines.sizes());
     padded.back() = half;
@@ -96,7 +143,7 @@ Tensor _fft_c2r(const Tensor& self, IntArrayRef dim, int64_t normalization, int6
     const int64_t size = signal_size(self, dim.slice(0, dim.size() - 1)) * last_dim_size;
     run_kernel(fft_to_real_lines_kernels, self.device(), reals, lines, scale_of(normalization, size));
   }
-  return at::detail::to_contiguous(at::movedim(reals, -1, last));
+  return order.restored(reals);
 }
 
 // ---------------------------------------------------------------------------------------------- what users call

@@ -5,7 +5,6 @@
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
-#include <aten/native/DenseStrides.h>
 
 #include <cstring>
 
@@ -42,45 +41,54 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   return self;
 }
 
-Tensor clone(const Tensor& self) {
-  Tensor result = native::empty_like(self, {});
+Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
+  Tensor result = native::empty_like(self, {}, memory_format);
   detail::copy_into(result, self);
   return result;
 }
 
-Tensor contiguous(const Tensor& self) {
-  if (self.is_contiguous()) return self;
-  Tensor result = at::empty(self.sizes(), self.options());
-  return at::copy_(result, self);
+Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {
+  if (self.is_contiguous(memory_format)) return self;
+  TORCH_CHECK(memory_format != MemoryFormat::Preserve, "preserve memory format is unsupported by the contiguous operator");
+  return at::clone(self, memory_format);
 }
 
-Tensor _to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Device> device, bool non_blocking) {
+Tensor _to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Device> device, bool non_blocking,
+                std::optional<MemoryFormat> memory_format) {
   TensorOptions options;
-  Tensor result = native::empty_like(self, options.dtype(dtype).device(device));
+  Tensor result = native::empty_like(self, options.dtype(dtype).device(device), memory_format);
   return native::copy_(result, self, non_blocking);
 }
 
-Tensor to_dtype(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy) {
-  if (self.dtype() == dtype && !copy) return self;
-  return at::_to_copy(self, dtype, std::nullopt, non_blocking);
+namespace {
+bool lies_in(const Tensor& self, std::optional<MemoryFormat> format) {
+  return !format || *format == MemoryFormat::Preserve || *format == self.suggest_memory_format();
+}
+}  // namespace
+
+Tensor to_dtype(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy,
+                std::optional<MemoryFormat> memory_format) {
+  if (self.dtype() == dtype && !copy && lies_in(self, memory_format)) return self;
+  return at::_to_copy(self, dtype, std::nullopt, non_blocking, memory_format);
 }
 
 Tensor to_device(const Tensor& self, std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking,
-                 bool copy) {
+                 bool copy, std::optional<MemoryFormat> memory_format) {
   if (device && device->is_cuda() && !device->has_index()) {
     device = Device(kCUDA, c10::get_backend(kCUDA).current_device());
   }
   if (device && device->is_cpu()) device = Device(kCPU);  // "cpu:0" is the same place
   const bool same = device.value_or(self.device()) == self.device() && dtype.value_or(self.dtype()) == self.dtype();
-  if (same && !copy) return self;
-  return at::_to_copy(self, dtype, device, non_blocking);
+  if (same && !copy && lies_in(self, memory_format)) return self;
+  return at::_to_copy(self, dtype, device, non_blocking, memory_format);
 }
 
-Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking, bool copy) {
-  return native::to_device(self, other.device(), other.dtype(), non_blocking, copy);
+Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
+                std::optional<MemoryFormat> memory_format) {
+  return native::to_device(self, other.device(), other.dtype(), non_blocking, copy, memory_format);
 }
 
-Tensor type_as(const Tensor& self, const Tensor& other) { return native::to_other(self, other, false, false); }
+Tensor type_as(const Tensor& self, const Tensor& other) { return self.to(other); }
 
 Scalar item(const Tensor& self) {
   TORCH_CHECK(self.numel() == 1, "a Tensor with ", self.numel(), " elements cannot be converted to Scalar");

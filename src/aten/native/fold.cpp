@@ -112,7 +112,8 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
               " groups.");
   DimVector shape{self.sizes()[0], groups, channels / groups};
   for (int64_t dim = 2; dim < self.dim(); ++dim) shape.push_back(self.sizes()[dim]);
-  return at::reshape(at::transpose(at::reshape(self, shape), 1, 2), self.sizes());
+  const Tensor dealt = at::reshape(at::transpose(at::reshape(self, shape), 1, 2), self.sizes());
+  return dealt.contiguous(self.suggest_memory_format());
 }
 
 Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
@@ -143,7 +144,7 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
   const Tensor spread = at::reshape(self, {product(self.sizes().slice(0, leading)), channels, height / r, r, width / r, r}).permute({0, 1, 3, 5, 2, 4});
   DimVector shape(self.sizes().slice(0, leading));
   for (const int64_t size : {channels * r * r, height / r, width / r}) shape.push_back(size);
-  return at::reshape(spread, shape);
+  return at::reshape(spread, shape).contiguous(self.suggest_memory_format());
 }
 
 }  // namespace at::native

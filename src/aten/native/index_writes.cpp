@@ -108,7 +108,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
 Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
   TORCH_CHECK(value.dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
               " dimension(s).");
-  if (!is_differentiated(value)) return at::index_fill(self, dim, index, value.item());
+  if (!is_differentiated(value) && !value.is_meta()) return at::index_fill(self, dim, index, value.item());
   const Tensor mask = at::index_fill(at::zeros(self.sizes(), self.options().dtype(kBool)), dim, index, Scalar(true));
   return at::where(mask, value.to(self.dtype()), self);
 }
@@ -119,7 +119,7 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
   TORCH_CHECK(mask.dtype() == kBool, "masked_scatter_ only supports boolean masks, but got mask with dtype ", mask.dtype());
   const DimVector shape = broadcast_shapes(self.sizes(), mask.sizes());
   const Tensor target = self.expand(shape);
-  if (target.numel() == 0) return at::clone(target);
+  if (target.numel() == 0 || self.is_meta()) return at::clone(target);
   const Tensor places = at::reshape(at::nonzero(at::reshape(mask.expand(shape), {-1})), {-1});
   const int64_t count = places.numel();
   TORCH_CHECK(count <= source.numel(), "masked_scatter: expected self and source to have same number of elements, but got "

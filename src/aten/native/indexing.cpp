@@ -51,7 +51,8 @@ std::vector<Tensor> expand_masks(const Tensor& self, TensorList indices) {
                         index.sizes(), " at index ", j, " does not match the shape of the indexed tensor ",
                         self.sizes(), " at index ", dim);
     }
-    const Tensor positions = at::nonzero(local);
+    // Where the mask lies: one on the CPU has values that one on Meta has not.
+    const Tensor positions = at::nonzero(index).to(self.device());
     for (int64_t j = 0; j < index.dim(); ++j) result.push_back(native::select(positions, 1, j));
     TORCH_CHECK_INDEX(index.dim() > 0, "a mask without dimensions must be expanded before it can index");
   }
@@ -471,7 +472,7 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   TORCH_CHECK(num_classes == -1 || num_classes > 0, "Class values must be smaller than num_classes.");
   TORCH_CHECK(self.numel() > 0 || num_classes != -1, "Can not infer total number of classes from empty tensor.");
   int64_t classes = num_classes;
-  if (self.numel() > 0) {
+  if (self.numel() > 0 && (classes == -1 || !self.is_meta())) {
     TORCH_CHECK(at::min(self).item<int64_t>() >= 0, "Class values must be non-negative.");
     const int64_t greatest = at::max(self).item<int64_t>();
     if (classes == -1) classes = greatest + 1;

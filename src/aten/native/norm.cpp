@@ -35,7 +35,7 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
   for (int64_t dim = leading; dim < input.dim(); ++dim) dims.push_back(dim);
   TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"LayerNormKernelImpl\" not implemented for '", input.dtype(), "'");
   const bool is_reduced = c10::is_reduced_floating_type(input.dtype());  // computed in float32, rounded once
-  const Tensor wide = is_reduced ? input.to(kFloat, false) : input;
+  const Tensor wide = (is_reduced ? input.to(kFloat, false) : input).contiguous();
   const Tensor centered = at::sub(wide, at::mean(wide, IntArrayRef(dims), /*keepdim=*/true));
   const Tensor variance = at::mean(at::mul(centered, centered), IntArrayRef(dims), /*keepdim=*/true);
   Tensor result = at::mul(centered, at::rsqrt(at::add(variance, Scalar(eps))));

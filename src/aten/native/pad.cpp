@@ -53,7 +53,8 @@ Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, 
     }
     result = at::index_select(result, dim, positions);
   }
-  return result.is_same(self) ? self.clone() : result;
+  if (result.is_same(self)) return self.clone();
+  return border == Border::kCircular ? result : result.contiguous(self.suggest_memory_format());
 }
 
 Tensor pad_dimensions(const Tensor& self, IntArrayRef padding, size_t dims, Border border, const char* name) {
@@ -85,7 +86,8 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
     TORCH_CHECK(from <= until, "narrow(): length must be non-negative.");
     inner = native::slice(inner, dim, from, until, 1);
   }
-  Tensor result = native::full(shape, value, self.options());
+  Tensor result = at::detail::empty(shape, self.options(), self.suggest_memory_format());
+  native::fill_(result, value);
   Tensor outer = result;
   for (int64_t pair = 0; pair < padded; ++pair) {
     const int64_t dim = self.dim() - 1 - pair;

@@ -108,10 +108,15 @@ void check_implemented(bool implemented, const Tensor& self, const char* functio
 
 void check_floating(const Tensor& self, const char* function) { check_implemented(self.is_floating_point(), self, function); }
 
+// Averages of volumes are row-major whatever the input is, as in PyTorch.
+MemoryFormat format_of_averages(const Tensor& self, int64_t dims) {
+  return dims == 3 ? MemoryFormat::Contiguous : self.suggest_memory_format();
+}
+
 Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.dtype(), self.device());
   if (out.numel() > 0) run_kernel_in_float32(average_pool_kernels, self.device(), out, at::detail::to_contiguous(self), g);
-  return out;
+  return at::detail::to_contiguous(out, format_of_averages(self, dims));
 }
 
 std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const PoolGeometry& g) {
@@ -119,15 +124,16 @@ std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const P
   Tensor out = at::detail::empty(sizes, self.dtype(), self.device());
   Tensor indices = at::detail::empty(sizes, kLong, self.device());
   if (out.numel() > 0) run_kernel_in_float32(max_pool_kernels, self.device(), out, indices, at::detail::to_contiguous(self), g);
-  return {std::move(out), std::move(indices)};
+  const MemoryFormat format = g.adaptive ? format_of_averages(self, dims) : self.suggest_memory_format();
+  return {at::detail::to_contiguous(out, format), at::detail::to_contiguous(indices, format)};
 }
 
-Tensor spread_averages(const Tensor& grad_output, IntArrayRef input_size, const PoolGeometry& g) {
+Tensor spread_averages(const Tensor& grad_output, IntArrayRef input_size, int64_t dims, const PoolGeometry& g) {
   const Tensor out = at::detail::empty(input_size, grad_output.dtype(), grad_output.device());
   if (out.numel() > 0) {
     run_kernel_in_float32(average_pool_backward_kernels, out.device(), out, at::detail::to_contiguous(grad_output), g);
   }
-  return out;
+  return at::detail::to_contiguous(out, format_of_averages(grad_output, dims));
 }
 
 // What only says how an image is shaped: no memory.
@@ -243,7 +249,7 @@ Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 Tensor avg_pool2d_backward(const Tensor& grad_output, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride,
                            IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                            std::optional<int64_t> divisor_override) {
-  return spread_averages(grad_output, input_size,
+  return spread_averages(grad_output, input_size, 2,
                          average_windows(shaped(input_size, grad_output), 2, "avg_pool2d_backward", kernel_size, stride,
                                          padding, ceil_mode, count_include_pad, divisor_override));
 }
@@ -251,7 +257,7 @@ Tensor avg_pool2d_backward(const Tensor& grad_output, IntArrayRef input_size, In
 Tensor avg_pool3d_backward(const Tensor& grad_output, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride,
                            IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                            std::optional<int64_t> divisor_override) {
-  return spread_averages(grad_output, input_size,
+  return spread_averages(grad_output, input_size, 3,
                          average_windows(shaped(input_size, grad_output), 3, "avg_pool3d_backward", kernel_size, stride,
                                          padding, ceil_mode, count_include_pad, divisor_override));
 }
@@ -278,7 +284,7 @@ Tensor _adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) {
 
 Tensor _adaptive_avg_pool_backward(const Tensor& grad_output, IntArrayRef input_size, int64_t dims) {
   const IntArrayRef windows = grad_output.sizes().slice(grad_output.dim() - dims, dims);
-  return spread_averages(grad_output, input_size,
+  return spread_averages(grad_output, input_size, dims,
                          adaptive_windows(shaped(input_size, grad_output), dims, "adaptive_avg_pool_backward", windows));
 }
 

@@ -81,11 +81,6 @@ void check_floating(const Tensor& self, const char* name) {
                               "'");
 }
 
-TensorOptions like(const Tensor& self, const TensorOptions& options) {
-  return options.dtype(options.dtype_opt.value_or(self.dtype()))
-      .device(options.device_opt.value_or(self.device()));
-}
-
 }  // namespace
 
 Tensor& uniform_(Tensor& self, double from, double to, const Generator& generator) {
@@ -203,13 +198,13 @@ Tensor randperm(int64_t n, const Generator& generator, const TensorOptions& opti
   return result;
 }
 
-Tensor rand_like(const Tensor& self, const TensorOptions& options) {
-  Tensor result = at::detail::empty(self.sizes(), like(self, options));
+Tensor rand_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
+  Tensor result = native::empty_like(self, options, memory_format);
   return native::uniform_(result, 0, 1, {});
 }
 
-Tensor randn_like(const Tensor& self, const TensorOptions& options) {
-  Tensor result = at::detail::empty(self.sizes(), like(self, options));
+Tensor randn_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
+  Tensor result = native::empty_like(self, options, memory_format);
   return native::normal_(result, 0, 1, {});
 }
 

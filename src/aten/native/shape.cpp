@@ -32,7 +32,7 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   return at::reshape(self, shape);
 }
 
-Tensor ravel(const Tensor& self) { return at::reshape(self, {self.numel()}); }
+Tensor ravel(const Tensor& self) { return self.contiguous().view({self.numel()}); }
 
 Tensor expand_as(const Tensor& self, const Tensor& other) { return self.expand(other.sizes()); }
 
@@ -184,7 +184,12 @@ Tensor cat(TensorList tensors, int64_t dim) {
     }
     shape[dim] = c10::checked_add(shape[dim], tensor.sizes()[dim], "cat");
   }
-  const Tensor result = at::detail::empty(shape, options);
+  // What all agree on, or row-major.
+  MemoryFormat format = first->suggest_memory_format();
+  for (const Tensor& tensor : tensors) {
+    if (!is_skipped_in_cat(tensor) && tensor.suggest_memory_format() != format) format = MemoryFormat::Contiguous;
+  }
+  const Tensor result = at::detail::empty(shape, options, format);
   int64_t start = 0;
   for (const Tensor& tensor : tensors) {
     if (is_skipped_in_cat(tensor)) continue;
@@ -204,14 +209,20 @@ Tensor cat(TensorList tensors, int64_t dim) {
 Tensor stack(TensorList tensors, int64_t dim) {
   TORCH_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
   dim = wrap_dim(dim, tensors[0].dim() + 1);
+  const IntArrayRef sizes = tensors[0].sizes();
   std::vector<Tensor> parts;
-  parts.reserve(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
-    TORCH_CHECK(tensors[i].sizes() == tensors[0].sizes(),
-                "stack expects each tensor to be equal size, but got ", tensors[0].sizes(),
+    TORCH_CHECK(tensors[i].sizes() == sizes, "stack expects each tensor to be equal size, but got ", sizes,
                 " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
-    parts.push_back(at::unsqueeze(tensors[i], dim));
   }
+  if (!tensors[0].is_contiguous() && dim < tensors[0].dim()) {
+    // Joined as what they are, images perhaps, whose layout the result keeps, and then told apart.
+    DimVector shape(sizes);
+    shape.insert(dim, static_cast<int64_t>(tensors.size()));
+    return at::cat(tensors, dim).view(shape);
+  }
+  parts.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) parts.push_back(at::unsqueeze(tensor, dim));
   return at::cat(parts, dim);
 }
 
@@ -237,13 +248,13 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   c10::checked_storage_bytes(folded, DimVector(folded.size(), 0), static_cast<int64_t>(self.element_size()));
   const Tensor result = at::reshape(at::reshape(self, unfolded).expand(expanded), folded);
   // Nothing was copied if every count is 1; a repeat is never a view.
-  return result.is_alias_of(self) ? at::clone(result) : result;
+  return result.is_alias_of(self) ? at::clone(result, MemoryFormat::Contiguous) : result.contiguous();
 }
 
 Tensor flip(const Tensor& self, IntArrayRef dims) {
   if (dims.empty()) return at::clone(self);
   const DimMask flipped = dim_mask(dims, self.dim());
-  if (self.is_cpu()) {
+  if (!self.is_cuda()) {
     // A view that is read backwards. Negative strides never leave this function: a copy takes its place.
     DimVector strides(self.strides());
     int64_t offset = self.storage_offset();
@@ -252,7 +263,7 @@ Tensor flip(const Tensor& self, IntArrayRef dims) {
       offset += (self.sizes()[dim] - 1) * strides[dim];
       strides[dim] = -strides[dim];
     }
-    const Tensor result = at::detail::empty(self.sizes(), self.dtype(), self.device());
+    const Tensor result = native::empty_like(self, {}, MemoryFormat::Preserve);
     at::detail::copy_into(result, alias_with_sizes_and_strides(self, self.sizes(), strides, offset));
     return result;
   }

@@ -22,7 +22,13 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending
   } else if (self.numel() > 0) {
     run_kernel(sort_kernels, self.device(), values, indices, self, dim, descending);
   }
-  return {std::move(values), std::move(indices)};
+  if (self.is_contiguous()) return {std::move(values), std::move(indices)};
+  const auto laid_out = [&](const Tensor& result) {
+    const Tensor copy = native::empty_like(self, result.dtype(), MemoryFormat::Preserve);
+    at::detail::copy_into(copy, result);
+    return copy;
+  };
+  return {laid_out(values), laid_out(indices)};
 }
 
 Tensor argsort(const Tensor& self, int64_t dim, bool descending) {

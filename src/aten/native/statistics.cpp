@@ -317,6 +317,7 @@ void check_range(double low, double high, const char* name) {
 std::pair<double, double> bin_range(const Tensor& values, std::optional<std::pair<double, double>> given, const char* name) {
   double low = given ? given->first : 0;
   double high = given ? given->second : 1;
+  if (values.is_meta()) return given.value_or(std::pair(0.0, 1.0));  // no value says, and none is needed for a shape
   if (!given && values.numel() > 0) {
     low = at::min(values).item<double>();
     high = at::max(values).item<double>();
@@ -446,7 +447,7 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
                 given.dim(), " dimensions");
     TORCH_CHECK(given.numel() == count, "cov(): expected ", name, " to have the same numel as there are observations in the "
                 "input but got ", given.numel(), " != ", count);
-    TORCH_CHECK(count == 0 || at::min(given).item<double>() >= 0, "cov(): ", name, " cannot be negative");
+    TORCH_CHECK(count == 0 || given.is_meta() || at::min(given).item<double>() >= 0, "cov(): ", name, " cannot be negative");
   };
   if (fweights.defined()) {
     TORCH_CHECK(c10::is_integral_type(fweights.dtype(), false), "cov(): expected fweights to have integral dtype but got "

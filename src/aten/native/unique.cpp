@@ -112,7 +112,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, b
               "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
   const Groups groups = group_rows(at::reshape(slices, {size, size == 0 ? 0 : self.numel() / size}));
   const TensorOptions options = TensorOptions(kLong).device(self.device());
-  return {at::index_select(self, dim, groups.first_rows().to(self.device())),
+  return {at::movedim(at::index_select(at::movedim(self, dim, 0), 0, groups.first_rows().to(self.device())), 0, dim),
           return_inverse ? groups.inverse().to(self.device()) : at::empty({0}, options),
           return_counts ? groups.counts().to(self.device()) : at::empty({0}, options)};
 }
@@ -132,7 +132,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool r
   const Tensor begins = at::cat({at::ones({1}, options.dtype(kBool)), differs}, 0);
   const Tensor places = at::reshape(at::nonzero(begins), {-1});
   Tensor output = at::index_select(rows, 0, places);
-  if (dim) output = at::movedim(output, 0, *dim).contiguous();
+  if (dim) output = at::movedim(output, 0, *dim);
   Tensor inverse = none;
   if (return_inverse) {
     inverse = at::cumsum(begins.to(kLong), 0) - 1;

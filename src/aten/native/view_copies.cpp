@@ -273,12 +273,19 @@ Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
   return self;
 }
 
-Tensor& resize_(Tensor& self, IntArrayRef size) {
+Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
   TORCH_CHECK(!self.requires_grad(), "cannot resize variables that require grad");
+  TORCH_CHECK(memory_format != MemoryFormat::Preserve, "Unsupported memory format ", "preserve_format");
+  // A wish that such sizes cannot have is refused before anything is changed.
+  const DimVector strides = c10::strides_in(memory_format.value_or(MemoryFormat::Contiguous), size);
   at::detail::resize(self, size);
+  if (memory_format) self.impl()->set_sizes_and_strides(size, strides, self.storage_offset());
   return self;
 }
-Tensor& resize_as_(Tensor& self, const Tensor& the_template) { return native::resize_(self, the_template.sizes()); }
+Tensor& resize_as_(Tensor& self, const Tensor& the_template, std::optional<MemoryFormat> memory_format) {
+  if (memory_format == MemoryFormat::Preserve) memory_format = the_template.suggest_memory_format();
+  return native::resize_(self, the_template.sizes(), memory_format);
+}
 
 Tensor fill_scalar(const Tensor& self, const Scalar& value) { return at::clone(self).fill_(value); }
 Tensor fill_tensor(const Tensor& self, const Tensor& value) { return at::clone(self).fill_(value); }

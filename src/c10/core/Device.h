@@ -50,7 +50,6 @@ C10_API std::ostream& operator<<(std::ostream& stream, const Device& device);
 C10_API std::ostream& operator<<(std::ostream& stream, DeviceType type);
 
 enum class Layout : int8_t { Strided = 0 };
-enum class MemoryFormat : int8_t { Contiguous = 0, Preserve = 1 };
 constexpr Layout kStrided = Layout::Strided;
 
 }  // namespace c10

@@ -84,6 +84,11 @@ void TensorImpl::refresh() {
   }
 }
 
+bool TensorImpl::is_contiguous(MemoryFormat format) const {
+  const bool names_order = format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d;
+  return names_order ? is_contiguous_in(format, sizes_, strides_) : is_contiguous_;
+}
+
 bool TensorImpl::is_non_overlapping_and_dense() const {
   if (is_contiguous_) return true;
   DimVector order;

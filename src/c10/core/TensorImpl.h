@@ -1,6 +1,7 @@
 #pragma once
 // What a tensor is: a shape over a storage, an element type, a device, a version, and what autograd and Python hang on it.
 
+#include <c10/core/MemoryFormat.h>
 #include <c10/core/ScalarType.h>
 #include <c10/core/Storage.h>
 #include <c10/util/InlineVector.h>
@@ -53,6 +54,7 @@ class C10_API TensorImpl : public intrusive_ptr_target {
   int64_t numel() const { return numel_; }
   int64_t storage_offset() const { return storage_offset_; }
   bool is_contiguous() const { return is_contiguous_; }
+  bool is_contiguous(MemoryFormat format) const;
   // Every element of the storage span is used once, in some order of dimensions.
   bool is_non_overlapping_and_dense() const;
 

@@ -25,6 +25,11 @@ constexpr uint8_t kOption = kHasDefault | kKeywordOnly | kNullable;
       {parameters, static_cast<uint8_t>(std::size(parameters)), positional, true, false, call}};                     \
   constexpr Callable name##_callable{#name, name##_overloads, 1};
 
+// The device that was named, or the default one that the user set.
+std::optional<c10::Device> asked_device(const Arguments& arguments, size_t index) {
+  return arguments.has(index) ? arguments.optional_device(index) : default_device();
+}
+
 PyObject* finish(const Arguments& arguments, at::Tensor result, size_t requires_grad) {
   if (arguments.given(requires_grad) && arguments.boolean(requires_grad)) result.requires_grad_(true);
   return wrap(std::move(result));
@@ -44,7 +49,7 @@ PyObject* tensor_call(Arguments& arguments) {
     throw PythonError();
   }
   return finish(arguments,
-                tensor_from_data(arguments.object(0), arguments.optional_dtype(1), arguments.optional_device(2)), 3);
+                tensor_from_data(arguments.object(0), arguments.optional_dtype(1), asked_device(arguments, 2)), 3);
 }
 TORCH_FUNCTION(tensor, tensor_parameters, 1, tensor_call)
 
@@ -65,7 +70,7 @@ Parameter as_tensor_parameters[] = {{"data", Kind::Any},
                                     {"dtype", Kind::DType, kHasDefault | kNullable, 0, "None"},
                                     {"device", Kind::Device, kHasDefault | kNullable, 0, "None"}};
 PyObject* as_tensor_call(Arguments& arguments) {
-  return wrap(shared(arguments.object(0), arguments.optional_dtype(1), arguments.optional_device(2)));
+  return wrap(shared(arguments.object(0), arguments.optional_dtype(1), asked_device(arguments, 2)));
 }
 TORCH_FUNCTION(as_tensor, as_tensor_parameters, 3, as_tensor_call)
 
@@ -78,10 +83,10 @@ PyObject* asarray_call(Arguments& arguments) {
   PyObject* data = arguments.object(0);
   const std::optional<bool> copy = arguments.optional_boolean(3);
   if (copy && *copy) {
-    return finish(arguments, tensor_from_data(data, arguments.optional_dtype(1), arguments.optional_device(2)), 4);
+    return finish(arguments, tensor_from_data(data, arguments.optional_dtype(1), asked_device(arguments, 2)), 4);
   }
   const bool has_memory = is_tensor(data) || is_numpy_array(data);
-  at::Tensor result = shared(data, arguments.optional_dtype(1), arguments.optional_device(2));
+  at::Tensor result = shared(data, arguments.optional_dtype(1), asked_device(arguments, 2));
   if (copy && has_memory) {
     const at::Tensor source = is_tensor(data) ? unpack(data) : tensor_from_buffer(data, false);
     TORCH_CHECK_VALUE(result.data_ptr() == source.data_ptr(),

@@ -4,12 +4,19 @@
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/argument_parser.h>
 
+#include <c10/core/Backend.h>
+
 #include <new>
 #include <string>
+#include <vector>
 
 namespace torch::python {
 
 namespace {
+
+// The default device under those of the `with` blocks around it, which the innermost one hides.
+thread_local std::optional<c10::Device> lasting_default;
+thread_local std::vector<c10::Device> entered;
 
 const c10::Device& value_of(PyObject* self) { return reinterpret_cast<DeviceObject*>(self)->value; }
 
@@ -73,8 +80,52 @@ PyObject* device_reduce(PyObject* self, PyObject*) {
   return Py_BuildValue("O(s)", &DeviceTypeObject, type);
 }
 
+PyObject* device_enter(PyObject* self, PyObject*) {
+  return guarded([&] {
+    entered.push_back(value_of(self));
+    Py_INCREF(self);
+    return self;
+  });
+}
+PyObject* device_exit(PyObject*, PyObject*) {
+  if (!entered.empty()) entered.pop_back();
+  Py_RETURN_NONE;
+}
+// @torch.device("meta"): what the function makes is there.
+PyObject* device_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    static const char* names[] = {"func", nullptr};
+    PyObject* function = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:device", const_cast<char**>(names), &function)) return nullptr;
+    const Object module = Object::steal(checked(PyImport_ImportModule("torch.utils._device")));
+    return PyObject_CallMethod(module.get(), "device_decorator", "OO", self, function);
+  });
+}
+
+PyObject* get_default_device(PyObject*, PyObject*) {
+  return guarded([] {
+    const c10::Device device = default_device().value_or(c10::kCPU);
+    if (!device.is_cuda() || device.has_index()) return new_device(device);
+    return new_device(c10::Device(c10::kCUDA, c10::get_backend(c10::kCUDA).current_device()));
+  });
+}
+PyObject* set_default_device(PyObject*, PyObject* value) {
+  return guarded([&] {
+    lasting_default = value == Py_None ? std::nullopt : std::optional(to_device(value));
+    return new_none();
+  });
+}
+
+PyMethodDef functions[] = {
+    {"_get_default_device", get_default_device, METH_NOARGS, "Where tensors are made unless a device is named."},
+    {"_set_default_device", set_default_device, METH_O, "Sets where this thread makes tensors; None: on the CPU."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
 PyMethodDef device_methods[] = {
     {"__reduce__", device_reduce, METH_NOARGS, nullptr},
+    {"__enter__", device_enter, METH_NOARGS, "Makes new tensors of this thread here."},
+    {"__exit__", device_exit, METH_VARARGS, "Ends what __enter__ began."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef device_properties[] = {
@@ -91,6 +142,7 @@ PyTypeObject make_type() {
   type.tp_repr = device_repr;
   type.tp_str = device_str;
   type.tp_hash = device_hash;
+  type.tp_call = device_call;
   type.tp_richcompare = device_compare;
   type.tp_methods = device_methods;
   type.tp_getset = device_properties;
@@ -131,6 +183,11 @@ c10::Device to_device(PyObject* object) {
   raise(PyExc_TypeError, "device must be torch.device, str or int, not " + type_name(object));
 }
 
-void register_device(PyObject* module) { add_type(module, DeviceTypeObject, "device"); }
+std::optional<c10::Device> default_device() { return entered.empty() ? lasting_default : entered.back(); }
+
+void register_device(PyObject* module) {
+  add_type(module, DeviceTypeObject, "device");
+  checked(PyModule_AddFunctions(module, functions));
+}
 
 }  // namespace torch::python

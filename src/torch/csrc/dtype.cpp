@@ -13,6 +13,7 @@ namespace {
 
 std::array<PyObject*, c10::kScalarTypes> dtype_objects{};
 PyObject* strided_object = nullptr;
+std::array<PyObject*, 4> memory_format_objects{};
 
 const c10::TypeFacts& facts_of(PyObject* self) {
   return *reinterpret_cast<DtypeObject*>(self)->facts;
@@ -108,9 +109,10 @@ PyGetSetDef layout_properties[] = {
 
 const char* memory_format_name(PyObject* self) {
   switch (reinterpret_cast<MemoryFormatObject*>(self)->value) {
-    case MemoryFormatValue::Contiguous: return "contiguous_format";
-    case MemoryFormatValue::Preserve: return "preserve_format";
-    case MemoryFormatValue::ChannelsLast: return "channels_last";
+    case c10::MemoryFormat::Contiguous: return "contiguous_format";
+    case c10::MemoryFormat::Preserve: return "preserve_format";
+    case c10::MemoryFormat::ChannelsLast: return "channels_last";
+    case c10::MemoryFormat::ChannelsLast3d: return "channels_last_3d";
   }
   return "?";
 }
@@ -148,6 +150,12 @@ PyTypeObject LayoutType = plain_type("torch.layout", sizeof(LayoutObject), layou
 PyTypeObject MemoryFormatType =
     plain_type("torch.memory_format", sizeof(MemoryFormatObject), memory_format_repr, memory_format_methods,
                layout_properties, "The order of a tensor's dimensions in memory.");
+
+PyObject* new_memory_format(c10::MemoryFormat value) {
+  PyObject* object = memory_format_objects.at(static_cast<size_t>(value));
+  Py_INCREF(object);
+  return object;
+}
 
 PyObject* new_dtype(c10::ScalarType value) {
   PyObject* object = dtype_objects.at(static_cast<size_t>(value));
@@ -212,11 +220,12 @@ void register_layout(PyObject* module) {
     add_value(module, name, object);
   }
   add_type(module, MemoryFormatType, "memory_format");
-  for (const MemoryFormatValue value :
-       {MemoryFormatValue::Contiguous, MemoryFormatValue::Preserve, MemoryFormatValue::ChannelsLast}) {
+  for (const c10::MemoryFormat value : {c10::MemoryFormat::Contiguous, c10::MemoryFormat::Preserve,
+                                        c10::MemoryFormat::ChannelsLast, c10::MemoryFormat::ChannelsLast3d}) {
     PyObject* object = checked(MemoryFormatType.tp_alloc(&MemoryFormatType, 0));
     reinterpret_cast<MemoryFormatObject*>(object)->value = value;
-    checked(PyModule_AddObject(module, memory_format_name(object), object));
+    memory_format_objects.at(static_cast<size_t>(value)) = object;
+    add_value(module, memory_format_name(object), object);
   }
 }
 

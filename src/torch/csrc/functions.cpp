@@ -1,5 +1,6 @@
 #include <torch/csrc/functions.h>
 
+#include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/argument_parser.h>
@@ -51,6 +52,12 @@ PyObject* set_inference_mode(PyObject*, PyObject* value) {
     return new_none();
   });
 }
+PyObject* suggest_memory_format(PyObject*, PyObject* tensor) {
+  return guarded([&]() -> PyObject* {
+    if (!is_tensor(tensor)) raise(PyExc_TypeError, "expected a Tensor, but got " + type_name(tensor));
+    return new_memory_format(unpack(tensor).suggest_memory_format());
+  });
+}
 PyObject* get_num_threads(PyObject*, PyObject*) { return PyLong_FromLong(at::get_num_threads()); }
 PyObject* set_num_threads(PyObject*, PyObject* value) {
   return guarded([&]() -> PyObject* {
@@ -99,6 +106,7 @@ PyMethodDef global_functions[] = {
     {"_set_grad_enabled", set_grad_enabled, METH_O, "Sets whether operations are recorded on this thread."},
     {"_is_inference_mode_enabled", is_inference_mode, METH_NOARGS, "Whether this thread is in inference mode."},
     {"_set_inference_mode", set_inference_mode, METH_O, "Sets the flag of inference mode; grad mode is set apart."},
+    {"_suggest_memory_format", suggest_memory_format, METH_O, "The memory format of results that are laid out as a tensor is."},
     {"get_num_threads", get_num_threads, METH_NOARGS, "How many threads an operator may use."},
     {"set_num_threads", set_num_threads, METH_O, "Sets how many threads an operator may use."},
     {"_set_flush_denormal", set_flush_denormal, METH_O,

@@ -1,4 +1,5 @@
-// torch.UntypedStorage: the bytes that tensors share, with Python's buffer protocol.
+// The bytes that tensors share, with Python's buffer protocol: the base of torch.UntypedStorage, which torch/storage.py
+// completes.
 
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/types.h>
@@ -95,7 +96,7 @@ PyObject* to_cpu(PyObject* self, PyObject*) {
 }
 PyObject* copy_from(PyObject* self, PyObject* source) {
   return guarded([&] {
-    if (Py_TYPE(source) != &StorageType) raise(PyExc_TypeError, "copy_() takes an UntypedStorage, not " + type_name(source));
+    if (!PyObject_TypeCheck(source, &StorageType)) raise(PyExc_TypeError, "copy_() takes an UntypedStorage, not " + type_name(source));
     bytes_of(self).copy_(bytes_of(source));
     return itself(self);
   });
@@ -162,6 +163,16 @@ PyObject* from_file(PyObject*, PyObject* arguments, PyObject* keywords) {
   });
 }
 
+// Storages are equal that are the same bytes.
+PyObject* compare(PyObject* self, PyObject* other, int operation) {
+  if (!PyObject_TypeCheck(other, &StorageType) || (operation != Py_EQ && operation != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+  return new_bool(unpack_storage(self).is_alias_of(unpack_storage(other)) == (operation == Py_EQ));
+}
+Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(unpack_storage(self).impl()) >> 4); }
+PyObject* get_cdata(PyObject* self, void*) {
+  return PyLong_FromUnsignedLongLong(reinterpret_cast<uintptr_t>(unpack_storage(self).impl()));
+}
+
 PyMethodDef methods[] = {
     {"from_file", as_method(from_file), METH_VARARGS | METH_KEYWORDS | METH_CLASS,
      "from_file(filename, shared=False, nbytes=0)\n--\n\nA file's bytes, mapped; writes reach it if shared."},
@@ -182,6 +193,7 @@ PyMethodDef methods[] = {
 };
 PyGetSetDef properties[] = {
     {"device", get_device, nullptr, "Where the bytes are.", nullptr},
+    {"_cdata", get_cdata, nullptr, "A number that only this storage has while it lives.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -195,7 +207,7 @@ PyTypeObject make_type() {
   mapping.mp_length = length;
   mapping.mp_subscript = subscript;
   PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-  type.tp_name = "torch.storage.UntypedStorage";  // as files name it
+  type.tp_name = "torch._C.StorageBase";
   type.tp_basicsize = sizeof(StorageObject);
   type.tp_dealloc = storage_dealloc;
   type.tp_as_sequence = &sequence;
@@ -204,8 +216,10 @@ PyTypeObject make_type() {
   type.tp_methods = methods;
   type.tp_getset = properties;
   type.tp_new = storage_new;
-  type.tp_flags = Py_TPFLAGS_DEFAULT;
-  type.tp_doc = "UntypedStorage(nbytes=0, device='cpu')\n--\n\nBytes that tensors share; on the CPU also a buffer.";
+  type.tp_richcompare = compare;
+  type.tp_hash = hash;
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE;
+  type.tp_doc = "StorageBase(nbytes=0, device='cpu')\n--\n\nBytes that tensors share; on the CPU also a buffer.";
   return type;
 }
 
@@ -214,11 +228,16 @@ PyTypeObject make_type() {
 PyTypeObject StorageType = make_type();
 
 PyObject* new_storage(c10::Storage storage) {
-  PyObject* self = checked(StorageType.tp_alloc(&StorageType, 0));
+  static PyObject* const type = [] {  // torch.UntypedStorage: imported with the first storage that Python sees
+    const Object module = Object::steal(checked(PyImport_ImportModule("torch.storage")));
+    return checked(PyObject_GetAttrString(module.get(), "UntypedStorage"));
+  }();
+  auto* storage_type = reinterpret_cast<PyTypeObject*>(type);
+  PyObject* self = checked(storage_type->tp_alloc(storage_type, 0));
   new (&reinterpret_cast<StorageObject*>(self)->storage) c10::Storage(std::move(storage));
   return self;
 }
 
-void register_storage(PyObject* module) { add_type(module, StorageType, "UntypedStorage"); }
+void register_storage(PyObject* module) { add_type(module, StorageType, "StorageBase"); }
 
 }  // namespace torch::python

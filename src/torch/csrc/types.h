@@ -5,9 +5,12 @@
 
 #include <aten/Generator.h>
 #include <c10/core/Device.h>
+#include <c10/core/MemoryFormat.h>
 #include <c10/core/ScalarType.h>
 #include <c10/core/Storage.h>
 #include <c10/util/ArrayRef.h>
+
+#include <optional>
 
 namespace torch::python {
 
@@ -26,11 +29,9 @@ struct LayoutObject {
   PyObject_HEAD
   const char* name;  // "strided"; tensors cannot have the others
 };
-// PyTorch's numbers; channels_last is known by name only, no operator takes it yet.
-enum class MemoryFormatValue { Contiguous = 0, Preserve = 1, ChannelsLast = 2 };
 struct MemoryFormatObject {
   PyObject_HEAD
-  MemoryFormatValue value;
+  c10::MemoryFormat value;
 };
 struct GeneratorObject {
   PyObject_HEAD
@@ -53,9 +54,14 @@ extern PyTypeObject StorageType;
 PyObject* new_dtype(c10::ScalarType value);
 PyObject* new_device(const c10::Device& value);
 PyObject* new_layout(c10::Layout value);
+PyObject* new_memory_format(c10::MemoryFormat value);
 PyObject* new_size(c10::IntArrayRef sizes);
 PyObject* new_generator(at::Generator generator);
 PyObject* new_storage(c10::Storage storage);
+
+// Where this thread makes tensors that are told no device: what `with torch.device(...)` or torch.set_default_device said.
+std::optional<c10::Device> default_device();
+
 inline const c10::Storage& unpack_storage(PyObject* object) { return reinterpret_cast<StorageObject*>(object)->storage; }
 
 // Each adds its type and its values to torch._C.

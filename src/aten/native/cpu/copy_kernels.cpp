@@ -59,9 +59,17 @@ void copy_bits(TensorIterator& iter) {
   constexpr int64_t size = sizeof(T);
   const IntArrayRef out_strides = iter.strides(0);
   const IntArrayRef in_strides = iter.strides(1);
-  if (iter.ndim() == 2 && out_strides[0] == size && in_strides[1] == size && in_strides[0] != size) {
-    return copy_transposed<T>(iter.data(0), iter.data(1), iter.shape()[1], iter.shape()[0], out_strides[1],
-                              in_strides[0]);
+  // One matrix, or a batch of them, as images whose channels move from first to last are.
+  const bool is_matrix = iter.ndim() == 2 || iter.ndim() == 3;
+  if (is_matrix && out_strides[0] == size && in_strides[1] == size && in_strides[0] != size) {
+    const int64_t batch = iter.ndim() == 3 ? iter.shape()[2] : 1;
+    for (int64_t i = 0; i < batch; ++i) {
+      const int64_t out_start = i == 0 ? 0 : i * out_strides[2];
+      const int64_t in_start = i == 0 ? 0 : i * in_strides[2];
+      copy_transposed<T>(iter.data(0) + out_start, iter.data(1) + in_start, iter.shape()[1], iter.shape()[0],
+                         out_strides[1], in_strides[0]);
+    }
+    return;
   }
   run_unary<T, T>(iter, Move<T>());
 }

@@ -189,20 +189,23 @@ void nonzero_kernel(Tensor& out, const Tensor& self) {
     const scalar_t* values = dense.data_ptr<scalar_t>();
     int64_t found = 0;
     for (int64_t i = 0; i < count; ++i) found += values[i] != scalar_t(0);
-    // One row more than there are: every element writes its place, and only those that count move on.
-    const Tensor places = at::detail::empty({found + 1, dims}, kLong, self.device());
+    // The numbers of each dimension lie side by side. Every element writes its place, and only those that count move on,
+    // until all are found.
+    const int64_t step = found;
+    const Tensor places = at::detail::empty({dims, step}, kLong, self.device());
     int64_t* place = places.data_ptr<int64_t>();
+    const int64_t* const end = place + found;
     const int64_t columns = dims > 0 ? self.sizes()[dims - 1] : 1;
     DimVector row(static_cast<size_t>(std::max<int64_t>(dims, 1)), 0);
     for (int64_t start = 0; start < count && dims > 0; start += columns) {
-      for (int64_t column = 0; column < columns; ++column) {
-        for (int64_t dim = 0; dim + 1 < dims; ++dim) place[dim] = row[dim];
-        place[dims - 1] = column;
-        place += values[start + column] != scalar_t(0) ? dims : 0;
+      for (int64_t column = 0; column < columns && place < end; ++column) {
+        for (int64_t dim = 0; dim + 1 < dims; ++dim) place[dim * step] = row[dim];
+        place[(dims - 1) * step] = column;
+        place += values[start + column] != scalar_t(0) ? 1 : 0;
       }
       for (int64_t dim = dims - 2; dim >= 0 && ++row[dim] == self.sizes()[dim]; --dim) row[dim] = 0;
     }
-    out = at::detail::make_view(places, {found, dims}, places.strides(), 0);
+    out = at::detail::make_view(places, {found, dims}, {1, step}, 0);
   });
 }
 

@@ -52,11 +52,12 @@ Tensor hardtanh_backward(const Tensor& grad, const Tensor& self, const Scalar& m
 
 Tensor max_pool_backward(const Tensor& grad, const Tensor& indices, IntArrayRef sizes, int64_t dims) {
   const auto leading = static_cast<int64_t>(sizes.size()) - dims;
+  const at::MemoryFormat format = indices.suggest_memory_format();  // the input's
   const Tensor places = indices.flatten(leading);
   std::vector<int64_t> flat(sizes.begin(), sizes.begin() + leading);
   flat.push_back(1);
   for (int64_t dim = leading; dim < leading + dims; ++dim) flat.back() *= sizes[dim];
-  return at::zeros(flat, grad.options()).scatter_add_(leading, places, grad.reshape(places.sizes())).view(sizes);
+  return at::zeros(flat, grad.options()).scatter_add_(leading, places, grad.reshape(places.sizes())).view(sizes).contiguous(format);
 }
 
 Tensor adaptive_avg_pool_double_backward(const Tensor& grad, IntArrayRef output_sizes, int64_t dims) {

@@ -28,7 +28,9 @@ PyObject* get_numel(PyObject* self, PyObject*) { return PyLong_FromLongLong(unpa
 PyObject* get_element_size(PyObject* self, PyObject*) { return PyLong_FromSize_t(unpack(self).element_size()); }
 PyObject* get_storage_offset(PyObject* self, PyObject*) { return PyLong_FromLongLong(unpack(self).storage_offset()); }
 PyObject* get_data_ptr(PyObject* self, PyObject*) {
-  return PyLong_FromUnsignedLongLong(reinterpret_cast<uintptr_t>(unpack(self).numel() ? unpack(self).data_ptr() : nullptr));
+  const at::Tensor& tensor = unpack(self);
+  const bool has_data = tensor.numel() != 0 && !tensor.is_meta();
+  return PyLong_FromUnsignedLongLong(reinterpret_cast<uintptr_t>(has_data ? tensor.data_ptr() : nullptr));
 }
 PyObject* get_is_floating_point(PyObject* self, PyObject*) { return new_bool(unpack(self).is_floating_point()); }
 PyObject* get_is_complex(PyObject* self, PyObject*) { return new_bool(unpack(self).is_complex()); }
@@ -87,23 +89,6 @@ PyObject* stride_call(Arguments& arguments) {
 }
 TORCH_METHOD(stride, stride_parameters, 2, stride_call)
 
-void check_memory_format(const Arguments& arguments, size_t index) {
-  if (!arguments.has(index)) return;
-  if (reinterpret_cast<MemoryFormatObject*>(arguments.object(index))->value == MemoryFormatValue::ChannelsLast) {
-    raise(PyExc_NotImplementedError, "torch.channels_last is not supported; use torch.contiguous_format");
-  }
-}
-
-// `result` in a memory format: of the channels' kind, with the channels next to each other, where it has four dimensions.
-at::Tensor in_memory_format(at::Tensor result, const Arguments& arguments, size_t index) {
-  if (!arguments.has(index)) return result;
-  const MemoryFormatValue format = reinterpret_cast<MemoryFormatObject*>(arguments.object(index))->value;
-  if (format == MemoryFormatValue::Contiguous) return result.contiguous();
-  if (format == MemoryFormatValue::Preserve) return result;
-  TORCH_CHECK(result.dim() == 4, "required rank 4 tensor to use channels_last format");
-  return result.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
-}
-
 Parameter cast_parameters[] = {
     {"self", Kind::Tensor}, {"memory_format", Kind::MemoryFormat, kOption, 0, "torch.preserve_format"}};
 template <c10::ScalarType dtype>
@@ -111,7 +96,7 @@ PyObject* cast_call(Arguments& arguments) {
   at::Tensor result;
   {
     const ReleaseGil gil(arguments.is_heavy());
-    result = in_memory_format(arguments.tensor(0).to(dtype), arguments, 1);
+    result = arguments.tensor(0).to(dtype, /*non_blocking=*/false, /*copy=*/false, arguments.optional_memory_format(1));
   }
   return wrap(std::move(result));
 }
@@ -135,27 +120,9 @@ TORCH_CAST(bool, kBool)
 Parameter is_contiguous_parameters[] = {{"self", Kind::Tensor},
                                         {"memory_format", Kind::MemoryFormat, kOption, 0, "torch.contiguous_format"}};
 PyObject* is_contiguous_call(Arguments& arguments) {
-  check_memory_format(arguments, 1);
-  return new_bool(arguments.tensor(0).is_contiguous());
+  return new_bool(arguments.tensor(0).is_contiguous(arguments.memory_format(1, c10::MemoryFormat::Contiguous)));
 }
 TORCH_METHOD(is_contiguous, is_contiguous_parameters, 1, is_contiguous_call)
-
-PyObject* contiguous_call(Arguments& arguments) {
-  check_memory_format(arguments, 1);
-  return wrap(arguments.tensor(0).contiguous());
-}
-TORCH_METHOD(contiguous, is_contiguous_parameters, 1, contiguous_call)
-
-PyObject* clone_call(Arguments& arguments) {
-  check_memory_format(arguments, 1);
-  at::Tensor result;
-  {
-    const ReleaseGil gil(arguments.is_heavy());
-    result = arguments.tensor(0).clone();
-  }
-  return wrap(std::move(result));
-}
-TORCH_METHOD(clone, is_contiguous_parameters, 1, clone_call)
 
 Parameter numpy_parameters[] = {{"self", Kind::Tensor},
                                 {"force", Kind::Bool, kHasDefault | kKeywordOnly, 0, "False"}};
@@ -455,8 +422,6 @@ PyMethodDef tensor_methods[] = {
     by_table<size_callable>(TORCH_SIGNATURE("size($self, dim=None)") "shape, or the size of one dimension."),
     by_table<stride_callable>(TORCH_SIGNATURE("stride($self, dim=None)") "Steps between elements, in elements."),
     by_table<is_contiguous_callable>(nullptr),
-    by_table<contiguous_callable>(TORCH_SIGNATURE("contiguous($self)") "Itself, or a copy in row-major order."),
-    by_table<clone_callable>(TORCH_SIGNATURE("clone($self)") "A copy; gradients flow through it."),
     by_table<numpy_callable>(
         TORCH_SIGNATURE("numpy($self, *, force=False)") "A numpy.ndarray of the same memory; force copies if it must."),
     by_table<requires_grad__callable>(TORCH_SIGNATURE("requires_grad_($self, requires_grad=True)") "Sets requires_grad; returns itself."),

@@ -123,6 +123,12 @@ class Arguments {
   c10::Device device(size_t index) const;
   std::optional<c10::Device> optional_device(size_t index) const;
   at::Generator generator(size_t index) const;
+  c10::MemoryFormat memory_format(size_t index, c10::MemoryFormat otherwise) const {
+    return optional_memory_format(index).value_or(otherwise);
+  }
+  std::optional<c10::MemoryFormat> optional_memory_format(size_t index) const;
+  // The default device that the user set, if the overload makes a tensor like no other one.
+  std::optional<c10::Device> device_for_new() const;
   // The four parameters dtype, layout, device, pin_memory that begin at `first`.
   at::TensorOptions options(size_t first, std::optional<c10::ScalarType> dtype = std::nullopt) const;
 

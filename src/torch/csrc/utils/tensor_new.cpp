@@ -201,7 +201,7 @@ at::Tensor legacy_tensor(c10::ScalarType dtype, PyObject* arguments, PyObject* k
     result = unpack(first).detach();
   } else if (count == 1 && PyObject_TypeCheck(first, &SizeType)) {
     result = at::empty(to_integers(first, "size"), options);
-  } else if (count == 1 && Py_TYPE(first) == &StorageType) {
+  } else if (count == 1 && PyObject_TypeCheck(first, &StorageType)) {
     const c10::Storage& storage = unpack_storage(first);
     auto impl = c10::make_intrusive<at::TensorImpl>(storage, dtype, storage.device());
     impl->set_sizes_contiguous({static_cast<int64_t>(storage.nbytes() / c10::element_size(dtype))});

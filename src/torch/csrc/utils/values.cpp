@@ -349,6 +349,20 @@ at::Generator Arguments::generator(size_t index) const {
   return has(index) ? reinterpret_cast<GeneratorObject*>(values_[index])->generator : at::Generator();
 }
 
+std::optional<c10::MemoryFormat> Arguments::optional_memory_format(size_t index) const {
+  return has(index) ? std::optional(reinterpret_cast<MemoryFormatObject*>(values_[index])->value) : std::nullopt;
+}
+
+std::optional<c10::Device> Arguments::device_for_new() const {
+  const std::optional<c10::Device> device = default_device();
+  if (!device) return std::nullopt;
+  // What is like another tensor goes where that is.
+  for (size_t index = 0; index < overload_->count; ++index) {
+    if (overload_->parameters[index].kind == Kind::Tensor && overload_->parameters[index].flags == kRequired) return std::nullopt;
+  }
+  return device;
+}
+
 at::TensorOptions Arguments::options(size_t first, std::optional<c10::ScalarType> dtype) const {
   at::TensorOptions options;
   options.dtype_opt = has(first) ? optional_dtype(first) : dtype;
@@ -359,6 +373,7 @@ at::TensorOptions Arguments::options(size_t first, std::optional<c10::ScalarType
     }
   }
   options.device_opt = optional_device(first + 2);
+  if (!options.device_opt) options.device_opt = device_for_new();
   options.pin_memory_flag = has(first + 3) && boolean(first + 3);
   return options;
 }

@@ -244,12 +244,13 @@ def _unpool(
                 )
     total = math.prod(sizes)
     outer = input.shape[: input.dim() - dimensions]
-    if indices.numel() and (int(indices.min()) < 0 or int(indices.max()) >= total):
+    if indices.numel() and not indices.is_meta and (int(indices.min()) < 0 or int(indices.max()) >= total):
         wrong = indices[(indices < 0) | (indices >= total)]
         volume = "x".join(str(size) for size in sizes)
         raise RuntimeError(f"Found an invalid max index: {int(wrong[0])} (output volumes are of size {volume}")
     flat = input.new_zeros((*outer, total))
-    return flat.scatter(-1, indices.flatten(-dimensions), input.flatten(-dimensions)).reshape(*outer, *sizes)
+    result = flat.scatter(-1, indices.flatten(-dimensions), input.flatten(-dimensions)).reshape(*outer, *sizes)
+    return result.contiguous(memory_format=_C._suggest_memory_format(input)) if dimensions == 2 else result
 
 
 def max_unpool1d(

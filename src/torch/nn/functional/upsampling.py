@@ -233,7 +233,7 @@ def interpolate(
         _Axis(old, new, factor, bool(align_corners))
         for old, new, factor in zip(input.shape[2:], sizes, steps, strict=True)
     ]
-    return _resize(input, axes, mode, antialias)
+    return _resize(input, axes, mode, antialias).contiguous(memory_format=_C._suggest_memory_format(input))
 
 
 def upsample(

@@ -388,8 +388,11 @@ class Module(HooksMixin, StateDictMixin):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """Moves to a device, to a floating dtype, or like a tensor, in place. Integer buffers keep their dtype."""
-        device, dtype, non_blocking = _parse_to(*args, **kwargs)
+        """Moves to a device, to a floating dtype, or like a tensor, in place. Integer buffers keep their dtype.
+
+        memory_format: of parameters and buffers of four or five dimensions.
+        """
+        device, dtype, non_blocking, memory_format = _parse_to(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
@@ -397,7 +400,15 @@ class Module(HooksMixin, StateDictMixin):
 
         def convert(tensor: Tensor) -> Tensor:
             target = dtype if dtype is not None and tensor.is_floating_point() else tensor.dtype
-            return tensor.to(tensor.device if device is None else device, target, non_blocking)
+            place = tensor.device if device is None else device
+            if tensor.is_meta and place.type != "meta":
+                raise NotImplementedError(
+                    "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+                    "torch.nn.Module.to() when moving module from meta to a different device."
+                )
+            if tensor.dim() in (4, 5):
+                return tensor.to(place, target, non_blocking, memory_format=memory_format)
+            return tensor.to(place, target, non_blocking)
 
         return self._apply(convert)
 
@@ -528,9 +539,11 @@ def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-def _parse_to(*args: Any, **kwargs: Any) -> tuple[torch.device | None, torch.dtype | None, bool]:
+def _parse_to(
+    *args: Any, **kwargs: Any
+) -> tuple[torch.device | None, torch.dtype | None, bool, torch.memory_format | None]:
     """The arguments of Tensor.to: (device, dtype, non_blocking), (dtype, non_blocking) or (tensor, non_blocking)."""
-    values: dict[str, Any] = {"device": None, "dtype": None, "non_blocking": False}
+    values: dict[str, Any] = {"device": None, "dtype": None, "non_blocking": False, "memory_format": None}
     names = ["device", "dtype", "non_blocking"]
     if args and isinstance(args[0], Tensor):
         values["device"], values["dtype"] = args[0].device, args[0].dtype
@@ -547,7 +560,7 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[torch.device | None, torch.dty
     if len(args) > len(names):
         raise TypeError(f"to() received {len(args)} arguments, expected at most {len(names)}")
     device = None if values["device"] is None else torch.device(values["device"])
-    return device, values["dtype"], bool(values["non_blocking"])
+    return device, values["dtype"], bool(values["non_blocking"]), values["memory_format"]
 
 
 def _addindent(s_: str, numSpaces: int) -> str:
@@ -555,8 +568,5 @@ def _addindent(s_: str, numSpaces: int) -> str:
     return s_.replace("\n", "\n" + " " * numSpaces)
 
 
-# Where libraries that move modules themselves find it; a memory format comes behind the three.
-_C._nn._parse_to = lambda *args, **kwargs: (  # type: ignore[attr-defined]
-    *_parse_to(*args, **{key: value for key, value in kwargs.items() if key != "memory_format"}),
-    kwargs.get("memory_format"),
-)
+# Where libraries that move modules themselves find it.
+_C._nn._parse_to = _parse_to  # type: ignore[attr-defined]
