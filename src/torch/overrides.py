@@ -79,8 +79,8 @@ def _call_in_canonical_form(
     named: dict[str, Any] = {}
     for parameter in bound.signature.parameters.values():
         value = bound.arguments[parameter.name]
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            positional += value
+        if parameter.kind is parameter.VAR_POSITIONAL:  # tensors, one by one also where they came in a list
+            positional += value[0] if len(value) == 1 and isinstance(value[0], (list, tuple)) else value
         elif parameter.kind is parameter.VAR_KEYWORD:
             named |= value
         elif parameter.default is parameter.empty:
