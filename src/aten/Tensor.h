@@ -80,6 +80,9 @@ class TORCH_API Tensor {
   ScalarType dtype() const { return impl_->dtype(); }
   Device device() const { return impl_->device(); }
   DeviceType device_type() const { return impl_->device().type(); }
+  Layout layout() const { return impl_->layout(); }
+  bool is_sparse() const { return layout() == c10::kSparse; }
+  bool is_sparse_csr() const { return layout() == c10::kSparseCsr; }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
   bool is_meta() const { return device().is_meta(); }

@@ -60,6 +60,19 @@ LAZY_ATTRIBUTES = {
     "set_printoptions": "torch._tensor_str",
     **dict.fromkeys(["pca_lowrank", "svd_lowrank"], "torch._lowrank"),
     "lobpcg": "torch._lobpcg",
+    **dict.fromkeys(
+        [
+            "dsmm",
+            "hsmm",
+            "saddmm",
+            "sparse_compressed_tensor",
+            "sparse_coo_tensor",
+            "sparse_csc_tensor",
+            "sparse_csr_tensor",
+            "spmm",
+        ],
+        "torch.sparse._making",
+    ),
     **dict.fromkeys(["eig", "lstsq", "matrix_rank", "solve", "symeig"], "torch._linalg_utils"),
     **dict.fromkeys(["Tag", "ops"], "torch._ops"),
     "from_dlpack": "torch.utils.dlpack",
@@ -182,13 +195,8 @@ LAZY_ATTRIBUTES = {
     ),
 }
 
-# What PyTorch has and this torch has not. The text says what to do.
-NOT_HERE = {
-    "sparse": "use dense tensors",
-}
-
-# What a function in front of it calls, and nobody else: torch.unique(dim=...).
-HIDDEN = frozenset({"unique_dim"})
+# What a function in front of it calls, and nobody else: torch.unique(dim=...), torch.sparse.sampled_addmm.
+HIDDEN = frozenset({"sparse_sampled_addmm", "unique_dim"})
 
 EXPORTED: list[str] = []
 
@@ -230,7 +238,7 @@ def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
             return operator
     from torch._missing import missing_name
 
-    raise missing_name("torch", name, NOT_HERE.get(name, ""))
+    raise missing_name("torch", name)
 
 
 def submodules(package: str) -> Callable[[str], object]:

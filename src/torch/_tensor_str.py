@@ -160,12 +160,13 @@ def _contents_text(tensor: Tensor, indent: int) -> str:
     return _nested_text(values, tensor.dim(), indent, formatter)
 
 
-def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
-    """Appends the suffixes, starting a new line where the last one would become too long."""
+def _with_suffixes(text: str, suffixes: list[str], indent: int, new_line: bool = False) -> str:
+    """Appends the suffixes, starting a new line where the last one would become too long, or with the first one."""
     parts = [text]
     column = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if column + len(suffix) + 2 > PRINT_OPTS.linewidth:
+        if new_line or column + len(suffix) + 2 > PRINT_OPTS.linewidth:
+            new_line = False
             parts.append(",\n" + " " * indent + suffix)
             column = indent + len(suffix)
         else:
@@ -184,6 +185,41 @@ def _history_name(tensor: Tensor) -> str:
     return "" if node is None else str(node.name().rsplit("::", 1)[-1])
 
 
+# A sparse layout -> the methods that give its parts.
+_PARTS = {
+    torch.sparse_coo: ("indices", "values"),
+    torch.sparse_csr: ("crow_indices", "col_indices", "values"),
+    torch.sparse_csc: ("ccol_indices", "row_indices", "values"),
+}
+
+
+def _sparse_text(tensor: Tensor, prefix: str) -> str:
+    """`prefix`, then the parts, each as a tensor of its own, and what they are parts of."""
+    indent = len(prefix)
+    parts = []
+    for name in _PARTS[tensor.layout]:
+        # A tensor that is not coalesced shows its parts as they are.
+        part = getattr(tensor.detach(), f"_{name}" if tensor.layout is torch.sparse_coo else name)()
+        contents = _contents_text(part, indent + len(name) + 8) if part.numel() else f"[], size={tuple(part.shape)}"
+        parts.append(f"{name}=tensor({contents})")
+    suffixes = [f"size={tuple(tensor.shape)}", f"nnz={tensor._nnz()}"]
+    if tensor.is_cuda:
+        suffixes.insert(0, f"device='{tensor.device}'")
+    default = torch.get_default_dtype()
+    if tensor.dtype not in (default, default.to_complex(), torch.int64, torch.bool):
+        suffixes.append(f"dtype={tensor.dtype}")
+    suffixes.append(f"layout={tensor.layout}")
+    text = prefix + (",\n" + " " * indent).join(parts)
+    return _with_suffixes(text, suffixes + _history_suffix(tensor), indent, new_line=tensor.layout is torch.sparse_coo)
+
+
+def _history_suffix(tensor: Tensor) -> list[str]:
+    history = _history_name(tensor)
+    if history:
+        return [f"grad_fn=<{history}>"]
+    return ["requires_grad=True"] if tensor.requires_grad else []
+
+
 def tensor_text(tensor: Tensor) -> str:
     """`repr(tensor)`: of a class of its own, a tensor is printed under its name."""
     prefix = "tensor("
@@ -193,6 +229,9 @@ def tensor_text(tensor: Tensor) -> str:
 
         if type(tensor) not in (Parameter, Buffer):
             prefix, is_parameter = f"{type(tensor).__name__}(", isinstance(tensor, Parameter)
+    if tensor.layout is not torch.strided:
+        text = _sparse_text(tensor, prefix)
+        return f"Parameter({text})" if is_parameter else text
     suffixes = []
     default = torch.get_default_dtype()
     implied = (default, default.to_complex(), torch.int64, torch.bool)
@@ -215,11 +254,7 @@ def tensor_text(tensor: Tensor) -> str:
         suffixes.append(f"dtype={tensor.dtype}")
     if not contents:
         contents = _contents_text(values.cpu() if tensor.is_cuda else values, len(prefix))
-    history = _history_name(tensor)
-    if history:
-        suffixes.append(f"grad_fn=<{history}>")
-    elif tensor.requires_grad:
-        suffixes.append("requires_grad=True")
+    suffixes += _history_suffix(tensor)
     forward_ad = sys.modules.get("torch.autograd.forward_ad")  # nobody who has not imported it has dual tensors
     if forward_ad and forward_ad._current_level >= 0:
         tangent = forward_ad.unpack_dual(tensor).tangent
@@ -244,9 +279,7 @@ def _str_intern(inp: Tensor, *, tensor_contents: str | None = None) -> str:
 
 def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
     """`tensor_str` and what is said behind it, in lines of `linewidth`."""
-    if force_newline and suffixes:
-        return _with_suffixes(tensor_str + ",\n" + " " * indent + suffixes[0], suffixes[1:], indent)
-    return _with_suffixes(tensor_str, suffixes, indent)
+    return _with_suffixes(tensor_str, suffixes, indent, new_line=force_newline)
 
 
 @contextmanager

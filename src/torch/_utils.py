@@ -5,6 +5,7 @@ The names and the arguments of the `_rebuild_*` functions are part of the file f
 
 from __future__ import annotations
 
+import copyreg
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +104,36 @@ def _rebuild_from_type_v2(function: Any, new_type: type[Tensor], arguments: tupl
     return tensor
 
 
+def _get_layout(name: str) -> torch.layout:
+    """`torch.sparse_coo` of "torch.sparse_coo"."""
+    layout = getattr(torch, name.removeprefix("torch."), None)
+    if not isinstance(layout, torch.layout):
+        raise ValueError(f"{name!r} is no layout")
+    return layout
+
+
+_get_layout.__module__ = "torch.serialization"  # where PyTorch's files look for it
+copyreg.pickle(torch.layout, lambda layout: (_get_layout, (str(layout),)))
+
+
+def _rebuild_sparse_tensor(layout: torch.layout, data: tuple[Any, ...]) -> Tensor:
+    # A file may say anything: its indices are checked.
+    if layout is torch.sparse_coo:
+        indices, values, size, *rest = data
+        coalesced = bool(rest and rest[0])
+        return torch.sparse_coo_tensor(indices, values, size, check_invariants=True, is_coalesced=coalesced)
+    return torch.sparse_compressed_tensor(*data, layout=layout, check_invariants=True)
+
+
+def _sparse_parts(tensor: Tensor) -> tuple[Any, ...]:
+    """What `_rebuild_sparse_tensor` takes."""
+    if tensor.layout is torch.sparse_coo:
+        return tensor._indices(), tensor._values(), tensor.size(), tensor.is_coalesced()
+    if tensor.layout is torch.sparse_csr:
+        return tensor.crow_indices(), tensor.col_indices(), tensor._values(), tensor.size()
+    return tensor.ccol_indices(), tensor.row_indices(), tensor._values(), tensor.size()
+
+
 def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
     """`Tensor.__reduce_ex__`: a rebuild function and its arguments."""
     if isinstance(tensor, torch.nn.Parameter):
@@ -113,6 +144,8 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
             "Only Tensors created explicitly by the user (graph leaves) can be pickled with their gradient: "
             "call detach() first"
         )
+    if tensor.layout is not torch.strided:
+        return _rebuild_sparse_tensor, (tensor.layout, _sparse_parts(tensor))
     by_bytes = tensor.dtype in (torch.uint16, torch.uint32, torch.uint64)
     rebuild: Any
     arguments: tuple[Any, ...]
@@ -150,6 +183,8 @@ def deepcopy_tensor(tensor: Tensor, memo: dict[int, Any]) -> Tensor:
     with torch.no_grad():
         if tensor.is_meta:
             result = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+        elif tensor.layout is not torch.strided:
+            result = tensor.clone()
         else:
             # Tensors that shared a storage share its copy, too.
             key = ("storage", tensor.untyped_storage().data_ptr(), str(tensor.device))

@@ -97,8 +97,10 @@ def _known_globals() -> dict[str, Any]:
         "_rebuild_meta_tensor_no_storage",
         "_rebuild_parameter",
         "_rebuild_from_type_v2",
+        "_rebuild_sparse_tensor",
     ):
         known[f"torch._utils.{name}"] = getattr(_utils, name)
+    known["torch.serialization._get_layout"] = _utils._get_layout
     known["torch._tensor._rebuild_from_type_v2"] = _utils._rebuild_from_type_v2
     for storage_class in storage.STORAGE_CLASSES:
         known[f"torch.{storage_class.__name__}"] = storage_class

@@ -39,6 +39,7 @@ from torch._load_options import (
     storage_to_tensor_type as storage_to_tensor_type,
     validate_cuda_device as validate_cuda_device,
 )
+from torch._utils import _get_layout as _get_layout  # pickles name it here
 from torch._weights_only_unpickler import (
     Unpickler as _WeightsOnlyUnpickler,
     add_safe_globals,

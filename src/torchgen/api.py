@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from torchgen.model import Argument, BaseType, Face, FaceKind, FunctionSchema, Kind, NativeFunction, Type, Variant
+from torchgen.model import (
+    SPARSE_ANY,
+    SPARSE_VALUES,
+    Argument,
+    BaseType,
+    Face,
+    FaceKind,
+    FunctionSchema,
+    Kind,
+    NativeFunction,
+    Type,
+    Variant,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,6 +158,16 @@ def native_signature(function: NativeFunction) -> Signature:
     if function.kind is Kind.STRUCTURED:
         return Signature("void", function.impl, (*arguments, _OUT))
     return Signature(result_type(function.schema), function.impl, arguments)
+
+
+def has_sparse_function(function: NativeFunction) -> bool:
+    """Whether its row names a function for sparse tensors."""
+    return function.sparse not in ("", SPARSE_ANY, SPARSE_VALUES)
+
+
+def sparse_signature(function: NativeFunction) -> Signature:
+    """The function that a row names for sparse tensors: what the native one looks like."""
+    return replace(native_signature(function), name=function.sparse)
 
 
 def function_signature(face: Face) -> Signature:

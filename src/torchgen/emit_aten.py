@@ -31,7 +31,10 @@ def outputs(declarations: Declarations) -> Iterator[Output]:
     )
     yield Output(
         PurePosixPath("aten/NativeFunctions.h"),
-        fill("NativeFunctions.h", declarations="\n".join(map(_native, declarations.functions))),
+        fill(
+            "NativeFunctions.h",
+            declarations="\n".join([*map(_native, declarations.functions), *_sparse_natives(declarations)]),
+        ),
     )
 
 
@@ -50,6 +53,12 @@ def _overload_without_generator(face: Face) -> str | None:
 
 def _native(function: NativeFunction) -> str:
     return f"TORCH_API {api.native_signature(function).declaration()};"
+
+
+def _sparse_natives(declarations: Declarations) -> list[str]:
+    """The functions that the key `sparse` names; each has its row's signature, and may stand in several."""
+    named = (function for function in declarations.functions if api.has_sparse_function(function))
+    return list(dict.fromkeys(f"{api.sparse_signature(function).declaration()};" for function in named))
 
 
 def _method_declaration(face: Face) -> str | None:

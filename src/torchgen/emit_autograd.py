@@ -63,7 +63,7 @@ def _shown_name(saved: Saved) -> str:
 
 
 def _initial(saved: Saved) -> str:
-    return {"Device": " = kCPU", "ScalarType": " = ScalarType::Undefined"}.get(
+    return {"Device": " = kCPU", "Layout": " = c10::kStrided", "ScalarType": " = ScalarType::Undefined"}.get(
         saved.cpp_type, " {}" if saved.cpp_type in ("int64_t", "double", "bool") else ""
     )
 

@@ -185,6 +185,11 @@ class PythonModule(Enum):
         return self not in (PythonModule.TORCH, PythonModule.NONE)
 
 
+# What the key `sparse` may say beside a function's name.
+SPARSE_ANY = "any"
+SPARSE_VALUES = "values"
+
+
 # By how their functions' names begin.
 _PREFIXED_MODULES = {
     f"{module.value}_": module for module in (PythonModule.SPECIAL, PythonModule.LINALG, PythonModule.FFT)
@@ -218,7 +223,8 @@ class NativeFunction:
 
     `impl` is the function's name in namespace at::native. `extra_faces` are those that it has beside itself. `numbers`
     names Tensor arguments for which a number may be given, which is wrapped as a 0-dim tensor. `aliases` are further
-    names of all its faces.
+    names of all its faces. `sparse` says what becomes of sparse tensors: SPARSE_ANY, SPARSE_VALUES, the name of a
+    function in namespace at::native, or "" if they are refused.
     """
 
     schema: FunctionSchema
@@ -231,6 +237,7 @@ class NativeFunction:
     kernels: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     python_module: PythonModule = PythonModule.TORCH
+    sparse: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

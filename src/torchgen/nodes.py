@@ -30,6 +30,7 @@ _PROPERTIES = {
     "scalar_type()": "ScalarType",
     "options()": "TensorOptions",
     "device()": "Device",
+    "layout()": "Layout",
 }
 _VECTORS = ("sizes()", "strides()")
 _LIST_SIZES = "::std::vector<::std::vector<int64_t>>"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from torchgen.element_types import load_element_types
 from torchgen.errors import DeclarationError, Location, SchemaError
 from torchgen.model import (
+    SPARSE_VALUES,
     Declarations,
     DifferentiabilityInfo,
     Docstring,
@@ -35,7 +36,8 @@ DOCSTRINGS_FILE = "aten/docstrings.yaml"
 
 BACKENDS = ("CPU", "CUDA")
 
-_FUNCTION_KEYS = ("func", "variants", "python_module", "kind", "impl", "aliases", "faces", "numbers", "kernels")
+_FUNCTION_KEYS = ("func", "variants", "python_module", "kind", "impl", "aliases", "faces", "numbers", "kernels",
+                  "sparse")  # fmt: skip
 _KERNEL_KEYS = ("kernel", "backends")
 _DOCSTRING_KEYS = ("function", "text", "example")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -181,8 +183,15 @@ def _parse_function(entry: Entry, known_kernels: set[str]) -> NativeFunction:
             )
     numbers = entry.words("numbers")
     _check_faces(entry, schema, kind, faces, numbers)
+    sparse = entry.text("sparse", "")
+    if sparse and _IDENTIFIER.fullmatch(sparse) is None:
+        raise DeclarationError(entry.where("sparse"), f"`{sparse}` is no C++ name")
+    if sparse == SPARSE_VALUES and [str(item) for item in schema.returns] != ["Tensor"]:
+        raise DeclarationError(
+            entry.where("sparse"), f"`{schema.full_name}` must return one `Tensor` to work on values"
+        )
     return NativeFunction(
-        schema, frozenset(variants), kind, impl, entry.location, faces, numbers, kernels, aliases, python_module
+        schema, frozenset(variants), kind, impl, entry.location, faces, numbers, kernels, aliases, python_module, sparse
     )
 
 

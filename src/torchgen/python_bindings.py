@@ -51,6 +51,7 @@ _GETTERS = {
     BaseType.SCALAR_TYPE: "dtype",
     BaseType.DEVICE: "device",
     BaseType.MEMORY_FORMAT: "memory_format",
+    BaseType.LAYOUT: "layout",
 }
 
 
@@ -205,6 +206,8 @@ def _result(overload: PythonOverload, call: str) -> list[str]:
     face: Face = overload.face
     if face.is_inplace:
         return [f"  run(arguments, [&] {{ {call}; }});", "  return new_reference(arguments.object(0));"]
+    if not overload.returns:
+        return [f"  run(arguments, [&] {{ {call}; }});", "  return new_none();"]
     lines = [f"  auto result = run(arguments, [&] {{ return {call}; }});"]
     if overload.is_factory:
         index = next(
@@ -240,8 +243,6 @@ def _local(overload: PythonOverload, argument: api.CppArgument) -> str:
         return f"const at::Tensor& {name} = arguments.tensor({index});"
     if kind.base is BaseType.GENERATOR:
         return f"const at::Generator {name} = arguments.generator({index});"
-    if kind.base is BaseType.LAYOUT:
-        raise NotImplementedError(f"`{name}`: a Layout stands only among dtype, layout, device, pin_memory")
     if kind.is_list and kind.base is BaseType.FLOAT:
         if kind.optional:
             return (

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchgen import api
-from torchgen.model import Face, FaceKind, Kind
+from torchgen.model import SPARSE_ANY, SPARSE_VALUES, Face, FaceKind, Kind
 
 if TYPE_CHECKING:
     from torchgen.nodes import NodeClass, Saved
@@ -26,21 +26,23 @@ def wrapper(face: Face, node: NodeClass | None) -> str:
     if face.wrapped:
         return _number_face(face)
     signature = api.function_signature(face)
+    refusal = _refuse_sparse(face)
     if face.kind is FaceKind.OUT:
         names = [out.name for out in face.out_arguments]
         result = names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
-        return _define(signature, [*_guard(face), *_check_out(face, node), *_run(face), f"return {result};"])
+        body = [*refusal, *_guard(face), *_check_out(face, node), *_run(face), f"return {result};"]
+        return _define(signature, body)
     if face.kind is FaceKind.INPLACE and face.native.kind is not Kind.STRUCTURED:
         tensors = [item.name for item in face.schema.arguments if item.type.is_tensor or item.type.is_tensor_list]
         # What is recorded may need the values that are about to be overwritten.
         kept = f"before_write(self, any_tracked({', '.join(tensors)}))"
         return _define(signature, [f"return write_in_place(self, at::{_plain_call(face, self=kept)});"])
     if face.native.kind is Kind.COMPOSITE:
-        return _define(signature, [f"return native::{_native_call(face)};"])
+        return _define(signature, [f"return {_native_call(face)};"])
     check = _check_inplace_without_formula(face) if node is None else []
     body = _guard(face) + check + _run(face) + [*_finish(face), f"return {_returned(face)};"]
     if node is None:
-        return _define(signature, body)
+        return _define(signature, refusal + body)
     name = f"{face.schema.full_name.replace('.', '_')}_recorded"
     test = f"any_tracked({_differentiable_inputs(node)})"
     if face.is_inplace:
@@ -49,7 +51,7 @@ def wrapper(face: Face, node: NodeClass | None) -> str:
     test = f"if (C10_UNLIKELY({test})) {{"
     call = f"  return {name}({api.pass_on(signature.arguments)});"
     recorded = _define(api.Signature(signature.result, name, signature.arguments), _recorded(face, node))
-    return f"static C10_NOINLINE {recorded}\n\n" + _define(signature, [test, call, "}", *body])
+    return f"static C10_NOINLINE {recorded}\n\n" + _define(signature, [*refusal, test, call, "}", *body])
 
 
 def _define(signature: api.Signature, lines: list[str]) -> str:
@@ -78,10 +80,35 @@ def _number_face(face: Face) -> str:
     return _define(api.function_signature(face), [f"return at::{call};"])
 
 
-def _native_call(face: Face) -> str:
-    signature = api.native_signature(face.native)
+def _native_call(face: Face, **replacements: str) -> str:
+    """Calls the native function, or what its row names for sparse tensors if there are any."""
     outs = {FaceKind.SELF: "result", FaceKind.INPLACE: "self", FaceKind.OUT: "out"}
-    return api.call(signature, out=outs[face.kind])
+    replacements = {"out": outs[face.kind], **replacements}
+    call = f"native::{api.call(api.native_signature(face.native), **replacements)}"
+    sparse = face.native.sparse
+    if sparse in ("", SPARSE_ANY):
+        return call
+    if sparse == SPARSE_VALUES:
+        out = f", {replacements['out']}" if face.native.kind is Kind.STRUCTURED else ""
+        plain = api.call(api.function_signature(Face(face.native, face.native.schema.name, FaceKind.SELF)))
+        sparse_call = f"map_sparse_values(self, [&](const Tensor& self) {{ return at::{plain}; }}{out})"
+    else:
+        sparse_call = api.call(api.sparse_signature(face.native), **replacements)
+    return f"C10_UNLIKELY(any_sparse({_perhaps_sparse(face)})) ? native::{sparse_call} : {call}"
+
+
+def _perhaps_sparse(face: Face) -> str:
+    """The arguments that may be sparse, or ask for a sparse result."""
+    arguments = api.function_signature(face).arguments
+    return ", ".join(item.name for item in arguments if item.is_tensor or item.is_tensor_list or item.is_options)
+
+
+def _refuse_sparse(face: Face) -> list[str]:
+    """What keeps sparse tensors away from a function that has not thought of them; composite ones end in others."""
+    inputs = _perhaps_sparse(face)
+    if face.native.sparse or face.native.kind is Kind.COMPOSITE or not inputs:
+        return []
+    return [f'if (C10_UNLIKELY(any_sparse({inputs}))) refuse_sparse("{face.native.schema.full_name}", {inputs});']
 
 
 def _result_names(face: Face) -> tuple[str, ...]:
@@ -108,9 +135,9 @@ def _guard(face: Face) -> list[str]:
 
 def _run(face: Face) -> list[str]:
     """Calls the native function; afterwards the results have the names of `_result_names`, or `self` is written."""
-    call = f"native::{_native_call(face)}"
     if face.kind is FaceKind.OUT:
-        return _run_into_outs(face, call)
+        return _run_into_outs(face)
+    call = _native_call(face)
     if face.is_inplace:
         bump = [] if face.schema.name in _HISTORY_ONLY else ["self.impl()->bump_version();"]
         return [f"{call};", *bump]
@@ -122,14 +149,15 @@ def _run(face: Face) -> list[str]:
     return [f"{api.result_type(face.schema)} result = {call};"]
 
 
-def _run_into_outs(face: Face, call: str) -> list[str]:
+def _run_into_outs(face: Face) -> list[str]:
     """A structured function writes by itself; of the others the results are copied."""
     names = [out.name for out in face.out_arguments]
     bumps = [f"{name}.impl()->bump_version();" for name in names]
     if face.native.kind is Kind.STRUCTURED:
-        return [f"{call};", *bumps]
+        return [f"{_native_call(face)};", *bumps]
+    call = _native_call(face)
     if any(argument.is_options for argument in api.cpp_arguments(face.schema, public=True)):
-        call = f"native::{api.call(api.native_signature(face.native), options='options_for_out(options, out)')}"
+        call = _native_call(face, options="options_for_out(options, out)")
     if len(names) == 1:
         return [f"write_out(out, {call});", *bumps]
     results = ", ".join(f"new_{name}" for name in names)
@@ -238,7 +266,7 @@ def _assigned(face: Face) -> str:
 
 def _declare_results(face: Face) -> tuple[list[str], list[str]]:
     """As `_run`, but with the results declared apart, so that they outlive the scope of the call."""
-    call = f"native::{_native_call(face)}"
+    call = _native_call(face)
     names = _result_names(face)
     if len(names) == 1:
         return [f"{api.result_type(face.schema)} result;"], [f"result = {call};"]

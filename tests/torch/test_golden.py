@@ -94,5 +94,6 @@ INTERNAL = {
     "resolve_neg",
     "is_signed",
     "result_type",
+    "sparse_sampled_addmm",
     "unique_dim",
 }

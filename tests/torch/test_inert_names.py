@@ -158,5 +158,5 @@ def test_types_that_tensors_cannot_be_of() -> None:
     with pytest.raises(NotImplementedError, match=r"there are no tensors of torch.float8_e4m3fn here"):
         torch.zeros(2, dtype=torch.float8_e4m3fn)
     assert torch.ones(1).layout is torch.strided
-    with pytest.raises(NotImplementedError, match=r"there are no tensors of layout torch.sparse_coo here"):
-        torch.zeros(2, layout=torch.sparse_coo)
+    with pytest.raises(NotImplementedError, match=r"there are no tensors of layout torch.sparse_bsr here"):
+        torch.zeros(2, layout=torch.sparse_bsr)

@@ -71,6 +71,7 @@ def test_structured(wrappers: Wrap) -> None:
         }
 
         Tensor mul(const Tensor& self, const Tensor& other) {
+          if (C10_UNLIKELY(any_sparse(self, other))) refuse_sparse("mul.Tensor", self, other);
           if (C10_UNLIKELY(any_tracked(self, other))) {
             return mul_Tensor_recorded(self, other);
           }
@@ -119,6 +120,7 @@ def test_in_place_keeps_a_copy_of_self(wrappers: Wrap) -> None:
         }
 
         Tensor& mul_(Tensor& self, const Tensor& other) {
+          if (C10_UNLIKELY(any_sparse(self, other))) refuse_sparse("mul.Tensor", self, other);
           if (C10_UNLIKELY(any_tracked(self, other) && is_differentiable(self))) {
             return mul__Tensor_recorded(self, other);
           }
@@ -136,6 +138,7 @@ def test_out_refuses_gradients(wrappers: Wrap) -> None:
         wrappers(MUL, MUL_FORMULAS)[4],
         """
         Tensor& mul_out(Tensor& out, const Tensor& self, const Tensor& other) {
+          if (C10_UNLIKELY(any_sparse(out, self, other))) refuse_sparse("mul.Tensor", out, self, other);
           const c10::DeviceGuard device_guard(device_of(self));
           check_out("mul", self, other, out);
           native::mul(self, other, out);
@@ -201,6 +204,7 @@ def test_a_view_is_marked_outside_of_the_scope_without_grad(wrappers: Wrap) -> N
         }
 
         Tensor t(const Tensor& self) {
+          if (C10_UNLIKELY(any_sparse(self))) refuse_sparse("t", self);
           if (C10_UNLIKELY(any_tracked(self))) {
             return t_recorded(self);
           }
@@ -242,6 +246,7 @@ def test_factories_honour_requires_grad(wrappers: Wrap) -> None:
         text,
         """
         Tensor zeros(IntArrayRef size, const TensorOptions& options) {
+          if (C10_UNLIKELY(any_sparse(options))) refuse_sparse("zeros", options);
           Tensor result = native::zeros(size, options);
           if (options.requires_grad()) result.requires_grad_(true);
           return result;
@@ -259,3 +264,34 @@ def test_in_place_without_a_formula_is_refused(wrappers: Wrap) -> None:
 def test_detaching_in_place_writes_no_data(wrappers: Wrap) -> None:
     (text,) = wrappers("- func: detach_(Tensor(a!) self) -> Tensor(a!)\n  kind: native\n", "")
     assert "bump_version" not in text
+
+
+def test_sparse_tensors_have_a_function_of_their_own(wrappers: Wrap) -> None:
+    made = wrappers(MUL + "  sparse: mul_sparse\n", MUL_FORMULAS)
+    call = "C10_UNLIKELY(any_sparse({0})) ? native::mul_sparse(self, other, {1}) : native::mul(self, other, {1});"
+    for number, arguments, out in (
+        (0, "self, other", "result"),
+        (2, "self, other", "self"),
+        (4, "out, self, other", "out"),
+    ):
+        assert call.format(arguments, out) in made[number]
+        assert "refuse_sparse" not in made[number]
+
+
+def test_sparse_tensors_whose_values_are_changed(wrappers: Wrap) -> None:
+    structured = wrappers(
+        "- func: neg(Tensor self) -> Tensor\n  kind: structured\n  sparse: values\n", "  self: -grad\n"
+    )[0]
+    assert "map_sparse_values(self, [&](const Tensor& self) { return at::neg(self); }, result)" in structured
+    composite = wrappers("- func: isnan(Tensor self) -> Tensor\n  kind: composite\n  sparse: values\n")[0]
+    assert (
+        "map_sparse_values(self, [&](const Tensor& self) { return at::isnan(self); }) : native::isnan(self)"
+        in composite
+    )
+
+
+def test_sparse_tensors_that_are_taken_as_they_are(wrappers: Wrap) -> None:
+    for entry in ("kind: native\n  sparse: any", "kind: composite"):
+        assert "sparse" not in wrappers(f"- func: sparse_dim(Tensor self) -> int\n  {entry}\n")[0].replace(
+            "sparse_dim", ""
+        )

@@ -447,13 +447,13 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
 }
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
-  TORCH_CHECK_NOT_IMPLEMENTED(!scale_grad_by_freq && !sparse,
-                              "embedding: scale_grad_by_freq and sparse are not supported: leave them out");
+  TORCH_CHECK_NOT_IMPLEMENTED(!scale_grad_by_freq, "embedding: scale_grad_by_freq is not supported: leave it out");
   TORCH_CHECK(weight.dim() == 2, "'weight' must be 2-D");
   TORCH_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,
               "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
               "Int; but got torch.",
               indices.dtype(), "Tensor instead (while checking arguments for embedding)");
+  if (sparse) return at::_embedding_sparse(weight, indices, padding_idx);
   Tensor result;
   if (indices.dim() == 1) {
     result = at::index_select(weight, 0, indices);
@@ -465,6 +465,12 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   if (padding_idx < 0 || !is_differentiated(result)) return result;
   // The row of the padding gets no gradient.
   return at::where(at::eq(indices, Scalar(padding_idx)).unsqueeze(-1), result.detach(), result);
+}
+
+Tensor _embedding_sparse(const Tensor& weight, const Tensor& indices, int64_t /*padding_idx*/) {
+  DimVector shape(indices.sizes());
+  shape.push_back(weight.sizes()[1]);
+  return at::index_select(weight, 0, at::reshape(indices, {-1})).view(shape);
 }
 
 Tensor one_hot(const Tensor& self, int64_t num_classes) {

@@ -13,6 +13,16 @@ const char* device_type_name(DeviceType type, bool upper_case) {
   throw Error(detail::concatenate("device type ", static_cast<int>(type), " does not exist"));
 }
 
+const char* layout_name(Layout layout) {
+  switch (layout) {
+    case Layout::Strided: return "Strided";
+    case Layout::Sparse: return "Sparse";
+    case Layout::SparseCsr: return "SparseCsr";
+    case Layout::SparseCsc: return "SparseCsc";
+  }
+  throw Error(detail::concatenate("layout ", static_cast<int>(layout), " does not exist"));
+}
+
 Device::Device(std::string_view text) : type_(kCPU), index_(-1) {
   const size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);

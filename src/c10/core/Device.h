@@ -49,7 +49,15 @@ struct C10_API Device {
 C10_API std::ostream& operator<<(std::ostream& stream, const Device& device);
 C10_API std::ostream& operator<<(std::ostream& stream, DeviceType type);
 
-enum class Layout : int8_t { Strided = 0 };
+// How a tensor holds its elements: all of them at strides in a storage, or only those that are not zero, with their places
+// (SparseParts in TensorImpl.h).
+enum class Layout : int8_t { Strided = 0, Sparse, SparseCsr, SparseCsc };
 constexpr Layout kStrided = Layout::Strided;
+constexpr Layout kSparse = Layout::Sparse;
+constexpr Layout kSparseCsr = Layout::SparseCsr;
+constexpr Layout kSparseCsc = Layout::SparseCsc;
+// "SparseCsr", as error messages have it.
+C10_API const char* layout_name(Layout layout);
+inline std::ostream& operator<<(std::ostream& stream, Layout layout) { return stream << layout_name(layout); }
 
 }  // namespace c10

@@ -28,6 +28,11 @@ void detail::throw_missing_kernel(const char* name, DeviceType type) {
 TensorImpl::TensorImpl(Storage storage, ScalarType dtype, Device device)
     : storage_(std::move(storage)), device_(device), dtype_(dtype), is_inference_(inference_mode_enabled) {}
 
+TensorImpl::TensorImpl(SparseParts parts, IntArrayRef sizes)
+    : device_(parts.values->device()), dtype_(parts.values->dtype()), is_inference_(inference_mode_enabled) {
+  set_sparse(std::move(parts), sizes);
+}
+
 TensorImpl::~TensorImpl() {
   if (pyobj_ && owns_pyobj_) {
     if (auto* hook = pyobj_release_hook.load()) hook(pyobj_);
@@ -41,6 +46,24 @@ void TensorImpl::check_inference_write() const {
 }
 
 void TensorImpl::set_pyobj_release_hook(void (*hook)(void*)) { pyobj_release_hook.store(hook); }
+
+void TensorImpl::throw_no_storage() const {
+  throw NotImplementedError(detail::concatenate("Cannot access storage of ", layout() == kSparse ? "SparseTensorImpl" : "SparseCsrTensorImpl"));
+}
+
+void TensorImpl::throw_no_data() const { throw Error("Cannot access data pointer of Tensor that doesn't have storage"); }
+
+void TensorImpl::set_sparse(SparseParts parts, IntArrayRef sizes) {
+  checked_numel(sizes);
+  dtype_ = parts.values->dtype();
+  device_ = parts.values->device();
+  sparse_ = std::make_unique<SparseParts>(std::move(parts));
+  sizes_.assign(sizes);
+  strides_.resize(sizes.size());
+  for (int64_t& stride : strides_) stride = 0;
+  refresh();
+  is_contiguous_ = false;
+}
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
   checked_numel(sizes);  // before anything is changed
@@ -113,6 +136,7 @@ intrusive_ptr<TensorImpl> TensorImpl::shallow_copy(bool share_version) {
   copy->is_contiguous_ = is_contiguous_;
   copy->is_wrapped_number_ = is_wrapped_number_;
   copy->is_inference_ = is_inference_;
+  if (sparse_) copy->sparse_ = std::make_unique<SparseParts>(*sparse_);
   if (share_version) copy->version_ = version_.shared();
   return copy;
 }
@@ -124,6 +148,7 @@ void TensorImpl::shallow_assign(const TensorImpl& other) {
   storage_offset_ = other.storage_offset_;
   numel_ = other.numel_;
   is_contiguous_ = other.is_contiguous_;
+  sparse_ = other.sparse_ ? std::make_unique<SparseParts>(*other.sparse_) : nullptr;
   dtype_ = other.dtype_;
   device_ = other.device_;
 }

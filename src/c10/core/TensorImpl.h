@@ -42,9 +42,24 @@ class VersionCounter {
   intrusive_ptr<Counter> counter_;
 };
 
+class TensorImpl;
+
+// What a sparse tensor consists of. `indices`, int64 of (sparse dimensions, n), says where each of the n values is; in the
+// compressed layouts it has the columns (CSR) or rows (CSC) alone, and `compressed` where each row or column begins. A value
+// may itself have dimensions, which are then the tensor's last ones: `values` is (n, dense dimensions...).
+struct SparseParts {
+  Layout layout;
+  intrusive_ptr<TensorImpl> compressed;  // null in COO
+  intrusive_ptr<TensorImpl> indices;
+  intrusive_ptr<TensorImpl> values;
+  bool is_coalesced;  // COO: every place once, in order
+};
+
 class C10_API TensorImpl : public intrusive_ptr_target {
  public:
   TensorImpl(Storage storage, ScalarType dtype, Device device);
+  // A sparse tensor, which has no storage of its own; dtype and device are those of the values.
+  TensorImpl(SparseParts parts, IntArrayRef sizes);
   ~TensorImpl() override;
 
   // Shape in elements. Strides count elements too.
@@ -61,16 +76,27 @@ class C10_API TensorImpl : public intrusive_ptr_target {
   ScalarType dtype() const { return dtype_; }
   size_t element_size() const { return c10::element_size(dtype_); }
   Device device() const { return device_; }
-  const Storage& storage() const { return storage_; }
+  // Both throw for a sparse tensor: whoever reaches for its memory has not asked what it is.
+  const Storage& storage() const {
+    if (__builtin_expect(sparse_ != nullptr, 0)) throw_no_storage();
+    return storage_;
+  }
   void set_storage(Storage storage) { storage_ = std::move(storage); }
   void* data() const {
+    if (__builtin_expect(sparse_ != nullptr, 0)) throw_no_data();
     return static_cast<char*>(storage_.data()) + storage_offset_ * static_cast<int64_t>(element_size());
   }
+
+  // Null for a strided tensor.
+  const SparseParts* sparse() const { return sparse_.get(); }
+  Layout layout() const { return sparse_ ? sparse_->layout : Layout::Strided; }
+  // `this`, a sparse tensor, consists of these from now on; strides of a sparse tensor are zeros.
+  void set_sparse(SparseParts parts, IntArrayRef sizes);
 
   void set_sizes_contiguous(IntArrayRef sizes);
   void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset);
 
-  // The same storage, shape and dtype in a new TensorImpl without history, sharing the version counter if asked.
+  // The same storage (or parts), shape and dtype in a new TensorImpl without history, sharing the version counter if asked.
   intrusive_ptr<TensorImpl> shallow_copy(bool share_version);
   // Takes over storage, shape and dtype of `other` (what `x.data = y` does).
   void shallow_assign(const TensorImpl& other);
@@ -109,8 +135,11 @@ class C10_API TensorImpl : public intrusive_ptr_target {
  private:
   void refresh();
   void check_inference_write() const;
+  [[noreturn]] void throw_no_storage() const;
+  [[noreturn]] void throw_no_data() const;
 
   Storage storage_;
+  std::unique_ptr<SparseParts> sparse_;
   DimVector sizes_;
   DimVector strides_;
   int64_t storage_offset_ = 0;

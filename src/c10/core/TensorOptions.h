@@ -24,6 +24,11 @@ struct TensorOptions {
     result.device_opt = value;
     return result;
   }
+  TensorOptions layout(std::optional<Layout> value) const {
+    TensorOptions result = *this;
+    result.layout_opt = value;
+    return result;
+  }
   TensorOptions requires_grad(bool value) const {
     TensorOptions result = *this;
     result.requires_grad_flag = value;
@@ -32,11 +37,13 @@ struct TensorOptions {
 
   ScalarType dtype() const { return dtype_opt ? *dtype_opt : get_default_dtype(); }
   Device device() const { return device_opt ? *device_opt : Device(kCPU); }
+  Layout layout() const { return layout_opt ? *layout_opt : kStrided; }
   bool requires_grad() const { return requires_grad_flag; }
   bool pinned_memory() const { return pin_memory_flag; }
 
   std::optional<ScalarType> dtype_opt;
   std::optional<Device> device_opt;
+  std::optional<Layout> layout_opt;
   bool pin_memory_flag = false;
   bool requires_grad_flag = false;  // honoured by the at:: factories, not by native functions
 };

@@ -4,6 +4,7 @@
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/argument_parser.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -12,8 +13,9 @@ namespace torch::python {
 namespace {
 
 std::array<PyObject*, c10::kScalarTypes> dtype_objects{};
-PyObject* strided_object = nullptr;
 std::array<PyObject*, 4> memory_format_objects{};
+// By c10::Layout.
+std::array<PyObject*, 4> layout_objects{};
 
 const c10::TypeFacts& facts_of(PyObject* self) {
   return *reinterpret_cast<DtypeObject*>(self)->facts;
@@ -146,7 +148,7 @@ void add_value(PyObject* module, const char* name, PyObject* value) {
 PyTypeObject DtypeType = plain_type("torch.dtype", sizeof(DtypeObject), dtype_repr, dtype_methods, dtype_properties,
                                     "The type of a tensor's elements, such as torch.float32.");
 PyTypeObject LayoutType = plain_type("torch.layout", sizeof(LayoutObject), layout_repr, layout_methods,
-                                     layout_properties, "How a tensor lies in memory: torch.strided; there are no tensors of the others.");
+                                     layout_properties, "How a tensor holds its elements: torch.strided, torch.sparse_coo, torch.sparse_csr or torch.sparse_csc.");
 PyTypeObject MemoryFormatType =
     plain_type("torch.memory_format", sizeof(MemoryFormatObject), memory_format_repr, memory_format_methods,
                layout_properties, "The order of a tensor's dimensions in memory.");
@@ -164,9 +166,16 @@ PyObject* new_dtype(c10::ScalarType value) {
   return object;
 }
 
-PyObject* new_layout(c10::Layout) {
-  Py_INCREF(strided_object);
-  return strided_object;
+PyObject* new_layout(c10::Layout value) {
+  PyObject* object = layout_objects.at(static_cast<size_t>(value));
+  Py_INCREF(object);
+  return object;
+}
+
+c10::Layout to_layout(PyObject* object) {
+  const auto found = std::find(layout_objects.begin(), layout_objects.end(), object);
+  if (found != layout_objects.end()) return static_cast<c10::Layout>(found - layout_objects.begin());
+  raise(PyExc_NotImplementedError, std::string("there are no tensors of layout torch.") + layout_name(object) + " here");
 }
 
 bool is_dtype_like(PyObject* object) {
@@ -213,10 +222,12 @@ void register_dtype(PyObject* module) {
 
 void register_layout(PyObject* module) {
   add_type(module, LayoutType, "layout");
+  // In the order of c10::Layout; of the last three there are no tensors.
+  auto next = layout_objects.begin();
   for (const char* name : {"strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged"}) {
     PyObject* object = checked(LayoutType.tp_alloc(&LayoutType, 0));
     reinterpret_cast<LayoutObject*>(object)->name = name;
-    if (!strided_object) strided_object = object;
+    if (next != layout_objects.end()) *next++ = object;
     add_value(module, name, object);
   }
   add_type(module, MemoryFormatType, "memory_format");

@@ -55,6 +55,8 @@ PyObject* new_dtype(c10::ScalarType value);
 PyObject* new_device(const c10::Device& value);
 PyObject* new_layout(c10::Layout value);
 PyObject* new_memory_format(c10::MemoryFormat value);
+// Raises NotImplementedError for a layout that there are no tensors of.
+c10::Layout to_layout(PyObject* object);
 PyObject* new_size(c10::IntArrayRef sizes);
 PyObject* new_generator(at::Generator generator);
 PyObject* new_storage(c10::Storage storage);

@@ -48,6 +48,8 @@ class Adagrad(ElementwiseOptimizer):
             for parameter in group["params"]:
                 self.state[parameter] = self._new_state(parameter, group)
 
+    _takes_sparse = True
+
     def _new_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         start = group["initial_accumulator_value"]
         return {"step": new_step(), "sum": torch.full_like(parameter, start).detach()}
@@ -61,9 +63,16 @@ class Adagrad(ElementwiseOptimizer):
         self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
     ) -> None:
         squares = state["sum"]
+        rate = number(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
+        if gradient.is_sparse:  # then so are the steps: other rows stay as they are
+            gradient = gradient.coalesce()
+            squares.add_(gradient.pow(2))
+            roots = squares.sparse_mask(gradient)._values().sqrt_().add_(group["eps"])
+            steps = torch.sparse_coo_tensor(gradient.indices(), gradient.values() / roots, gradient.shape)
+            parameter.add_(steps, alpha=-rate)
+            return
         squares.addcmul_(gradient, gradient, value=1)
         root = add_eps(squares.sqrt(), group)
-        rate = number(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
         parameter.addcdiv_(gradient, root, value=-rate)
 
 

@@ -336,7 +336,7 @@ class ElementwiseOptimizer(Optimizer):
         for parameter in parameters:
             gradient = parameter.grad
             assert gradient is not None, "step() hands over parameters with gradients only"
-            if gradient.is_sparse:
+            if gradient.is_sparse and not self._takes_sparse:
                 raise RuntimeError(
                     f"{type(self).__name__} does not support sparse gradients, please consider SparseAdam instead"
                 )
@@ -357,9 +357,12 @@ class ElementwiseOptimizer(Optimizer):
         if decay != 0 and group.get("decoupled_weight_decay"):
             parameter.mul_(1 - number(group["lr"]) * decay)
         elif decay != 0 and self._adds_decay:
+            if gradient.is_sparse:
+                raise RuntimeError("weight_decay option is not compatible with sparse gradients")
             gradient = gradient.add(parameter, alpha=number(decay))
         self._update_parameter(group, parameter, gradient, state)
 
+    _takes_sparse = False  # gradients
     _adds_decay = True  # to the gradient, before `_update_parameter`
 
     def _update_parameter(

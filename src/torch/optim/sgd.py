@@ -44,6 +44,8 @@ class SGD(ElementwiseOptimizer):
         }
         super().__init__(params, defaults)
 
+    _takes_sparse = True
+
     def _new_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return {}
 

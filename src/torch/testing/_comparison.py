@@ -126,6 +126,10 @@ class _Comparison:
             attribute("dtype", actual.dtype, expected.dtype)
         if self.check_stride:
             attribute("stride()", actual.stride(), expected.stride())
+        if torch.strided not in (actual.layout, expected.layout) and actual.layout == expected.layout:
+            self.compare_parts(actual.detach(), expected.detach(), path)
+            return
+        actual, expected = actual.to_dense(), expected.to_dense()
         relative, absolute = self.tolerance(actual.dtype, expected.dtype)
         with torch.no_grad():
             common = torch.promote_types(actual.dtype, expected.dtype)
@@ -134,6 +138,18 @@ class _Comparison:
             if bool(close.all()):
                 return
             self.fail(self.description(one, other, close, relative, absolute), path)
+
+    def compare_parts(self, actual: Tensor, expected: Tensor, path: str) -> None:
+        """Sparse tensors of one layout: how many values there are, where, and which."""
+        if actual.is_sparse and actual.is_coalesced() != expected.is_coalesced():
+            actual, expected = actual.coalesce(), expected.coalesce()
+        if actual._nnz() != expected._nnz():
+            kind = "COO" if actual.is_sparse else "compressed"
+            counts = f"{actual._nnz()} != {expected._nnz()}"
+            self.fail(f"The number of specified values in sparse {kind} tensors does not match: {counts}", path)
+        parts = {torch.sparse_csr: ("crow_indices", "col_indices"), torch.sparse_csc: ("ccol_indices", "row_indices")}
+        for name in (*parts.get(actual.layout, ("_indices",)), "_values"):
+            self.compare_tensors(getattr(actual, name)(), getattr(expected, name)(), path)
 
     def description(self, one: Tensor, other: Tensor, close: Tensor, relative: float, absolute: float) -> str:
         wide = torch.float64 if one.is_floating_point() else torch.int64

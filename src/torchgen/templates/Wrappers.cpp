@@ -4,6 +4,7 @@
 #include <aten/Functions.h>
 #include <aten/NativeFunctions.h>
 #include <aten/WrappedScalar.h>
+#include <aten/native/Sparse.h>
 #include <torch/csrc/autograd/generated/Nodes.h>
 #include <torch/csrc/autograd/wrapper_tools.h>
 

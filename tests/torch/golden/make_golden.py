@@ -25,6 +25,7 @@ from torch_cases.creation import NAMES  # noqa: E402
 import torch  # noqa: E402
 
 EXCHANGE = HERE / "exchange.pt"
+SPARSE = HERE / "sparse.pt"
 COMPLEX_HALF = HERE / "complex_half.pt"  # a dtype that this torch has not
 
 
@@ -50,6 +51,13 @@ def exchange_object() -> dict[str, Any]:
         "device": torch.device("cpu"),
         "large": 2**80,
     }
+
+
+def sparse_tensors() -> dict[str, Any]:
+    """One of each sparse layout, and what it looks like when it is printed."""
+    coo = torch.sparse_coo_tensor([[0, 0, 1], [1, 1, 0]], [1.0, 2.0, -3.0], (2, 2))
+    tensors = {"coo": coo, "coalesced": coo.coalesce(), "csr": coo.to_sparse_csr(), "csc": coo.to_sparse_csc()}
+    return {"tensors": tensors, "texts": {kind: repr(tensor) for kind, tensor in tensors.items()}}
 
 
 def same(one: Any, other: Any) -> bool:
@@ -93,6 +101,7 @@ def main() -> None:
     if not options.tables:
         torch.save(exchange_object(), EXCHANGE)
         torch.save({"x": torch.ones(2, dtype=torch.complex32)}, COMPLEX_HALF)
+        torch.save(sparse_tensors(), SPARSE)
         print(f"{EXCHANGE.name}, {COMPLEX_HALF.name}: {EXCHANGE.stat().st_size + COMPLEX_HALF.stat().st_size} bytes")
 
 

@@ -20,6 +20,7 @@ from torch_cases import (
     printing,
     randomness,
     results,
+    sparse,
     training,
     view_programs,
 )
@@ -44,6 +45,7 @@ TABLES: dict[str, dict[str, Case]] = {
     "errors": errors.CASES,
     "randomness": randomness.CASES,
     "results": results.CASES,
+    "sparse": sparse.CASES,
     "training": training.CASES,
     "view_programs": view_programs.CASES,
 }

@@ -599,4 +599,45 @@ TEST(normalisation_of_channels) {
   });
 }
 
+TEST(sparse_tensors) {
+  // The values are what is learned; (3, 4), of which one place is named twice.
+  const Tensor indices = integers({0, 2, 1, 0, 1, 3, 0, 1}, {2, 4});
+  const Tensor starts = integers({0, 2, 3, 4}, {4});
+  const Tensor columns = integers({0, 3, 1, 2}, {4});
+  const auto coo = [=](const Tensor& x) { return at::_sparse_coo_tensor_unsafe(indices, x, {3, 4}); };
+  const auto csr = [=](const Tensor& x) {
+    return at::_sparse_compressed_tensor_unsafe(starts, columns, x, {3, 4}, at::Layout::SparseCsr);
+  };
+  const Tensor four = values({4}, 0.5, 2);
+  const Tensor matrix = values({4, 2});
+  const auto row = [&](const char* name, Tensors inputs, check::Function function) {
+    return Row{name, std::move(inputs), std::move(function), /*second=*/false};
+  };
+  run({
+      row("to_dense", {four, values({3, 4})}, [=](const Tensors& x) { return coo(x[0]).to_dense() * x[1]; }),
+      row("to_dense by rows", {four, values({3, 4})}, [=](const Tensors& x) { return csr(x[0]).to_dense() * x[1]; }),
+      row("coalesce, values", {four}, [=](const Tensors& x) { return coo(x[0]).coalesce().values().square(); }),
+      row("to_sparse", {values({3, 4})}, [=](const Tensors& x) { return x[0].to_sparse().values().square(); }),
+      row("to_sparse with dense dimensions", {values({3, 4})}, [=](const Tensors& x) { return x[0].to_sparse(1).values().square(); }),
+      row("sparse_mask", {values({3, 4})}, [=](const Tensors& x) { return x[0].sparse_mask(coo(four)).to_dense().square(); }),
+      row("_sparse_mm", {four, matrix}, [=](const Tensors& x) { return at::_sparse_mm(coo(x[0]), x[1]).square(); }),
+      row("_sparse_mm by rows", {four, matrix}, [=](const Tensors& x) { return at::_sparse_mm(csr(x[0]), x[1]).square(); }),
+      row("_sparse_addmm", {values({3, 2}), four, matrix},
+          [=](const Tensors& x) { return at::_sparse_addmm(x[0], coo(x[1]), x[2], 2, 3).square(); }),
+      row("_sparse_sparse_matmul", {four, four},
+          [=](const Tensors& x) { return at::_sparse_sparse_matmul(coo(x[0]), coo(x[1]).t()).to_dense().square(); }),
+      row("sparse_sampled_addmm", {four, values({3, 2}), values({2, 4})},
+          [=](const Tensors& x) { return at::sparse_sampled_addmm(csr(x[0]), x[1], x[2], 2, 3).values().square(); }),
+      // Of which one gradient is sparse, and their sum strided.
+      row("_embedding_sparse", {matrix},
+          [=](const Tensors& x) { return at::_embedding_sparse(x[0], integers({0, 2, 0}, {3})).square() + x[0][1]; }),
+      row("mm", {matrix}, [=](const Tensors& x) { return at::mm(coo(four), x[0]).square(); }),
+      row("_sparse_sum", {four}, [=](const Tensors& x) { return at::_sparse_sum(coo(x[0]), {0}).to_dense().square(); }),
+      row("_sparse_softmax", {four, values({3, 4})},
+          [=](const Tensors& x) { return at::_sparse_softmax(coo(x[0]), 1).to_dense() * x[1]; }),
+      row("_sparse_log_softmax", {four, values({3, 4})},
+          [=](const Tensors& x) { return at::_sparse_log_softmax(coo(x[0]), 1).to_dense() * x[1]; }),
+  });
+}
+
 TEST_MAIN()

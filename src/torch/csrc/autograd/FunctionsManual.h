@@ -188,4 +188,17 @@ Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Ten
 Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double delta);
 Tensor mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction);
 
+// Sparse tensors.
+Tensor sparse_constructor_values_backward(const Tensor& grad, const Tensor& places);
+Tensor values_backward(const Tensor& grad, const Tensor& self);
+Tensor to_layout_backward(const Tensor& grad, at::Layout layout);
+Tensor to_dense_backward(const Tensor& grad, const Tensor& self, std::optional<bool> masked_grad);
+Tensor sparse_mask_backward(const Tensor& grad, const Tensor& mask, at::Layout layout);
+// grad @ mat2.t() where mat1, which is sparse, has values.
+Tensor sparse_mm_backward(const Tensor& grad, const Tensor& mat1, const Tensor& mat2);
+// What `grad`, the gradient of a product's factor, has at the places of that factor.
+Tensor sparse_matmul_backward(const Tensor& grad, const Tensor& like);
+Tensor sparse_sum_backward(const Tensor& grad, const Tensor& self, IntArrayRef dims);
+Tensor embedding_sparse_backward(const Tensor& grad, const Tensor& indices, IntArrayRef weight_sizes, int64_t padding_idx);
+
 }  // namespace torch::autograd

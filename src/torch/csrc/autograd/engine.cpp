@@ -197,7 +197,8 @@ at::Tensor conform(at::Tensor gradient, const InputMetadata& expected, const Nod
 void check_for_nan(const Node& node, const variable_list& outputs) {
   const at::NoGradGuard no_history;
   for (size_t index = 0; index < outputs.size(); ++index) {
-    const at::Tensor& output = outputs[index];
+    at::Tensor output = outputs[index];
+    if (output.defined() && output.impl()->sparse()) output = output._values();
     if (!output.defined() || !c10::is_floating_or_complex_type(output.dtype())) continue;
     TORCH_CHECK(!at::any(at::ne(output, output)).item().toBool(), "Function '", node.name(), "' returned nan values in its ",
                 index, "th output.");

@@ -6,10 +6,14 @@
 namespace torch::autograd {
 
 bool is_only_owner(const at::Tensor& tensor) {
-  if (tensor.use_count() != 1) return false;
+  if (tensor.use_count() != 1 || tensor.impl()->sparse()) return false;
   const AutogradMeta* meta = find_meta(tensor);
   const bool base_is_ours = meta && meta->view && meta->view->base.use_count() == 1;
   return tensor.storage().use_count() == (base_is_ours ? 2U : 1U);
+}
+
+at::Tensor add_gradients(const at::Tensor& left, const at::Tensor& right) {
+  return left.impl()->sparse() && !right.impl()->sparse() ? at::add(right, left) : at::add(left, right);
 }
 
 void InputBuffer::add(size_t input_nr, at::Tensor gradient) {
@@ -25,7 +29,7 @@ void InputBuffer::add(size_t input_nr, at::Tensor gradient) {
   if (in_place) {
     at::add_(sum, gradient);
   } else {
-    sum = at::add(sum, gradient);
+    sum = add_gradients(sum, gradient);
   }
 }
 

@@ -11,6 +11,9 @@ namespace torch::autograd {
 // does not count), so that it may be overwritten.
 bool is_only_owner(const at::Tensor& tensor);
 
+// Their sum; a strided gradient takes a sparse one, not the other way round.
+at::Tensor add_gradients(const at::Tensor& left, const at::Tensor& right);
+
 class InputBuffer {
  public:
   explicit InputBuffer(size_t inputs) : gradients_(inputs) {}

@@ -28,9 +28,11 @@ PyObject* get_numel(PyObject* self, PyObject*) { return PyLong_FromLongLong(unpa
 PyObject* get_element_size(PyObject* self, PyObject*) { return PyLong_FromSize_t(unpack(self).element_size()); }
 PyObject* get_storage_offset(PyObject* self, PyObject*) { return PyLong_FromLongLong(unpack(self).storage_offset()); }
 PyObject* get_data_ptr(PyObject* self, PyObject*) {
-  const at::Tensor& tensor = unpack(self);
-  const bool has_data = tensor.numel() != 0 && !tensor.is_meta();
-  return PyLong_FromUnsignedLongLong(reinterpret_cast<uintptr_t>(has_data ? tensor.data_ptr() : nullptr));
+  return guarded([&] {
+    const at::Tensor& tensor = unpack(self);
+    const bool has_data = (tensor.numel() != 0 || tensor.impl()->sparse()) && !tensor.is_meta();
+    return PyLong_FromUnsignedLongLong(reinterpret_cast<uintptr_t>(has_data ? tensor.data_ptr() : nullptr));
+  });
 }
 PyObject* get_is_floating_point(PyObject* self, PyObject*) { return new_bool(unpack(self).is_floating_point()); }
 PyObject* get_is_complex(PyObject* self, PyObject*) { return new_bool(unpack(self).is_complex()); }
@@ -241,6 +243,8 @@ Parameter set_storage_parameters[] = {{"self", Kind::Tensor},
 PyObject* set_storage_call(Arguments& arguments) {
   const at::Tensor& self = arguments.tensor(0);
   PyObject* source = arguments.object(1);
+  TORCH_CHECK(!self.impl()->sparse() && !(is_tensor(source) && unpack(source).impl()->sparse()),
+              "set_(): a sparse tensor has no storage to set");
   if (is_tensor(source)) {
     TORCH_CHECK(unpack(source).dtype() == self.dtype(), "set_(): the dtypes differ");
     self.impl()->shallow_assign(*unpack(source).impl());

@@ -25,10 +25,19 @@ PyObject* get_dtype(PyObject* self, void*) {
 PyObject* get_device(PyObject* self, void*) {
   return guarded([&] { return new_device(unpack(self).device()); });
 }
-PyObject* get_layout(PyObject*, void*) { return new_layout(c10::kStrided); }
+PyObject* get_layout(PyObject* self, void*) { return new_layout(unpack(self).layout()); }
+PyObject* get_is_sparse(PyObject* self, void*) { return new_bool(unpack(self).is_sparse()); }
+PyObject* get_is_sparse_csr(PyObject* self, void*) { return new_bool(unpack(self).is_sparse_csr()); }
 PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromLongLong(unpack(self).dim()); }
 PyObject* get_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(unpack(self).element_size()); }
-PyObject* get_nbytes(PyObject* self, void*) { return PyLong_FromSize_t(unpack(self).nbytes()); }
+PyObject* get_nbytes(PyObject* self, void*) {
+  return guarded([&] {
+    TORCH_CHECK(!unpack(self).impl()->sparse(), "nbytes is not defined for sparse tensors.  If you want the size of the constituent "
+                "tensors, add the nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply "
+                "numel() by element_size()");
+    return PyLong_FromSize_t(unpack(self).nbytes());
+  });
+}
 PyObject* get_is_cpu(PyObject* self, void*) { return new_bool(unpack(self).is_cpu()); }
 PyObject* get_is_cuda(PyObject* self, void*) { return new_bool(unpack(self).is_cuda()); }
 PyObject* get_is_meta(PyObject* self, void*) { return new_bool(unpack(self).is_meta()); }
@@ -170,6 +179,8 @@ int set_grad(PyObject* self, PyObject* value, void*) {
 int set_data(PyObject* self, PyObject* value, void*) {
   return guarded([&]() -> int {
     if (!value || !is_tensor(value)) raise(PyExc_TypeError, "Variable data has to be a tensor");
+    TORCH_CHECK(unpack(self).layout() == unpack(value).layout(), "Attempted to call `variable.set_data(tensor)`, but `variable` and "
+                "`tensor` have incompatible tensor type.");
     unpack(self).impl()->shallow_assign(*unpack(value).impl());
     return 0;
   });
@@ -179,7 +190,7 @@ PyGetSetDef properties[] = {
     {"shape", get_shape, nullptr, "The sizes of the dimensions, a torch.Size.", nullptr},
     {"dtype", get_dtype, nullptr, "The type of the elements.", nullptr},
     {"device", get_device, nullptr, "Where the tensor lives.", nullptr},
-    {"layout", get_layout, nullptr, "torch.strided.", nullptr},
+    {"layout", get_layout, nullptr, "torch.strided, or one of the sparse layouts.", nullptr},
     {"ndim", get_ndim, nullptr, "How many dimensions there are.", nullptr},
     {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
     {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
@@ -192,7 +203,8 @@ PyGetSetDef properties[] = {
     {"is_cpu", get_is_cpu, nullptr, nullptr, nullptr},
     {"is_cuda", get_is_cuda, nullptr, nullptr, nullptr},
     {"is_meta", get_is_meta, nullptr, nullptr, nullptr},
-    {"is_sparse", get_false, nullptr, "False: there are no sparse tensors.", nullptr},
+    {"is_sparse", get_is_sparse, nullptr, "Whether the layout is torch.sparse_coo.", nullptr},
+    {"is_sparse_csr", get_is_sparse_csr, nullptr, "Whether the layout is torch.sparse_csr.", nullptr},
     {"is_quantized", get_false, nullptr, "False: there are no quantized tensors.", nullptr},
     {"is_nested", get_false, nullptr, "False: there are no nested tensors.", nullptr},
     {"is_mkldnn", get_false, nullptr, "False: there are no tensors in a layout of MKL-DNN.", nullptr},

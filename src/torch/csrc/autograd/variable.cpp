@@ -145,9 +145,12 @@ void check_inplace(const at::Tensor& self) {
 }
 
 at::Tensor as_view(const at::Tensor& source, at::Tensor result, bool recorded) {
+  // A part or an arrangement of a sparse tensor is a new one.
+  const bool is_sparse = source.impl()->sparse() != nullptr;
+  if (is_sparse && !result.is_same(source)) return result;
   if (result.is_same(source)) result = at::Tensor(source.impl()->shallow_copy(/*share_version=*/true));
   // Integers have no history to share.
-  if (!is_differentiable(result)) return result;
+  if (is_sparse || !is_differentiable(result)) return result;
   const AutogradMeta* source_meta = find_meta(source);
   const ViewInfo* source_view = source_meta ? source_meta->view.get() : nullptr;
   ViewCreation creation = recorded                          ? ViewCreation::Recorded

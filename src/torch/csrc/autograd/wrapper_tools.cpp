@@ -3,6 +3,7 @@
 #include <aten/ATen.h>
 #include <aten/EmptyTensor.h>
 #include <aten/TensorIterator.h>
+#include <aten/native/Sparse.h>
 
 namespace torch::autograd {
 
@@ -24,7 +25,35 @@ void check_out(const char* name, at::TensorList inputs) {
                               "_out that does not support it because it is an out= function");
 }
 
+std::string sparse_backend(const at::Tensor& tensor) {
+  if (!has_sparse(tensor)) return {};
+  return c10::detail::concatenate(tensor.is_sparse() ? "Sparse" : "SparseCsr", c10::device_type_name(tensor.device_type(), true));
+}
+
+std::string sparse_backend(at::TensorList tensors) {
+  for (const at::Tensor& tensor : tensors) {
+    if (has_sparse(tensor)) return sparse_backend(tensor);
+  }
+  return {};
+}
+
+std::string sparse_backend(const at::TensorOptions& options) {
+  if (!has_sparse(options)) return {};
+  return c10::detail::concatenate(options.layout() == c10::kSparse ? "Sparse" : "SparseCsr",
+                                  c10::device_type_name(options.device().type(), true));
+}
+
+void throw_not_for_sparse(const char* name, const std::string& backend) {
+  throw c10::NotImplementedError(c10::detail::concatenate("Could not run 'aten::", name, "' with arguments from the '", backend,
+                                                          "' backend: sparse tensors have no such operator. Call it with "
+                                                          "x.to_dense(), or on the values alone."));
+}
+
 void write_out(at::Tensor& out, const at::Tensor& result) {
+  if (has_sparse(out) || has_sparse(result)) {
+    at::native::write_sparse(out, result);
+    return;
+  }
   TORCH_CHECK(out.device() == result.device(), "Expected out tensor to be on device ", result.device(),
               ", but got a tensor on ", out.device());
   TORCH_CHECK(c10::can_cast(result.dtype(), out.dtype()), "result type ", result.dtype(),

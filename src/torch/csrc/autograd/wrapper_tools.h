@@ -21,6 +21,35 @@ inline bool any_tracked(const Inputs&... inputs) {
   return (is_tracked(inputs) || ...) && is_tracking();
 }
 
+inline bool has_sparse(const at::Tensor& tensor) { return tensor.defined() && tensor.impl()->sparse() != nullptr; }
+inline bool has_sparse(at::TensorList tensors) {
+  for (const at::Tensor& tensor : tensors) {
+    if (has_sparse(tensor)) return true;
+  }
+  return false;
+}
+inline bool has_sparse(const at::TensorOptions& options) { return options.layout() != c10::kStrided; }
+
+// Whether the function for sparse tensors is asked for: one of the inputs is sparse, or the result is to be.
+template <typename... Inputs>
+inline bool any_sparse(const Inputs&... inputs) {
+  return (has_sparse(inputs) || ...);
+}
+
+// "SparseCPU", "SparseCsrCPU"; empty for what is not sparse.
+TORCH_API std::string sparse_backend(const at::Tensor& tensor);
+TORCH_API std::string sparse_backend(at::TensorList tensors);
+TORCH_API std::string sparse_backend(const at::TensorOptions& options);
+[[noreturn]] TORCH_API void throw_not_for_sparse(const char* name, const std::string& backend);
+
+// Throws NotImplementedError, as PyTorch does for an operator that sparse tensors have not.
+template <typename... Inputs>
+[[noreturn]] C10_NOINLINE void refuse_sparse(const char* name, const Inputs&... inputs) {
+  std::string backend;
+  ((backend = backend.empty() ? sparse_backend(inputs) : backend), ...);
+  throw_not_for_sparse(name, backend);
+}
+
 inline c10::Device device_of(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.device() : c10::Device(c10::kCPU);
 }

@@ -121,6 +121,8 @@ class Arguments {
   c10::ScalarType dtype(size_t index) const;
   std::optional<c10::ScalarType> optional_dtype(size_t index) const;
   c10::Device device(size_t index) const;
+  c10::Layout layout(size_t index) const;
+  std::optional<c10::Layout> optional_layout(size_t index) const;
   std::optional<c10::Device> optional_device(size_t index) const;
   at::Generator generator(size_t index) const;
   c10::MemoryFormat memory_format(size_t index, c10::MemoryFormat otherwise) const {

@@ -226,6 +226,10 @@ at::Tensor tensor_from_buffer(PyObject* object, bool warn_read_only) {
 }
 
 PyObject* tensor_to_numpy(const at::Tensor& tensor, bool force) {
+  if (tensor.impl()->sparse()) {
+    raise(PyExc_TypeError, c10::detail::concatenate("can't convert ", tensor.layout(),
+                                                    " layout tensor to numpy. Use Tensor.to_dense() first."));
+  }
   at::Tensor local = tensor;
   if (force) {
     local = tensor.detach().cpu();

@@ -341,6 +341,12 @@ std::optional<c10::ScalarType> Arguments::optional_dtype(size_t index) const {
 
 c10::Device Arguments::device(size_t index) const { return to_device(values_[index]); }
 
+c10::Layout Arguments::layout(size_t index) const { return to_layout(values_[index]); }
+
+std::optional<c10::Layout> Arguments::optional_layout(size_t index) const {
+  return has(index) ? std::optional(layout(index)) : std::nullopt;
+}
+
 std::optional<c10::Device> Arguments::optional_device(size_t index) const {
   return has(index) ? std::optional(to_device(values_[index])) : std::nullopt;
 }
@@ -366,12 +372,7 @@ std::optional<c10::Device> Arguments::device_for_new() const {
 at::TensorOptions Arguments::options(size_t first, std::optional<c10::ScalarType> dtype) const {
   at::TensorOptions options;
   options.dtype_opt = has(first) ? optional_dtype(first) : dtype;
-  if (has(first + 1)) {
-    const char* layout = reinterpret_cast<LayoutObject*>(object(first + 1))->name;
-    if (std::strcmp(layout, "strided") != 0) {
-      raise(PyExc_NotImplementedError, std::string("there are no tensors of layout torch.") + layout + " here");
-    }
-  }
+  options.layout_opt = optional_layout(first + 1);
   options.device_opt = optional_device(first + 2);
   if (!options.device_opt) options.device_opt = device_for_new();
   options.pin_memory_flag = has(first + 3) && boolean(first + 3);

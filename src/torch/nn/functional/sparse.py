@@ -38,8 +38,10 @@ def _renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: fl
         weight[rows] = torch.where(norms > max_norm, found * (max_norm / (norms + 1e-7)), found)
 
 
-def _look_up(weight: Tensor, input: Tensor, padding_idx: int, by_frequency: bool) -> Tensor:
-    found = _torch.embedding(weight, input, padding_idx)
+def _look_up(weight: Tensor, input: Tensor, padding_idx: int, by_frequency: bool, sparse: bool) -> Tensor:
+    if sparse and by_frequency:
+        raise RuntimeError("embedding: scale_grad_by_freq not supported with sparse gradients")
+    found = _torch.embedding(weight, input, padding_idx, False, sparse)
     if not by_frequency:
         return found
     counts = torch.bincount(input.reshape(-1), minlength=weight.size(0))
@@ -59,7 +61,8 @@ def embedding(
 
     Indices are int64 or int32. Row `padding_idx` (negative: counted from the end) gets no gradient. max_norm: rows that
     are looked up are first scaled, in place, to a norm (of order norm_type) of at most this. scale_grad_by_freq: a
-    row's gradient is divided by how often it was looked up. `sparse` is taken, and the gradient is dense.
+    row's gradient is divided by how often it was looked up. sparse: the gradient of `weight` is a sparse tensor of the
+    rows that were looked up, for `optim.SparseAdam`, `SGD` and `Adagrad`.
 
     >>> embedding(torch.tensor([1, 0]), torch.tensor([[0.0, 1.0], [2.0, 3.0]]))
     tensor([[2., 3.],
@@ -72,7 +75,7 @@ def embedding(
         padding_idx %= rows
     if max_norm is not None:
         _renormalise(weight, input, max_norm, norm_type)
-    return _look_up(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq)
+    return _look_up(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq, sparse)
 
 
 def embedding_bag(
@@ -164,7 +167,7 @@ def embedding_bag(
         kept = input != padding_idx
         input, owners = input[kept], owners[kept]
         per_sample_weights = None if per_sample_weights is None else per_sample_weights[kept]
-    found = _look_up(weight, input, -1, scale_grad_by_freq)
+    found = _look_up(weight, input, -1, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
         found = found * per_sample_weights.unsqueeze(1)
     if mode == "max":

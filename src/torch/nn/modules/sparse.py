@@ -19,7 +19,7 @@ class Embedding(Module):
     Indices are int64 or int32 in [0, num_embeddings), IndexError otherwise. `weight` has the shape (num_embeddings,
     embedding_dim) and starts normal. Row `padding_idx` starts as zeros and gets no gradient. max_norm: rows that are
     looked up are first scaled to a norm (of order norm_type) of at most this. scale_grad_by_freq: a row's gradient is
-    divided by how often it was looked up. `sparse` is taken, and the gradient is dense.
+    divided by how often it was looked up. `sparse`: the gradient is a sparse tensor of the rows that were looked up.
 
     >>> torch.nn.Embedding(10, 3)(torch.tensor([[1, 2], [4, 5]])).shape
     torch.Size([2, 2, 3])
