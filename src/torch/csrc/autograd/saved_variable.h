@@ -73,6 +73,7 @@ class SavedVisitor {
   // What Python has no attribute for.
   void visit(const char*, const at::TensorOptions&) {}
   void visit(const char*, const c10::Device&) {}
+  void visit(const char*, c10::Layout) {}
   void visit(const char*, c10::ScalarType) {}
   void visit(const char*, const std::vector<std::vector<int64_t>>&) {}
 };
