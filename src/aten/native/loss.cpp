@@ -191,9 +191,11 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tens
                     ") is deprecated. Please ensure they have the same size.");
   check_loss_types(self, target, "binary_cross_entropy");
   if (self.is_cpu() && self.numel() > 0) {
-    const bool in_range =
-        at::all(at::logical_and(at::ge(self, Scalar(0)), at::le(self, Scalar(1)))).item<bool>();
-    TORCH_CHECK(in_range, "all elements of input should be between 0 and 1");
+    const auto is_probability = [](const Tensor& tensor) {
+      return at::all(at::logical_and(at::ge(tensor, Scalar(0)), at::le(tensor, Scalar(1)))).item<bool>();
+    };
+    TORCH_CHECK(is_probability(self), "all elements of input should be between 0 and 1");
+    TORCH_CHECK(is_probability(target), "all elements of target should be between 0 and 1");
   }
   // Logarithms are cut at -100, so that no probability of exactly 0 or 1 gives an infinite loss.
   const Tensor log_yes = at::clamp(at::log(self), Scalar(-100.0), std::nullopt);
@@ -245,10 +247,7 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, d
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
   TORCH_CHECK(self.is_floating_point() || target.is_floating_point(), "kl_div: Integral inputs not supported.");
   if (log_target) return reduce_loss(at::mul(at::exp(target), at::sub(target, self)), reduction);
-  const Tensor positive = at::gt(target, Scalar(0));  // 0 * log(0) is 0
-  const Tensor logarithm = at::log(at::where(positive, target, Scalar(1)));
-  const Tensor entropy = at::where(positive, at::mul(target, logarithm), Scalar(0));
-  return reduce_loss(at::sub(entropy, at::mul(target, self)), reduction);
+  return reduce_loss(at::sub(at::xlogy(target, target), at::mul(target, self)), reduction);
 }
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps, int64_t reduction) {

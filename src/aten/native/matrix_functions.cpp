@@ -327,6 +327,7 @@ Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
   TORCH_CHECK(self.dim() == other.dim(), "linalg.cross: inputs must have the same number of dimensions.");
+  TORCH_CHECK(self.dtype() == other.dtype(), "expected scalar type ", self.dtype(), " but found ", other.dtype());
   const int64_t along = wrap_dim(dim, self.dim());
   TORCH_CHECK(self.size(along) == 3 && other.size(along) == 3, "linalg.cross: inputs dimension ", dim, " must have length 3. Got ",
               self.size(along), " and ", other.size(along));

@@ -50,8 +50,8 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
   Tensor second = other;
   int64_t summed = 1;
   for (size_t i = 0; i < dims_self.size(); ++i) {
-    const int64_t a = wrap_dim(dims_self[i], self.dim());
-    const int64_t b = wrap_dim(dims_other[i], other.dim());
+    const int64_t a = wrap_dim(dims_self[i], self.dim(), /*wrap_scalar=*/false);
+    const int64_t b = wrap_dim(dims_other[i], other.dim(), /*wrap_scalar=*/false);
     TORCH_CHECK(!summed_self[a] && !summed_other[b], "dim ", summed_self[a] ? a : b,
                 " appears multiple times in the list of dims");
     const int64_t size = first.sizes()[a];

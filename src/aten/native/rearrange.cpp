@@ -250,6 +250,7 @@ std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
   for (const Tensor& tensor : tensors) {
     TORCH_CHECK(tensor.dim() <= 1,
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", tensor.dim(), "-D");
+    TORCH_CHECK(tensor.dtype() == tensors[0].dtype(), "meshgrid expects all tensors to have the same dtype");
     shape.push_back(tensor.numel());
   }
   // "xy" gives the first vector the second dimension, and the second one the first.

@@ -152,7 +152,9 @@ Tensor var_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased
 
 Tensor std(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction,
            bool keepdim) {
-  return at::sqrt(at::var(self, dim, correction, keepdim));
+  if (!c10::is_reduced_floating_type(self.dtype())) return at::sqrt(at::var(self, dim, correction, keepdim));
+  // A variance need not fit a half where its root does.
+  return at::sqrt(at::var(self.to(kFloat), dim, correction, keepdim)).to(self.dtype());
 }
 
 Tensor std_unbiased(const Tensor& self, bool unbiased) {

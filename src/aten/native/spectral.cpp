@@ -12,9 +12,9 @@ namespace at::native {
 namespace {
 
 bool is_upper(std::string_view uplo) {
-  TORCH_CHECK(!uplo.empty() && (uplo[0] == 'U' || uplo[0] == 'u' || uplo[0] == 'L' || uplo[0] == 'l'),
+  TORCH_CHECK(uplo == "U" || uplo == "u" || uplo == "L" || uplo == "l",
               "Expected UPLO argument to be 'L' or 'U', but got ", uplo);
-  return uplo[0] == 'U' || uplo[0] == 'u';
+  return uplo == "U" || uplo == "u";
 }
 
 TensorOptions real_options(const Tensor& self) { return self.options().dtype(c10::real_type(self.dtype())); }

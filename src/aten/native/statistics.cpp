@@ -518,7 +518,8 @@ namespace {
 // The areas between neighbouring samples along `dim`, each twice.
 Tensor double_areas(const Tensor& y, const Tensor& widths, int64_t dim) {
   const int64_t size = y.sizes()[dim];
-  const Tensor sums = at::narrow(y, dim, 1, size - 1) + at::narrow(y, dim, 0, size - 1);
+  const Tensor samples = c10::is_integral_type(y.dtype(), /*include_bool=*/false) ? y.to(kLong) : y;  // two may not fit uint8
+  const Tensor sums = at::narrow(samples, dim, 1, size - 1) + at::narrow(samples, dim, 0, size - 1);
   return widths.defined() ? at::mul(sums, widths) : sums;
 }
 

@@ -77,7 +77,7 @@ void register_exceptions(PyObject* module) {
   Py_INCREF(out_of_memory_error);
   checked(PyModule_AddObject(module, "OutOfMemoryError", out_of_memory_error));
   linalg_error = checked(PyErr_NewExceptionWithDoc(
-      "torch.linalg.LinAlgError", "Raised when a matrix is not what an algorithm needs: singular, not positive definite.",
+      "torch._C._LinAlgError", "Raised when a matrix is not what an algorithm needs: singular, not positive definite.",
       PyExc_RuntimeError, nullptr));
   Py_INCREF(linalg_error);
   checked(PyModule_AddObject(module, "_LinAlgError", linalg_error));
