@@ -228,6 +228,12 @@ SAME_TEXT = (
     "torch.zeros(4).gather(0,torch.zeros(1,dtype=torch.int64).expand(1<<62))",
     "torch.zeros(1).expand(1<<62).cumsum(0)",
     "torch.zeros(1).expand(1<<62).numpy().shape",
+    "torch.meshgrid(torch.ones(2),torch.ones(2,dtype=torch.int64),indexing='ij')",
+    "torch.linalg.eigh(torch.eye(2),UPLO='Upper')",
+    "torch.linalg.cross(torch.ones(3),torch.ones(3,dtype=torch.float64))",
+    "nn.functional.binary_cross_entropy(torch.tensor([0.5]),torch.tensor([2.]))",
+    "nn.functional.dropout(torch.ones(2),p=float('nan'))",
+    "torch.tensordot(torch.tensor(1.),torch.ones(2,1,2),dims=([0,1],[2,0]))",
 )
 # The same type with words of our own: PyTorch's text lists its overloads, or names what only it has.
 SAME_TYPE = (
