@@ -28,5 +28,5 @@ if command -v compute-sanitizer > /dev/null; then
       "${tests[@]}" -k "not out_of_range and not out_of_memory" tests/torch/test_cuda*.py || status=1
   done
 fi
-"$python" bench/cuda.py ${1:+--beside "$1"}
+"$python" bench/torch_cuda.py ${1:+--beside "$1"}
 exit "$status"

@@ -1,6 +1,6 @@
 """Measures a torch on a CUDA device, beside another one: products, memory, launches, training steps.
 
-    python bench/cuda.py [--beside PYTHON] [--small]
+    python bench/torch_cuda.py [--beside PYTHON] [--small]
 
 Uses the torch that this Python imports; PYTHON is one that imports another, PyTorch say. --small is for devices that
 are not there (`./slipway test emulation`): it shows that everything runs, and its figures mean nothing.
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
     Measure = tuple[str, str, Callable[[], object], float]
 
-torch: Any = import_module("torch")  # whichever this Python has
 
-
-def seconds(work: Callable[[], object], *, repeats: int) -> float:
+def seconds(torch: Any, work: Callable[[], object], *, repeats: int) -> float:
     """The time of one call, by events: the least of three series."""
     work()
     best = float("inf")
@@ -38,14 +36,14 @@ def seconds(work: Callable[[], object], *, repeats: int) -> float:
     return max(best, 1e-9)
 
 
-def products(size: int) -> Iterator[Measure]:
+def products(torch: Any, size: int) -> Iterator[Measure]:
     """Square matrices, in floating-point operations."""
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         a = torch.ones(size, size, device="cuda", dtype=dtype)
         yield f"product {size} {str(dtype)[6:]}", "TFLOP/s", partial(torch.mm, a, a), 2e-12 * size**3
 
 
-def traffic(count: int) -> Iterator[Measure]:
+def traffic(torch: Any, count: int) -> Iterator[Measure]:
     """What only moves memory, in bytes that have to be read and written."""
     x, y = (torch.ones(count, device="cuda") for _ in range(2))
     columns = x.view(-1, 1024).t()
@@ -64,7 +62,7 @@ def traffic(count: int) -> Iterator[Measure]:
         yield name, "GB/s", work, passes * 4e-9 * count
 
 
-def training(model: Any, inputs: Any, targets: Any) -> Callable[[], None]:
+def training(torch: Any, model: Any, inputs: Any, targets: Any) -> Callable[[], None]:
     """One step of Adam."""
     model, inputs, targets = model.cuda(), inputs.cuda(), targets.cuda()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
@@ -78,7 +76,7 @@ def training(model: Any, inputs: Any, targets: Any) -> Callable[[], None]:
     return step
 
 
-def steps(width: int) -> Iterator[Measure]:
+def steps(torch: Any, width: int) -> Iterator[Measure]:
     """A multilayer perceptron, a network of convolutions, and a transformer."""
     nn = torch.nn
     hidden = [layer for _ in range(2) for layer in (nn.Linear(width, width), nn.ReLU())]
@@ -95,20 +93,20 @@ def steps(width: int) -> Iterator[Measure]:
         ("convolutions", images, torch.ones(batch, 3, 32, 32), torch.arange(batch) % 10),
         ("transformer", transformer, text, text),
     ):
-        yield f"training step: {name}", "steps/s", training(model, inputs, targets), 1.0
+        yield f"training step: {name}", "steps/s", training(torch, model, inputs, targets), 1.0
 
 
-def measure(*, small: bool) -> dict[str, tuple[float, str]]:
+def measure(torch: Any, *, small: bool) -> dict[str, tuple[float, str]]:
     """Each figure and its unit."""
     one = torch.ones(1, device="cuda")
     measures = [
-        *products(32 if small else 4096),
-        *traffic(1 << (12 if small else 26)),
+        *products(torch, 32 if small else 4096),
+        *traffic(torch, 1 << (12 if small else 26)),
         ("launch", "launches/s", lambda: one.add_(1), 1.0),
-        *steps(16 if small else 512),
+        *steps(torch, 16 if small else 512),
     ]
     repeats = 1 if small else 20
-    return {name: (amount / seconds(work, repeats=repeats), unit) for name, unit, work, amount in measures}
+    return {name: (amount / seconds(torch, work, repeats=repeats), unit) for name, unit, work, amount in measures}
 
 
 def main() -> None:
@@ -118,7 +116,8 @@ def main() -> None:
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    found = measure(small=arguments.small)
+    torch = import_module("torch")  # whichever this Python has, and not before it has told its options
+    found = measure(torch, small=arguments.small)
     if arguments.json:
         print(json.dumps(found))
         return
