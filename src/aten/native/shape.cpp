@@ -215,7 +215,7 @@ Tensor stack(TensorList tensors, int64_t dim) {
     TORCH_CHECK(tensors[i].sizes() == sizes, "stack expects each tensor to be equal size, but got ", sizes,
                 " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
   }
-  if (!tensors[0].is_contiguous() && dim < tensors[0].dim()) {
+  if (tensors[0].layout() == c10::kStrided && !tensors[0].is_contiguous() && dim < tensors[0].dim()) {
     // Joined as what they are, images perhaps, whose layout the result keeps, and then told apart.
     DimVector shape(sizes);
     shape.insert(dim, static_cast<int64_t>(tensors.size()));

@@ -279,6 +279,8 @@ Tensor empty_sparse(IntArrayRef size, const TensorOptions& options, std::optiona
   return empty_sparse_like(size, static_cast<int64_t>(size.size()), options.layout(), options);
 }
 
+Tensor zeros_sparse(IntArrayRef size, const TensorOptions& options) { return native::empty_sparse(size, options, std::nullopt); }
+
 Tensor empty_like_sparse(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
   const TensorOptions filled = options.dtype(options.dtype_opt.value_or(self.dtype())).device(options.device_opt.value_or(self.device()));
   const Layout layout = options.layout_opt.value_or(self.layout());

@@ -14,7 +14,7 @@ _torch = _C._VariableFunctions
 
 
 def _check_probability(p: float) -> None:
-    if not 0.0 <= p <= 1.0:
+    if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
