@@ -340,13 +340,12 @@ class Face:
         return FunctionSchema(name, overload, tuple(arguments), returns)
 
     def _scalar_overload(self) -> str:
-        """`Scalar` for `Tensor`, `Scalar_mode` for `Tensor_mode`; with several numbers, `ScalarSelf`, `ScalarOther`."""
+        """`Scalar` for `Tensor`, `Scalar_mode` for `Tensor_mode`; `ScalarSelf` where the other stays a Tensor."""
+        kind = "Scalar"
+        if len(self.wrapped) < len(self.native.numbers):
+            kind += "".join(name.capitalize() for name in self.wrapped)
         overload = self.native.schema.overload
-        if len(self.native.numbers) > 1 and len(self.wrapped) < len(self.native.numbers):
-            return "Scalar" + "".join(name.capitalize() for name in self.wrapped)
-        if "Tensor" in overload:
-            return overload.replace("Tensor", "Scalar")
-        return "Scalar"
+        return overload.replace("Tensor", kind) if "Tensor" in overload else kind
 
 
 @dataclass(frozen=True)

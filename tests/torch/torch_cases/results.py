@@ -222,6 +222,21 @@ EXPRESSIONS = (
     "torch.std_mean(torch.tensor([-6e4,0.,6e4],dtype=torch.float16))[0]",
     "F.kl_div(torch.tensor([0.5,0.5,0.5]),torch.tensor([-1.,0.,2.]),reduction='none')",
     "torch.linalg.LinAlgError.__name__",
+    "torch.arange(6.).view(2,3)[range(2)]",
+    "torch.arange(6.).view(2,3)[0,range(2)]",
+    "torch.arange(6.).view(2,3)[range(0)]",
+    "torch.arange(6.).view(2,3)[[range(1),range(1)]]",
+    "torch.div(1.0,torch.tensor([2.,4.]))",
+    "torch.div(7,torch.tensor([2,3]),rounding_mode='floor')",
+    "torch.floor_divide(7,torch.tensor([2,3]))",
+    "torch.remainder(7,torch.tensor([2,3]))",
+    "torch.sub(1,torch.tensor([1,2],dtype=torch.int8),alpha=2)",
+    "torch.mul(2.5,torch.tensor([1,2]))",
+    "torch.add(1.0,torch.tensor([2.]),out=torch.empty(0))",
+    "torch.add(1j,torch.ones(2))",
+    "torch.add(1,2)",
+    "torch.true_divide(1,2)",
+    "torch.bitwise_and(1,torch.tensor([1,2]))",
 )
 
 

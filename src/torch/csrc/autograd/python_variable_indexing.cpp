@@ -19,9 +19,10 @@ namespace torch::python {
 
 namespace {
 
-// A list or tuple used as an index, and whatever NumPy gives us: data, not steps.
+// A sequence used as an index (a list, a range), and whatever NumPy gives us: data, not steps.
 bool is_index_data(PyObject* item) {
-  return PyList_Check(item) || PyTuple_Check(item) || (PyObject_CheckBuffer(item) && !is_integer(item));
+  if (PyUnicode_Check(item) || PyBytes_Check(item)) return false;
+  return PySequence_Check(item) || (PyObject_CheckBuffer(item) && !is_integer(item));
 }
 
 // x[[[0, 1], [1, 2]]] is x[[0, 1], [1, 2]]: old programs write a tuple as a list; a list of plain numbers is data.
@@ -70,8 +71,8 @@ Steps read_steps(PyObject* index) {
   for (PyObject*& item : steps.items) {
     if (is_tensor(item) || !is_index_data(item)) continue;
     at::Tensor tensor = tensor_from_data(item, std::nullopt, std::nullopt);
-    // An empty list has no type of its own: it selects nothing.
-    if (tensor.numel() == 0 && PyList_Check(item)) tensor = tensor.to(at::kLong);
+    // An empty sequence has no type of its own: it selects nothing.
+    if (tensor.numel() == 0 && !PyObject_CheckBuffer(item)) tensor = tensor.to(at::kLong);
     steps.owners.push_back(Object::steal(wrap(std::move(tensor))));
     item = steps.owners.back().get();
   }
