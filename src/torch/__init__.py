@@ -119,6 +119,7 @@ if TYPE_CHECKING:
         return_types as return_types,
         serialization as serialization,
         signal as signal,
+        sparse as sparse,
         special as special,
         storage as storage,
         testing as testing,
@@ -320,6 +321,16 @@ if TYPE_CHECKING:
     from torch.serialization import (
         load as load,
         save as save,
+    )
+    from torch.sparse._making import (
+        dsmm as dsmm,
+        hsmm as hsmm,
+        saddmm as saddmm,
+        sparse_compressed_tensor as sparse_compressed_tensor,
+        sparse_coo_tensor as sparse_coo_tensor,
+        sparse_csc_tensor as sparse_csc_tensor,
+        sparse_csr_tensor as sparse_csr_tensor,
+        spmm as spmm,
     )
     from torch.storage import (
         Storage as Storage,

@@ -234,8 +234,6 @@ EXPRESSIONS = (
     "torch.mul(2.5,torch.tensor([1,2]))",
     "torch.add(1.0,torch.tensor([2.]),out=torch.empty(0))",
     "torch.add(1j,torch.ones(2))",
-    "torch.add(1,2)",
-    "torch.true_divide(1,2)",
     "torch.bitwise_and(1,torch.tensor([1,2]))",
 )
 
