@@ -52,7 +52,7 @@ def test_example(name: str) -> None:
 @pytest.mark.parametrize(
     ("function", "parts"),
     [
-        (torch.add, ["Tensor or Number input, Tensor or Number other, *, Number alpha=1", "Shapes broadcast", ">>> torch.add("]),
+        (torch.add, ["Tensor or Number input, Tensor or Number other", "Shapes broadcast", ">>> torch.add("]),
         (torch.Tensor.add, ["add(Tensor or Number other", "The sum `input + alpha * other`"]),
         (torch.Tensor.add_, ["Does what `add` does in place", "The sum `input + alpha * other`"]),
         (torch.absolute, ["absolute(Tensor input", "The same as `abs`."]),
