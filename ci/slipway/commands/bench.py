@@ -2,9 +2,9 @@
 
     slipway bench                                     what there is
     slipway bench render --repeat 5                   what follows the name is the measurement's own
-    slipway bench torch_add --reference PYTHON        beside another torch, that of this interpreter
+    slipway bench vs_pytorch --peer PYTHON            beside another torch, that of this interpreter
 
-They print figures and assert nothing. `torch_*` run in dist/env, all others in slipway's own environment.
+They print figures and assert nothing. Those of torch run in dist/env, all others in slipway's own environment.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if arguments.name not in found:
         raise UsageError(f"there is no measurement `{arguments.name}`", hint=f"there is {', '.join(found)}")
     python = Path(sys.executable)
-    if arguments.name.startswith("torch_"):
+    if "torch" in arguments.name:
         python = Workspace.of_checkout(arguments.dist).environment / "bin" / "python"
         if not python.exists():
             raise HostError("there is no torch to measure", where=str(python), hint="`./slipway ship` installs it")

@@ -25,19 +25,22 @@ def run(*words: str) -> int:
 def test_the_list_has_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> None:
     assert run() == 0
     lines = capsys.readouterr().out.splitlines()[2:]
-    programs = {path.stem for path in (require_checkout() / "bench").glob("*.py")} - {"compare"}
+    programs = {path.stem for path in (require_checkout() / "bench").glob("*.py")} - {
+        "vs_pytorch_cases",
+        "vs_pytorch_models",
+    }
     assert {line.split()[0] for line in lines} == programs
     assert all(line.rstrip().endswith(".") for line in lines)
 
 
 def test_a_name_that_is_none() -> None:
-    with pytest.raises(UsageError, match="there is no measurement `compare`"):
-        run("compare")
+    with pytest.raises(UsageError, match="there is no measurement `vs_pytorch_models`"):
+        run("vs_pytorch_models")
 
 
 def test_torch_must_have_been_shipped(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="there is no torch to measure"):
-        run("--dist", str(tmp_path), "torch_add")
+        run("--dist", str(tmp_path), "vs_pytorch")
 
 
 def test_the_caller_learns_of_failure(tmp_path: Path) -> None:
