@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import _C
 from torch._overridable import overridable
+from torch.autograd import backward as _backward
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,9 +133,7 @@ class Tensor(_C.TensorBase):
         inputs: Tensor | Sequence[Tensor] | None = None,
     ) -> None:
         """Adds the gradient of this tensor with respect to the graph's leaves (or `inputs`) to their `.grad`."""
-        from torch import autograd
-
-        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     @overridable
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch import _C
 from torch.autograd import _callbacks
 from torch.autograd.grad_mode import (
     enable_grad,
@@ -53,35 +54,23 @@ def __getattr__(name: str) -> Any:
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, _C.TensorBase):
+        return (value,)
     if hasattr(value, "output_nr") and isinstance(value, tuple):  # a GradientEdge
         return (value,)
     return tuple(value) if isinstance(value, (tuple, list)) or hasattr(value, "__next__") else (value,)
 
 
-def _gradients(
-    outputs: tuple[Any, ...], gradients: tuple[Tensor | None, ...], is_batched: bool = False
-) -> tuple[Tensor | None, ...]:
-    """Checks the gradients handed in; a missing one is 1 for a scalar output and an error otherwise."""
-    import torch
-
+def _check_gradients(outputs: tuple[Any, ...], gradients: tuple[Tensor | None, ...], is_batched: bool = False) -> None:
+    """Checks the gradients handed in; what is missing is made, or refused, by the engine."""
     if len(gradients) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
-    result: list[Tensor | None] = []
     for number, (output, gradient) in enumerate(zip(outputs, gradients, strict=True)):
-        if isinstance(output, tuple):  # a GradientEdge: the engine knows its shape
-            pass
-        elif gradient is None:
-            if output.requires_grad:
-                if output.numel() != 1:
-                    raise RuntimeError("grad can be implicitly created only for scalar outputs")
-                if not output.is_floating_point():
-                    raise RuntimeError(
-                        f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
-                    )
-                gradient = torch.ones_like(output)
-        elif not isinstance(gradient, torch.Tensor):
+        if gradient is None or isinstance(output, tuple):  # a GradientEdge: the engine knows its shape
+            continue
+        if not isinstance(gradient, _C.TensorBase):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-        elif is_batched and gradient.shape[1:] != output.shape:
+        if is_batched and gradient.shape[1:] != output.shape:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                 "dimension. "
@@ -92,13 +81,11 @@ def _gradients(
                 f"consider "
                 "using vmap."
             )
-        elif not is_batched and gradient.shape != output.shape:
+        if not is_batched and gradient.shape != output.shape:
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{number}] has a shape of {gradient.shape} and output[{number}] has a "
                 f"shape of {output.shape}."
             )
-        result.append(gradient)
-    return tuple(result)
 
 
 def backward(
@@ -120,8 +107,8 @@ def backward(
     if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
     outputs = _as_tuple(tensors)
-    given = (None,) * len(outputs) if grad_tensors is None else _as_tuple(grad_tensors)
-    gradients = _gradients(outputs, given)
+    gradients = (None,) * len(outputs) if grad_tensors is None else _as_tuple(grad_tensors)
+    _check_gradients(outputs, gradients)
     keep = create_graph if retain_graph is None else retain_graph
     _callbacks.run(outputs, gradients, keep, create_graph, wanted, True, True)
 
@@ -155,8 +142,8 @@ def grad(
     if not wanted:
         raise ValueError("grad requires non-empty inputs.")
     results = _as_tuple(outputs)
-    given = (None,) * len(results) if grad_outputs is None else _as_tuple(grad_outputs)
-    gradients = _gradients(results, given, is_grads_batched)
+    gradients = (None,) * len(results) if grad_outputs is None else _as_tuple(grad_outputs)
+    _check_gradients(results, gradients, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
     allowed = materialize_grads if allow_unused is None else allow_unused
     if is_grads_batched:

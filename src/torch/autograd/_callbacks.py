@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _thread import _local
+from _thread import get_ident
 
 from torch import _C
 
@@ -11,31 +11,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-
-class _Passes(_local):
-    """The passes of this thread, one in the other, each with what waits for its end."""
-
-    def __init__(self) -> None:
-        self.waiting: list[list[Callable[[], None]]] = []
-
-
-_passes = _Passes()
+# What waits, by thread and pass. Passes are numbered upwards, so that an inner one's number is above the outer one's.
+_waiting: dict[tuple[int, int], list[Callable[[], None]]] = {}
 
 
 def run(*arguments: Any) -> Any:
     """The engine's pass, then what was queued while it ran."""
-    _passes.waiting.append([])
     try:
         answer = _C._run_backward(*arguments)
-        for callback in _passes.waiting[-1]:
+    except BaseException:
+        _take_ended()
+        raise
+    if _waiting:
+        for callback in _take_ended():
             callback()
-        return answer
-    finally:
-        _passes.waiting.pop()
+    return answer
 
 
 def queue(callback: Callable[[], None]) -> None:
     """Calls `callback()` at the end of the pass that runs."""
-    if not _passes.waiting:
+    number = _C._current_graph_task_id()
+    if number < 0:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    _passes.waiting[-1].append(callback)
+    _waiting.setdefault((get_ident(), number), []).append(callback)
+
+
+def _take_ended() -> list[Callable[[], None]]:
+    """What waits for passes of this thread that run no longer."""
+    thread, running = get_ident(), _C._current_graph_task_id()
+    ended = [key for key in tuple(_waiting) if key[0] == thread and key[1] > running]
+    return [callback for key in ended for callback in _waiting.pop(key)]

@@ -10,6 +10,8 @@
 #include <aten/native/cpu/PhasedImage.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/direct_convolution.h>
+#include <aten/native/cpu/gathered_convolution.h>
+#include <aten/native/cpu/gathered_products.h>
 
 #include <memory>
 #include <type_traits>
@@ -108,6 +110,12 @@ void add_partial_sums(T* out, const T* partial, int64_t chunks, int64_t size) {
 
 int64_t grain_for(int64_t work, int64_t tasks) {
   return std::max<int64_t>(1, kSerialWork / std::max<int64_t>(work / std::max<int64_t>(tasks, 1), 1));
+}
+
+// Whether a group has enough channels of results to fill vectors with them; else vectors are filled with neighbouring places.
+template <typename T>
+bool is_gathered(int64_t channels) {
+  return channels > panel_columns<T>() / 2;
 }
 
 // ---------------------------------------------------------------- directly
@@ -273,6 +281,7 @@ void convolve_by_products(const Geometry& g, T* out, const T* input, const T* we
 template <typename T>
 void convolve(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
+    if (is_gathered<T>(g.window_channels)) return convolve_gathered(g, false, out, input, weight, bias);
     if (!g.is_pointwise()) return convolve_directly(g, out, input, weight, bias);
   }
   convolve_by_products(g, out, input, weight, bias);
@@ -318,6 +327,9 @@ void scatter_by_products(const Geometry& g, T* out, const T* input, const T* wei
 // A transposed convolution with stride 1 is an ordinary one with the kernel turned round.
 template <typename T>
 void convolve_transposed(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (is_gathered<T>(g.image_channels)) return convolve_transposed_gathered(g, false, out, input, weight, bias);
+  }
   if (g.has_stride() || !std::is_floating_point_v<T>) return scatter_by_products(g, out, input, weight, bias);
   Geometry turned = g;
   std::swap(turned.image, turned.windows);
@@ -350,6 +362,7 @@ void weight_gradient(const Geometry& g, T* out, const T* grad, const T* input) {
     return;
   }
   if constexpr (std::is_floating_point_v<T>) {
+    if (is_gathered<T>(g.window_channels)) return weight_gradient_gathered(g, false, out, grad, input);
     // Short lines of windows would leave the vectors mostly to the zeros between them.
     if (!g.is_pointwise() && g.windows[2] >= kShortLine) return weight_gradient_directly(g, out, grad, input);
   }

@@ -1,5 +1,5 @@
-// Compiled once per instruction set. Four outputs by two vectors are kept in registers: every vector that is loaded serves
-// four outputs, and every weight two vectors.
+// Compiled once per instruction set. Four outputs by two or four vectors are kept in registers: every vector that is loaded
+// serves four outputs, and every weight all vectors.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/direct_convolution.cpp"
@@ -15,74 +15,40 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Vectors of a block that are in registers together; with four outputs 21 registers of 32, or 13 of 16.
 template <typename T>
-HWY_ATTR void four_outputs(const T* data, const int64_t* offsets, int64_t taps, const T* weights, const T* start,
-                           T* result) {
-  const hn::CappedTag<T, kDirectBlock<T> / 2> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const T* w0 = weights;
-  const T* w1 = w0 + taps;
-  const T* w2 = w1 + taps;
-  const T* w3 = w2 + taps;
-  for (int64_t i = 0; i < kDirectBlock<T>; i += 2 * lanes, data += 2 * lanes, result += 2 * lanes) {
-    auto a0 = hn::Set(d, start ? start[0] : T(0));
-    auto b0 = a0;
-    auto a1 = hn::Set(d, start ? start[1] : T(0));
-    auto b1 = a1;
-    auto a2 = hn::Set(d, start ? start[2] : T(0));
-    auto b2 = a2;
-    auto a3 = hn::Set(d, start ? start[3] : T(0));
-    auto b3 = a3;
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const T* place = data + offsets[tap];
-      const auto a = hn::LoadU(d, place);
-      const auto b = hn::LoadU(d, place + lanes);
-      auto weight = hn::Set(d, w0[tap]);
-      a0 = hn::MulAdd(a, weight, a0);
-      b0 = hn::MulAdd(b, weight, b0);
-      weight = hn::Set(d, w1[tap]);
-      a1 = hn::MulAdd(a, weight, a1);
-      b1 = hn::MulAdd(b, weight, b1);
-      weight = hn::Set(d, w2[tap]);
-      a2 = hn::MulAdd(a, weight, a2);
-      b2 = hn::MulAdd(b, weight, b2);
-      weight = hn::Set(d, w3[tap]);
-      a3 = hn::MulAdd(a, weight, a3);
-      b3 = hn::MulAdd(b, weight, b3);
-    }
-    hn::StoreU(a0, d, result);
-    hn::StoreU(b0, d, result + lanes);
-    hn::StoreU(a1, d, result + kDirectBlock<T>);
-    hn::StoreU(b1, d, result + kDirectBlock<T> + lanes);
-    hn::StoreU(a2, d, result + 2 * kDirectBlock<T>);
-    hn::StoreU(b2, d, result + 2 * kDirectBlock<T> + lanes);
-    hn::StoreU(a3, d, result + 3 * kDirectBlock<T>);
-    hn::StoreU(b3, d, result + 3 * kDirectBlock<T> + lanes);
-  }
-}
+constexpr int kVectors = hn::MaxLanes(hn::ScalableTag<float>()) == 16 ? 4 : 2;
 
-template <typename T>
-HWY_ATTR void one_output(const T* data, const int64_t* offsets, int64_t taps, const T* weights, const T* start,
-                         T* result) {
-  const hn::CappedTag<T, kDirectBlock<T> / 4> d;
+template <int Outs, int Vectors, typename T>
+HWY_ATTR void some_outputs(const T* data, const int64_t* offsets, int64_t taps, const T* weights, const T* start, T* result) {
+  const hn::CappedTag<T, kDirectBlock<T> / Vectors> d;
+  using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < kDirectBlock<T>; i += 4 * lanes, data += 4 * lanes, result += 4 * lanes) {
-    auto sum0 = hn::Set(d, start ? *start : T(0));
-    auto sum1 = sum0;
-    auto sum2 = sum0;
-    auto sum3 = sum0;
+  for (int64_t i = 0; i < kDirectBlock<T>; i += Vectors * lanes, data += Vectors * lanes, result += Vectors * lanes) {
+    V sums[Outs][Vectors];
+#pragma GCC unroll 4
+    for (int out = 0; out < Outs; ++out) {
+      const V first = hn::Set(d, start ? start[out] : T(0));
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) sums[out][v] = first;
+    }
     for (int64_t tap = 0; tap < taps; ++tap) {
       const T* place = data + offsets[tap];
-      const auto weight = hn::Set(d, weights[tap]);
-      sum0 = hn::MulAdd(hn::LoadU(d, place), weight, sum0);
-      sum1 = hn::MulAdd(hn::LoadU(d, place + lanes), weight, sum1);
-      sum2 = hn::MulAdd(hn::LoadU(d, place + 2 * lanes), weight, sum2);
-      sum3 = hn::MulAdd(hn::LoadU(d, place + 3 * lanes), weight, sum3);
+      V values[Vectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) values[v] = hn::LoadU(d, place + v * lanes);
+#pragma GCC unroll 4
+      for (int out = 0; out < Outs; ++out) {
+        const V weight = hn::Set(d, weights[out * taps + tap]);
+#pragma GCC unroll 4
+        for (int v = 0; v < Vectors; ++v) sums[out][v] = hn::MulAdd(values[v], weight, sums[out][v]);
+      }
     }
-    hn::StoreU(sum0, d, result);
-    hn::StoreU(sum1, d, result + lanes);
-    hn::StoreU(sum2, d, result + 2 * lanes);
-    hn::StoreU(sum3, d, result + 3 * lanes);
+#pragma GCC unroll 4
+    for (int out = 0; out < Outs; ++out) {
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) hn::StoreU(sums[out][v], d, result + out * kDirectBlock<T> + v * lanes);
+    }
   }
 }
 
@@ -91,12 +57,12 @@ HWY_ATTR void all_outputs(const T* data, const int64_t* offsets, int64_t taps, c
                           int64_t outs, T* result) {
   int64_t out = 0;
   for (; out + 4 <= outs; out += 4) {
-    four_outputs(data, offsets, taps, weights + out * taps, start ? start + out : nullptr,
-                 result + out * kDirectBlock<T>);
+    some_outputs<4, kVectors<T>>(data, offsets, taps, weights + out * taps, start ? start + out : nullptr,
+                                 result + out * kDirectBlock<T>);
   }
   for (; out < outs; ++out) {
-    one_output(data, offsets, taps, weights + out * taps, start ? start + out : nullptr,
-               result + out * kDirectBlock<T>);
+    some_outputs<1, 4>(data, offsets, taps, weights + out * taps, start ? start + out : nullptr,
+                       result + out * kDirectBlock<T>);
   }
 }
 

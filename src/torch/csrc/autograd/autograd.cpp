@@ -13,6 +13,8 @@ namespace {
 at::Tensor starting_gradient(const at::Tensor& output, const at::Tensor& given, size_t index) {
   if (!given.defined()) {
     TORCH_CHECK(output.numel() == 1, "grad can be implicitly created only for scalar outputs");
+    TORCH_CHECK(c10::is_floating_type(output.dtype()), "grad can be implicitly created only for real scalar outputs but got ",
+                "torch.", c10::dtype_name(output.dtype()));
     return at::ones_like(output);
   }
   TORCH_CHECK(given.sizes() == output.sizes(), "Mismatch in shape: grad_output[", index,

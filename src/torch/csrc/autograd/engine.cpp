@@ -8,10 +8,8 @@
 #include <torch/csrc/autograd/input_buffer.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <atomic>
-#include <queue>
-#include <unordered_map>
-#include <unordered_set>
 
 namespace torch::autograd {
 
@@ -33,22 +31,74 @@ class GraphRoot final : public Node {
   variable_list grads_;
 };
 
-struct Ready {
-  std::shared_ptr<Node> node;
-  InputBuffer inputs;
-};
-struct RunsLater {
-  bool operator()(const Ready& left, const Ready& right) const {
-    return left.node->sequence_nr() < right.node->sequence_nr();
-  }
-};
-
 // What a task knows of a node.
 struct NodeState {
-  int64_t waits_for = 0;                              // gradients that are still to come
-  bool leads_to_target = false;                       // it has to run
+  std::shared_ptr<Node> node;
   std::vector<std::pair<uint32_t, size_t>> captures;  // input -> number of the target
-  std::unique_ptr<InputBuffer> inputs;
+  InputBuffer inputs{0};
+  int64_t waits_for = 0;         // gradients that are still to come
+  bool has_inputs = false;       // one came
+  bool leads_to_target = false;  // it has to run
+  bool was_seen = false;
+};
+
+// The states by their nodes' addresses. Small graphs are run most often: a table of a few entries needs no memory of its own.
+class NodeStates {
+ public:
+  NodeStates() { states_.reserve(kFirst / 2); }
+  uint32_t index_of(const std::shared_ptr<Node>& node) {
+    size_t slot = slot_of(node.get());
+    if (table()[slot].node == nullptr) {
+      if (2 * states_.size() >= mask_ + 1) {
+        grow();
+        slot = slot_of(node.get());
+      }
+      table()[slot] = {node.get(), static_cast<uint32_t>(states_.size())};
+      states_.emplace_back().node = node;
+    }
+    return table()[slot].index;
+  }
+  const NodeState* find(const Node& node) const {
+    const Entry& entry = table()[slot_of(&node)];
+    return entry.node == nullptr ? nullptr : &states_[entry.index];
+  }
+  NodeState& operator[](uint32_t index) { return states_[index]; }
+
+ private:
+  struct Entry {
+    const Node* node;
+    uint32_t index;
+  };
+  static constexpr size_t kFirst = 32;
+
+  Entry* table() { return large_.empty() ? first_ : large_.data(); }
+  const Entry* table() const { return large_.empty() ? first_ : large_.data(); }
+  // That of the node, or the free one where it belongs.
+  size_t slot_of(const Node* node) const {
+    size_t slot = (reinterpret_cast<uintptr_t>(node) >> 4) * 0x9E3779B97F4A7C15U >> 32 & mask_;
+    while (table()[slot].node != nullptr && table()[slot].node != node) slot = (slot + 1) & mask_;
+    return slot;
+  }
+  void grow() {
+    mask_ = 4 * (mask_ + 1) - 1;
+    large_.assign(mask_ + 1, Entry{});
+    for (uint32_t index = 0; index < states_.size(); ++index) {
+      const Node* node = states_[index].node.get();
+      large_[slot_of(node)] = {node, index};
+    }
+  }
+
+  Entry first_[kFirst] = {};
+  std::vector<Entry> large_;
+  size_t mask_ = kFirst - 1;
+  std::vector<NodeState> states_;
+};
+
+// A node that has all its gradients; of several, the one that was made last runs first.
+struct Ready {
+  uint64_t sequence_nr;
+  uint32_t state;
+  bool operator<(const Ready& other) const { return sequence_nr < other.sequence_nr; }
 };
 
 class GraphTask {
@@ -60,17 +110,17 @@ class GraphTask {
 
   variable_list run(const std::shared_ptr<Node>& root, const edge_list& targets);
   bool is_selective() const { return selective_; }
-  bool will_run(const Node& node) const { return selective_ ? is_asked_for(node) : states_.count(&node) != 0; }
+  bool will_run(const Node& node) const { return selective_ ? is_asked_for(node) : states_.find(node) != nullptr; }
   int64_t number() const { return number_; }
   bool is_asked_for(const Node& node) const {
-    const auto state = states_.find(&node);
-    return state != states_.end() && (state->second.leads_to_target || !state->second.captures.empty());
+    const NodeState* state = states_.find(node);
+    return state != nullptr && (state->leads_to_target || !state->captures.empty());
   }
 
  private:
   void count_dependencies(const std::shared_ptr<Node>& root);
   void mark_targets(const std::shared_ptr<Node>& root, const edge_list& targets);
-  void evaluate(Ready ready);
+  void evaluate(uint32_t index);
   void send(const Edge& edge, at::Tensor gradient);
 
   BackwardOptions options_;
@@ -78,8 +128,8 @@ class GraphTask {
   int64_t number_ = next_number_++;
   inline static std::atomic<int64_t> next_number_{0};
   variable_list captured_;
-  std::unordered_map<const Node*, NodeState> states_;
-  std::priority_queue<Ready, std::vector<Ready>, RunsLater> ready_;
+  NodeStates states_;
+  std::vector<Ready> ready_;  // a heap
 };
 
 thread_local GraphTask* current_task = nullptr;
@@ -98,15 +148,12 @@ class TaskScope {
 
 void GraphTask::count_dependencies(const std::shared_ptr<Node>& root) {
   std::vector<const Node*> stack{root.get()};
-  std::unordered_set<const Node*> seen{root.get()};
-  states_[root.get()];
+  states_.index_of(root);
   while (!stack.empty()) {
     const Node* node = stack.back();
     stack.pop_back();
     for (const Edge& edge : node->next_edges()) {
-      if (!edge.is_valid()) continue;
-      states_[edge.function.get()].waits_for += 1;
-      if (seen.insert(edge.function.get()).second) stack.push_back(edge.function.get());
+      if (edge.is_valid() && states_[states_.index_of(edge.function)].waits_for++ == 0) stack.push_back(edge.function.get());
     }
   }
 }
@@ -114,7 +161,7 @@ void GraphTask::count_dependencies(const std::shared_ptr<Node>& root) {
 void GraphTask::mark_targets(const std::shared_ptr<Node>& root, const edge_list& targets) {
   for (size_t index = 0; index < targets.size(); ++index) {
     if (!targets[index].is_valid()) continue;
-    NodeState& state = states_[targets[index].function.get()];
+    NodeState& state = states_[states_.index_of(targets[index].function)];
     if (options_.accumulate && targets[index].function->leaf().defined()) {
       state.leads_to_target = true;
     } else {
@@ -123,22 +170,24 @@ void GraphTask::mark_targets(const std::shared_ptr<Node>& root, const edge_list&
   }
   // Depth first; a node is judged when all behind it are.
   struct Frame {
-    const Node* node;
+    uint32_t state;
     size_t next;
   };
-  std::vector<Frame> stack{{root.get(), 0}};
-  std::unordered_set<const Node*> seen{root.get()};
+  std::vector<Frame> stack{{states_.index_of(root), 0}};
   while (!stack.empty()) {
     Frame& frame = stack.back();
-    const edge_list& edges = frame.node->next_edges();
+    NodeState& state = states_[frame.state];
+    const edge_list& edges = state.node->next_edges();
     if (frame.next < edges.size()) {
-      const Node* next = edges[frame.next++].function.get();
-      if (next != nullptr && seen.insert(next).second) stack.push_back({next, 0});
+      const Edge& edge = edges[frame.next++];
+      if (!edge.is_valid()) continue;
+      const uint32_t next = states_.index_of(edge.function);
+      if (!std::exchange(states_[next].was_seen, true)) stack.push_back({next, 0});
       continue;
     }
-    bool leads = states_[frame.node].leads_to_target;
-    for (const Edge& edge : edges) leads = leads || (edge.is_valid() && is_asked_for(*edge.function));
-    states_[frame.node].leads_to_target = leads;
+    for (const Edge& edge : edges) {
+      state.leads_to_target = state.leads_to_target || (edge.is_valid() && is_asked_for(*edge.function));
+    }
     stack.pop_back();
   }
 }
@@ -235,12 +284,14 @@ void check_outputs(const Node& node, variable_list& outputs) {
   }
 }
 
-void GraphTask::evaluate(Ready ready) {
-  Node& node = *ready.node;
-  variable_list inputs = ready.inputs.take();
+void GraphTask::evaluate(uint32_t index) {
+  // A node may be the last that holds tensors; it goes when it has run.
+  const std::shared_ptr<Node> keeper = states_[index].node;
+  Node& node = *keeper;
+  variable_list inputs = states_[index].inputs.take();
   run_tensor_hooks(node, inputs);
   if (selective_) {
-    const NodeState& state = states_[&node];
+    const NodeState& state = states_[index];
     for (const auto& [input_nr, target] : state.captures) captured_[target] = inputs[input_nr];
     if (!state.leads_to_target) return;
   } else if (!options_.accumulate && node.leaf().defined()) {
@@ -254,19 +305,22 @@ void GraphTask::evaluate(Ready ready) {
   for (const auto& [number, hook] : post_hooks) outputs = hook(std::move(outputs), kept);
   check_outputs(node, outputs);
   if (nan_check) check_for_nan(node, outputs);
-  for (size_t index = 0; index < node.num_outputs(); ++index)
-    send(node.next_edge(index), std::move(outputs[index]));
+  for (size_t output = 0; output < node.num_outputs(); ++output) send(node.next_edge(output), std::move(outputs[output]));
 }
 
 void GraphTask::send(const Edge& edge, at::Tensor gradient) {
   if (!edge.is_valid()) return;
-  NodeState& state = states_[edge.function.get()];
+  const uint32_t index = states_.index_of(edge.function);
+  NodeState& state = states_[index];
   const bool wanted = !selective_ || state.leads_to_target || !state.captures.empty();
   if (wanted) {
-    if (!state.inputs) state.inputs = std::make_unique<InputBuffer>(edge.function->num_inputs());
-    state.inputs->add(edge.input_nr, std::move(gradient));
+    if (!std::exchange(state.has_inputs, true)) state.inputs = InputBuffer(edge.function->num_inputs());
+    state.inputs.add(edge.input_nr, std::move(gradient));
   }
-  if (--state.waits_for == 0 && wanted) ready_.push(Ready{edge.function, std::move(*state.inputs)});
+  if (--state.waits_for == 0 && wanted) {
+    ready_.push_back({edge.function->sequence_nr(), index});
+    std::push_heap(ready_.begin(), ready_.end());
+  }
 }
 
 variable_list GraphTask::run(const std::shared_ptr<Node>& root, const edge_list& targets) {
@@ -274,20 +328,19 @@ variable_list GraphTask::run(const std::shared_ptr<Node>& root, const edge_list&
   if (selective_) mark_targets(root, targets);
   const TaskScope scope(this);
   const c10::AutoGradMode mode(options_.create_graph);
-  ready_.push(Ready{root, InputBuffer(0)});
+  ready_.push_back({root->sequence_nr(), states_.index_of(root)});
   while (!ready_.empty()) {
-    // The queue is ordered by node alone, so its top may be emptied before it goes.
-    Ready next = std::move(const_cast<Ready&>(ready_.top()));
-    ready_.pop();
+    std::pop_heap(ready_.begin(), ready_.end());
+    const uint32_t next = ready_.back().state;
+    ready_.pop_back();
     if (C10_LIKELY(!anomaly_mode)) {
-      evaluate(std::move(next));
+      evaluate(next);
       continue;
     }
-    const std::shared_ptr<Node> node = next.node;
     try {
-      evaluate(std::move(next));
+      evaluate(next);
     } catch (...) {
-      warn_of(*node);
+      warn_of(*states_[next].node);
       throw;
     }
   }

@@ -1,0 +1,326 @@
+#include <aten/native/cpu/gathered_convolution.h>
+
+#include <aten/Parallel.h>
+#include <aten/native/cpu/GatherPlan.h>
+#include <aten/native/cpu/gathered_products.h>
+
+#include <memory>
+
+namespace at::native::cpu {
+
+namespace {
+
+using Geometry = ConvolutionGeometry;
+
+constexpr int64_t kBlockResults = 192;        // whose sums are computed together: a multiple of any panel_rows()
+constexpr int64_t kBlockDepth = 384;          // lines of a panel that stay in the first cache
+constexpr int64_t kBlockRows = 96;            // of a weight's gradient, for one task
+constexpr int64_t kGradientPlaces = 2048;     // places of windows, of one image or several, that a pass over the weight is worth
+constexpr int64_t kTransposedColumns = 64;    // that are written at a time, so that they stay in the first cache
+constexpr int64_t kSerialWork = 1 << 17;      // multiplications that waking threads does not pay for
+
+template <typename T>
+std::unique_ptr<T[]> scratch(int64_t count) {
+  return std::unique_ptr<T[]>(new T[static_cast<size_t>(count)]);  // not initialised
+}
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t grain_for(int64_t work, int64_t tasks) {
+  return std::max<int64_t>(1, kSerialWork / std::max<int64_t>(work / std::max<int64_t>(tasks, 1), 1));
+}
+
+// Of a weight, where element (result channel, line of a panel) of a group lies.
+struct WeightLayout {
+  int64_t group, result, source;  // elements from a group, a result's channel, a source's channel to the next
+  int64_t results, sources;       // channels of a group
+};
+
+// One panel of `columns` columns: line k holds from[j * step + places[k]] for the columns j.
+template <typename T>
+void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<int64_t>& places, T* panel) {
+  const int64_t width = panel_columns<T>();
+  const auto depth = static_cast<int64_t>(places.size());
+  if (columns < width) std::fill_n(panel, depth * width, T(0));
+  for (int64_t first = 0; first < depth;) {
+    int64_t run = 1;
+    while (first + run < depth && run < kTransposedColumns && places[first + run] == places[first] + run) ++run;
+    transpose_matrix(from + places[first], step, columns, run, panel + first * width, width);
+    first += run;
+  }
+}
+
+// One phase of a convolution, with its part of the weight in panels.
+template <typename T>
+struct PreparedPhase {
+  GatherPhase phase;
+  std::vector<int64_t> depths;
+  std::unique_ptr<T[]> panels;
+
+  PreparedPhase(GatherPhase given, const GatherPlan& plan, const WeightLayout& layout, int64_t groups, const T* weight)
+      : phase(std::move(given)) {
+    std::vector<int64_t> places;
+    const auto add = [&](int64_t channel, const GatherPhase::Tap& tap) {
+      depths.push_back(channel * plan.layout().channel + tap.distance);
+      places.push_back(channel * layout.source + tap.place);
+    };
+    if (plan.channels_last()) {  // in the order in which elements lie
+      for (const auto& tap : phase.taps) {
+        for (int64_t channel = 0; channel < layout.sources; ++channel) add(channel, tap);
+      }
+    } else {
+      for (int64_t channel = 0; channel < layout.sources; ++channel) {
+        for (const auto& tap : phase.taps) add(channel, tap);
+      }
+    }
+    const int64_t width = panel_columns<T>();
+    const int64_t count = divide_up(layout.results, width);
+    const int64_t size = depth() * width;
+    panels = scratch<T>(groups * count * size);
+    parallel_for(0, groups * count, grain_for(groups * count * size, groups * count), [&](int64_t begin, int64_t end) {
+      for (int64_t panel = begin; panel < end; ++panel) {
+        const int64_t first = panel % count * width;
+        write_panel(weight + panel / count * layout.group + first * layout.result, layout.result,
+                    std::min(width, layout.results - first), places, panels.get() + panel * size);
+      }
+    });
+  }
+  int64_t depth() const { return static_cast<int64_t>(depths.size()); }
+};
+
+// Where results go: channel c of a group's results at c * layout.channel + the phase's writes.
+struct ResultLayout {
+  ImageLayout image;
+  bool channels_last;
+  bool in_order;  // results next to each other in a phase are so in memory
+};
+
+template <typename T>
+void write_results(const T* sums, int64_t count, int64_t columns, const int64_t* writes, const ResultLayout& layout, T* out) {
+  const int64_t width = panel_columns<T>();
+  if (layout.channels_last) {
+    for (int64_t i = 0; i < count; ++i) std::copy_n(sums + i * width, columns, out + writes[i]);
+  } else if (layout.in_order) {
+    transpose_matrix(sums, width, count, columns, out + writes[0], layout.image.channel);
+  } else {
+    for (int64_t j = 0; j < columns; ++j) {
+      T* channel = out + j * layout.image.channel;
+      for (int64_t i = 0; i < count; ++i) channel[writes[i]] = sums[i * width + j];
+    }
+  }
+}
+
+// Results [first, last) of a phase, for one image and one group; `sums` has room for a block of all panels.
+template <typename T>
+void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t last, const T* data, const T* panels, int64_t channels,
+                     const T* bias, const ResultLayout& layout, T* sums, T* out) {
+  const int64_t width = panel_columns<T>();
+  const int64_t depth = prepared.depth();
+  const int64_t chunks = std::max<int64_t>(1, divide_up(depth, kBlockDepth));
+  for (int64_t block = first; block < last; block += kBlockResults) {
+    const int64_t count = std::min(kBlockResults, last - block);
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      const int64_t begin = chunk * depth / chunks;
+      const int64_t end = (chunk + 1) * depth / chunks;
+      for (int64_t channel = 0; channel < channels; channel += width) {
+        const int64_t columns = std::min(width, channels - channel);
+        T* to = sums + (chunks > 1 ? channel * kBlockResults : 0);
+        if (chunk == 0) {
+          std::fill_n(to, count * width, T(0));
+          for (int64_t i = 0; bias && i < count; ++i) std::copy_n(bias + channel, columns, to + i * width);
+        }
+        add_gathered_product(data, prepared.phase.reads.data() + block, count, prepared.depths.data() + begin, end - begin,
+                             panels + channel * depth + begin * width, columns, to);
+        if (chunk == chunks - 1) {
+          write_results(to, count, columns, prepared.phase.writes.data() + block, layout, out + channel * layout.image.channel);
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_t, 3>& result_size, const WeightLayout& layout, T* out,
+              const T* input, int64_t image_elements, const T* weight, const T* bias) {
+  const int64_t result_channels = g.groups * layout.results;
+  const ResultLayout results{ImageLayout::of(result_size, result_channels, plan.channels_last()), plan.channels_last(),
+                             plan.axis(0).phases.size() * plan.axis(1).phases.size() * plan.axis(2).phases.size() == 1};
+  std::vector<PreparedPhase<T>> phases;
+  int64_t work = 0;
+  for (const auto& z : plan.axis(0).phases) {
+    for (const auto& y : plan.axis(1).phases) {
+      for (const auto& x : plan.axis(2).phases) {
+        phases.emplace_back(GatherPhase(plan, z, y, x, g.kernel, results.image), plan, layout, g.groups, weight);
+        work += static_cast<int64_t>(phases.back().phase.reads.size()) * std::max<int64_t>(phases.back().depth(), 1);
+      }
+    }
+  }
+  const int64_t threads = get_num_threads();
+  work *= g.batch * result_channels;
+  // An image for each task; where images are too few for the threads, a part of its results, and all frames are made first.
+  const bool few = work > kSerialWork && (g.batch < threads || (g.batch < 4 * threads && g.batch % threads != 0));
+  const int64_t parts = few ? threads : 1;
+  const int64_t frame = plan.has_frame() ? plan.frame_elements() : 0;
+  const int64_t source_channels = g.groups * layout.sources;
+  const auto frames = scratch<T>(few ? g.batch * frame : 0);
+  if (few && plan.has_frame()) {
+    const int64_t count = plan.channels_last() ? 1 : source_channels;
+    parallel_for(0, g.batch * count, grain_for(g.batch * frame, g.batch * count), [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t image = task / count;
+        plan.write_frame(input + image * image_elements, frames.get() + image * frame, task % count, task % count + 1);
+      }
+    });
+  }
+  const int64_t width = panel_columns<T>();
+  const int64_t panel_count = divide_up(layout.results, width);
+  parallel_for(0, g.batch * parts, grain_for(work, g.batch * parts), [&](int64_t begin, int64_t end) {
+    const auto own_frame = scratch<T>(few ? 0 : frame);
+    const auto sums = scratch<T>(kBlockResults * panel_count * width);
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t image = task / parts;
+      const int64_t part = task % parts;
+      const T* data = input + image * image_elements;
+      if (few && plan.has_frame()) {
+        data = frames.get() + image * frame;
+      } else if (plan.has_frame()) {
+        plan.write_frame(data, own_frame.get(), 0, source_channels);
+        data = own_frame.get();
+      }
+      for (const PreparedPhase<T>& prepared : phases) {
+        const auto count = static_cast<int64_t>(prepared.phase.reads.size());
+        const int64_t share = divide_up(divide_up(count, parts), panel_rows<T>()) * panel_rows<T>();
+        const int64_t first = std::min(count, part * share);
+        const int64_t last = part == parts - 1 ? count : std::min(count, first + share);
+        for (int64_t group = 0; group < g.groups; ++group) {
+          const int64_t channel = group * layout.results;
+          compute_results(prepared, first, last, data + group * layout.sources * plan.layout().channel,
+                          prepared.panels.get() + group * panel_count * width * prepared.depth(), layout.results,
+                          bias ? bias + channel : nullptr, results, sums.get(),
+                          out + image * result_channels * result_size[0] * result_size[1] * result_size[2] +
+                              channel * results.image.channel);
+        }
+      }
+    }
+  });
+}
+
+GatherPlan ordinary_plan(const Geometry& g, bool channels_last) {
+  const auto axis = [&](int dim) {
+    return AxisPlan::ordinary(g.kernel[dim], g.windows[dim], g.stride[dim], g.padding[dim], g.dilation[dim]);
+  };
+  return GatherPlan({axis(0), axis(1), axis(2)}, g.image, g.groups * g.image_channels, channels_last);
+}
+
+}  // namespace
+
+template <typename T>
+void convolve_gathered(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
+  const int64_t rows = g.rows();
+  const WeightLayout layout{g.window_channels * rows, rows, g.kernel_elements(), g.window_channels, g.image_channels};
+  run_plan(g, ordinary_plan(g, channels_last), g.windows, layout, out, input, g.groups * g.image_channels * g.image_elements(), weight,
+           bias);
+}
+
+template <typename T>
+void convolve_transposed_gathered(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
+  const auto axis = [&](int dim) {
+    return AxisPlan::transposed(g.kernel[dim], g.image[dim], g.stride[dim], g.padding[dim], g.dilation[dim]);
+  };
+  const GatherPlan plan({axis(0), axis(1), axis(2)}, g.windows, g.groups * g.window_channels, channels_last);
+  const WeightLayout layout{g.window_channels * g.rows(), g.kernel_elements(), g.rows(), g.image_channels, g.window_channels};
+  run_plan(g, plan, g.image, layout, out, input, g.groups * g.window_channels * g.window_count(), weight, bias);
+}
+
+template <typename T>
+void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, const T* grad, const T* input) {
+  const GatherPlan plan = ordinary_plan(g, channels_last);
+  const int64_t windows = g.window_count();
+  const int64_t results = g.groups * g.window_channels;
+  const int64_t sources = g.groups * g.image_channels;
+  const GatherPhase phase(plan, plan.axis(0).phases[0], plan.axis(1).phases[0], plan.axis(2).phases[0], g.kernel,
+                          ImageLayout::of(g.windows, results, channels_last));
+  std::vector<int64_t> rows;  // of the gradient: a source's channel, and a place in the kernel
+  for (int64_t channel = 0; channel < g.image_channels; ++channel) {
+    for (const auto& tap : phase.taps) rows.push_back(channel * plan.layout().channel + tap.distance);
+  }
+  const auto row_count = static_cast<int64_t>(rows.size());
+  const int64_t images = std::clamp<int64_t>(kGradientPlaces / windows, 1, g.batch);  // in one pass
+  const int64_t step = plan.has_frame() ? plan.frame_elements() : sources * g.image_elements();
+  std::vector<int64_t> depths;
+  for (int64_t image = 0; image < images; ++image) {
+    for (const int64_t place : phase.reads) depths.push_back(image * step + place);
+  }
+  const int64_t width = panel_columns<T>();
+  const int64_t panel_count = divide_up(g.window_channels, width);
+  const int64_t line_count = images * windows;  // of a panel of slopes
+  const auto slopes = scratch<T>(g.groups * panel_count * line_count * width);
+  const auto frames = scratch<T>(plan.has_frame() ? images * step : 0);
+  const auto sums = scratch<T>(g.groups * panel_count * row_count * width);
+  std::fill_n(sums.get(), g.groups * panel_count * row_count * width, T(0));
+  for (int64_t first = 0; first < g.batch; first += images) {
+    const int64_t count = std::min(images, g.batch - first);
+    const int64_t lines = count * windows;
+    const int64_t copied = count * (sources * g.image_elements() + results * windows);
+    parallel_for(0, count, grain_for(copied, count), [&](int64_t begin, int64_t end) {
+      for (int64_t image = begin; image < end && plan.has_frame(); ++image) {
+        plan.write_frame(input + (first + image) * sources * g.image_elements(), frames.get() + image * step, 0, sources);
+      }
+    });
+    const int64_t pieces = g.groups * panel_count * count;
+    parallel_for(0, pieces, grain_for(copied, pieces), [&](int64_t begin, int64_t end) {
+      for (int64_t piece = begin; piece < end; ++piece) {
+        const int64_t image = piece % count;
+        const int64_t panel = piece / count;
+        const int64_t channel = panel % panel_count * width;
+        const int64_t columns = std::min(width, g.window_channels - channel);
+        const int64_t place = (panel / panel_count) * g.window_channels + channel;
+        const T* from = grad + (first + image) * results * windows;
+        T* to = slopes.get() + (panel * line_count + image * windows) * width;
+        if (columns < width) std::fill_n(to, windows * width, T(0));
+        if (channels_last) {
+          for (int64_t i = 0; i < windows; ++i) std::copy_n(from + i * results + place, columns, to + i * width);
+        } else {
+          for (int64_t i = 0; i < windows; i += kTransposedColumns) {
+            transpose_matrix(from + place * windows + i, windows, columns, std::min(kTransposedColumns, windows - i), to + i * width,
+                             width);
+          }
+        }
+      }
+    });
+    const int64_t blocks = divide_up(row_count, kBlockRows);
+    const int64_t tasks = g.groups * panel_count * blocks;
+    const T* data = plan.has_frame() ? frames.get() : input + first * step;
+    parallel_for(0, tasks, grain_for(lines * row_count * results, tasks), [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t panel = task / blocks;
+        const int64_t group = panel / panel_count;
+        const int64_t row = task % blocks * kBlockRows;
+        const int64_t chunks = divide_up(lines, kBlockDepth);
+        for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+          const int64_t start = chunk * lines / chunks;
+          add_gathered_product(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
+                               std::min(kBlockRows, row_count - row), depths.data() + start, (chunk + 1) * lines / chunks - start,
+                               slopes.get() + (panel * line_count + start) * width,
+                               std::min(width, g.window_channels - panel % panel_count * width),
+                               sums.get() + (panel * row_count + row) * width);
+        }
+      }
+    });
+  }
+  for (int64_t panel = 0; panel < g.groups * panel_count; ++panel) {
+    const int64_t channel = panel % panel_count * width;
+    transpose_matrix(sums.get() + panel * row_count * width, width, row_count, std::min(width, g.window_channels - channel),
+                     out + (panel / panel_count * g.window_channels + channel) * row_count, row_count);
+  }
+}
+
+#define TORCH_INSTANTIATE(T)                                                                                           \
+  template void convolve_gathered(const Geometry&, bool, T*, const T*, const T*, const T*);                            \
+  template void convolve_transposed_gathered(const Geometry&, bool, T*, const T*, const T*, const T*);                 \
+  template void weight_gradient_gathered(const Geometry&, bool, T*, const T*, const T*);
+TORCH_INSTANTIATE(float)
+TORCH_INSTANTIATE(double)
+#undef TORCH_INSTANTIATE
+
+}  // namespace at::native::cpu

@@ -1,0 +1,21 @@
+#pragma once
+// Convolutions of floating images as products of gathered windows and panels of the weight: no matrix of windows is written.
+
+#include <aten/native/cpu/ConvolutionGeometry.h>
+
+namespace at::native::cpu {
+
+// Images and results lie both with their channels last, or both row-major. `bias` may be null.
+template <typename T>
+void convolve_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* input, const T* weight, const T* bias);
+
+// The geometry's image is the result, and its windows are the input.
+template <typename T>
+void convolve_transposed_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* input, const T* weight,
+                                  const T* bias);
+
+// out: row-major.
+template <typename T>
+void weight_gradient_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* grad, const T* input);
+
+}  // namespace at::native::cpu

@@ -1,0 +1,188 @@
+// Compiled once per instruction set. A tile of rows by two vectors is kept in registers: each vector of the panel that is
+// loaded serves all rows, and each element of the gathered matrix two vectors.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/gathered_products.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/gathered_products.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <typename T>
+constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+// Two sums a row, two vectors of the panel and one element: 27 registers of 32, or 15 of 16.
+constexpr int kRows = kLanes<float> == 16 ? 12 : 6;
+constexpr int kFewRows = kRows / 3;  // the rest of the rows
+
+template <int Rows, int Vectors, typename T>
+HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths, int64_t depth, const T* panel, T* sums) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr int64_t kLine = 2 * kLanes<T>;
+  V totals[Rows][Vectors];
+  const T* starts[Rows];
+#pragma GCC unroll 12
+  for (int row = 0; row < Rows; ++row) {
+    starts[row] = data + rows[row];
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) totals[row][v] = hn::LoadU(d, sums + row * kLine + v * kLanes<T>);
+  }
+  for (int64_t k = 0; k < depth; ++k, panel += kLine) {
+    const int64_t place = depths[k];
+    V line[Vectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) line[v] = hn::LoadU(d, panel + v * kLanes<T>);
+#pragma GCC unroll 12
+    for (int row = 0; row < Rows; ++row) {
+      const V element = hn::Set(d, starts[row][place]);
+#pragma GCC unroll 2
+      for (int v = 0; v < Vectors; ++v) totals[row][v] = hn::MulAdd(element, line[v], totals[row][v]);
+    }
+  }
+#pragma GCC unroll 12
+  for (int row = 0; row < Rows; ++row) {
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) hn::StoreU(totals[row][v], d, sums + row * kLine + v * kLanes<T>);
+  }
+}
+
+template <int Vectors, typename T>
+HWY_ATTR void add_tiles(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, const T* panel,
+                        T* sums) {
+  constexpr int64_t kLine = 2 * kLanes<T>;
+  int64_t row = 0;
+  for (; row + kRows <= count; row += kRows) {
+    add_tile<kRows, Vectors>(data, rows + row, depths, depth, panel, sums + row * kLine);
+  }
+  for (; row + kFewRows <= count; row += kFewRows) {
+    add_tile<kFewRows, Vectors>(data, rows + row, depths, depth, panel, sums + row * kLine);
+  }
+  for (; row < count; ++row) add_tile<1, Vectors>(data, rows + row, depths, depth, panel, sums + row * kLine);
+}
+
+template <typename T>
+HWY_ATTR void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, const T* panel,
+                          int64_t columns, T* sums) {
+  if (columns <= kLanes<T>) {
+    add_tiles<1>(data, rows, count, depths, depth, panel, sums);
+  } else {
+    add_tiles<2>(data, rows, count, depths, depth, panel, sums);
+  }
+}
+
+void add_product_float(const float* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                       const float* panel, int64_t columns, float* sums) {
+  add_product(data, rows, count, depths, depth, panel, columns, sums);
+}
+void add_product_double(const double* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                        const double* panel, int64_t columns, double* sums) {
+  add_product(data, rows, count, depths, depth, panel, columns, sums);
+}
+
+template <typename T>
+HWY_ATTR void transpose_some(const T* from, int64_t from_step, int64_t rows, int64_t columns, T* to, int64_t to_step) {
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) to[j * to_step + i] = from[i * from_step + j];
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to, int64_t to_step) {
+  transpose_some(from, from_step, rows, columns, to, to_step);
+}
+#else
+// Squares of four: what is written in one go at a place stays in one line of the cache, however far the lines are apart.
+HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to, int64_t to_step) {
+  const hn::CappedTag<float, 4> d;
+  const hn::Repartition<double, decltype(d)> pairs;
+  const int64_t whole = columns / 4 * 4;
+  int64_t i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    const float* line = from + i * from_step;
+    for (int64_t j = 0; j < whole; j += 4) {
+      const auto a = hn::LoadU(d, line + j);
+      const auto b = hn::LoadU(d, line + from_step + j);
+      const auto c = hn::LoadU(d, line + 2 * from_step + j);
+      const auto e = hn::LoadU(d, line + 3 * from_step + j);
+      const auto ab = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
+      const auto ab_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
+      const auto ce = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
+      const auto ce_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
+      float* target = to + j * to_step + i;
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab, ce)), d, target);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab, ce)), d, target + to_step);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab_upper, ce_upper)), d, target + 2 * to_step);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab_upper, ce_upper)), d, target + 3 * to_step);
+    }
+    transpose_some(line + whole, from_step, 4, columns - whole, to + whole * to_step + i, to_step);
+  }
+  transpose_some(from + i * from_step, from_step, rows - i, columns, to + i, to_step);
+}
+#endif
+void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to, int64_t to_step) {
+  transpose_some(from, from_step, rows, columns, to, to_step);
+}
+
+int64_t tile_rows() { return kRows; }
+int64_t lanes_float() { return kLanes<float>; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(add_product_float);
+HWY_EXPORT(add_product_double);
+HWY_EXPORT(transpose_floats);
+HWY_EXPORT(transpose_doubles);
+HWY_EXPORT(tile_rows);
+HWY_EXPORT(lanes_float);
+
+template <>
+int64_t panel_columns<float>() {
+  return 2 * HWY_DYNAMIC_DISPATCH(lanes_float)();
+}
+template <>
+int64_t panel_columns<double>() {
+  return HWY_DYNAMIC_DISPATCH(lanes_float)();
+}
+template <>
+int64_t panel_rows<float>() {
+  return HWY_DYNAMIC_DISPATCH(tile_rows)();
+}
+template <>
+int64_t panel_rows<double>() {
+  return HWY_DYNAMIC_DISPATCH(tile_rows)();
+}
+
+template <>
+void add_gathered_product(const float* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                          const float* panel, int64_t columns, float* sums) {
+  HWY_DYNAMIC_DISPATCH(add_product_float)(data, rows, count, depths, depth, panel, columns, sums);
+}
+template <>
+void add_gathered_product(const double* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                          const double* panel, int64_t columns, double* sums) {
+  HWY_DYNAMIC_DISPATCH(add_product_double)(data, rows, count, depths, depth, panel, columns, sums);
+}
+
+template <>
+void transpose_matrix(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to, int64_t to_step) {
+  HWY_DYNAMIC_DISPATCH(transpose_floats)(from, from_step, rows, columns, to, to_step);
+}
+template <>
+void transpose_matrix(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to, int64_t to_step) {
+  HWY_DYNAMIC_DISPATCH(transpose_doubles)(from, from_step, rows, columns, to, to_step);
+}
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE

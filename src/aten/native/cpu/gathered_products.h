@@ -1,0 +1,28 @@
+#pragma once
+// Matrix products whose left matrix is gathered while it is read, and never written: element (i, k) is
+// data[rows[i] + depths[k]]. Windows of an image are such a matrix, and so is any matrix with strides.
+//
+// The right matrix comes in panels, and the sums lie in panels: as many columns next to each other as two vectors hold.
+
+#include <cstdint>
+
+namespace at::native::cpu {
+
+// Columns of a panel, on this machine.
+template <typename T>
+int64_t panel_columns();
+// Rows whose sums are kept in registers: a count of rows that is a multiple of it wastes nothing.
+template <typename T>
+int64_t panel_rows();
+
+// sums[i][j] += sum over k in [0, depth) of data[rows[i] + depths[k]] * panel[k][j], for i in [0, count) and j in [0, columns).
+// Lines of `panel` and `sums` are panel_columns() elements long; those behind `columns` are written, too.
+template <typename T>
+void add_gathered_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                          const T* panel, int64_t columns, T* sums);
+
+// to[j * to_step + i] = from[i * from_step + j], for i in [0, rows) and j in [0, columns).
+template <typename T>
+void transpose_matrix(const T* from, int64_t from_step, int64_t rows, int64_t columns, T* to, int64_t to_step);
+
+}  // namespace at::native::cpu
