@@ -46,6 +46,7 @@ LATE = frozenset(
         "slipway.recipe.finish",
         "slipway.recipe.render",
         "slipway.recipe.templates",
+        "slipway.recipe.v1",
         "slipway.report.jobs_page",
         "slipway.report.jobs_report",
         "slipway.report.page",

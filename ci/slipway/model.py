@@ -18,6 +18,12 @@ Variant = Mapping[str, str]
 """One value per variant key, as strings (``12.4`` in YAML counts as ``"12.4"``)."""
 
 
+META_NAME = "meta.yaml"
+"""A recipe in conda-build's dialect."""
+
+V1_NAME = "recipe.yaml"
+"""A recipe in rattler-build's format, which is called v1."""
+
 RECIPE_SETTINGS = "slipway.yaml"
 """What a recipe says to slipway alone, beside its meta.yaml; conda-build does not know this file."""
 
@@ -149,6 +155,8 @@ class RenderedOutput:
         staging: the top level's own build, where it comes before this one: the output lists files and takes them from
             it, or has a script that goes on where the top level's ends. It is no package that anybody else sees.
         solved_from: `key` as long as nothing is solved, which jobs of CI are called by.
+        v1: of a recipe.yaml, what rattler-build rendered: requirements with pins, tests and all that the fields above
+            do not say.
     """
 
     name: str
@@ -173,6 +181,12 @@ class RenderedOutput:
     listing: Mapping[str, Any] = field(default_factory=dict)
     staging: RenderedOutput | None = None
     solved_from: str = ""
+    v1: Mapping[str, Any] | None = None
+
+    @property
+    def recipe_path(self) -> Path:
+        """The file that it was rendered from."""
+        return self.recipe_dir / (META_NAME if self.v1 is None else V1_NAME)
 
     @property
     def takes_files(self) -> bool:

@@ -14,6 +14,7 @@ from slipway.base.errors import VariantError
 from slipway.bootstrap.pins import EMBEDDED, embedded_pins
 from slipway.recipe import load_config, load_recipe, load_recipe_settings, render_matrix, surrounding_configs
 from slipway.recipe.choose import describe_asked, variant_of
+from slipway.recipe.loader import find_recipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -169,7 +170,7 @@ class Request:
         if not matrix.outputs:
             raise VariantError(
                 f"the recipe skips every variant on {self.platform}",
-                where=str(self.recipe / "meta.yaml"),
+                where=str(find_recipe(self.recipe)),
                 hint="see `build/skip`; `slipway plan DIR --matrix --platform SUBDIR` lists those of other platforms",
             )
         matrix.select(self.asked, titles)

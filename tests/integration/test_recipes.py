@@ -69,6 +69,21 @@ def test_a_library_and_its_binding_with_pins_between_them(slipway: Slipway, tmp_
     assert len([path for path in installs(dist, binding) if path.endswith(".so")]) == 1
 
 
+def test_recipe_yaml_with_a_staging_output(slipway: Slipway, tmp_path: Path) -> None:
+    dist, recipe = tmp_path / "dist", RECIPES / "v1_library"
+    shipped = succeed(slipway("ship", recipe, "--dist", dist))
+    assert shipped.count("top level compiled, whose files its outputs take\n") == 1, "it is compiled once"
+    records = index(dist) | index(dist, "noarch")
+    library, program = records["libeditdistance"], records["editdistance"]
+    assert installs(dist, library) == {"lib/libeditdistance.so.1", "lib/libeditdistance.so.1.4.2"}
+    assert f"libeditdistance ==1.4.2 {library['build']}" in program["depends"]
+    assert any(spec.startswith("libgcc") for spec in library["depends"]), "run_exports of what it was compiled with"
+    assert installs(dist, records["editdistance-words"]) == {"share/words"}
+    states = [row["state"] for row in json.loads(succeed(slipway("plan", recipe, "--dist", dist, "--json")))]
+    assert states == ["up to date"] * 3
+    succeed(slipway("rebuild", "editdistance", "--recipe", recipe, "--dist", dist))
+
+
 def test_c_library_with_split_outputs(slipway: Slipway, tmp_path: Path) -> None:
     dist, recipe = tmp_path / "dist", RECIPES / "c_library"
     shipped = succeed(slipway("ship", recipe, "--dist", dist))

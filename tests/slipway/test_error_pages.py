@@ -48,6 +48,11 @@ class Tools:
         if channel is not None:
             finalize(request, outputs, (channel,))
 
+    def render_v1(self, text: str) -> None:
+        """Render a recipe.yaml."""
+        (self.folder / "recipe.yaml").write_text(text, encoding="utf-8")
+        self.parse(str(self.folder), "--channel", "x").matching()
+
     def solve(self, requirement: str) -> None:
         """Solve a recipe that asks for `requirement` in its host section, on line 6."""
         channel = write_channel(self.folder / "channel").url
@@ -92,6 +97,10 @@ CASES: dict[str, tuple[Callable[[Tools], object], str]] = {
     "licence-file-missing": (
         lambda tools: tools.build(about={"license": "MIT", "license_file": "COPYING"}),
         "license_file: COPYING.*meta.yaml",
+    ),
+    "recipe-yaml": (
+        lambda tools: tools.render_v1(f"{HEAD}build:\n  skp: true\n"),
+        r"unknown field 'skp'.*recipe\.yaml:5",
     ),
     "unknown-licence": (lambda tools: tools.render(f"{HEAD}about:\n  license: MITT\n"), r"MITT.*meta\.yaml:5"),
     "unknown-selector-name": (

@@ -15,11 +15,11 @@ from slipway.base.platform import LINUX_64, find_platform, this_platform, usable
 from slipway.bootstrap.pins import EMBEDDED
 from slipway.commands._configurations import add_configuration_arguments, variants_of
 from slipway.engines.engine import Isolation
-from slipway.model import RECIPE_SETTINGS
+from slipway.model import META_NAME, RECIPE_SETTINGS, V1_NAME
 from slipway.pipeline import bundle as bundles
 from slipway.recipe import load_recipe_settings
 from slipway.recipe.choose import WITHOUT
-from slipway.recipe.loader import META_NAME, find_meta
+from slipway.recipe.loader import find_recipe
 from slipway.request import DEFAULT_RECIPE, Request
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
     """
     named = getattr(arguments, "platform", None)
     return Request(
-        recipe=find_meta(arguments.recipe or DEFAULT_RECIPE).resolve().parent,
+        recipe=find_recipe(arguments.recipe or DEFAULT_RECIPE).resolve().parent,
         platform=this_platform() if named is None else find_platform(named),
         workspace=Workspace.of_checkout(arguments.dist),
         asked=asked_variant(arguments),
@@ -167,7 +167,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
 
 def words_of(arguments: argparse.Namespace) -> list[str]:
     """The command line that makes `request_of` answer the same in another process; without ``--dist``."""
-    words = [str(find_meta(arguments.recipe or DEFAULT_RECIPE).resolve().parent)]
+    words = [str(find_recipe(arguments.recipe or DEFAULT_RECIPE).resolve().parent)]
     for key, value in asked_variant(arguments).items():
         words += ["--variant", f"{key}={value}"]
     for channel in arguments.channel or ():
@@ -187,9 +187,9 @@ def _find_recipe(words: Sequence[str]) -> Path:
     """The folder of the recipe that a command line names: the short names of variant keys are declared there."""
     for word in words:
         path = Path(word)
-        if not word.startswith("-") and (path / META_NAME).is_file():
+        if not word.startswith("-") and any((path / name).is_file() for name in (META_NAME, V1_NAME)):
             return path
-        if path.name == META_NAME and path.is_file():
+        if path.name in (META_NAME, V1_NAME) and path.is_file():
             return path.parent
     return DEFAULT_RECIPE
 

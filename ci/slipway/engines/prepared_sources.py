@@ -7,7 +7,6 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from slipway.base.errors import RecipeError
-from slipway.recipe.loader import META_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +39,7 @@ def check_licence_files(output: RenderedOutput, recipe: Path, sources: Sequence[
             continue
         raise RecipeError(
             f"`license_file: {name}` of `{output.name}` is in no source and not beside meta.yaml",
-            where=str(output.recipe_dir / META_NAME), code="licence-file-missing",
+            where=str(output.recipe_path), code="licence-file-missing",
             hint="name it as it is called in the source, or put the text beside meta.yaml",
         )  # fmt: skip
 

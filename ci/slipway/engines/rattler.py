@@ -42,10 +42,11 @@ from slipway.engines.prepared_sources import check_licence_files, explain_patch
 from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.engines.staging import SUFFIX, Staged, as_package, find_built, staged
 from slipway.engines.worker_lines import PHASE_MARK
-from slipway.model import RECIPE_SETTINGS
+from slipway.model import META_NAME, RECIPE_SETTINGS, V1_NAME
 from slipway.observe.build import BuildObserver
 from slipway.recipe import load_recipe_settings
 from slipway.recipe.defaults import target_of
+from slipway.recipe.outputs import required_by_tests
 from slipway.source.leaves_out import reads_of
 from slipway.source.patches import check_patch_links
 from slipway.source.tree import read_tree
@@ -190,7 +191,7 @@ class _Build:
         """Write recipe, sources and script; returns the v1 recipe."""
         output, folder = self.output, self.place / "recipe"
         read_tree(output.recipe_dir).copy_to(folder)  # what the digest covers, and nothing beside it
-        for name in ("recipe.yaml", "meta.yaml"):  # kept under another name: the engine's own is what it reads
+        for name in (V1_NAME, META_NAME):  # kept under another name: the engine's own is what it reads
             if (folder / name).exists():
                 (folder / name).rename(folder / f"{name}.in")
         sources = [
@@ -234,7 +235,7 @@ class _Build:
         progress.enter(Phase.TEST)
         built = Channel(self.place / "built")
         built.publish([(self.output.subdir, package)])
-        specs = [spec for test in tests for spec in test["requirements"]["run"]]
+        specs = list(required_by_tests(tests))
         tested = f"{self.output.name} =={self.output.version} {self.output.build_string}"
         self.locked.add_test(specs, tested, built.url)
         temporary = self.place / "test"  # rattler-build makes the environment among temporary files
@@ -416,7 +417,7 @@ def _v1_source(
         entry["use_gitignore"] = False
     else:
         snapshot = folder / f"source-{index}"
-        fetch.put(source, snapshot, where=str(output.recipe_dir / "meta.yaml"), environ=environ)
+        fetch.put(source, snapshot, where=str(output.recipe_path), environ=environ)
         entry["path"] = (PurePosixPath("..") / snapshot.name).as_posix()
         entry["use_gitignore"] = False
     if source.folder:

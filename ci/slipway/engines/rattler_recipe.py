@@ -6,6 +6,7 @@ counterpart is an error rather than a silent loss.
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from slipway.channel.package import DIGEST_KEY
 from slipway.channel.specs import strict_spec
 from slipway.engines.build_script import SCRIPT_NAME, compiles_python
 from slipway.engines.staging import add_top_level
-from slipway.recipe.fields import LINK_SCRIPTS
+from slipway.recipe.fields import ABOUT_KEYS, LINK_SCRIPTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,14 +71,6 @@ HANDLED_ELSEWHERE = frozenset(
         "python_version_independent",
     ]
 )
-ABOUT_KEYS = {
-    "home": "homepage",
-    "dev_url": "repository",
-    "doc_url": "documentation",
-    "license_family": "license_family",
-    "summary": "summary",
-    "description": "description",
-}
 
 
 def to_v1_recipe(
@@ -101,6 +94,8 @@ def to_v1_recipe(
         build |= _files_section(output)
     if output.staging is not None and staged is None:
         add_top_level(requirements, output.staging)
+    if output.v1 is not None:
+        return _from_v1(output, sources, digest, build, requirements)
     return {
         "schema_version": 1,
         "package": {"name": output.name, "version": output.version},
@@ -111,6 +106,52 @@ def to_v1_recipe(
         "about": _about_section(output),
         "extra": {DIGEST_KEY: digest},
     }
+
+
+def _from_v1(
+    output: RenderedOutput,
+    sources: Sequence[Mapping[str, Any]],
+    digest: str,
+    build: Mapping[str, Any],
+    requirements: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What rattler-build rendered, with our script and sources in it, and what belongs to those."""
+    assert output.v1 is not None
+    rendered = dict(output.v1)
+    ours = {key: build[key] for key in ("number", "string", "script", "noarch") if key in build}
+    included = [*rendered["build"].get("always_include_files", ()), *build.get("always_include_files", ())]
+    section = {**rendered["build"], **ours, **({"always_include_files": included} if included else {})}
+    if "files" not in build:
+        section.pop("files", None)  # they are those of the staging output, by name
+    if compiles_python(output):
+        section["python"] = {**section.get("python", {}), "skip_pyc_compilation": ["**/*.py"]}
+    written = rendered.get("requirements", {})
+    needs = {key: requirements[key] for key in ("build", "host")}
+    needs |= {
+        key: [_written_pin(spec) for spec in written[key]] for key in ("run", "run_constraints") if key in written
+    }
+    needs |= {key: written[key] for key in ("run_exports",) if key in written}
+    needs |= {key: requirements[key] for key in ("ignore_run_exports",) if key in requirements}
+    recipe = {
+        **rendered,
+        "schema_version": 1,
+        "source": [dict(source) for source in sources],
+        "build": section,
+        "requirements": needs,
+        "tests": list(rendered.get("tests", ())),
+        "extra": {**rendered.get("extra", {}), DIGEST_KEY: digest},
+    }
+    ordered: dict[str, Any] = json.loads(json.dumps(recipe, sort_keys=True))  # as a manifest gives it back
+    return ordered
+
+
+def _written_pin(spec: str | Mapping[str, Any]) -> str:
+    """A requirement as recipes write it; what only the host environment decides is a function's call."""
+    if isinstance(spec, str):
+        return spec
+    ((function, given),) = spec.items()
+    named = "".join(f", {key}={value!r}" for key, value in given.items() if key != "name")
+    return f"${{{{ {function}({given['name']!r}{named}) }}}}"
 
 
 def _build_section(output: RenderedOutput) -> dict[str, Any]:
@@ -147,7 +188,7 @@ def _build_section(output: RenderedOutput) -> dict[str, Any]:
     if unknown:
         raise RecipeError(
             f"the rattler engine cannot express `build/{unknown[0]}` of output `{output.name}`",
-            where=str(output.recipe_dir / "meta.yaml"),
+            where=str(output.recipe_path),
             hint="take it out, or build with `--engine conda-build`",
         )
     return section
@@ -188,11 +229,11 @@ def _requirements_section(output: RenderedOutput) -> dict[str, Any]:
     return section
 
 
-def _run_requirement(spec: str, output: RenderedOutput) -> str | dict[str, Any]:
+def _run_requirement(spec: str, output: RenderedOutput) -> str:
     """conda-build's ``pin_run_as_build``: a bare ``python`` at run time means the minor version it was built with."""
     in_host = any(host.split()[0] == spec for host in output.requirements.host)
     if spec in ("python", "r-base") and in_host and output.noarch is None:
-        return {"pin_compatible": {"name": spec, "lower_bound": "x.x", "upper_bound": "x.x"}}
+        return _written_pin({"pin_compatible": {"name": spec, "lower_bound": "x.x", "upper_bound": "x.x"}})
     return strict_spec(spec)
 
 

@@ -70,7 +70,7 @@ def staged(output: RenderedOutput, channel: Channel, path: Path) -> Staged:
         raise BuildError(
             f"`{output.name}` lists {', '.join(f'`{pattern}`' for pattern in output.build.get('files', ()))}, "
             f"and the top level installs no such file",
-            where=str(output.recipe_dir / "meta.yaml"),
+            where=str(output.recipe_path),
             hint=f"it installs {_shortened(names)}",
         )
     package = as_package(output.staging)

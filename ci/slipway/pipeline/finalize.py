@@ -42,7 +42,7 @@ def finalize(
     for output in outputs:
         if output.build.get("files") and output.staging is None and not (output.script or output.script_commands):
             raise RecipeError(
-                f"`{output.name}` lists files, and nothing makes them", where=str(output.recipe_dir / "meta.yaml"),
+                f"`{output.name}` lists files, and nothing makes them", where=str(output.recipe_path),
                 hint="give the output a `script`, or the top level a build.sh or a `build/script`",
                 code="files-from-nowhere",
             )  # fmt: skip

@@ -18,7 +18,7 @@ from slipway.base.errors import IntegrityError
 from slipway.base.keyed_hash import hash_with_key
 from slipway.base.secrets import redact, redact_values
 from slipway.engines.engine import FORMAT_VERSION
-from slipway.model import RECIPE_SETTINGS, Source
+from slipway.model import META_NAME, RECIPE_SETTINGS, V1_NAME, Source
 from slipway.recipe.overlay import APPEND, CLOBBER
 from slipway.source.leaves_out import reads_of
 from slipway.source.tree import SourceTree, read_tree
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 MANIFEST_FILE = "slipway.json"
 """Where a package keeps its manifest, below ``info/``."""
 
-RENDERED_FILES = frozenset({"meta.yaml", "conda_build_config.yaml", APPEND, CLOBBER, RECIPE_SETTINGS})
+RENDERED_FILES = frozenset(
+    {META_NAME, V1_NAME, "conda_build_config.yaml", "variants.yaml", APPEND, CLOBBER, RECIPE_SETTINGS}
+)
 """Recipe files whose meaning is in the other parts already: a change that renders alike is no change."""
 
 LATER = frozenset(field.name for field in fields(Source)) - {
@@ -131,8 +133,8 @@ def make_manifest(
         rendered=json.loads(json.dumps(rendered, default=str)),
         recipe=recipe_files(output).fingerprints,
         sources=tuple(
-            map(redact_values, _source_entries(output.staging or output))
-        ),  # which is built from all that its outputs are
+            map(redact_values, _source_entries(output if output.v1 is not None else output.staging or output))
+        ),  # the top level is built from all that its outputs are
         environments={
             name: {package.name: [package.version, package.build, package.sha256] for package in packages}
             for name, packages in environments.items()
@@ -148,11 +150,13 @@ def _plain(output: RenderedOutput) -> dict[str, Any]:
     # hash_input: libtorch is the same package whichever Python the run was started for.
     for key in ("recipe_dir", "listing", "variant", "secret_env", "solved_from"):
         del rendered[key]
+    if output.v1 is None:
+        del rendered["v1"]
     rendered["script_env"] = {
         key: hash_with_key(key, value) if key in output.secret_env else value
         for key, value in output.script_env.items()
     }
-    for key in ("script_commands", "test", "about", "build"):  # free text, no names
+    for key in {"script_commands", "test", "about", "build", "v1"} & rendered.keys():  # free text, no names
         rendered[key] = redact_values(rendered[key], parameters=False)
     rendered["sources"] = redact_values(rendered["sources"])
     for source in rendered["sources"]:

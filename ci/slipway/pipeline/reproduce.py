@@ -28,7 +28,7 @@ from slipway.channel.repodata import set_behind
 from slipway.channel.taken import fetch_archive
 from slipway.engines import load_engine
 from slipway.engines.engine import FORMAT_VERSION, BuildContext, Isolation
-from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, Source
+from slipway.model import META_NAME, V1_NAME, OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.pipeline.comparison import Difference, compare_trees
 from slipway.pipeline.manifest import MANIFEST_FILE, RENDERED_FILES, Manifest
 from slipway.pipeline.packing import finish_package
@@ -137,7 +137,7 @@ def _restore_output(
     for name, known in manifest.recipe.items():
         _restore(recipe, name, known, made / name, also=carried)
     for name in RENDERED_FILES:
-        original = carried / ("meta.yaml.in" if name == "meta.yaml" else name)
+        original = carried / (f"{name}.in" if name in (META_NAME, V1_NAME) else name)
         if original.is_file():
             shutil.copyfile(original, made / name)
     rendered = dict(manifest.rendered)

@@ -24,7 +24,6 @@ from slipway.observe.history import jobs_for
 from slipway.pipeline.judgement import judge_new, judge_reused
 from slipway.pipeline.packing import finish_package
 from slipway.pipeline.plan import PlannedOutput, make_plan, plan_output
-from slipway.recipe.loader import META_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +106,7 @@ def _warn_of_nothing(output: RenderedOutput, built: Path) -> None:
     if (output.script or output.script_commands) and not read_paths(built):
         said = RecipeWarning(
             f"`{output.key}` holds no file, though it has a script",
-            where=str(output.recipe_dir / META_NAME),
+            where=str(output.recipe_path),
             hint="install into $PREFIX; a package that only requires others needs no script",
             code="empty-package",
         )

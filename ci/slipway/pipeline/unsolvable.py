@@ -11,7 +11,6 @@ from slipway.base.paths import cache_folder
 from slipway.channel.environments import package_names
 from slipway.recipe.choose import used_variant
 from slipway.recipe.hashes import name_of
-from slipway.recipe.loader import META_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,14 +36,14 @@ def explain(error: SolveError, output: RenderedOutput, section: str, specs: Sequ
     if offered is not None and missing:
         explained = SolveError(
             f"no channel has `{missing[0]}`, which the {section} section of {of_what} asks for",
-            where=find_line(output.recipe_dir / META_NAME, section, missing[0]), code="missing-package",
+            where=find_line(output.recipe_path, section, missing[0]), code="missing-package",
             hint=_advise(missing[0], offered, error.channels),
         )  # fmt: skip
     else:
         named = next((name_of(spec) for spec in specs if f" {name_of(spec)} " in f"{error.detail} "), "")
         explained = SolveError(
             f"the {section} section of {of_what} has no solution",
-            where=find_line(output.recipe_dir / META_NAME, section, named), code="unsolvable",
+            where=find_line(output.recipe_path, section, named), code="unsolvable",
             hint=f"{error.hint}; packages came from {', '.join(error.channels)}", detail=error.detail,
         )  # fmt: skip
     explained.channels = error.channels

@@ -18,6 +18,7 @@ same outputs, and nothing of a recipe is ever run outside Jinja's sandbox. The s
     finish      pins resolved
     render      the whole; `stages` are the types in between
     choose      picking variants from the result
+    v1          instead of all that: recipe.yaml, rendered by rattler-build
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import RecipeError
 from slipway.base.secrets import names_a_secret, remember_secret
-from slipway.recipe import finish, render as rendering
+from slipway.recipe import finish, render as rendering, v1
 from slipway.recipe.choose import RecipeMatrix
 from slipway.recipe.config import VariantConfigText, given, parse
-from slipway.recipe.limits import RenderLimits, call_limited
+from slipway.recipe.limits import RenderLimits, call_limited, only_environment
 from slipway.recipe.loader import load_config, load_recipe, load_recipe_settings, surrounding_configs
 from slipway.recipe.stages import Recipe, Solved, SolvedOutputs
 
@@ -148,6 +149,9 @@ def _render(
     parsed = [parse(source, platform=platform, environ=shown) for source in stack]
     if variants:
         parsed.append(given(variants))
+    if recipe.is_v1:
+        with only_environment(shown):
+            return v1.render(recipe, parsed, platform=platform, environ=environ)
     renderer = rendering.Renderer(recipe, parsed, platform=platform, environ=environ, solved=solved, limits=limits)
     outputs = tuple(finish.without_secrets(output) for output in renderer.render())
     return RecipeMatrix(outputs, renderer.space.values(), renderer.space.zip_groups)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from slipway.base.errors import RecipeError, RecipeWarning
-from slipway.recipe import defaults, selectors
+from slipway.recipe import selectors
+from slipway.recipe.defaults import COMPILERS, SHARED_KEYS, VARIANT_KEYS
 from slipway.recipe.document import ShallowScanner
 
 if TYPE_CHECKING:
@@ -184,7 +185,11 @@ def _texts(value: Any) -> Any:
 
 
 def combine(
-    configs: Sequence[VariantConfig], *, platform: Platform, may_use: Callable[[str], bool] = lambda key: True
+    configs: Sequence[VariantConfig],
+    *,
+    platform: Platform,
+    may_use: Callable[[str], bool] = lambda key: True,
+    defaults: bool = True,
 ) -> VariantSpace:
     """Stack configurations, low precedence first, on conda-build's defaults, and multiply them out.
 
@@ -193,16 +198,19 @@ def combine(
         platform: the default of `target_platform`.
         may_use: whether the recipe can depend on a key; keys that it cannot are kept at their first value, so that
             a long list of pins for other recipes does not multiply this one's matrix.
+        defaults: whether conda-build's own values of languages and compilers lie below.
 
     Raises:
         RecipeError: zipped keys of different lengths, without values, or in two groups; a partial override of a zip
             group that matches none of its rows; a matrix of more than `MOST_VARIANTS`.
     """
-    internal: dict[str, Any] = {key: [value] for key, value in defaults.VARIANT_KEYS.items()}
-    internal |= {key: [value] for key, value in defaults.COMPILERS.get(platform.system, {}).items()}
+    internal: dict[str, Any] = {}
+    if defaults:
+        usual = {**VARIANT_KEYS, **COMPILERS.get(platform.system, {})}
+        internal = {key: [value] for key, value in usual.items()}
     internal |= {"target_platform": [platform.subdir]}
     internal |= {key: list(value) if isinstance(value, list) else dict(value)
-                 for key, value in defaults.SHARED_KEYS.items()}  # fmt: skip
+                 for key, value in SHARED_KEYS.items()}  # fmt: skip
     stack = [VariantConfig("built-in defaults", internal), *configs]
     extended = {key for config in stack for key in config.values.get("extend_keys", ())}
     groups = _zip_groups(stack)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
+
+from slipway.base.errors import RecipeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,3 +60,27 @@ BUILD_LISTS: Final = frozenset(
     }
 )  # fmt: skip
 """Keys of `build` whose value is a list of strings; a single string stands for a list of one."""
+
+ABOUT_KEYS: Final = {
+    "home": "homepage",
+    "dev_url": "repository",
+    "doc_url": "documentation",
+    "license_family": "license_family",
+    "summary": "summary",
+    "description": "description",
+}
+"""Keys of `about`, and what they are called in recipe.yaml."""
+
+
+def checked_folder(folder: str | None, *, where: str) -> str | None:
+    """The folder that a source goes to.
+
+    Raises:
+        RecipeError: it leads out of the one that is built in.
+    """
+    if folder is not None and (folder.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", folder)):
+        raise RecipeError(
+            f"`folder: {folder}` leads out of the folder that is built in", where=where,
+            hint="name a folder below the work folder, such as `folder: third_party/name`",
+        )  # fmt: skip
+    return folder

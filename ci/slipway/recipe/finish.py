@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -251,13 +250,8 @@ def _sources(parsed: Document) -> tuple[Source, ...]:
     entries = value if isinstance(value, list) else [value]
     found = []
     for index, entry in enumerate(entries):
-        folder = _text(entry.get("folder"))
-        if folder is not None and (folder.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", folder)):
-            at = ("source", index, "folder") if isinstance(value, list) else ("source", "folder")
-            raise RecipeError(
-                f"`folder: {folder}` leads out of the folder that is built in", where=parsed.where(*at),
-                hint="name a folder below the work folder, such as `folder: third_party/name`",
-            )  # fmt: skip
+        at = ("source", index, "folder") if isinstance(value, list) else ("source", "folder")
+        folder = fields.checked_folder(_text(entry.get("folder")), where=parsed.where(*at))
         url = outputs.texts(entry.get("url"))
         found.append(
             Source(

@@ -39,7 +39,7 @@ else:
     HAS_LIMITS = True
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 T = TypeVar("T")
 
@@ -165,6 +165,19 @@ def _killed(limits: RenderLimits, number: int) -> RecipeError:
     """What to say when a signal ended the process: RLIMIT_CPU's, or one that a lack of memory leads to."""
     passed: OutOfTimeError | MemoryError = OutOfTimeError() if number == signal.SIGXCPU else MemoryError()
     return RecipeError(f"rendering the recipe needs {limits.explain(passed)}", hint=HINT)
+
+
+@contextmanager
+def only_environment(shown: Mapping[str, str]) -> Iterator[None]:
+    """Let what is called in this process see these environment variables, and no other ones."""
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(shown)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 HINT = "a recipe takes milliseconds: look for what repeats, or grows, without end"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError
 from slipway.base.schema import read_yaml
-from slipway.model import RECIPE_SETTINGS, RecipeSettings
+from slipway.model import META_NAME, RECIPE_SETTINGS, V1_NAME, RecipeSettings
 from slipway.recipe.config import VariantConfigText
 from slipway.recipe.stages import Recipe
 
@@ -15,30 +15,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-META_NAME = "meta.yaml"
 CONFIG_NAME = "conda_build_config.yaml"
 _LARGEST_FILE = 1_000_000
 
 
-def find_meta(place: Path) -> Path:
-    """The meta.yaml of a recipe's folder, or the one that is named itself.
+def find_recipe(place: Path) -> Path:
+    """The recipe of a folder, or the one that is named itself: meta.yaml, or else recipe.yaml.
 
     Raises:
         RecipeError: there is none.
     """
-    path = place / META_NAME if place.is_dir() else place
-    if not path.is_file():
-        raise RecipeError("there is no recipe here", where=str(path), hint=f"name a folder that holds a {META_NAME}")
-    return path
+    paths = [place / META_NAME, place / V1_NAME] if place.is_dir() else [place]
+    found = next((path for path in paths if path.is_file()), None)
+    if found is None:
+        hint = f"name a folder that holds a {META_NAME} or a {V1_NAME}"
+        raise RecipeError("there is no recipe here", where=str(paths[0]), hint=hint)
+    return found
 
 
 def load_recipe(directory: Path) -> Recipe:
-    """Read a recipe's meta.yaml and the conda_build_config.yaml beside it.
+    """Read a recipe's meta.yaml or recipe.yaml, and the conda_build_config.yaml beside it.
 
     Raises:
-        RecipeError: there is no meta.yaml, or it is not text.
+        RecipeError: there is neither, or it is not text.
     """
-    path = find_meta(directory)
+    path = find_recipe(directory)
     config = path.parent / CONFIG_NAME
     return Recipe(
         directory=path.parent,

@@ -18,6 +18,8 @@ from slipway.recipe.functions import starred
 from slipway.recipe.hashes import name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from slipway.recipe.document import Document
 
 MOST_OUTPUTS = 500
@@ -135,6 +137,21 @@ def texts(value: Any) -> tuple[str, ...]:
         return ()
     items = value if isinstance(value, list) else [value]
     return tuple(str(item) for item in items if item is not None and str(item).strip())
+
+
+def required_by_tests(tests: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What the environments of v1 tests hold beside the package."""
+    for test in tests:
+        requirements = test.get("requirements") or {}
+        yield from requirements.get("run") or ()
+        yield from requirements.get("build") or ()
+        python = test.get("python")
+        if python is not None:
+            versions = texts(python.get("python_version")) or ("",)
+            yield from (f"python {version}".strip() for version in versions)
+            if python.get("pip_check", True):
+                yield "pip"
+        yield from (name for name in ("perl", "r", "ruby") if name in test)
 
 
 def identity(document: Document) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slipway.model import V1_NAME
 from slipway.recipe.outputs import OutputDescription, truth
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ class Recipe:
 
     Attributes:
         directory: its folder.
-        path: meta.yaml, as messages name it.
-        text: meta.yaml.
+        path: meta.yaml or recipe.yaml, as messages name it.
+        text: what it holds.
         config: the conda_build_config.yaml beside it, or None.
         read_file: text of another file of the folder, by its relative name; None if there is none.
     """
@@ -51,6 +52,11 @@ class Recipe:
     text: str
     config: VariantConfigText | None
     read_file: Callable[[str], str | None]
+
+    @property
+    def is_v1(self) -> bool:
+        """Whether it is a recipe.yaml, which rattler-build renders."""
+        return self.path.endswith(V1_NAME)
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def reads_of(output: RenderedOutput, source: Source) -> Reads:
 def _patch(output: RenderedOutput, name: str) -> Path:
     path = (output.recipe_dir / name).resolve()
     if not path.is_file():
-        raise RecipeError(f"patch `{name}` does not exist", where=str(output.recipe_dir / "meta.yaml"))
+        raise RecipeError(f"patch `{name}` does not exist", where=str(output.recipe_path))
     return path
 
 

@@ -73,7 +73,7 @@ def make_jobs(outputs: Sequence[RenderedOutput], platform: str) -> tuple[Job, ..
         job = Job(output, platform, in_order, tuple(dict.fromkeys(direct)))
         if job.identifier in jobs:
             raise RecipeError(
-                f"two packages are called {job.identifier}", where=str(output.recipe_dir / "meta.yaml"),
+                f"two packages are called {job.identifier}", where=str(output.recipe_path),
                 hint="put what tells them apart, or PKG_HASH, into the build string",
             )  # fmt: skip
         jobs[job.identifier] = job
@@ -98,7 +98,7 @@ def _find_named(output: RenderedOutput, outputs: Sequence[RenderedOutput]) -> li
             if not fitting:
                 raise RecipeError(
                     f"`{output.key}` needs `{spec}` ({section}), and no variant of `{named[0].name}` is that",
-                    where=str(output.recipe_dir / "meta.yaml"),
+                    where=str(output.recipe_path),
                     hint=f"there is {', '.join(other.build_string for other in named)}",
                 )
             best = max(other.build_number for other in fitting)

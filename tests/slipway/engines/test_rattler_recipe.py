@@ -27,7 +27,7 @@ def test_requirements_are_strict_and_python_is_pinned_as_built(make_output: Make
     assert to_v1_recipe(output, [], "d")["requirements"] == {
         "build": ["gxx_linux-64 12.*"],
         "host": ["python 3.11.* *_cpython", "cuda-version 13.0.*"],
-        "run": [{"pin_compatible": {"name": "python", "lower_bound": "x.x", "upper_bound": "x.x"}}, "libtoy ==1.0 h_0"],
+        "run": ["${{ pin_compatible('python', lower_bound='x.x', upper_bound='x.x') }}", "libtoy ==1.0 h_0"],
         "run_constraints": ["__cuda >=13.0"],
         "run_exports": {"weak": ["libtoy >=1.0,<1.1.0a0"], "strong_constraints": ["other <2"]},
         "ignore_run_exports": {"by_name": ["libgcc"], "from_package": ["gxx_linux-64"]},
