@@ -159,6 +159,14 @@ def validate_cuda_device(location: str) -> int:
     return index
 
 
+def validate_hpu_device(location: str) -> int:
+    """Raises RuntimeError: there are no devices of Habana here."""
+    raise RuntimeError(
+        "The HPU device module is not registered. If you are running on a CPU-only machine, please use torch.load with "
+        "map_location=torch.device('cpu') to map your storages to the CPU."
+    )
+
+
 def normalize_storage_type(storage_type: type) -> type:
     """The class of storages, of whichever device, that files name."""
     return getattr(torch, storage_type.__name__)  # type: ignore[no-any-return]

@@ -65,14 +65,12 @@ class _OpNamespace:
         if found is not None:
             return found
         if self.name == "aten":
-            for space in (_C._VariableFunctions, _C._nn, torch.Tensor):
-                function = getattr(space, name, None)
-                if callable(function):
-                    packet = OpOverloadPacket(name, function)
-                    setattr(self, name, packet)
-                    return packet
+            spaces = (_C._VariableFunctions, _C._nn, torch.Tensor)
+            functions = [getattr(space, name) for space in spaces if callable(getattr(space, name, None))]
             # PyTorch has thousands, which programs name without calling them.
-            return OpOverloadPacket(name, _missing(name))
+            packet = OpOverloadPacket(name, functions[0] if functions else _missing(name))
+            setattr(self, name, packet)
+            return packet
         raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:

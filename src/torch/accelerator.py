@@ -80,6 +80,25 @@ def empty_cache() -> None:
         torch.cuda.empty_cache()
 
 
+def empty_host_cache() -> None:
+    """Gives pinned memory back that no tensor uses: none is kept. RuntimeError without an accelerator."""
+    _demand()
+
+
+def get_device_capability(device: _Device = None, /) -> dict[str, Any]:
+    """What a device can do: {"supported_dtypes": the dtypes of its tensors}. RuntimeError without an accelerator."""
+    _demand()
+    return {"supported_dtypes": set(torch._dtypes.values())}
+
+
+class Graph:
+    """Work of an accelerator to be done again as a whole. RuntimeError without one; NotImplementedError with one."""
+
+    def __init__(self, keep_graph: bool = False, *, pool: Any = None, capture_error_mode: str = "default") -> None:
+        _demand()
+        raise NotImplementedError("torch.accelerator.Graph: work is not captured into graphs in this torch")
+
+
 def get_memory_info(device: _Device = None, /) -> tuple[int, int]:
     """Free and total bytes of a device. RuntimeError without one."""
     _demand()
@@ -115,3 +134,9 @@ def reset_peak_memory_stats(device: _Device = None, /) -> None:
     """Begins to look for the most anew."""
     if torch.cuda.is_available():
         torch.cuda.reset_peak_memory_stats(device)
+
+
+def reset_accumulated_memory_stats(device_index: _Device = None, /) -> None:
+    """Begins to count what was asked for anew; NotImplementedError with an accelerator, whose counts stay."""
+    if torch.cuda.is_available():
+        raise NotImplementedError("torch.accelerator.reset_accumulated_memory_stats: what is counted is not reset")

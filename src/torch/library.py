@@ -36,6 +36,8 @@ __all__ = [
     "register_kernel",
     "register_torch_dispatch",
     "register_vmap",
+    "triton_op",
+    "wrap_triton",
 ]
 
 _KEYS = {
@@ -573,3 +575,25 @@ def custom_op(
         return CustomOpDef(operator, function)
 
     return make if fn is None else make(fn)
+
+
+def triton_op(
+    name: str,
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    schema: str | None = None,
+) -> Any:
+    """Makes an operator of a function that starts kernels of Triton: `custom_op`, into which a compiler may look."""
+    return custom_op(name, fn, mutates_args=mutates_args, schema=schema)
+
+
+def wrap_triton(triton_kernel: Callable[..., Any], /) -> Any:
+    """The kernel as it is, which a tracer would see. RuntimeError for what is none, ImportError without Triton."""
+    from triton.runtime.autotuner import Autotuner
+    from triton.runtime.jit import JITFunction
+
+    if not isinstance(triton_kernel, (JITFunction, Autotuner)):
+        raise RuntimeError("wrap_triton only works on functions annotated with triton.jit or triton.autotune")
+    return triton_kernel

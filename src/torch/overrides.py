@@ -32,6 +32,7 @@ __all__ = [
     "has_torch_function_variadic",
     "is_tensor_like",
     "is_tensor_method_or_property",
+    "redispatch_function",
     "resolve_name",
     "wrap_torch_function",
 ]
@@ -88,6 +89,28 @@ def _call_in_canonical_form(
         else:
             named[parameter.name] = value
     return handle_torch_function(public, relevant, *positional, **named)
+
+
+def redispatch_function(
+    func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+) -> Any:
+    """For a `__torch_function__`: `func(*args, **kwargs)` as if nobody answered for it; for what it calls, all do.
+
+    Of a function of torch that is written in Python the parts come back to the class (or to a mode, inside
+    `with self:`); one of the compiled core has no parts.
+    """
+    named = kwargs or {}
+    body = getattr(func, "__wrapped__", None)
+    if body is not None:
+        return body(*args, **named)
+    if not inspect.isfunction(func):
+        with _C.DisableTorchFunction():
+            return func(*args, **named)
+    before = _C._set_skip_next_torch_function(True)
+    try:
+        return func(*args, **named)
+    finally:
+        _C._set_skip_next_torch_function(before)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -12,9 +12,10 @@ import os
 import pickle
 import struct
 import sys
+import tempfile
 import zipfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
@@ -38,6 +39,7 @@ from torch._load_options import (
     skip_data,
     storage_to_tensor_type as storage_to_tensor_type,
     validate_cuda_device as validate_cuda_device,
+    validate_hpu_device as validate_hpu_device,
 )
 from torch._utils import _get_layout as _get_layout  # pickles name it here
 from torch._weights_only_unpickler import (
@@ -84,6 +86,14 @@ __all__ = [
     "set_default_mmap_options",
     "skip_data",
 ]
+
+
+@contextmanager
+def mkdtemp() -> Iterator[str]:
+    """A block with a folder of its own, which is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield folder
+
 
 _VERSION = b"3\n"
 _ALIGNMENT = 64  # so that storages can be mapped into memory and read with vector instructions

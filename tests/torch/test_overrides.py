@@ -247,3 +247,32 @@ def test_every_overridable_function_of_tensors_asks() -> None:
         if answer != "answered":
             silent.append(function.__name__)
     assert silent == []
+
+
+def test_redispatch_skips_one_level() -> None:
+    names: list[str] = []
+
+    class Subclass(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            names.append(func.__name__)
+            return overrides.redispatch_function(func, types, args, kwargs)
+
+    class Mode(overrides.TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            names.append(func.__name__)
+            with self:
+                return overrides.redispatch_function(func, types, args, kwargs)
+
+    def scaled(a: Any, b: Any) -> Any:
+        if overrides.has_torch_function((a, b)):
+            return overrides.handle_torch_function(scaled, (a, b), a, b)
+        return a * b + 1
+
+    a, b = torch.tensor([3.0]), torch.tensor([4.0])
+    assert scaled(a.as_subclass(Subclass), b.as_subclass(Subclass)).item() == 13
+    assert names == ["scaled", "mul"]
+    names.clear()
+    with Mode():
+        assert scaled(a, b).shape == (1,)
+    assert names[:3] == ["scaled", "mul", "add"]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import math
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import torch
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NO_CUDA = pytest.mark.skipif(torch.cuda.is_available(), reason="a machine without CUDA")
 
@@ -224,3 +225,239 @@ def test_in_place_functions_are_recorded_with_what_they_overwrite() -> None:
     whole[1:].square_()
     whole.sum().backward()
     assert base.grad.tolist() == [1.0, 4.0]
+
+
+# ---------------------------------------------------------------------- names of PyTorch 2.13 that came late
+
+
+def test_what_compilers_ask() -> None:
+    guards = [
+        SimpleNamespace(guard_type="TENSOR_MATCH", value=torch.ones(1), is_global=True),
+        SimpleNamespace(guard_type="TENSOR_MATCH", value=torch.nn.Parameter(torch.ones(1)), is_global=False),
+        SimpleNamespace(guard_type="SHAPE_ENV", value=None, is_global=False),
+    ]
+    compiler = torch.compiler
+    assert compiler.skip_all_guards_unsafe(guards) == [False] * 3
+    assert compiler.keep_tensor_guards_unsafe(guards) == [True, False, False]
+    assert compiler.keep_tensor_guards_unsafe(guards, keep_parameters=True) == [True, True, False]
+    assert compiler.keep_portable_guards_unsafe(guards) == [False, True, True]
+    assert compiler.skip_guard_on_globals_unsafe(guards) == [False, True, True]
+    assert compiler.save_cache_artifacts() is compiler.load_cache_artifacts(b"") is None
+    assert (compiler.set_enable_guard_collectives(True), compiler.set_enable_guard_collectives(False)) == (False, True)
+    assert compiler.nested_compile_region(math.sin) is compiler.nested_compile_region()(math.sin) is math.sin
+    with pytest.raises(NotImplementedError, match="runs no compiled functions"):
+        compiler.load_compiled_function(None)
+
+
+def test_the_default_backend() -> None:
+    assert torch.compiler.get_default_backend() == "inductor"
+    torch.compiler.set_default_backend("nonsense")
+    try:
+        assert torch.compiler.get_default_backend() == "nonsense"
+        with pytest.raises(RuntimeError, match="nonsense"):
+            torch.compile(math.sin)
+        assert torch.compile(math.sin, backend="eager")(0.0) == 0.0
+    finally:
+        torch.compiler.set_default_backend(None)
+    assert torch.compile(math.sin)(0.0) == 0.0
+
+
+def test_implementations_of_attention_of_other_packages() -> None:
+    attention, calls = torch.nn.attention, []
+    attention.register_flash_attention_impl(
+        "mine", register_fn=lambda: SimpleNamespace(remove=lambda: calls.append("removed"))
+    )
+    assert attention.list_flash_attention_impls() == ["FA3", "FA4", "mine"]
+    assert attention.current_flash_attention_impl() is None
+    attention.activate_flash_attention_impl("mine")
+    assert attention.current_flash_attention_impl() == "mine"
+    attention.restore_flash_attention_impl()
+    assert (attention.current_flash_attention_impl(), calls) == (None, ["removed"])
+    with pytest.raises(ValueError, match="Unknown flash attention impl 'other'"):
+        attention.activate_flash_attention_impl("other")
+    with pytest.raises(NotImplementedError, match="FA3 is made for PyTorch's own kernels"):
+        attention.activate_flash_attention_impl("FA3")
+
+
+@NO_CUDA
+def test_accelerators_that_are_not_there() -> None:
+    for name in ("Graph", "empty_host_cache", "get_device_capability"):
+        with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+            getattr(torch.accelerator, name)()
+    torch.accelerator.reset_accumulated_memory_stats()
+    with pytest.raises(RuntimeError, match="The HPU device module is not registered"):
+        torch.serialization.validate_hpu_device("hpu:0")
+    with torch.serialization.mkdtemp() as folder:
+        assert Path(folder).is_dir()
+    assert not Path(folder).exists()
+
+
+def test_settings_of_autograd() -> None:
+    with torch.autograd.enforce_grad_layout_policy(False):
+        pass
+    torch.autograd.graph.set_override_stale_capture_stream(True)
+    with pytest.raises(ValueError, match=r"must be in \[0, 1\], got 2"):
+        torch.autograd.graph.region_activation_memory_budget(2)
+    budget = torch.autograd.graph.region_activation_memory_budget(0.5)
+    with pytest.raises(RuntimeError, match="can only be used inside"), budget:
+        pass
+
+    class Double(torch.autograd.NestedIOFunction):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            return grad * 2
+
+    x = torch.ones(2, requires_grad=True)
+    Double.apply(x).sum().backward()
+    assert x.grad.tolist() == [2, 2]  # type: ignore[union-attr]
+
+
+def test_settings_of_old_devices() -> None:
+    assert (torch.get_autocast_ipu_dtype(), torch.get_autocast_xla_dtype()) == (torch.float16, torch.bfloat16)
+    assert not torch.is_autocast_ipu_enabled()
+    torch.set_autocast_xla_enabled(True)
+    assert torch.is_autocast_xla_enabled()
+    torch.set_autocast_xla_enabled(False)
+
+
+def test_an_optimizer_steps_other_parameters_for_a_while() -> None:
+    parameters = [torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter(torch.zeros(3))]
+    optimizer = torch.optim.Adam(parameters, lr=0.1)
+    others = {"a": torch.full((2,), 5.0), "b": torch.full((3,), 6.0)}
+    swap = torch.optim.swap_in_optimizer_params_and_state
+    with pytest.raises(RuntimeError, match="requires initialized optimizer state"), swap(optimizer, others, {}):
+        pass
+    for parameter in (*parameters, *others.values()):
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
+    state = copy.deepcopy(optimizer.state_dict())
+    state["param_groups"][0]["lr"] = 1.0
+    with swap(optimizer, others, state):
+        assert optimizer.param_groups[0]["lr"] == 1.0
+        assert optimizer.param_groups[0]["params"][0] is others["a"]
+        optimizer.step()
+        optimizer.param_groups[0]["lr"] = 3.0
+    torch.testing.assert_close(others["a"], torch.full((2,), 4.0))
+    torch.testing.assert_close(parameters[0].detach(), torch.full((2,), 0.9))
+    assert (optimizer.param_groups[0]["lr"], state["param_groups"][0]["lr"]) == (0.1, 1.0)
+    assert (state["state"][0]["step"].item(), optimizer.state[parameters[0]]["step"].item()) == (2, 1)
+    with (
+        pytest.raises(RuntimeError, match="explicit parameter state"),
+        swap(optimizer, {"a": others["a"]}, state),
+    ):
+        pass
+    with (
+        pytest.raises(RuntimeError, match="different number of parameter groups"),
+        swap(optimizer, others, {"state": {}, "param_groups": []}),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lengths", "expected"),
+    [
+        ("b h w c -> b c h w", {}, lambda x: x.permute(0, 3, 1, 2)),
+        ("b h w c -> h (b w) c", {}, lambda x: x.permute(1, 0, 2, 3).reshape(4, -1, 3)),
+        ("b (h1 h) w c -> (b h1) c h w", {"h1": 2}, lambda x: x.reshape(4, 2, 6, 3).permute(0, 3, 1, 2)),
+        ("... c -> c ...", {}, lambda x: x.permute(3, 0, 1, 2)),
+        ("b ... c -> b (... c)", {}, lambda x: x.reshape(2, -1)),
+        ("b h w c -> b 1 h w c", {}, lambda x: x.unsqueeze(1)),
+        ("(b 1) h w c -> b h w c", {}, lambda x: x),
+    ],
+)
+def test_rearrange(pattern: str, lengths: dict[str, int], expected: Any) -> None:
+    x = torch.arange(144.0).reshape(2, 4, 6, 3)
+    assert torch.equal(torch.func.rearrange(x, pattern, **lengths), expected(x))
+    assert torch.func.rearrange([x, x], "n b h w c -> b (n h) w c").shape == (2, 8, 6, 3)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lengths"),
+    [
+        ("b h w -> b h w", {}), ("b h w c -> b h w", {}), ("b h w c b -> b", {}), ("b h w c", {}),
+        ("b (h h1 h2) w c -> b h h1 h2 w c", {"h1": 2}), ("b (h h1) w c -> b h h1 w c", {"h1": 3}),
+        ("b h w (c -> b h w c", {}), ("b h w 3c -> b h w 3c", {}), ("b h w c -> b h w c", {"d": 2}),
+    ],
+)  # fmt: skip
+def test_bad_patterns(pattern: str, lengths: dict[str, int]) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - each says something else
+        torch.func.rearrange(torch.zeros(2, 4, 6, 3), pattern, **lengths)
+
+
+def test_scaled_products_say_what_they_lack() -> None:
+    functional = torch.nn.functional
+    assert functional.ScalingType.RowWise == functional.SwizzleType.SWIZZLE_32_4_4 == 1
+    for function in (functional.scaled_mm, functional.scaled_grouped_mm):
+        with pytest.raises(NotImplementedError, match="tensors of float8 and float4 types cannot be made here"):
+            function(torch.ones(1, 1), torch.ones(1, 1), torch.ones(1))
+
+
+def test_operators_of_triton() -> None:
+    @torch.library.triton_op("rare::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    assert torch.ops.rare.twice(torch.ones(1)).item() == 2
+    with pytest.raises((ImportError, RuntimeError)):
+        torch.library.wrap_triton(twice)
+
+
+def test_a_trace_of_what_ran(tmp_path: Path) -> None:
+    observer = torch.profiler.ExecutionTraceObserver().register_callback(str(tmp_path / "trace.json"))
+    observer.start()
+    torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 4))
+    observer.stop()
+    torch.ones(1)
+    observer.unregister_callback()
+    nodes = json.loads((tmp_path / "trace.json").read_text())["nodes"]
+    names = {node["id"]: node["name"] for node in nodes}
+    product = next(node for node in nodes if node["name"] == "aten::einsum")
+    assert [node["name"] for node in nodes][1:3] == ["aten::ones", "aten::ones"]
+    assert product["outputs"]["shapes"] == [[2, 4]]
+    assert {names[node["ctrl_deps"]] for node in nodes[4:]} <= {"aten::einsum"}
+    assert torch.profiler.DeviceType.MTIA == 19
+
+
+FOUND = [
+    (lambda check: check.check("a").check_not("c").check("b"), "a\nb", ""),
+    (lambda check: check.check("a").check_next("b"), "a\nb", ""),
+    (lambda check: check.check("a").check_same("b"), "a b", ""),
+    (lambda check: check.check_count("a", 2, exactly=True).check("b"), "a a b", ""),
+    (lambda check: check.check_dag("b").check_dag("a").check("c"), "a b c", ""),
+    (lambda check: check.check_regex("a+b"), "xaab", ""),
+    (lambda check: check.check_source_highlighted("add"), "x = add(y)\n    ~~~ <--- HERE", ""),
+    (lambda check: check.check("b").check("a"), "a b", 'Expected to find "a" but did not find it'),
+    (
+        lambda check: check.check("a").check_not("b").check("c"),
+        "a b c",
+        'Expected to not find "b" but found it\na b c?',
+    ),
+    (lambda check: check.check("a").check_next("b"), "a\n\nb", "on the next line"),
+    (lambda check: check.check("a").check_same("b"), "a\nb", "on the same line"),
+    (lambda check: check.check_count("a", 2, exactly=True), "a a a", 'Expected to not find "a"'),
+    (lambda check: check.check_count("a", 4), "a a a", "From CHECK-COUNT-4: a"),
+    (lambda check: check.check_regex("a+b"), "xb", 'Expected to find regex "a\\+b"'),
+    (lambda check: check.check_source_highlighted("add"), "x = add(y)\n", "highlighted"),
+    (lambda check: check, "x", "No checks have been added"),
+]
+
+
+@pytest.mark.parametrize(("build", "text", "message"), FOUND)
+def test_file_checks(build: Any, text: str, message: str) -> None:
+    check = build(torch.testing.FileCheck())
+    if not message:
+        check.run(text)
+    else:
+        with pytest.raises(RuntimeError, match=message):
+            check.run(text)
+
+
+def test_file_checks_of_comments() -> None:
+    torch.testing.FileCheck().run("# CHECK: hello\n# CHECK-NEXT: there\n", "hello\nthere")
+    torch.testing.FileCheck().run("# CHECK-COUNT-2: hello\n", "hello hello hello")
+    with pytest.raises(RuntimeError, match="From CHECK-NOT: there"):
+        torch.testing.FileCheck().run("# CHECK: hello\n# CHECK-NOT: there\n", "hello\nthere")

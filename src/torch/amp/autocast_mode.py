@@ -104,6 +104,28 @@ def set_autocast_gpu_dtype(dtype: torch.dtype) -> None:
     set_autocast_dtype("cuda", dtype)
 
 
+# Kinds of devices that PyTorch was once built for, of which only the settings are kept.
+_OLD_DEVICES: dict[str, list[Any]] = {"ipu": [False, torch.float16], "xla": [False, torch.bfloat16]}
+
+
+def _old_setting(device: str, place: int) -> tuple[Callable[[], Any], Callable[[Any], None]]:
+    def get() -> Any:
+        """What was set for a kind of device that is not here."""
+        return _OLD_DEVICES[device][place]
+
+    def put(value: Any) -> None:
+        """Sets it, for a kind of device that is not here."""
+        _OLD_DEVICES[device][place] = value
+
+    return get, put
+
+
+is_autocast_ipu_enabled, set_autocast_ipu_enabled = _old_setting("ipu", 0)
+get_autocast_ipu_dtype, set_autocast_ipu_dtype = _old_setting("ipu", 1)
+is_autocast_xla_enabled, set_autocast_xla_enabled = _old_setting("xla", 0)
+get_autocast_xla_dtype, set_autocast_xla_dtype = _old_setting("xla", 1)
+
+
 def autocast_increment_nesting() -> int:
     """`torch.autocast_increment_nesting`: enters a block as `autocast` does; returns how many this thread is in."""
     return _C._autocast_increment_nesting()

@@ -6,6 +6,7 @@ from torch import _C
 from torch.autograd import _callbacks
 from torch.autograd.grad_mode import (
     enable_grad,
+    enforce_grad_layout_policy as enforce_grad_layout_policy,
     inference_mode,
     is_multithreading_enabled as is_multithreading_enabled,
     no_grad,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
         detect_anomaly as detect_anomaly,
         set_detect_anomaly as set_detect_anomaly,
     )
-    from torch.autograd.function import Function as Function
+    from torch.autograd.function import Function as Function, NestedIOFunction as NestedIOFunction
     from torch.autograd.gradcheck import gradcheck as gradcheck, gradgradcheck as gradgradcheck
     from torch.autograd.variable import Variable as Variable
 
@@ -33,6 +34,7 @@ __all__ = ["Function", "backward", "enable_grad", "grad", "gradcheck", "inferenc
 _LAZY = {
     "Variable": "variable",
     "Function": "function",
+    "NestedIOFunction": "function",
     "gradcheck": "gradcheck",
     "gradgradcheck": "gradcheck",
     "GradcheckError": "gradcheck",

@@ -142,3 +142,7 @@ class InplaceFunction(Function):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
+
+
+class NestedIOFunction(Function):
+    """A Function, for programs that name the class; its results are a tensor or a tuple of them, as of any other."""

@@ -167,6 +167,22 @@ class set_multithreading_enabled(_Switch):
         _multithreading[0] = self._before
 
 
+class enforce_grad_layout_policy(_Switch):
+    """Accepted: whether a gradient must lie in memory as its parameter does, for which it is never copied here."""
+
+    def __init__(self, enable: bool = True) -> None:
+        self.enable = enable
+
+    def _again(self) -> _Switch:
+        return enforce_grad_layout_policy(self.enable)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+
 _multithreading = [True]
 
 

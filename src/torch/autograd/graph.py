@@ -10,6 +10,7 @@ from torch import _C
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from torch import Tensor
 
@@ -20,9 +21,11 @@ __all__ = [
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
+    "region_activation_memory_budget",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
+    "set_override_stale_capture_stream",
     "set_warn_on_accumulate_grad_stream_mismatch",
 ]
 
@@ -61,6 +64,28 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
     """Accepted: gradients are accumulated on the stream of the backward, so nothing can mismatch."""
+
+
+def set_override_stale_capture_stream(enabled: bool) -> None:
+    """Accepted: no work is captured into graphs of CUDA here, so no stream can be left out of one."""
+
+
+@contextmanager
+def _region_of_compiled_code() -> Iterator[None]:
+    raise RuntimeError(
+        "torch.autograd.graph.region_activation_memory_budget can only be used inside a torch.compile region; it has "
+        "no effect in eager mode."
+    )
+    yield
+
+
+def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:
+    """The share of activations that compiled code may keep. RuntimeError when it is entered: code runs eagerly here,
+    where `torch.utils.checkpoint` says what is kept.
+    """
+    if not 0 <= budget <= 1:
+        raise ValueError(f"torch.autograd.graph.region_activation_memory_budget: must be in [0, 1], got {budget}")
+    return _region_of_compiled_code()
 
 
 class saved_tensors_hooks:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, redispatch_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -254,10 +254,8 @@ class _Recorder(TorchFunctionMode):
         if self.record_shapes:
             event.input_shapes = [list(value.shape) for value in args if isinstance(value, torch.Tensor)]
         try:
-            if hasattr(func, "__wrapped__"):  # written in Python: its parts are calls, too
-                with self:
-                    return func.__wrapped__(*args, **(kwargs or {}))
-            return func(*args, **(kwargs or {}))
+            with self:  # the parts of what is written in Python are calls, too
+                return redispatch_function(func, types, args, kwargs)
         finally:
             self.end(event)
 

@@ -6,6 +6,7 @@ once for each element and stacks what it returns: the meaning is PyTorch's, the 
 """
 
 from torch.func._modules import debug_unwrap, functional_call, replace_all_batch_norm_modules_, stack_module_state
+from torch.func._rearrange import rearrange
 from torch.func._transforms import (
     functionalize,
     grad,
@@ -30,6 +31,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
     "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",

@@ -16,6 +16,7 @@ from torch.optim.rmsprop import RMSprop
 from torch.optim.rprop import Rprop
 from torch.optim.sgd import SGD
 from torch.optim.sparse_adam import SparseAdam
+from torch.optim.swapping import swap_in_optimizer_params_and_state
 
 __all__ = [
     "ASGD",
@@ -36,4 +37,5 @@ __all__ = [
     "SparseAdam",
     "lr_scheduler",
     "swa_utils",
+    "swap_in_optimizer_params_and_state",
 ]

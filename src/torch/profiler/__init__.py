@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import socket
 import time
-from enum import Enum
+from enum import Enum, IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torch.autograd.profiler import EventList, profile as _profile, record_function
+from torch.profiler._execution_trace import ExecutionTraceObserver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = [
+    "DeviceType",
+    "ExecutionTraceObserver",
     "ProfilerAction",
     "ProfilerActivity",
     "profile",
@@ -34,6 +37,15 @@ class ProfilerActivity(Enum):
     MTIA = 3
     HPU = 4
     PrivateUse1 = 5
+
+
+# The kinds of devices, with PyTorch's numbers.
+DeviceType = IntEnum(
+    "DeviceType",
+    "CPU CUDA MKLDNN OPENGL OPENCL IDEEP HIP FPGA MAIA XLA Vulkan Metal XPU MPS Meta HPU VE Lazy IPU MTIA PrivateUse1",
+    start=0,
+    module="torch.profiler",
+)
 
 
 class ProfilerAction(Enum):

@@ -1,4 +1,4 @@
-"""For tests: `assert_close` and `make_tensor`."""
+"""For tests: `assert_close`, `make_tensor` and `FileCheck`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Any
 
 from torch.testing._comparison import assert_close
 from torch.testing._creation import make_tensor
+from torch.testing._file_check import FileCheck
 
-__all__ = ["assert_allclose", "assert_close", "make_tensor"]
+__all__ = ["FileCheck", "assert_allclose", "assert_close", "make_tensor"]
 
 
 def assert_allclose(

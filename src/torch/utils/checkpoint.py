@@ -12,11 +12,18 @@ import traceback
 import warnings
 import weakref
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import _C
 from torch.autograd.graph import saved_tensors_hooks
+from torch.utils._selective import (
+    SAC_IGNORED_OPS,
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    SelectiveMode,
+    create_selective_checkpoint_contexts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,12 +31,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 __all__ = [
+    "SAC_IGNORED_OPS",
     "CheckpointError",
     "CheckpointFunction",
+    "CheckpointPolicy",
     "DefaultDeviceType",
+    "GraphExecGroup",
+    "SelectiveCheckpointContext",
     "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
     "detach_variable",
     "get_device_states",
     "noop_context_fn",
@@ -194,12 +206,33 @@ class CheckpointFunction(torch.autograd.Function):
 # ---------------------------------------------------------------------- use_reentrant=False
 
 
+class GraphExecGroup:
+    """A block whose backwards, which must not use the same saved tensors, compute a checkpoint again once for all."""
+
+    _innermost: ClassVar[list[GraphExecGroup]] = []
+
+    def __enter__(self) -> GraphExecGroup:
+        if self._innermost:
+            raise RuntimeError("GraphExecGroup contexts cannot be nested")
+        self._innermost.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._innermost.pop()
+
+
+def _current_backward() -> Any:
+    """What backwards that share recomputed values have in common; -1 outside of one."""
+    task = _C._current_graph_task_id()
+    return GraphExecGroup._innermost[-1] if task != -1 and GraphExecGroup._innermost else task
+
+
 class _Place:
     """What stands in a node for a tensor that it saved."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.values: dict[int, Tensor] = {}  # by the number of the backward that has asked
+        self.values: dict[Any, Tensor] = {}  # by the backward that has asked
 
 
 class _AllFoundError(Exception):
@@ -252,7 +285,7 @@ class _Frame:
         self.places: list[weakref.ref[_Place]] = []
         self.checks: list[Any] = []
         self.origins: list[str] = []
-        self.filled_for: set[int] = set()
+        self.filled_for: set[Any] = set()
 
     def forward_hooks(self) -> saved_tensors_hooks:
         def pack(tensor: Tensor) -> _Place:
@@ -266,7 +299,7 @@ class _Frame:
         return saved_tensors_hooks(pack, self.value_of)
 
     def value_of(self, place: _Place) -> Tensor:
-        task = _C._current_graph_task_id()
+        task = _current_backward()
         # Outside of a backward (grad_fn._saved_self) each look computes again.
         if task not in self.filled_for or task == -1:
             self.recompute(task)
@@ -285,7 +318,7 @@ class _Frame:
         tensors = iter(self.keeper.saved_tensors)
         return [next(tensors) if one else other for one, other in zip(self.is_tensor, self.others, strict=True)]
 
-    def recompute(self, task: int) -> None:
+    def recompute(self, task: Any) -> None:
         count = 0
         checks: list[Any] = []
         origins: list[str] = []
@@ -309,6 +342,8 @@ class _Frame:
             return tensor.detach()
 
         args = self.arguments()
+        if isinstance(self.again, SelectiveMode):
+            self.again.pack, self.again.unpack = pack, lambda tensor: tensor
         try:
             with self.state.again(), self.again, torch.enable_grad(), saved_tensors_hooks(pack, lambda tensor: tensor):
                 self.function(*args, **self.kwargs)
@@ -400,7 +435,10 @@ def checkpoint(
         debug if _debug_enabled is None else _debug_enabled,
         early_stop and _early_stop,
     )
-    with frame.forward_hooks(), first:
+    hooks = frame.forward_hooks()
+    if isinstance(first, SelectiveMode):
+        first.pack, first.unpack = hooks.pack_hook, hooks.unpack_hook
+    with hooks, first:
         return function(*args, **kwargs)
 
 

@@ -4,6 +4,7 @@
 #include <torch/csrc/utils/autocast.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace torch::python {
@@ -13,6 +14,8 @@ int active_modes = 0;
 namespace {
 
 thread_local Overrides overrides = Overrides::All;
+// Whether the next function written in Python that asks is told that nobody answers (torch.overrides.redispatch_function).
+thread_local bool skips_next = false;
 // Strong references. A thread that ends inside a mode loses them: it has no GIL then.
 thread_local std::vector<PyObject*>* modes = nullptr;
 
@@ -239,14 +242,19 @@ PyObject* call_without_classes(PyObject*, PyObject* arguments) {
 // _has_torch_function(args): whether a value of the tuple answers, or a mode does.
 PyObject* has_any(PyObject*, PyObject* values) {
   return guarded([&]() -> PyObject* {
+    if (std::exchange(skips_next, false)) Py_RETURN_FALSE;
     const Object tuple = Object::steal(checked(PySequence_Tuple(values)));
     return new_bool(is_overridden(PySequence_Fast_ITEMS(tuple.get()), PyTuple_GET_SIZE(tuple.get())));
   });
 }
-PyObject* has_unary(PyObject*, PyObject* value) { return new_bool(is_overridden(value)); }
-PyObject* has_variadic(PyObject*, PyObject* const* values, Py_ssize_t count) {
-  return new_bool(is_overridden(values, count));
+PyObject* has_unary(PyObject*, PyObject* value) {
+  return new_bool(!std::exchange(skips_next, false) && is_overridden(value));
 }
+PyObject* has_variadic(PyObject*, PyObject* const* values, Py_ssize_t count) {
+  return new_bool(!std::exchange(skips_next, false) && is_overridden(values, count));
+}
+// _set_skip_next_torch_function(skip): what it was.
+PyObject* set_skip_next(PyObject*, PyObject* skip) { return new_bool(std::exchange(skips_next, skip == Py_True)); }
 
 // _is_call_special(args, kwargs): whether _is_call_overridden, or some thread is in autocast.
 PyObject* is_call_overridden(PyObject*, PyObject* const* values, Py_ssize_t count);
@@ -387,6 +395,8 @@ PyMethodDef override_functions[] = {
     {"_has_torch_function", has_any, METH_O, "Whether a value of the sequence, or a mode, answers."},
     {"_has_torch_function_unary", has_unary, METH_O, "Whether the value, or a mode, answers."},
     {"_has_torch_function_variadic", as_method(has_variadic), METH_FASTCALL, "Whether one of the values, or a mode, answers."},
+    {"_set_skip_next_torch_function", set_skip_next, METH_O,
+     "Sets whether the next _has_torch_function says no, whatever it is asked; returns what it was."},
     {"_is_call_overridden", as_method(is_call_overridden), METH_FASTCALL,
      "_is_call_overridden(args, kwargs): whether one of them, or a mode, answers."},
     {"_is_call_special", as_method(is_call_special), METH_FASTCALL,

@@ -75,7 +75,13 @@ from torch.nn.functional.fold import (
     pad,
     unfold,
 )
-from torch.nn.functional.grouped import grouped_mm
+from torch.nn.functional.grouped import (
+    ScalingType,
+    SwizzleType,
+    grouped_mm,
+    scaled_grouped_mm as scaled_grouped_mm,
+    scaled_mm as scaled_mm,
+)
 from torch.nn.functional.linear_loss import linear_cross_entropy
 from torch.nn.functional.loss import (
     binary_cross_entropy,
@@ -185,6 +191,8 @@ max_pool3d_with_indices = partial(max_pool3d, return_indices=True)
 _canonical_mask, _none_or_dtype = attention.canonical_mask, attention.none_or_dtype
 
 __all__ = [
+    "ScalingType",
+    "SwizzleType",
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
@@ -318,7 +326,8 @@ for _name in __all__:
     _function = globals()[_name]
     if getattr(_function, "__module__", "").startswith(f"{__name__}."):
         _function.__module__ = __name__
-        globals()[_name] = overridable(_function)
+        if not isinstance(_function, type):
+            globals()[_name] = overridable(_function)
 del _name, _function
 
 

@@ -1,9 +1,10 @@
-"""Products of groups of rows or columns with a matrix each, as in mixtures of experts."""
+"""Products of groups of rows or columns with a matrix each, as in mixtures of experts; names of scaled products."""
 
 from __future__ import annotations
 
+from enum import IntEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
@@ -67,3 +68,41 @@ def _multiply_groups(mat_a: Tensor, mat_b: Tensor, bounds: list[int]) -> Tensor:
         shape = (rest, mat_b.size(-1)) if axis == 0 else (mat_a.size(-2), rest)
         products.append(mat_a.new_zeros(shape))
     return torch.cat(products, axis)
+
+
+class ScalingType(IntEnum):
+    """Which elements of a matrix of 8 or 4 bits share a factor.
+
+    >>> ScalingType["RowWise"].value
+    1
+    """
+
+    TensorWise = 0
+    RowWise = 1
+    BlockWise1x16 = 2
+    BlockWise1x32 = 3
+    BlockWise1x128 = 4
+    BlockWise128x128 = 5
+
+
+class SwizzleType(IntEnum):
+    """In which order the factors of such a matrix lie in memory.
+
+    >>> SwizzleType["NO_SWIZZLE"].value
+    0
+    """
+
+    NO_SWIZZLE = 0
+    SWIZZLE_32_4_4 = 1
+
+
+def scaled_mm(mat_a: Tensor, mat_b: Tensor, *scales: Any, **options: Any) -> NoReturn:
+    """Raises NotImplementedError: no tensors of 8 or 4 bits with factors are here, which this multiplies."""
+    raise NotImplementedError("scaled_mm: tensors of float8 and float4 types cannot be made here; use torch.mm")
+
+
+def scaled_grouped_mm(mat_a: Tensor, mat_b: Tensor, *scales: Any, **options: Any) -> NoReturn:
+    """The same for groups; `grouped_mm` multiplies groups of the other floating types."""
+    raise NotImplementedError(
+        "scaled_grouped_mm: tensors of float8 and float4 types cannot be made here; use grouped_mm"
+    )
