@@ -6,7 +6,7 @@ Every command makes its outputs here, so all of them see the same matrix.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.checkout import default_folder, find_checkout
@@ -110,6 +110,10 @@ class Request:
     environ: Mapping[str, str] = field(default_factory=dict)
     offline: bool = False
     pinned: Mapping[Source, Source] = field(default_factory=dict)
+
+    def at(self, recipe: Path) -> Request:
+        """The same of another recipe."""
+        return replace(self, recipe=recipe)
 
     @functools.cached_property
     def options(self) -> Mapping[str, VariantOption]:
