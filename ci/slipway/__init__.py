@@ -33,6 +33,8 @@ LATE = frozenset(
     {
         "slipway.base.installed",
         "slipway.bootstrap.adding",
+        "slipway.bootstrap.adding_debs",
+        "slipway.bootstrap.described",
         "slipway.bootstrap.making",
         "slipway.channel.hosts",
         "slipway.channel.indexes",

@@ -1,27 +1,28 @@
 """Writes the description of another package of the embedded channel, from what a wheel says of itself, and locks it.
 
-What the wheel requires is added as well, where the channel lacks it. Only wheels of Python alone are described so: one
-with compiled code needs somebody who looks at what it links, see the README of the data.
+What the wheel requires is added as well, where the channel lacks it. A wheel with compiled code is taken once for each
+Python of the channel, with the libraries that it brings along; what else it links must be glibc or gcc's.
 """
 
 from __future__ import annotations
 
 import email.parser
+import io
 import re
 import zipfile
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import yaml
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.markers import Marker
 from packaging.requirements import Requirement
+from packaging.version import Version
 
-from slipway.base.errors import ChannelError, UsageError
-from slipway.base.files import write_file
+from slipway.base.errors import ChannelError, NetworkError, UsageError
 from slipway.base.proc import Processes
 from slipway.bootstrap import wheels
 from slipway.bootstrap.cache import Cache
+from slipway.bootstrap.choices import ON_DEMAND
+from slipway.bootstrap.described import GLIBC, Added, read_needs, write_description
 from slipway.bootstrap.inventory import read_inventory
 from slipway.bootstrap.lock import LockedWheel, read_lock, write_lock
 
@@ -44,21 +45,18 @@ _LICENCES: Final = {
 _LICENCE_FILE: Final = re.compile(r"[^/]+\.dist-info/(licenses/|LICEN[CS]E|COPYING|NOTICE|AUTHORS)")
 
 
-@dataclass(frozen=True)
-class Added:
-    """A package that was described: its name, and the file."""
-
-    name: str
-    path: Path
-
-
-def add_wheels(projects: list[str], data: Path, cache: Path, reporter: log.Reporter) -> list[Added]:
+def add_wheels(
+    projects: list[str], data: Path, cache: Path, reporter: log.Reporter, *, licence: str | None = None
+) -> list[Added]:
     """Describe and lock the newest wheel of each project, and of what it requires.
+
+    Args:
+        licence: an SPDX expression for those that do not say their own.
 
     Raises:
         NetworkError: pip finds none.
         UsageError: one is described already.
-        ChannelError: one holds compiled code, or does not say its licence.
+        ChannelError: one does not say its licence, or links what the channel does not have.
     """
     inventory = read_inventory(data)
     known = {raw.head.name for raw in inventory.descriptions}
@@ -75,15 +73,15 @@ def add_wheels(projects: list[str], data: Path, cache: Path, reporter: log.Repor
             name = _find_name(project, known)
             if name in known:
                 continue
-            with store.scratch() as scratch, reporter.step(f"wheel of {project}"):
-                path, sha256, size = wheels.resolve(project, None, inventory.settings.pythons[0], Processes(), scratch)
-                metadata = _read_metadata(path)
-                description, requires = describe_wheel(project, path.name, metadata, known)
-                target = data / "packages" / "python" / f"{name}.yaml"
-                write_file(target, yaml.safe_dump(description, sort_keys=False, width=110, allow_unicode=True))
-                wheels.store_download(path, sha256, store.downloads)
-            version = str(description["version"])
-            locked[project, version, "any"] = LockedWheel(project, version, "any", path.name, sha256, size)
+            with reporter.step(f"wheel of {project}"):
+                taken = _take(project, inventory.settings.pythons, store)
+            path = taken[0][1]
+            metadata, (linked, programs) = _read_metadata(path), _read_compiled(path)
+            description, requires = describe_wheel(project, path.name, metadata, known, linked, programs, licence)
+            target = data / "packages" / ON_DEMAND / "python" / f"{name}.yaml"
+            write_description(target, description)
+            for wheel, _ in taken:
+                locked[wheel.project, wheel.version, wheel.tag] = wheel
             known.add(name)
             waiting += requires
             added.append(Added(name, target))
@@ -91,8 +89,36 @@ def add_wheels(projects: list[str], data: Path, cache: Path, reporter: log.Repor
     return added
 
 
+def _take(project: str, pythons: tuple[str, ...], store: Cache) -> list[tuple[LockedWheel, Path]]:
+    """The newest wheel that serves every Python, or else one of the newest version for each of them."""
+    processes = Processes()
+    taken: list[tuple[LockedWheel, Path]] = []
+    version: str | None = None
+    for python in pythons:
+        with store.scratch() as scratch:
+            try:
+                path, sha256, size = wheels.resolve(project, version, python, processes, scratch, pure=version is None)
+            except NetworkError:
+                if version is not None:
+                    raise
+                path, sha256, size = wheels.resolve(project, None, python, processes, scratch)
+            found = path.name.split("-")[1]
+            wheel = LockedWheel(project, str(Version(found)), wheels.tag_of(path.name, python), path.name, sha256, size)
+            taken.append((wheel, wheels.store_download(path, sha256, store.downloads)))
+        version = wheel.version
+        if wheel.tag == "any":
+            break
+    return taken
+
+
 def describe_wheel(
-    project: str, file: str, metadata: Message[str, str], known: set[str]
+    project: str,
+    file: str,
+    metadata: Message[str, str],
+    known: set[str],
+    linked: frozenset[str] = frozenset(),
+    programs: tuple[str, ...] = (),
+    licence: str | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
     """The description of a wheel as plain data, and the projects that it requires.
 
@@ -100,27 +126,75 @@ def describe_wheel(
         file: its name, which says whether it holds compiled code.
         metadata: its METADATA.
         known: names that packages of the channel have.
+        linked: the libraries that its compiled code needs and does not bring along.
+        programs: what it installs into ``bin`` and is compiled.
+        licence: where it does not say its own.
     """
-    if not file.endswith("-none-any.whl"):
-        raise ChannelError(
-            f"the wheel of {project} holds compiled code", where=file,
-            hint="describe it by hand, with `per: python` and what it links (ci/slipway/bootstrap/data/README.md)",
-        )  # fmt: skip
+    pure = file.endswith("-none-any.whl")
     required = [Requirement(text) for text in metadata.get_all("Requires-Dist") or ()]
     needed = [one for one in required if one.marker is None or _holds(str(one.marker))]
-    depends = [f"python {metadata.get('Requires-Python') or '>=3.10'}".replace(" ,", ",")]
+    depends = _compiled_depends(file, linked)
+    if pure:
+        depends = [f"python {metadata.get('Requires-Python') or '>=3.10'}".replace(" ,", ",")]
     depends += [f"{_find_name(one.name, known)} {_bounds(one)}".strip() for one in needed]
     described = {
         "name": _find_name(project, known),
         "version": str(metadata["Version"]),
-        "noarch_python": True,
+        **({"noarch_python": True} if pure else {"per": "python"}),
         "summary": str(metadata.get("Summary") or project),
         "home": _find_home(metadata) or f"the project {project}",
-        "license": _find_licence(project, metadata),
+        "license": licence or _find_licence(project, metadata),
         "depends": depends,
         "sources": [{"wheel": project, "install": True}],
     }
+    if not pure:
+        described["steps"] = [{"run": _COMPILE}]
+        if programs:
+            # Modules look where Python's own run path leads; programs need one.
+            described["run_paths"] = [{"files": [f"bin/{name}" for name in programs], "value": "$ORIGIN/../lib"}]
     return described, [one.name for one in needed]
+
+
+_COMPILE: Final = """\
+"$PYTHON" -I -m compileall -q --invalidation-mode unchecked-hash -s "$PWD" -p / lib/python${python}/site-packages
+"""
+_GCC: Final = {
+    "libstdc++.so.6": "libstdcxx >=12",
+    "libgcc_s.so.1": "libgcc >=12",
+    "libgomp.so.1": "_openmp_mutex >=4.5",
+}
+
+
+def _compiled_depends(file: str, linked: frozenset[str]) -> list[str]:
+    """What a wheel with compiled code needs beside what it requires: its Python, a glibc, gcc's libraries."""
+    unknown = sorted(name for name in linked if name not in _GCC and not GLIBC.fullmatch(name))
+    if unknown:
+        raise ChannelError(f"the wheel links `{unknown[0]}`, which it does not bring along", where=file,
+                           hint="describe it by hand (ci/slipway/bootstrap/data/README.md)")  # fmt: skip
+    releases = [(int(major), int(minor)) for major, minor in re.findall(r"manylinux_(\d+)_(\d+)_", file)]
+    glibc = ".".join(map(str, min(releases))) if releases else "2.17"
+    return [
+        "python ${python}.*",
+        *(["python_abi ${python}.* *_cp${py}"] if "-abi3-" not in file and "-none-" not in file else []),
+        f"__glibc >={glibc},<3.0.a0",
+        *sorted({_GCC[name] for name in linked if name in _GCC}),
+    ]
+
+
+def _read_compiled(wheel: Path) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The libraries that the compiled code of a wheel needs, without those that lie in it; its compiled programs."""
+    needed: set[str] = set()
+    programs: list[str] = []
+    with zipfile.ZipFile(wheel) as archive:
+        brought = {name.rpartition("/")[2] for name in archive.namelist()}
+        for info in archive.infolist():
+            with archive.open(info) as stream:
+                if stream.read(4) != b"\x7fELF":
+                    continue
+            needed.update(read_needs(io.BytesIO(archive.read(info))).libraries)
+            if ".data/scripts/" in info.filename:
+                programs.append(info.filename.rpartition("/")[2])
+    return frozenset(needed - brought), tuple(sorted(programs))
 
 
 def _holds(marker: str) -> bool:

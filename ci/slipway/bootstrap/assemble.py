@@ -12,19 +12,29 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from elftools.elf.elffile import ELFFile
+
 from slipway.base import errors
 from slipway.base.files import hash_file, move_folder, says_disk_full
 from slipway.base.json_file import read_json
 from slipway.base.proc import own_program
 from slipway.base.schema import convert
-from slipway.bootstrap.description import PLACEHOLDER, FinishingStep, PackageDescription, RunPath, SourceDescription
+from slipway.bootstrap import debian_layout
+from slipway.bootstrap.description import (
+    PLACEHOLDER,
+    FinishingStep,
+    PackageDescription,
+    RunPath,
+    SourceDescription,
+    Wrapper,
+)
 from slipway.bootstrap.mapping import Glob, Template
 from slipway.bootstrap.sources import SourceEntry, Tree, entry_points, open_deb, place, wheel_entries
 from slipway.channel.package import unpack_files
 from slipway.channel.package_writer import TIMESTAMP, PackageRecord, to_json, write_package
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from slipway.base.proc import Processes
@@ -153,8 +163,14 @@ def assemble(
         _make_links(description, tree)
         for step in description.steps:
             _finish(step, description.step_files, tree, tools, interpreter, processes, scratch)
+        for wrapper in description.wrappers:
+            _wrap(wrapper, tree)
         for run_path in description.run_paths:
             _set_run_paths(run_path, tree, processes)
+        if any(source.deb and source.install for source in description.sources):
+            found = debian_layout.run_paths(tree.paths(), lambda path: _is_dynamic(tree.root / path))
+            for value, elves in found:
+                _run_patchelf(value, elves, tree, processes)
         record = _record(description, key)
         info |= _metadata(description, sources, scripts)
         result = scratch / "result"
@@ -228,8 +244,10 @@ def _stage(
             entries = list(stack.enter_context(open_deb(source.path, scratch)))
         else:
             entries = list(wheel_entries(stack.enter_context(zipfile.ZipFile(source.path))))
-        if wanted.install:
+        if wanted.install and wanted.kind == "wheel":
             found = _install_wheel(entries, description, tree)
+        elif wanted.install and not debian_layout.lay_out(entries, tree, wanted.excluded):
+            raise errors.ChannelError(f"nothing of {wanted.name} goes into a prefix")
         place(iter(entries), wanted.files, tree, link_root=wanted.link_root, transform=transform)
         _keep_licenses(entries, wanted, info)
     return found
@@ -276,7 +294,13 @@ def _write_entry_point(point: str, tree: Tree) -> None:
 
 
 def _keep_licenses(entries: list[SourceEntry], source: SourceDescription, info: dict[str, bytes]) -> None:
-    globs = source.licenses or (_LICENSE_GLOBS if source.install else ())
+    globs = source.licenses
+    if source.install and not globs:
+        # Packages of one source share their copyright: a link into a package that is a source, too.
+        if source.deb and any(entry.path == f"usr/share/doc/{source.name}" for entry in entries):
+            return
+        own = Glob.parse(f"usr/share/doc/{source.name}/copyright")
+        globs = (own,) if source.deb else _LICENSE_GLOBS
     taken = 0
     for entry in entries:
         if any(glob.matches(entry.path) for glob in globs):
@@ -344,16 +368,32 @@ def _finish(
         raise errors.ChannelError("a finishing step failed", detail=outcome.tail)
 
 
+def _wrap(wrapper: Wrapper, tree: Tree) -> None:
+    """Move a program to ``libexec``, and write a script in its place."""
+    program = tree.root / wrapper.program
+    if not program.is_file():
+        raise errors.ChannelError(f"`{wrapper.program}`, which is to be wrapped, is not in the package")
+    content, moved = program.read_bytes(), f"libexec/wrapped/{program.name}"
+    program.unlink()
+    tree.put(moved, content, 0o755)
+    lines = [f'export {name}="${{{name}:-{value}}}"' for name, value in wrapper.variables.items()]
+    script = ["#!/bin/sh", *lines, f'exec "{PLACEHOLDER}/{moved}" "$@"']
+    tree.put(wrapper.program, ("\n".join(script) + "\n").encode(), 0o755)
+
+
 def _set_run_paths(run_path: RunPath, tree: Tree, processes: Processes) -> None:
-    patchelf = str(own_program("patchelf"))
     for glob in run_path.files:
         elves = [path for path in tree.paths() if glob.matches(path) and _is_elf(tree.root / path)]
         if not elves:
             raise errors.ChannelError(f"no program or library of the package matches `{glob.text}`")
-        command = [patchelf, "--force-rpath", "--set-rpath", run_path.value, *elves]
-        outcome = processes.run(command, cwd=tree.root, what="setting run paths")
-        if outcome.status != 0:
-            raise errors.ChannelError(f"patchelf cannot set the run path of `{glob.text}`", detail=outcome.tail)
+        _run_patchelf(run_path.value, elves, tree, processes)
+
+
+def _run_patchelf(value: str, elves: Collection[str], tree: Tree, processes: Processes) -> None:
+    command = [str(own_program("patchelf")), "--force-rpath", "--set-rpath", value, *elves]
+    outcome = processes.run(command, cwd=tree.root, what="setting run paths")
+    if outcome.status != 0:
+        raise errors.ChannelError(f"patchelf cannot set the run path of {', '.join(elves)}", detail=outcome.tail)
 
 
 def _is_elf(path: Path) -> bool:
@@ -361,6 +401,15 @@ def _is_elf(path: Path) -> bool:
         return False
     with path.open("rb") as stream:
         return stream.read(4) == b"\x7fELF"
+
+
+def _is_dynamic(path: Path) -> bool:
+    """Whether it is a program or library that is linked when it starts: not an object file, nor a static program."""
+    if not _is_elf(path):
+        return False
+    with path.open("rb") as stream:
+        elf = ELFFile(stream)
+        return any(segment.header.p_type == "PT_DYNAMIC" for segment in elf.iter_segments())
 
 
 def _metadata(

@@ -12,6 +12,10 @@ DATA = Path(__file__).parent / "data"
 """``ci/slipway/bootstrap/data``, installed with the package."""
 
 
+ON_DEMAND = "on_demand"
+"""The folder of descriptions whose packages are made only where they are asked for; all others are in every channel."""
+
+
 @dataclass(frozen=True)
 class ChannelRequest:
     """Which packages the channel must offer.
@@ -23,12 +27,14 @@ class ChannelRequest:
         build_tools: also the Python that build tools run with, which must not depend on `python`: what is built
             without Python would be another package for each. It is the first choice of the settings that this machine
             has, and solvers take it wherever nothing asks for another one.
+        names: what is wanted of `names_on_demand`; it comes with all that it needs.
     """
 
     cuda: str | None = None
     blas: str = "mkl"
     python: tuple[str, ...] = ("3.11",)
     build_tools: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,11 @@ class EmbeddedSettings:
 def read_settings(path: Path) -> EmbeddedSettings:
     """Read ``settings.yaml``."""
     return read_yaml(path, EmbeddedSettings, error=ChannelError)
+
+
+def names_on_demand(data: Path = DATA) -> frozenset[str]:
+    """The packages that a channel has only where they are asked for; read off the files' names, it costs nothing."""
+    return frozenset(path.stem for path in (data / "packages" / ON_DEMAND).rglob("*.yaml"))
 
 
 def embedded_choices() -> EmbeddedSettings:

@@ -15,7 +15,8 @@ from typing import Literal
 
 from slipway.base.errors import ChannelError
 from slipway.base.platform import LINUX_64, NOARCH
-from slipway.base.schema import InvalidValueError, YamlDocument, read_document, show_key
+from slipway.base.schema import InvalidValueError, YamlDocument, read_document, show_key, yaml_key
+from slipway.bootstrap.choices import ON_DEMAND
 from slipway.bootstrap.mapping import Glob, Rule, check_template
 from slipway.model import RunExports
 
@@ -36,7 +37,9 @@ class SourceDescription:
 
     Attributes:
         pin: the wheel's exact version; the package's own where the file does not say.
-        install: lay a wheel out as pip would (site-packages, scripts, entry points), before `files`.
+        install: lay a wheel out as pip would (site-packages, scripts, entry points), a Debian package as conda's are
+            (`slipway.bootstrap.debian_layout`), before `files`.
+        excluded: what `install` leaves out of a Debian package.
         files: the file mapping. Paths of a wheel start with ``site/``, ``data/``, ``scripts/`` or ``headers/``.
         licenses: globs of files to keep as licence texts.
         link_root: absolute symlinks are made relative, as if this folder of the package were ``/``.
@@ -47,6 +50,7 @@ class SourceDescription:
     interpreter: str | None = None
     pin: str | None = None
     install: bool = False
+    excluded: tuple[Glob, ...] = yaml_key("except", default=())
     files: tuple[Rule, ...] = ()
     licenses: tuple[Glob, ...] = ()
     link_root: str | None = None
@@ -54,9 +58,12 @@ class SourceDescription:
     def __post_init__(self) -> None:
         if sum(getattr(self, kind) is not None for kind in _KINDS) != 1:
             raise InvalidValueError(f"a source has exactly one of {', '.join(f'`{kind}`' for kind in _KINDS)}")
-        if self.wheel is None and (self.install or self.pin is not None):
-            key = "install" if self.install else "pin"
-            raise InvalidValueError("only a wheel can be installed, or has a version to pin", key)
+        if self.wheel is None and self.pin is not None:
+            raise InvalidValueError("only a wheel has a version to pin", "pin")
+        if self.interpreter is not None and self.install:
+            raise InvalidValueError("an interpreter says its `files`", "install")
+        if self.excluded and not (self.deb and self.install):
+            raise InvalidValueError("only where a Debian package is installed; a rule of `files` has its own", "except")
         if not (self.files or self.licenses or self.install):
             raise InvalidValueError("this source gives nothing to the package", "files")
 
@@ -120,6 +127,14 @@ class FinishingStep:
 
 
 @dataclass(frozen=True)
+class Wrapper:
+    """A program that takes folders from its environment: they are `variables` there, unless the user has set them."""
+
+    program: str
+    variables: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Activation:
     """Scripts of the data folder's ``activation/`` for an environment's arrival and leave."""
 
@@ -172,6 +187,7 @@ class DescriptionFile(Head):
     texts: tuple[TextFile, ...] = ()
     links: tuple[SymbolicLink, ...] = ()
     run_paths: tuple[RunPath, ...] = ()
+    wrappers: tuple[Wrapper, ...] = ()
     steps: tuple[FinishingStep, ...] = ()
     activation: Activation | None = None
 
@@ -223,6 +239,11 @@ class RawDescription:
     document: YamlDocument
     head: Head
     digest: str
+
+    @property
+    def on_demand(self) -> bool:
+        """Whether the package is in a channel only where somebody asks for it, or for what needs it."""
+        return ON_DEMAND in self.document.path.parts
 
     def wanted(self, selection: Selection) -> bool:
         """Whether the request needs this package."""

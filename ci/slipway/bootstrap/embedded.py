@@ -10,21 +10,28 @@ from slipway.base.paths import cache_folder
 from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.ensure import ensure_channel
 from slipway.bootstrap.pins import EMBEDDED
+from slipway.channel.environments import needed_names
+from slipway.channel.specs import package_name
 from slipway.recipe.choose import WITHOUT, version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from slipway.base.log import Reporter
     from slipway.bootstrap.stored import EmbeddedChannel
-    from slipway.model import Variant
+    from slipway.channel.folder import Channel
+    from slipway.model import RenderedOutput, Variant
 
 SCHEMES = ("file", "http", "https", "s3", "oci")
 """How addresses of channels begin."""
 
 
-def channel_request(asked: Variant, *, build_tools: bool = False) -> ChannelRequest:
-    """What the embedded channel must offer for a variant; its own choice where `asked` says nothing."""
+def channel_request(asked: Variant, *, needs: Iterable[str] = (), build_tools: bool = False) -> ChannelRequest:
+    """What the embedded channel must offer for a variant; its own choice where `asked` says nothing.
+
+    Args:
+        needs: match specs (or names) of what is to be installed from it.
+    """
     named = {key: version_of(asked[key]) for key in ("python", "blas_impl", "cuda_compiler_version") if key in asked}
     request = ChannelRequest()
     cuda = named.get("cuda_compiler_version", WITHOUT)
@@ -33,40 +40,66 @@ def channel_request(asked: Variant, *, build_tools: bool = False) -> ChannelRequ
         blas=named.get("blas_impl", request.blas),
         python=(named["python"],) if "python" in named else request.python,
         build_tools=build_tools,
+        names=tuple(sorted(set(map(package_name, needs)))),
     )
 
 
+def needs_of(outputs: Iterable[RenderedOutput]) -> set[str]:
+    """Names of all packages that outputs are built, tested and used with."""
+    found: set[str] = set()
+    for output in outputs:
+        requirements = output.requirements
+        specs = (*requirements.build, *requirements.host, *requirements.run, *output.test.requires)
+        found.update(map(package_name, specs))
+        found |= needs_of([output.staging]) if output.staging is not None else set()
+    return found
+
+
 def embedded_channel(
-    asked: Variant, reporter: Reporter, *, offline: bool, build_tools: bool = False
+    asked: Variant, reporter: Reporter, *, needs: Iterable[str] = (), offline: bool, build_tools: bool = False
 ) -> EmbeddedChannel:
     """Assemble (or find) the embedded channel with what a variant asks for.
 
     Args:
+        needs: match specs (or names) of what is to be installed from it.
         build_tools: also with the Python that build tools run with, whichever is asked for.
 
     Raises:
         VariantError: it has no such part.
         NetworkError: a download was needed and could not be made.
     """
-    return ensure_channel(
-        channel_request(asked, build_tools=build_tools), reporter, cache=cache_folder(), offline=offline
-    )
+    request = channel_request(asked, needs=needs, build_tools=build_tools)
+    return ensure_channel(request, reporter, cache=cache_folder(), offline=offline)
 
 
 def channels_of(
-    named: Sequence[str] | None, asked: Variant, reporter: Reporter, *, offline: bool, build_tools: bool = False
+    named: Sequence[str] | None,
+    asked: Variant,
+    reporter: Reporter,
+    *,
+    needs: Iterable[str],
+    own: Channel | None = None,
+    offline: bool,
+    build_tools: bool = False,
 ) -> tuple[str, ...]:
     """The addresses of the channels that are `named`, by default the embedded one; the word for it becomes its address.
+
+    Args:
+        needs: match specs (or names) of what is to be installed: the embedded channel has it, and what packages of the
+            other channels need of it.
+        own: a channel that is looked at before these.
 
     Raises:
         NetworkError: the embedded channel is asked for, and a download that it needs could not be made.
     """
-    return tuple(
-        embedded_channel(asked, reporter, offline=offline, build_tools=build_tools).url
-        if name == EMBEDDED
-        else channel_address(name)
-        for name in ((EMBEDDED,) if named is None else named)
-    )
+    names = (EMBEDDED,) if named is None else tuple(named)
+    given = {name: channel_address(name) for name in names if name != EMBEDDED}
+    if EMBEDDED in names:
+        others = (*([own.url] if own is not None and own.is_indexed else []), *given.values())
+        needs = needed_names(needs, others) if others else needs
+        embedded = embedded_channel(asked, reporter, needs=needs, offline=offline, build_tools=build_tools)
+        given[EMBEDDED] = embedded.url
+    return tuple(given[name] for name in names)
 
 
 def channel_address(text: str) -> str:

@@ -17,7 +17,7 @@ from slipway.base.platform import LINUX_64
 from slipway.base.proc import Processes
 from slipway.bootstrap import making
 from slipway.bootstrap.cache import Cache, typed_disk_errors
-from slipway.bootstrap.choices import DATA, ChannelRequest, EmbeddedSettings, read_settings
+from slipway.bootstrap.choices import DATA, ChannelRequest, EmbeddedSettings, names_on_demand, read_settings
 from slipway.bootstrap.code import code_digest
 from slipway.bootstrap.interpreter import Interpreter, find_interpreter
 from slipway.bootstrap.stored import load_channel
@@ -59,7 +59,12 @@ def ensure_channel(
     check_machine(settings.glibc, machine=platform.machine(), library=os.confstr("CS_GNU_LIBC_VERSION"))
     processes = Processes()
     pythons = _find_pythons(request, settings, processes)
-    request = replace(request, python=tuple(pythons), build_tools=request.build_tools and len(pythons) > 1)
+    request = replace(
+        request,
+        python=tuple(pythons),
+        build_tools=request.build_tools and len(pythons) > 1,
+        names=tuple(sorted(names_on_demand(data).intersection(request.names))),
+    )
     stamp = _stamp(request, pythons, data)
     if not refresh and (found := load_channel(store, stamp)):
         return found

@@ -16,6 +16,7 @@ from slipway.bootstrap.description import (
     instantiate,
     load,
 )
+from slipway.channel.specs import package_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,6 +50,7 @@ class EmbeddedInventory:
         self.settings.check(request)
         selection = Selection(request.cuda, request.blas)
         chosen: list[PackageDescription] = []
+        on_demand: dict[str, list[PackageDescription]] = {}
         for raw in self.descriptions:
             if raw.wanted(selection):
                 pythons = {
@@ -57,7 +59,17 @@ class EmbeddedInventory:
                     if not raw.head.when.interpreter
                     or ("debian" if version in from_debian else "snapshot") in raw.head.when.interpreter
                 }
-                chosen += self._instances(raw, pythons)
+                instances = self._instances(raw, pythons)
+                if raw.on_demand:
+                    on_demand[raw.head.name] = instances
+                else:
+                    chosen += instances
+        wanted = set(request.names).union(*map(_needed_names, chosen))
+        while names := wanted & on_demand.keys():
+            for name in sorted(names):
+                found = on_demand.pop(name)
+                chosen += found
+                wanted.update(*map(_needed_names, found))
         return _sort_by_tools(chosen)
 
     def everything(self) -> tuple[PackageDescription, ...]:
@@ -81,6 +93,13 @@ def read_inventory(folder: Path) -> EmbeddedInventory:
     files = sorted((folder / "packages").rglob("*.yaml"))
     descriptions = tuple(load(path, hashlib.sha256(path.read_bytes()).hexdigest()) for path in files)
     return EmbeddedInventory(folder, read_settings(folder / "settings.yaml"), descriptions)
+
+
+def _needed_names(description: PackageDescription) -> set[str]:
+    """What a package needs, and what packages that are built with it will."""
+    exports = description.run_exports
+    specs = (*description.depends, *exports.weak, *exports.strong, *exports.noarch)
+    return {package_name(spec) for spec in specs} | description.tools
 
 
 def _sort_by_tools(chosen: Iterable[PackageDescription]) -> tuple[PackageDescription, ...]:

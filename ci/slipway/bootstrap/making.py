@@ -20,6 +20,7 @@ from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start
 from slipway.bootstrap.inventory import EmbeddedInventory, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
 from slipway.bootstrap.stored import ChannelPackage, ChannelPointer, EmbeddedChannel, is_intact
+from slipway.channel import rattler
 from slipway.channel.package_writer import to_json
 from slipway.channel.repodata import set_behind, write_repodata
 
@@ -80,6 +81,7 @@ def make_workplace(
 
 def make_channel(request: ChannelRequest, place: Workplace, *, stamp: str, refresh: bool) -> EmbeddedChannel:
     """Make the channel and keep it under `stamp`; see `slipway.bootstrap.ensure.ensure_channel`."""
+    assert rattler.package_streaming  # read here: two threads that want a late module at once would find half of it
     from_debian = frozenset(version for version, python in place.pythons.items() if python.debian)
     full_pythons = {version: python.full_version for version, python in place.pythons.items()}
     descriptions = place.inventory.select(request, full_pythons, from_debian)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from slipway.base.proc import Processes
@@ -50,7 +49,7 @@ def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
                     continue  # one file serves every Python
                 with store.scratch() as scratch:
                     path, sha256, size = wheels.resolve(project, version, python, processes, scratch)
-                    wheel = LockedWheel(project, version, _tag(path.name, python), path.name, sha256, size)
+                    wheel = LockedWheel(project, version, wheels.tag_of(path.name, python), path.name, sha256, size)
                     wheels.store_download(path, sha256, store.downloads)
                 locked[project, version, wheel.tag] = wheel
             task.advance(1)
@@ -58,9 +57,3 @@ def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
         offers = DebianArchive(store, lock, Host(), processes, offline=False).offers(sorted(debs))
     write_lock(inventory.lock_path, lock.suite, offers.values(), locked.values())
     return len(locked) + len(offers)
-
-
-def _tag(file: str, python: str) -> str:
-    """``cp311`` when the file is for one Python only, else ``any``."""
-    own = f"cp{python.replace('.', '')}"
-    return own if re.search(rf"-{own}-{own}-", file) else "any"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import re
 import shutil
 import sys
 from typing import TYPE_CHECKING
@@ -63,19 +64,26 @@ def fetch(wheels: Sequence[LockedWheel], python: str, processes: Processes, scra
 
 
 def resolve(
-    project: str, version: str | None, python: str, processes: Processes, scratch: Path
+    project: str, version: str | None, python: str, processes: Processes, scratch: Path, *, pure: bool = False
 ) -> tuple[Path, str, int]:
     """Download whatever wheel pip finds for ``project==version``; returns its path, sha256 and size in bytes.
 
     Args:
-        version: None for the newest that holds Python alone.
+        version: None for the newest.
+        pure: only one that holds Python alone.
     """
     wanted, named = (project, project) if version is None else (f"{project}=={version}", f"{project} {version}")
-    outcome = _pip([wanted], python, processes, scratch, named, pure=version is None)
+    outcome = _pip([wanted], python, processes, scratch, named, pure=pure)
     if outcome.status != 0:
         raise failure(outcome, named)
     (path,) = scratch.glob("*.whl")
     return path, hash_file(path), path.stat().st_size
+
+
+def tag_of(file: str, python: str) -> str:
+    """``cp311`` when the file is for one Python only, else ``any``."""
+    own = f"cp{python.replace('.', '')}"
+    return own if re.search(rf"-{own}-{own}-", file) else "any"
 
 
 def store_download(path: Path, sha256: str, store: Path) -> Path:

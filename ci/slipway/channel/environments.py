@@ -20,11 +20,11 @@ from slipway.channel import limited_access, rattler
 from slipway.channel.package import rattler_panics
 from slipway.channel.prefix import Prefix, installed_paths
 from slipway.channel.repodata import SUBDIRS, check_repodata
-from slipway.channel.specs import strict_spec
+from slipway.channel.specs import package_name, strict_spec
 from slipway.channel.taken import SolvedPackage, linked_cache, take_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from slipway.base.log import Reporter, Task
     from slipway.channel.limited_access import LimitedAccess
@@ -130,6 +130,20 @@ def package_names(channels: Sequence[str]) -> frozenset[str]:
         gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
         found = rattler.run(gateway.names(access.channels, [rattler.Subdir(subdir) for subdir in SUBDIRS]))
     return frozenset(name.normalized for name in found)
+
+
+def needed_names(specs: Iterable[str], channels: Sequence[str]) -> frozenset[str]:
+    """The names in `specs`, and of all that packages of `channels` need to be installed with them.
+
+    Raises:
+        NetworkError: a channel cannot be reached.
+    """
+    names = set(map(package_name, specs))
+    subdirs = [rattler.Subdir(subdir) for subdir in SUBDIRS]
+    with _named_errors(channels) as access:
+        gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
+        answer = rattler.run(gateway.query(access.channels, subdirs, sorted(names), recursive=True))
+    return frozenset(names.union(package_name(spec) for found in answer for record in found for spec in record.depends))
 
 
 @contextmanager

@@ -19,3 +19,8 @@ def strict_spec(spec: str) -> str:
     if rest and PLAIN_VERSION.fullmatch(rest[0]):
         rest[0] = f"=={rest[0]}" if len(rest) > 1 else f"{rest[0]}.*"
     return " ".join([name, *rest])
+
+
+def package_name(spec: str) -> str:
+    """Which package a match spec is about: ``python >=3.9`` and ``python>=3.9`` are about ``python``."""
+    return re.split(r"[\s=<>!~\[]", spec.strip().rpartition("::")[2], maxsplit=1)[0].lower()

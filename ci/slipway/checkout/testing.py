@@ -74,7 +74,7 @@ def make_environment(
     workspace: Workspace, specs: Sequence[str], reporter: Reporter, *, name: str, channels: Sequence[str]
 ) -> Path:
     """An environment of its own for tests, solved from `channels` and the embedded one."""
-    embedded = embedded_channel({}, reporter, offline=False)
+    embedded = embedded_channel({}, reporter, needs=specs, offline=False)
     prefix = workspace.work / f"{name}-env"
     install(solve(list(specs), (*channels, embedded.url)), prefix, reporter, into_existing=True)
     return prefix

@@ -10,7 +10,8 @@ import os
 from typing import TYPE_CHECKING
 
 from slipway.base.text import human_seconds, human_size
-from slipway.bootstrap.embedded import channels_of
+from slipway.bootstrap.embedded import channels_of, needs_of
+from slipway.channel.folder import Channel
 from slipway.commands._options import add_build_arguments, add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
@@ -41,7 +42,10 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     ):
         rendered = request.outputs()
         needed = request.channel_variant(rendered)
-        channels = channels_of(request.channels, needed, reporter, offline=request.offline, build_tools=True)
+        channels = channels_of(
+            request.channels, needed, reporter, needs=needs_of(rendered), own=Channel(request.workspace.channel),
+            offline=request.offline, build_tools=True,
+        )  # fmt: skip
         outputs = finalize(request, rendered, channels)
         context = RunContext(
             workspace=request.workspace,

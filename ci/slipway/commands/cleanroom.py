@@ -85,8 +85,10 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     workspace = Workspace.of_checkout(arguments.dist)
     trials = _trials(arguments, workspace)
     variant = _embedded_variant(arguments.names, workspace)
-    others = channels_of(arguments.channel, variant, reporter, offline=arguments.offline)
-    channels = (Channel(workspace.channel).url, *others)
+    own = Channel(workspace.channel)
+    needs = [spec for trial in trials for spec in trial.specs]
+    others = channels_of(arguments.channel, variant, reporter, needs=needs, own=own, offline=arguments.offline)
+    channels = (own.url, *others)
     rows = []
     with workspace.lock():
         for trial in trials:

@@ -50,9 +50,12 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install; returns the exit code."""
     workspace = Workspace.of_checkout(arguments.dist)
     prefix = (arguments.prefix or workspace.environment).resolve()
-    channels = channels_of(arguments.channel, asked_variant(arguments), reporter, offline=arguments.offline)
-    if (workspace.channel / "noarch" / "repodata.json").exists():
-        channels = (Channel(workspace.channel).url, *channels)
+    own = Channel(workspace.channel)
+    channels = channels_of(
+        arguments.channel, asked_variant(arguments), reporter, needs=arguments.specs, own=own, offline=arguments.offline
+    )
+    if own.is_indexed:
+        channels = (own.url, *channels)
     solution = solve(arguments.specs, channels)
     if arguments.require_signed:
         held = installing.check_solution(solution, keys.load_trust(arguments.require_signed))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import UsageError
 from slipway.base.platform import this_platform
-from slipway.bootstrap.embedded import channels_of
+from slipway.bootstrap.embedded import channels_of, needs_of
+from slipway.channel.folder import Channel
 from slipway.commands._options import add_platform_argument, add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
@@ -67,8 +68,9 @@ def _plan(arguments: argparse.Namespace, request: Request, reporter: Reporter) -
         )
     rendered = request.outputs()
     channels = channels_of(
-        request.channels, request.channel_variant(rendered), reporter, offline=request.offline, build_tools=True
-    )
+        request.channels, request.channel_variant(rendered), reporter, needs=needs_of(rendered),
+        own=Channel(request.workspace.channel), offline=request.offline, build_tools=True,
+    )  # fmt: skip
     outputs = finalize(request, rendered, channels)
     context = RunContext(
         workspace=request.workspace,

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from slipway.base.events import Stage, StageKey
 from slipway.base.paths import Workspace
 from slipway.base.text import format_table, human_seconds, human_size
-from slipway.bootstrap.embedded import channels_of
+from slipway.bootstrap.embedded import channels_of, needs_of
+from slipway.channel.folder import Channel
 from slipway.checkout.greeting import greet
 from slipway.commands._options import (
     add_build_arguments,
@@ -64,7 +65,10 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         with reporter.step(Stage(StageKey.BASE_CHANNEL)):
             needed = request.channel_variant(rendered)
             named = request.channels if bundle is None else (bundle.channel,)
-            channels = channels_of(named, needed, reporter, offline=request.offline, build_tools=True)
+            channels = channels_of(
+                named, needed, reporter, needs=needs_of(rendered), own=Channel(request.workspace.channel),
+                offline=request.offline, build_tools=True,
+            )  # fmt: skip
             outputs = finalize(request, rendered, channels)
         context = RunContext(
             workspace=request.workspace,

@@ -26,7 +26,7 @@ from slipway.base.text import format_table, table_width
 from slipway.bootstrap.choices import embedded_choices
 from slipway.bootstrap.embedded import channels_of
 from slipway.channel import rattler
-from slipway.channel.environments import solve
+from slipway.channel.environments import needed_names, solve
 from slipway.channel.folder import Channel
 from slipway.proof import keys
 from slipway.proof.statements import check_package, read_proof
@@ -142,7 +142,8 @@ class _Channels:
 
     def environment(self, facts: PackageFacts, reporter: Reporter) -> Solution:
         """What the solver picks around one package."""
-        others = channels_of(self.named, embedded_variant(facts), reporter, offline=self.offline)
+        needs = needed_names([facts.package], self.own)
+        others = channels_of(self.named, embedded_variant(facts), reporter, needs=needs, offline=self.offline)
         spec = f"{facts.package} =={facts.index['version']} {facts.index['build']}"
         return solve([spec], (*self.own, *others))
 

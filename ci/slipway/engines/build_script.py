@@ -81,6 +81,8 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int, unset: 
         "SOURCE_DATE_EPOCH": str(CLOCK_SECONDS),
         "TZ": "UTC",
         "PYTHONHASHSEED": "0",
+        # What the script runs is not to leave bytecode in the folders of packages that it only uses.
+        "PYTHONDONTWRITEBYTECODE": "1",
     }
     commit = next((source for source in output.sources if source.git_commit is not None), None)
     if commit is not None:

@@ -264,7 +264,9 @@ def _locked_channels(
     asked = {key: value for key, value in known.items() if value is not None}
     # What was built with packages of other recipes found them in the same channel.
     packages = list(_take_from_folder(options.own.folder, wanted))
-    named = channels_of(options.channels, asked, reporter, offline=options.offline, build_tools=True)
+    named = channels_of(
+        options.channels, asked, reporter, needs=names, own=options.own, offline=options.offline, build_tools=True
+    )
     locked = Channel(folder / "channel")
     for address in named:
         if address.startswith("file:"):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError, VariantError
 from slipway.base.files import write_file
-from slipway.bootstrap.embedded import channels_of
+from slipway.bootstrap.embedded import channels_of, needs_of
 from slipway.channel.folder import Channel
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.finalize import finalize
@@ -87,7 +87,10 @@ def run_job(
     workspace = request.workspace
     outputs = [*(other.output for other in job.needs), job.output]
     with workspace.lock(), open_journal(workspace, f"ci job {job.name}", jobs, reporter) as (journal, reporter):
-        channels = channels_of(request.channels, job_variant(job), reporter, offline=request.offline, build_tools=True)
+        channels = channels_of(
+            request.channels, job_variant(job), reporter, needs=needs_of(outputs), own=Channel(workspace.channel),
+            offline=request.offline, build_tools=True,
+        )  # fmt: skip
         outputs = finalize(request, outputs, channels)
         Channel(workspace.channel).publish(_take(job, handed, reporter))
         context = RunContext(

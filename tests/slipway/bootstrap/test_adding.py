@@ -70,8 +70,20 @@ def test_licence(given: str, expected: str | None, tmp_path: Path) -> None:
         assert describe_wheel("thing", "a-none-any.whl", metadata, set())[0]["license"] == expected
 
 
+def test_compiled_code_is_taken_per_python(tmp_path: Path) -> None:
+    file = "thing-1-cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    linked = frozenset({"libstdc++.so.6", "libc.so.6"})
+    described, _ = describe_wheel("thing", file, wheel(tmp_path, METADATA), set(), linked, ("thing",))
+    assert described["per"] == "python"
+    assert described["depends"][:4] == [
+        "python ${python}.*", "python_abi ${python}.* *_cp${py}", "__glibc >=2.17,<3.0.a0", "libstdcxx >=12",
+    ]  # fmt: skip
+    assert described["run_paths"] == [{"files": ["bin/thing"], "value": "$ORIGIN/../lib"}]
+
+
 def test_what_has_to_be_described_by_hand(tmp_path: Path) -> None:
-    with pytest.raises(ChannelError, match="holds compiled code"):
-        describe_wheel("thing", "thing-1-cp311-cp311-linux_x86_64.whl", wheel(tmp_path, METADATA), set())
+    file = "thing-1-cp311-cp311-linux_x86_64.whl"
+    with pytest.raises(ChannelError, match=r"links `libodd\.so\.3`"):
+        describe_wheel("thing", file, wheel(tmp_path, METADATA), set(), frozenset({"libodd.so.3"}))
     with pytest.raises(ChannelError, match="no licence text"):
         wheel(tmp_path, METADATA, licence=False)

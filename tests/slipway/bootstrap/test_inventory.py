@@ -8,8 +8,8 @@ import pytest
 from rattler import MatchSpec
 
 from slipway.base import errors
-from slipway.bootstrap.choices import DATA, ChannelRequest
-from slipway.bootstrap.inventory import EmbeddedInventory, read_inventory
+from slipway.bootstrap.choices import DATA, ChannelRequest, names_on_demand
+from slipway.bootstrap.inventory import EmbeddedInventory, _needed_names, read_inventory
 from slipway.bootstrap.lock import read_lock
 
 
@@ -39,6 +39,28 @@ def test_one_python_however_it_is_made(inventory: EmbeddedInventory, from_debian
     chosen = inventory.select(ChannelRequest(), {"3.11": "3.11.2"}, from_debian)
     (python,) = [description for description in chosen if description.name == "python"]
     assert (python.version, python.sources[0].kind) == ("3.11.2", kind)
+
+
+def test_what_is_made_on_demand_comes_with_what_it_needs(inventory: EmbeddedInventory) -> None:
+    def names(*asked: str) -> set[str]:
+        request = ChannelRequest(names=asked)
+        return {description.name for description in inventory.select(request, {"3.11": "3.11.7"})}
+
+    assert not names() & {"requests", "idna", "zlib"}
+    assert names("requests") - names() == {"requests", "idna", "urllib3", "certifi", "charset-normalizer"}
+    assert names("numpy", "nothing of the kind") == names()
+    assert {"openssl", "libzlib"} <= names(), "every channel has what every package of it needs"
+
+
+def test_a_channel_of_everything_is_closed(inventory: EmbeddedInventory) -> None:
+    for blas in ("mkl", "openblas"):
+        request = ChannelRequest("13.0", blas, names=tuple(names_on_demand()))
+        chosen = inventory.select(request, {"3.11": "3.11.7"})
+        names = {description.name for description in chosen}
+        assert names_on_demand() <= names
+        for description in chosen:
+            needed = {name for name in _needed_names(description) if not name.startswith("__")}
+            assert needed <= names, description.name
 
 
 def test_cuda_is_only_in_a_channel_for_cuda(inventory: EmbeddedInventory) -> None:
