@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -304,3 +305,18 @@ def test_lobpcg_finds_the_ends_of_the_spectrum() -> None:
     _close(torch.lobpcg(a, k=2, largest=False, niter=300)[0], values[:, :2], 1e10)
     root = linalg.inv(b.sqrt())
     _close(torch.lobpcg(a, k=2, B=b, niter=200)[0], linalg.eigvalsh(root @ a @ root)[:, -2:].flip(-1), 1e9)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(("transposed_left", "transposed_right"), itertools.product((False, True), repeat=2))
+def test_products_of_every_layout(dtype: torch.dtype, transposed_left: bool, transposed_right: bool) -> None:
+    """Rows, columns and depths around the tiles, panels and chunks that products are made of."""
+    for rows, columns, depth in itertools.product((2, 13, 100), (9, 16, 31, 33, 2100), (1, 17, 300)):
+        left, right = _random((rows, depth), dtype), _random((depth, columns), dtype, seed=1)
+        expected = sum((left[:, [i]].double() * right[[i]].double() for i in range(depth)), torch.zeros(()))
+        left = left.t().contiguous().t() if transposed_left else left
+        right = right.t().contiguous().t() if transposed_right else right
+        error = depth**0.5 * (1e-5 if dtype == torch.float32 else 1e-13)
+        torch.testing.assert_close((left @ right).double(), expected, rtol=0, atol=error)
+        added = torch.addmm(expected.to(dtype), left, right, beta=0.5, alpha=2)
+        torch.testing.assert_close(added.double(), 2.5 * expected, rtol=1e-6, atol=5 * error)

@@ -4,6 +4,7 @@
 #include <aten/native/cpu/blas.h>
 
 #include <aten/Parallel.h>
+#include <aten/native/cpu/panel_gemm.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -137,15 +138,23 @@ void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, 
   });
 }
 
+// Vectors are the business of gemv, and what is very small is not worth the packing.
+bool is_for_panels(int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t kLeast = 16 * 16 * 16;
+  return m > 1 && n > 8 && k > 0 && m * n * k >= kLeast && panels_beat_blas();
+}
+
 }  // namespace
 
 void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<float> a, MatrixOperand<float> b,
           float beta, float* out, int64_t out_leading) {
+  if (is_for_panels(m, n, k)) return panel_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
   blas_gemm(sgemm_, sgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
 void gemm(int64_t m, int64_t n, int64_t k, double alpha, MatrixOperand<double> a, MatrixOperand<double> b,
           double beta, double* out, int64_t out_leading) {
+  if (is_for_panels(m, n, k)) return panel_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
   blas_gemm(dgemm_, dgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 

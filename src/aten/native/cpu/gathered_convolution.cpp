@@ -125,12 +125,10 @@ void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t la
       for (int64_t channel = 0; channel < channels; channel += width) {
         const int64_t columns = std::min(width, channels - channel);
         T* to = sums + (chunks > 1 ? channel * kBlockResults : 0);
-        if (chunk == 0) {
-          std::fill_n(to, count * width, T(0));
-          for (int64_t i = 0; bias && i < count; ++i) std::copy_n(bias + channel, columns, to + i * width);
-        }
+        const bool fresh = chunk == 0 && !bias;
+        for (int64_t i = 0; chunk == 0 && bias && i < count; ++i) std::copy_n(bias + channel, columns, to + i * width);
         add_gathered_product(data, prepared.phase.reads.data() + block, count, prepared.depths.data() + begin, end - begin,
-                             panels + channel * depth + begin * width, columns, to);
+                             {panels + channel * depth + begin * width, width}, columns, {to, width}, fresh);
         if (chunk == chunks - 1) {
           write_results(to, count, columns, prepared.phase.writes.data() + block, layout, out + channel * layout.image.channel);
         }
@@ -257,7 +255,6 @@ void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, con
   const auto slopes = scratch<T>(g.groups * panel_count * line_count * width);
   const auto frames = scratch<T>(plan.has_frame() ? images * step : 0);
   const auto sums = scratch<T>(g.groups * panel_count * row_count * width);
-  std::fill_n(sums.get(), g.groups * panel_count * row_count * width, T(0));
   for (int64_t first = 0; first < g.batch; first += images) {
     const int64_t count = std::min(images, g.batch - first);
     const int64_t lines = count * windows;
@@ -301,9 +298,9 @@ void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, con
           const int64_t start = chunk * lines / chunks;
           add_gathered_product(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
                                std::min(kBlockRows, row_count - row), depths.data() + start, (chunk + 1) * lines / chunks - start,
-                               slopes.get() + (panel * line_count + start) * width,
+                               {slopes.get() + (panel * line_count + start) * width, width},
                                std::min(width, g.window_channels - panel % panel_count * width),
-                               sums.get() + (panel * row_count + row) * width);
+                               {sums.get() + (panel * row_count + row) * width, width}, first == 0 && chunk == 0);
         }
       }
     });

@@ -22,23 +22,26 @@ constexpr int kRows = kLanes<float> == 16 ? 12 : 6;
 constexpr int kFewRows = kRows / 3;  // the rest of the rows
 
 template <int Rows, int Vectors, typename T>
-HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths, int64_t depth, const T* panel, T* sums) {
+HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths, int64_t depth, Lines<const T> panel,
+                       Lines<T> sums, bool fresh) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  constexpr int64_t kLine = 2 * kLanes<T>;
   V totals[Rows][Vectors];
   const T* starts[Rows];
 #pragma GCC unroll 12
   for (int row = 0; row < Rows; ++row) {
     starts[row] = data + rows[row];
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) totals[row][v] = hn::LoadU(d, sums + row * kLine + v * kLanes<T>);
+    for (int v = 0; v < Vectors; ++v) {
+      totals[row][v] = fresh ? hn::Zero(d) : hn::LoadU(d, sums.data + row * sums.step + v * kLanes<T>);
+    }
   }
-  for (int64_t k = 0; k < depth; ++k, panel += kLine) {
+  const T* from = panel.data;
+  for (int64_t k = 0; k < depth; ++k, from += panel.step) {
     const int64_t place = depths[k];
     V line[Vectors];
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) line[v] = hn::LoadU(d, panel + v * kLanes<T>);
+    for (int v = 0; v < Vectors; ++v) line[v] = hn::LoadU(d, from + v * kLanes<T>);
 #pragma GCC unroll 12
     for (int row = 0; row < Rows; ++row) {
       const V element = hn::Set(d, starts[row][place]);
@@ -49,41 +52,37 @@ HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths
 #pragma GCC unroll 12
   for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) hn::StoreU(totals[row][v], d, sums + row * kLine + v * kLanes<T>);
+    for (int v = 0; v < Vectors; ++v) hn::StoreU(totals[row][v], d, sums.data + row * sums.step + v * kLanes<T>);
   }
 }
 
 template <int Vectors, typename T>
-HWY_ATTR void add_tiles(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, const T* panel,
-                        T* sums) {
-  constexpr int64_t kLine = 2 * kLanes<T>;
+HWY_ATTR void add_tiles(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, Lines<const T> panel,
+                        Lines<T> sums, bool fresh) {
   int64_t row = 0;
-  for (; row + kRows <= count; row += kRows) {
-    add_tile<kRows, Vectors>(data, rows + row, depths, depth, panel, sums + row * kLine);
-  }
-  for (; row + kFewRows <= count; row += kFewRows) {
-    add_tile<kFewRows, Vectors>(data, rows + row, depths, depth, panel, sums + row * kLine);
-  }
-  for (; row < count; ++row) add_tile<1, Vectors>(data, rows + row, depths, depth, panel, sums + row * kLine);
+  const auto rest = [&] { return Lines<T>{sums.data + row * sums.step, sums.step}; };
+  for (; row + kRows <= count; row += kRows) add_tile<kRows, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
+  for (; row + kFewRows <= count; row += kFewRows) add_tile<kFewRows, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
+  for (; row < count; ++row) add_tile<1, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
 }
 
 template <typename T>
-HWY_ATTR void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, const T* panel,
-                          int64_t columns, T* sums) {
+HWY_ATTR void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, Lines<const T> panel,
+                          int64_t columns, Lines<T> sums, bool fresh) {
   if (columns <= kLanes<T>) {
-    add_tiles<1>(data, rows, count, depths, depth, panel, sums);
+    add_tiles<1>(data, rows, count, depths, depth, panel, sums, fresh);
   } else {
-    add_tiles<2>(data, rows, count, depths, depth, panel, sums);
+    add_tiles<2>(data, rows, count, depths, depth, panel, sums, fresh);
   }
 }
 
 void add_product_float(const float* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                       const float* panel, int64_t columns, float* sums) {
-  add_product(data, rows, count, depths, depth, panel, columns, sums);
+                       Lines<const float> panel, int64_t columns, Lines<float> sums, bool fresh) {
+  add_product(data, rows, count, depths, depth, panel, columns, sums, fresh);
 }
 void add_product_double(const double* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                        const double* panel, int64_t columns, double* sums) {
-  add_product(data, rows, count, depths, depth, panel, columns, sums);
+                        Lines<const double> panel, int64_t columns, Lines<double> sums, bool fresh) {
+  add_product(data, rows, count, depths, depth, panel, columns, sums, fresh);
 }
 
 template <typename T>
@@ -166,13 +165,13 @@ int64_t panel_rows<double>() {
 
 template <>
 void add_gathered_product(const float* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                          const float* panel, int64_t columns, float* sums) {
-  HWY_DYNAMIC_DISPATCH(add_product_float)(data, rows, count, depths, depth, panel, columns, sums);
+                          Lines<const float> panel, int64_t columns, Lines<float> sums, bool fresh) {
+  HWY_DYNAMIC_DISPATCH(add_product_float)(data, rows, count, depths, depth, panel, columns, sums, fresh);
 }
 template <>
 void add_gathered_product(const double* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                          const double* panel, int64_t columns, double* sums) {
-  HWY_DYNAMIC_DISPATCH(add_product_double)(data, rows, count, depths, depth, panel, columns, sums);
+                          Lines<const double> panel, int64_t columns, Lines<double> sums, bool fresh) {
+  HWY_DYNAMIC_DISPATCH(add_product_double)(data, rows, count, depths, depth, panel, columns, sums, fresh);
 }
 
 template <>

@@ -15,11 +15,18 @@ int64_t panel_columns();
 template <typename T>
 int64_t panel_rows();
 
-// sums[i][j] += sum over k in [0, depth) of data[rows[i] + depths[k]] * panel[k][j], for i in [0, count) and j in [0, columns).
-// Lines of `panel` and `sums` are panel_columns() elements long; those behind `columns` are written, too.
+// Element (k, j) of the right matrix at data[k * step + j], of the sums at data[i * step + j].
+template <typename T>
+struct Lines {
+  T* data;
+  int64_t step;
+};
+
+// sums[i][j] += sum over k in [0, depth) of data[rows[i] + depths[k]] * panel[k][j], for i in [0, count) and j in [0, columns);
+// `fresh`: as if sums were 0 before. With more than half a panel of columns a whole panel is read and written, else half of one.
 template <typename T>
 void add_gathered_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                          const T* panel, int64_t columns, T* sums);
+                          Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh);
 
 // to[j * to_step + i] = from[i * from_step + j], for i in [0, rows) and j in [0, columns).
 template <typename T>
