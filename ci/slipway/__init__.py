@@ -58,6 +58,8 @@ LATE = frozenset(
         "slipway.live",
         "slipway.verify.elf",
         "slipway.verify.verifier",
+        "slipway.workflows.fleet",
+        "slipway.workflows.worker",
     }
 )
 """Modules that are dear to import and that few runs need. Who uses one imports the module, not names of it."""

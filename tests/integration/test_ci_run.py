@@ -52,11 +52,11 @@ def recipe(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "meta.yaml").write_text(CHAIN, encoding="utf-8")
     (folder / "conda_build_config.yaml").write_text(CONFIG, encoding="utf-8")
-    _write_script(folder, "true")
+    write_script(folder, "true")
     return folder
 
 
-def _write_script(folder: Path, line: str) -> None:
+def write_script(folder: Path, line: str) -> None:
     text = (
         f'{line}\nmkdir -p "$PREFIX/share"\ncat "$PREFIX"/share/first.txt > "$PREFIX/share/$PKG_NAME.txt" 2>/dev/null '
         '|| true\necho "$PKG_NAME of $word" >> "$PREFIX/share/$PKG_NAME.txt"\n'
@@ -111,7 +111,7 @@ def test_own_variant_is_handed_on(slipway: Slipway, recipe: Path, tmp_path: Path
 
 
 def test_failure_leaves_out_what_waits_for_it_and_nothing_else(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
-    _write_script(recipe, '[ "$PKG_NAME $word" != "first here" ] || { echo the cause; exit 3; }')
+    write_script(recipe, '[ "$PKG_NAME $word" != "first here" ] || { echo the cause; exit 3; }')
     dist = tmp_path / "dist"
     answer = slipway("ci", "run", recipe, "--dist", dist)
     assert answer.returncode == 8, answer.stdout + answer.stderr
@@ -127,7 +127,7 @@ def test_failure_leaves_out_what_waits_for_it_and_nothing_else(slipway: Slipway,
     text = slipway("report", "--ci", "--text", "--dist", dist).stdout
     assert text.startswith("slipway ci run: failed in ")
     assert re.search(r"^second-here_0 +left out", text, re.MULTILINE)
-    _write_script(recipe, "true")
+    write_script(recipe, "true")
     assert slipway("ci", "run", recipe, "--dist", dist).returncode == 0
 
 
@@ -135,21 +135,21 @@ def test_failure_leaves_out_what_waits_for_it_and_nothing_else(slipway: Slipway,
 def test_killed_run_goes_on(slipway: Slipway, recipe: Path, tmp_path: Path, number: signal.Signals) -> None:
     """`first` is kept; whatever `second` was doing ends with the run, even when that cannot say goodbye."""
     mark = tmp_path / "mark"
-    _write_script(recipe, f'if [ "$PKG_NAME" = second ] && mkdir {mark} 2>/dev/null; then exec sleep 321; fi')
+    write_script(recipe, stay_once(mark))
     dist = tmp_path / "dist"
     command = [str(CHECKOUT / "slipway"), "ci", "run", str(recipe), "--dist", str(dist), "--jobs", "1"]
     command += ["--isolation", "off"]  # from within a sandbox nobody could leave a mark here
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        while not mark.exists():
+        while not stays(mark):
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         os.kill(process.pid, number)
         process.communicate(timeout=60)
     assert process.returncode in (130, -signal.SIGKILL)
     deadline = time.monotonic() + 30
-    while _sleepers(tmp_path) and time.monotonic() < deadline:
+    while stays(mark) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert _sleepers(tmp_path) == [], "no job outlives the run"
+    assert not stays(mark), "no job outlives the run"
     text = slipway("report", "--ci", "--text", "--dist", dist).stdout
     assert text.startswith(f"slipway ci run: {'failed' if number is signal.SIGINT else 'cut off'} in ")
     assert re.search(r"^second-\w+ +cut off", text, re.MULTILINE)
@@ -160,17 +160,15 @@ def test_killed_run_goes_on(slipway: Slipway, recipe: Path, tmp_path: Path, numb
     assert {found["second-here_0"], found["second-there_0"]} == {"built"}
 
 
-def _sleepers(folder: Path) -> list[int]:
-    """Processes that still work below `folder`."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if (entry / "cwd").readlink().is_relative_to(folder):
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-    return found
+def stay_once(mark: Path) -> str:
+    """What makes the first build of `second` stay, with its process's number in `mark`."""
+    return f'if [ "$PKG_NAME" = second ] && (set -C; echo $$ > {mark}) 2> /dev/null; then exec sleep 321; fi'
+
+
+def stays(mark: Path) -> bool:
+    """Whether the process that left its number in `mark` is there."""
+    text = mark.read_text(encoding="ascii").strip() if mark.exists() else ""
+    return bool(text) and Path("/proc", text).exists()
 
 
 def test_second_run_in_the_same_folder_is_told(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
@@ -237,7 +235,7 @@ def test_another_machine_goes_on_from_what_was_handed_on(slipway: Slipway, recip
     assert slipway("ci", "job", "first-here_0", recipe, "--dist", tmp_path / "1", "--handed", handed).returncode == 0
     answer = slipway("ci", "job", "first-here_0", recipe, "--dist", tmp_path / "2", "--handed", handed)
     assert "up to date" in answer.stdout
-    _write_script(recipe, "echo changed")
+    write_script(recipe, "echo changed")
     shutil.rmtree(tmp_path / "2")
     answer = slipway("ci", "job", "first-here_0", recipe, "--dist", tmp_path / "2", "--handed", handed)
     assert answer.returncode == 0

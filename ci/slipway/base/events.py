@@ -245,10 +245,11 @@ class JobListed:
 
 @dataclass(frozen=True)
 class JobStarted:
-    """That job began, with so many cores."""
+    """That job began, with so many cores of a machine, which has a name if it is not this one."""
 
     job: str
     cores: int
+    machine: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ slipway ci write             GitHub Actions and GitLab, one job for each output 
 slipway ci write --check     say whether the pipelines in the checkout are fresh
 slipway ci list              the jobs, and what each of them needs
 slipway ci run               all jobs here, as many at once as memory and cores allow
+slipway ci run --on ADDRESS  the same on the workers of a scheduler
+slipway ci scheduler         where workers and runs find each other
+slipway ci worker ADDRESS    do jobs for others
 slipway ci job IDENTIFIER    one job, as CI runs it
 slipway ci recipe IDENTIFIER one output alone as a recipe, for real conda-build
 slipway ci hand take|give DIR  hold packages of other jobs to their records, or record new ones
@@ -28,7 +31,9 @@ ACTIONS = {
     "hand": "check or record packages between jobs",
     "truth": "write the solver's truth table",
     "job": "run one job, as CI does",
-    "run": "run all jobs here",
+    "run": "run all jobs, here or on workers",
+    "scheduler": "let workers and runs find each other",
+    "worker": "do jobs for others",
 }
 
 

@@ -68,7 +68,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
                     workspace=workspace,
                     own=own,
                     recipe=arguments.recipe if bundle is None else bundle.request.recipe,
-                    channels=tuple(arguments.channel or ()) or None if bundle is None else (bundle.channel,),
+                    channels=tuple(arguments.channel or ()) or None if bundle is None else bundle.channels,
                     offline=arguments.offline or bundle is not None,
                     environ=dict(os.environ),
                     jobs=arguments.jobs,

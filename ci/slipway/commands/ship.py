@@ -64,7 +64,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             rendered = request.outputs()
         with reporter.step(Stage(StageKey.BASE_CHANNEL)):
             needed = request.channel_variant(rendered)
-            named = request.channels if bundle is None else (bundle.channel,)
+            named = request.channels if bundle is None else bundle.channels
             channels = channels_of(
                 named, needed, reporter, needs=needs_of(rendered), own=Channel(request.workspace.channel),
                 offline=request.offline, build_tools=True,

@@ -9,26 +9,21 @@
                        them: solvers choose from them what they chose then
     packages/          the packages themselves
 
-It is a tar archive with nothing in it of when, where and by whom it was made. One that was made since an earlier one
-lacks the files whose content that one has; it names the earlier one, which lies beside it when it is opened.
+What has only the first four is no more than what was asked for, with its sources: jobs on other machines get that.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
-import shutil
-import tarfile
 import tempfile
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slipway.base.errors import ChannelError, IntegrityError, RecipeError, UsageError
-from slipway.base.files import disk_errors, is_disk_full, replace_file
+from slipway.base.errors import ChannelError, RecipeError, UsageError
+from slipway.base.files import disk_errors, replace_file
 from slipway.base.paths import cache_folder
 from slipway.base.platform import this_platform
 from slipway.base.secrets import redact, redact_values
@@ -39,14 +34,14 @@ from slipway.channel.package_writer import to_json
 from slipway.channel.repodata import SUBDIRS, write_repodata
 from slipway.channel.taken import take_packages
 from slipway.model import Source
+from slipway.pipeline.bundle_archive import pack_files, unpack_files
 from slipway.pipeline.finalize import finalize
 from slipway.pipeline.manifest import RENDERED_FILES, recipe_files
 from slipway.pipeline.plan import Plan, make_plan
 from slipway.recipe import load_config, surrounding_configs
 from slipway.request import Request
-from slipway.source import copy_pinned
+from slipway.source import copy_pinned, pin_sources
 from slipway.source.leaves_out import reads_of
-from slipway.source.tree import SourceTree, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,11 +50,7 @@ if TYPE_CHECKING:
     from slipway.model import RenderedOutput
     from slipway.pipeline.context import RunContext
 
-CONTENTS = "bundle.json"
 REQUEST = "request.json"
-FORMAT = 1
-FORMAT_SINCE = 2
-"""Of a bundle that needs an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +60,12 @@ class Bundle:
     Attributes:
         request: for the recipe in it, and what was asked of that then.
         own: the packages that were built.
-        channel: address of the channel of those that they were built with.
+        channels: to build from: the bundle's own, or what was asked for if it has no packages.
     """
 
     request: Request
     own: Channel
-    channel: str
+    channels: tuple[str, ...] | None
 
 
 def write_bundle(
@@ -123,48 +114,42 @@ def write_bundle(
         for others in {(), output.test.requires}:
             solve_noting([package, *others], (context.published.url, *context.channels))
     with tempfile.TemporaryDirectory(prefix="slipway-bundle-") as scratch, replace_file(path) as beside:
-        members = _collect(Path(scratch), request, rendered, plan, solutions)
-        pack_files(beside, members, since)
-        with open_bundle(beside, request.workspace, context.environ, beside=path.parent) as bundle:
-            for output in outputs:
-                _compare(output, bundle.request.recipe)
+        members = _collect_request(Path(scratch), request, rendered, [planned.output for planned in plan.outputs])
+        pack_files(beside, members | _collect_packages(Path(scratch), plan, solutions), since)
+        _try_opening(beside, request, outputs, beside=path.parent)
     return plan
 
 
-def pack_files(path: Path, members: Mapping[str, Path], since: Path | None = None) -> None:
-    """Write the archive `path` of `members`, files by their names in it, with their list of contents in front.
+def write_request(path: Path, request: Request, rendered: Sequence[RenderedOutput]) -> None:
+    """Put into the file `path` what was asked for and its sources, pinned: all of a bundle but packages.
+
+    Raises:
+        RecipeError, NetworkError, IntegrityError: as `write_bundle` and `slipway.source.pin_sources`.
+    """
+    outputs = [
+        pin_sources(output, offline=request.offline, environ=request.environ, pinned_before=request.pinned)
+        for output in rendered
+    ]
+    with tempfile.TemporaryDirectory(prefix="slipway-bundle-") as scratch, replace_file(path) as beside:
+        pack_files(beside, _collect_request(Path(scratch), request, rendered, outputs))
+        _try_opening(beside, request, outputs, beside=path.parent)
+
+
+def _try_opening(path: Path, request: Request, outputs: Sequence[RenderedOutput], *, beside: Path) -> None:
+    """See to it that the bundle opens, and has what `outputs` read."""
+    with open_bundle(path, request.workspace, request.environ, beside=beside) as bundle:
+        for output in outputs:
+            _compare(output, bundle.request.recipe)
+
+
+def _collect_request(
+    scratch: Path, request: Request, rendered: Sequence[RenderedOutput], outputs: Sequence[RenderedOutput]
+) -> dict[str, Path]:
+    """What was asked for and the sources, files by their names in the bundle; new ones are made in `scratch`.
 
     Args:
-        since: an earlier bundle; files that it has are in the list alone.
+        outputs: `rendered` with every source pinned.
     """
-    known = {name: fingerprint(file) for name, file in members.items()}
-    listing: dict[str, Any] = {"format": FORMAT, "files": known}
-    if since is not None:
-        earlier = _read_contents(since)
-        there = set(json.loads(earlier)["files"].values())
-        members = {name: file for name, file in members.items() if known[name] not in there}
-        origin = {"name": since.name, "contents": hashlib.sha256(earlier).hexdigest()}
-        listing |= {"format": FORMAT_SINCE, "since": origin}
-    contents = to_json(listing)
-    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
-        head = tarfile.TarInfo(CONTENTS)
-        head.size = len(contents)
-        archive.addfile(_without_origin(head), io.BytesIO(contents))
-        for name, file in sorted(members.items()):
-            member = archive.gettarinfo(file, name)
-            if member.isfile() or member.islnk():  # a hard link, which is a file to us
-                member.type, member.linkname, member.size = tarfile.REGTYPE, "", file.stat().st_size
-                with file.open("rb") as stream:
-                    archive.addfile(_without_origin(member), stream)
-            else:
-                archive.addfile(_without_origin(member))
-
-
-def _collect(
-    scratch: Path, request: Request, rendered: Sequence[RenderedOutput], plan: Plan, solutions: Sequence[Solution]
-) -> dict[str, Path]:
-    """Every file of the bundle but its list of contents, by its name there; new ones are made in `scratch`."""
-    outputs = [planned.output for planned in plan.outputs]
     members, checkout = place_sources(outputs)
 
     def add(name: str, content: str | bytes) -> str:
@@ -195,10 +180,14 @@ def _collect(
     for source in pinned.values():
         copy_pinned(source, cache_folder(), scratch / "cache")
     cached = [file for file in (scratch / "cache").rglob("*") if file.is_symlink() or not file.is_dir()]
-    members |= {file.relative_to(scratch / "cache").as_posix(): file for file in cached}
+    return members | {file.relative_to(scratch / "cache").as_posix(): file for file in cached}
 
+
+def _collect_packages(scratch: Path, plan: Plan, solutions: Sequence[Solution]) -> dict[str, Path]:
+    """The packages, and those that they were built with, the same way."""
+    outputs = [planned.output for planned in plan.outputs]
     own = {f"{planned.output.subdir}/{planned.package.name}": planned for planned in plan.outputs if planned.package}
-    members |= {f"packages/{name}": planned.package for name, planned in own.items() if planned.package}
+    members = {f"packages/{name}": planned.package for name, planned in own.items() if planned.package}
     own_names = {output.name for output in outputs}
     used = {
         package.url: (package, record)
@@ -273,13 +262,6 @@ def _pinned_sources(
             yield from zip(before.staging.sources, after.staging.sources, strict=True)
 
 
-def _without_origin(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    member.mtime = member.uid = member.gid = 0
-    member.uname = member.gname = ""
-    member.mode = 0o755 if member.mode & 0o111 else 0o644
-    return member
-
-
 def _compare(output: RenderedOutput, recipe: Path) -> None:
     """See to it that `output` reads in the bundle's `recipe` what it reads where it lies, although git is not there."""
     for one in filter(None, (output, output.staging)):
@@ -320,13 +302,14 @@ def open_bundle(
         folder = Path(name)
         with disk_errors("the disk is full, so a bundle could not be unpacked", where=folder,
                          hint="make room, or name another folder in TMPDIR"):  # fmt: skip
-            _unpack(path, folder, beside or path.parent)
+            unpack_files(path, folder, beside or path.parent)
         facts = json.loads((folder / REQUEST).read_bytes())
         for place in facts["folders"]:
             (folder / place).mkdir(parents=True, exist_ok=True)
         pinned = {_source(before): _source(after) for before, after in facts["pinned"]}
         for source in pinned.values():
             copy_pinned(source, folder, cache_folder(environ))
+        whole = (folder / "channel").is_dir()
         request = Request(
             recipe=folder / facts["recipe"],
             platform=this_platform(),
@@ -337,92 +320,13 @@ def open_bundle(
             variant_configs=tuple(folder / name for name in facts["above"]),
             variants=facts["variants"],
             environ=environ,
-            offline=True,
+            offline=whole,
             pinned=pinned,
         )
-        yield Bundle(request, Channel(folder / "packages"), (folder / "channel").as_uri())
+        channels = ((folder / "channel").as_uri(),) if whole else request.channels
+        yield Bundle(request, Channel(folder / "packages"), channels)
 
 
 def _source(facts: Mapping[str, Any]) -> Source:
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}
     return Source(**values)
-
-
-def _read_contents(path: Path) -> bytes:
-    """The list of contents of the bundle `path`, as it stands in front.
-
-    Raises:
-        UsageError: there is no such file.
-        IntegrityError: it is no bundle.
-    """
-    if not path.is_file():
-        raise UsageError("there is no such bundle", where=str(path))
-    try:
-        with path.open("rb") as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
-            head = archive.next()
-            content = archive.extractfile(head) if head is not None and head.name == CONTENTS else None
-            if content is None:
-                raise _damaged(path, f"{CONTENTS} does not stand in front")
-            return content.read()
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise _damaged(path, f"it cannot be read: {error}") from error
-
-
-def _take_from_earlier(path: Path, folder: Path, contents: Mapping[str, Any], beside: Path) -> None:
-    """Put the files into `folder` that the bundle `path` lists and an earlier one has."""
-    since = contents["since"]
-    earlier = beside / Path(since["name"]).name
-    if not earlier.is_file():
-        raise UsageError(
-            f"the bundle needs an earlier one, {since['name']}", where=str(path), hint=f"put that into {beside}"
-        )
-    if hashlib.sha256(_read_contents(earlier)).hexdigest() != since["contents"]:
-        raise IntegrityError(
-            f"another bundle is called {since['name']} than the one it was made since", where=str(path)
-        )
-    with tempfile.TemporaryDirectory(prefix="slipway-bundle-", ignore_cleanup_errors=True) as name:
-        _unpack(earlier, Path(name), beside)
-        files = json.loads((Path(name) / CONTENTS).read_bytes())["files"]
-        places = {known: Path(name) / place for place, known in files.items()}
-        for place, known in contents["files"].items():
-            target = folder / place
-            if known in places and not (target.exists() or target.is_symlink()):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(places[known], target, follow_symlinks=False)
-
-
-def _unpack(path: Path, folder: Path, beside: Path) -> None:
-    """Unpack `path` and compare every file with the list of contents.
-
-    Args:
-        beside: where earlier bundles lie.
-    """
-    try:
-        with path.open("rb") as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
-            archive.extractall(folder, filter="data")
-        contents = json.loads((folder / CONTENTS).read_bytes())
-        if contents["format"] == FORMAT_SINCE:
-            _take_from_earlier(path, folder, contents, beside)
-        form, known = contents["format"], dict(contents["files"])
-        # Listed by walking: a source tree may hold what git or .gitignore would leave out.
-        files = [file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir()]
-        tree = SourceTree(folder, tuple(file.relative_to(folder).as_posix() for file in files))
-        found = {name: one for name, one in tree.fingerprints.items() if name != CONTENTS}
-    except (tarfile.TarError, EOFError, ValueError, KeyError, TypeError, RecursionError, OSError, RecipeError) as error:
-        if is_disk_full(error):
-            raise
-        raise _damaged(path, f"it cannot be read: {error}") from error
-    if form not in (FORMAT, FORMAT_SINCE):
-        raise IntegrityError(
-            f"the bundle has format {form}, and this slipway reads up to {FORMAT_SINCE}", where=str(path)
-        )
-    for name in sorted(known.keys() | found.keys()):
-        if known.get(name) != found.get(name):
-            state = "is missing" if name not in found else "does not belong there" if name not in known else "differs"
-            raise _damaged(path, f"`{name}` {state}")
-
-
-def _damaged(path: Path, what: str) -> IntegrityError:
-    return IntegrityError(
-        f"the bundle is damaged: {what}", where=str(path), hint="take another copy of it, or make it again"
-    )

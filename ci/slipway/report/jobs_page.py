@@ -102,7 +102,7 @@ def _row(report: JobsReport, job: JobRun) -> dict[str, Any]:
     total = report.seconds or 1.0
     row: dict[str, Any] = {"job": job, "bar": None}
     if job.start is not None and job.end is not None:
-        cores = f"{job.cores} core{'s' if job.cores != 1 else ''}"
+        cores = f"{job.cores} core{'s' if job.cores != 1 else ''}" + (f" of {job.machine}" if job.machine else "")
         critical = ", on the critical path" if job.critical else ""
         row["bar"] = {
             "left": (job.start - report.started) / total,

@@ -40,7 +40,7 @@ class JobRun:
         output: the key of the output that it builds.
         needs: the jobs that it waits for.
         start: seconds since 1970; None when it never started. `end` is the run's end for a job that was cut off.
-        cores: those it was given.
+        cores: those it was given, of the machine of that name (none: the run's own).
         size: bytes of its package, if there is one.
         critical: whether it is on the chain of jobs, each waiting for the one before, that took longest.
         built: what became of its output, by its own report of this run; `failure` is why it failed.
@@ -54,6 +54,7 @@ class JobRun:
     start: float | None
     end: float | None
     cores: int
+    machine: str
     size: int
     critical: bool
     built: OutputState | None
@@ -162,18 +163,18 @@ def _jobs(
     reports: Mapping[str, Report | None],
     until: float,
 ) -> tuple[JobRun, ...]:
-    started: dict[str, tuple[float, int]] = {}
+    started: dict[str, tuple[float, JobStarted]] = {}
     ended: dict[str, tuple[float, JobEnded]] = {}
     for entry in entries:
         if isinstance(entry.event, JobStarted):
-            started[entry.event.job] = entry.time, entry.event.cores
+            started[entry.event.job] = entry.time, entry.event
         elif isinstance(entry.event, JobEnded):
             ended[entry.event.job] = entry.time, entry.event
     took = {job: (ended[job][0] if job in ended else until) - time for job, (time, _) in started.items()}
     chain = heaviest_chain({event.job: event.needs for event in listed}, took)
     runs = []
     for event in listed:
-        begin, cores = started.get(event.job, (None, 0))
+        begin, given = started.get(event.job, (None, JobStarted(event.job, 0)))
         end, outcome = ended.get(event.job, (None, None))
         report = reports[event.job]
         page, log = f"{event.job}/{PAGE}", f"logs/{event.job}.log"
@@ -185,7 +186,8 @@ def _jobs(
                 state=outcome.state if outcome else JobState.WAITING if begin is None else JobState.CUT_OFF,
                 start=begin,
                 end=None if begin is None else end if end is not None else until,
-                cores=cores,
+                cores=given.cores,
+                machine=given.machine,
                 size=outcome.size if outcome else 0,
                 critical=event.job in chain,
                 built=next((state for state in report.outputs if state.key == event.output), None) if report else None,

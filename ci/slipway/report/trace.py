@@ -1,7 +1,8 @@
 """A run as a trace for Perfetto and Chrome's viewer: stages, phases and every compile in lanes, memory as a curve.
 
 Each output that was built is a process of its own: its phases in the first thread, Ninja's steps in as many lanes as
-ran at once. Of a run of many jobs, each lane is a place where one job ran after the other.
+ran at once. Of a run of many jobs, each machine is a process, and each lane a place where one job ran after the
+other.
 """
 
 from __future__ import annotations
@@ -35,13 +36,20 @@ def trace_run(report: Report) -> dict[str, Any]:
 
 def trace_jobs(report: JobsReport) -> dict[str, Any]:
     """A run of many jobs, in the same format."""
-    events = [_name(RUN, f"slipway {report.command}")]
-    spans = [
-        (job.job, job.start, job.end if job.end is not None else report.ended, {"state": job.state, "cores": job.cores})
-        for job in report.jobs
-        if job.start is not None
-    ]
-    events += _lanes(RUN, spans, report.started)
+    events = []
+    for process, machine in enumerate(sorted({job.machine for job in report.jobs if job.start is not None}), RUN):
+        spans = [
+            (
+                job.job,
+                job.start,
+                job.end if job.end is not None else report.ended,
+                {"state": job.state, "cores": job.cores},
+            )
+            for job in report.jobs
+            if job.start is not None and job.machine == machine
+        ]
+        events.append(_name(process, machine or f"slipway {report.command}"))
+        events += _lanes(process, spans, report.started)
     return _trace(events)
 
 

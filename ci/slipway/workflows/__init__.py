@@ -8,7 +8,9 @@
     files            the texts (`yaml_text`), and whether those in the checkout are fresh
     job              what one job does: take what was handed on, build one output, hand it on
     handing          packages on their way between jobs
-    scheduler        the same jobs on this machine, as many at once as memory and cores allow
+    scheduler        the same jobs without a CI, as many at once as memory and cores of the machines allow
+    here             this machine, as one that does jobs
+    fleet, worker    other machines, by dask.distributed; `network` says how they are reached
     measured_memory  what earlier runs needed, in place of what settings.yaml guesses
 
 A job is known by its variant's identifier (`slipway.recipe.choose.identifier`), which also selects it on the command

@@ -12,7 +12,8 @@ import pytest
 from slipway.base.errors import IntegrityError, RecipeError, UsageError
 from slipway.base.paths import Workspace
 from slipway.model import RenderedOutput, Requirements, RunExports, Source
-from slipway.pipeline.bundle import REQUEST, open_bundle, pack_files, place_sources
+from slipway.pipeline.bundle import REQUEST, open_bundle, place_sources
+from slipway.pipeline.bundle_archive import pack_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,7 +122,7 @@ def test_no_such_bundle_and_one_of_another_time(tmp_path: Path, monkeypatch: pyt
         read(tmp_path / "none", tmp_path)
     with pytest.raises(UsageError, match="there is no such bundle"):
         read(tmp_path, tmp_path)
-    monkeypatch.setattr("slipway.pipeline.bundle.FORMAT", 99)
+    monkeypatch.setattr("slipway.pipeline.bundle_archive.FORMAT", 99)
     pack_files(tmp_path / "bundle", make_members(tmp_path / "made"))
     monkeypatch.undo()
     with pytest.raises(IntegrityError, match="has format 99"):
