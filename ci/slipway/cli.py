@@ -1,8 +1,9 @@
 """The command line: finds the command, runs it, and turns its errors into text and an exit code.
 
 Each command is a module of `slipway.commands` with a docstring (its help), `add_arguments(parser)` and
-`execute(arguments, reporter) -> int`. Only the module that is asked for is imported, so that `slipway plan` does not
-wait for the solver to load.
+`execute(arguments, reporter) -> int`; one with `TAKES_COMMAND` runs programs on the terminal, and gets what stands
+behind ``--`` as `command`. Only the module that is asked for is imported, so that `slipway plan` does not wait for the
+solver to load.
 """
 
 from __future__ import annotations
@@ -167,14 +168,20 @@ def main(argv: list[str] | None = None) -> int:
             epilog=details.strip("\n") or None,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        parser.set_defaults(words=words[1:])
+        given = words[1:]
+        takes_command = getattr(module, "TAKES_COMMAND", False)
+        if takes_command and "--" in given:
+            given, command = given[: given.index("--")], given[given.index("--") + 1 :]
+            parser.set_defaults(command=command)
+        parser.set_defaults(words=given)
         module.add_arguments(parser)
         volume = parser.add_mutually_exclusive_group()
         volume.add_argument("-q", "--quiet", action="store_true", help="print errors, warnings and answers only")
         volume.add_argument("-v", "--verbose", action="store_true", help="print the lines of builds and tests, too")
-        arguments = parser.parse_args(words[1:])
+        arguments = parser.parse_args(given)
         quiet = arguments.quiet or bool(getattr(arguments, "json", False))
-        with warnings_shown(), make_reporter(quiet=quiet, verbose=arguments.verbose) as reporter:
+        live = not takes_command and not arguments.verbose
+        with warnings_shown(), make_reporter(quiet=quiet, verbose=arguments.verbose, live_display=live) as reporter:
             code = int(module.execute(arguments, reporter))
         sys.stdout.flush()
         return code

@@ -67,11 +67,11 @@ def _paint(text: str, code: str, stream: TextIO) -> str:
 
 
 @contextmanager
-def make_reporter(*, quiet: bool = False, verbose: bool = False) -> Iterator[Reporter]:
+def make_reporter(*, quiet: bool = False, verbose: bool = False, live_display: bool = True) -> Iterator[Reporter]:
     """The reporter that fits: silent (for ``--json``), live on a terminal, plain elsewhere and for many lines."""
     if quiet:
         yield NullReporter()
-    elif not verbose and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+    elif live_display and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         with live.LiveReporter().live() as reporter:
             yield reporter
     else:

@@ -277,6 +277,20 @@ def run(
     return Completed(returncode, tuple(tail), seconds)
 
 
+def hand_over(command: Sequence[str | Path], *, env: Mapping[str, str]) -> int:
+    """Run a program with this process's input and output, until it ends; Ctrl-C is its affair. Its exit status."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with subprocess.Popen([str(word) for word in command], env=dict(env), preexec_fn=_default_interrupt) as process:
+            return process.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _default_interrupt() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
     """Let Ctrl-C and its like wait until the block ends: a program that starts is nobody's before it is known.

@@ -81,7 +81,9 @@ def check_writable(folder: Path, variable: str) -> None:
 
 
 @contextlib.contextmanager
-def build_place(name: str, environ: Mapping[str, str], on_wait: Callable[[], None] | None = None) -> Iterator[Path]:
+def build_place(
+    name: str, environ: Mapping[str, str], on_wait: Callable[[], None] | None = None, *, keep: bool = False
+) -> Iterator[Path]:
     """An empty folder to build in: the same one for every build of `name`; while another is under way, it waits.
 
     In another folder the same package would have other bytes, and find nothing in the compiler cache. Variants,
@@ -90,6 +92,7 @@ def build_place(name: str, environ: Mapping[str, str], on_wait: Callable[[], Non
 
     Args:
         on_wait: called once, before the waiting begins.
+        keep: whether what is there stays afterwards, too.
     """
     root = build_root(environ)
     with hold_lock(root / f".{name}.lock", patience=math.inf, on_wait=on_wait):
@@ -98,4 +101,5 @@ def build_place(name: str, environ: Mapping[str, str], on_wait: Callable[[], Non
             shutil.rmtree(folder)
         folder.mkdir()
         yield folder
-        shutil.rmtree(folder)
+        if not keep:
+            shutil.rmtree(folder)

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
     from slipway.base.log import Reporter, Task
     from slipway.base.platform import Platform
+    from slipway.engines.debugging import PreparedBuild
     from slipway.engines.engine import BuildContext
     from slipway.engines.isolation import Sandbox
     from slipway.model import RenderedOutput, Source
@@ -125,6 +126,37 @@ class RattlerEngine:
             copy_file(package, target)
             return target
 
+    def prepare(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:
+        """Bring a build of `output` so far that its script could run, and leave it there; see `debugging`.
+
+        Raises:
+            BuildError, SolveError, HostError: as for `build`.
+        """
+        taken = self._stage(output, context, reporter)
+        with (
+            build_place(output.name, context.environ, keep=True) as folder,
+            self._isolator.sandbox(context.isolation, context.channels, context.environ, reporter) as sandbox,
+        ):
+            _Build(output, context, reporter, folder, taken, sandbox).run(prepare_only=True)
+
+    def run_in(
+        self, prepared: PreparedBuild, output: RenderedOutput, context: BuildContext, words: Sequence[str],
+        reporter: Reporter,
+    ) -> int:  # fmt: skip
+        """Run a program where the script of `prepared` runs, with this process's input and output; its exit status."""
+        with self._isolator.sandbox(context.isolation, context.channels, context.environ, reporter) as sandbox:
+            home = prepared.place / "home"
+            home.mkdir(exist_ok=True)
+            environment = {"PATH": str(prepared.place / "host-tools"), "HOME": str(home), "LANG": "C.UTF-8"}
+            environment |= {"TERM": context.environ.get("TERM", "dumb"), "TMPDIR": "/tmp"}
+            if sandbox is not None:
+                readable = cache_folder(context.environ) / BUILDS
+                sandbox = replace(
+                    sandbox, writable=(prepared.place,), readable=(readable,), network=_uses_network(output)
+                )
+            program = [shutil.which(words[0]) or words[0], *words[1:]]
+            return proc.hand_over(sandbox.command(program) if sandbox is not None else program, env=environment)
+
     def _stage(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Staged | None:
         """Bring the top level up to date that `output` takes its files from, where it does."""
         if output.staging is None or not output.takes_files:
@@ -172,8 +204,8 @@ class _Build:
             readable = (unpacked, *(path for path in certificates if path.exists()))
             self.sandbox = replace(sandbox, writable=(place,), readable=readable, network=network)
 
-    def run(self) -> Path:
-        """Build and test; returns the package."""
+    def run(self, *, prepare_only: bool = False) -> Path:
+        """Build and test; returns the package, or the folder that the script would run in."""
         with ExitStack() as stack:
             observer = BuildObserver(self.output.key, self.output.name, self.context.jobs, self.context.journal)
             stack.callback(observer.finish, self.place / "output", self.log.parent)
@@ -182,8 +214,8 @@ class _Build:
             recipe = self._prepare()
             progress.enter(Phase.SOLVE)
             self.locked.add_build(recipe["requirements"], merged=bool(recipe["build"].get(MERGED)))
-            package = self._make(progress)
-            if self.context.test and recipe["tests"]:
+            package = self._make(progress, prepare_only=prepare_only)
+            if not prepare_only and self.context.test and recipe["tests"]:
                 self._test(package, recipe["tests"], progress)
         return package
 
@@ -208,8 +240,9 @@ class _Build:
         (folder / "recipe.yaml").write_text(json.dumps(recipe, indent=1), encoding="utf-8")
         return recipe
 
-    def _make(self, progress: _Progress) -> Path:
+    def _make(self, progress: _Progress, *, prepare_only: bool = False) -> Path:
         job = {
+            "prepare_only": prepare_only,
             "recipe": str(self.place / "recipe" / "recipe.yaml"),
             "platform": _target(self.output).subdir,
             "variants": {key: [value] for key, value in self.output.variant.items()},
@@ -268,6 +301,8 @@ class _Build:
         if "package" not in answer:
             return None, completed, answer
         package = Path(str(answer["package"]))
+        if job.get("prepare_only"):
+            return package, completed, answer
         # The script could write the answer, too.
         if package.resolve().parents[1] != (self.place / "output").resolve() or package.is_symlink():
             raise BuildError(f"`{self.output.key}`: its script put something else in its package's place")
@@ -299,6 +334,8 @@ class _Build:
             Phase.PREPARE: "failed",
         }.get(progress.phase, f"failed while {progress.phase}")
         hint = "the lines above are from that log; fix the cause and run the same command again"
+        if progress.phase is Phase.SCRIPT:
+            hint += f"; `slipway debug {self.output.name}` opens a shell where it stopped"
         if self.sandbox is not None and not self.sandbox.network and NETWORK_SIGNS.search(tail):
             hint = f"scripts have no network; if this one needs it, name it in {RECIPE_SETTINGS} beside meta.yaml: "
             hint += f"`network: [{self.output.name}]`"

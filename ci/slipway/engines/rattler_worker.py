@@ -110,15 +110,23 @@ def build(job_path: str) -> int:
             rendered = recipe.render(rattler_build.VariantConfig(job["variants"]), rattler_build.RenderConfig(platform))
             if len(rendered) != 1:
                 raise RuntimeError(f"expected one rendered output, got {len(rendered)}")
-            result = rendered[0].run_build(
-                output_dir=job["output_dir"],
-                channels=job["channels"],
-                tool_config=rattler_build.ToolConfiguration(
+            how = {
+                "output_dir": job["output_dir"],
+                "channels": job["channels"],
+                "tool_config": rattler_build.ToolConfiguration(
                     test_strategy="skip",
                     compression_threads=job["jobs"],
                     use_sharded=False,
                 ),
-                progress_callback=PrintingCallback(),
+                "progress_callback": PrintingCallback(),
+            }
+            if job.get("prepare_only"):
+                session = rattler_build.DebugSession.create(rendered[0], **how)
+                answer["package"] = str(session.paths.work_dir)
+                Path(job["answer"]).write_text(json.dumps(answer), encoding="utf-8")
+                return 0
+            result = rendered[0].run_build(
+                **how,
                 no_build_id=True,
                 package_format="conda:1",  # only for the test; `slipway.pipeline.packing` packs it for good
             )
