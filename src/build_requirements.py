@@ -63,8 +63,7 @@ def find_missing(environment: Mapping[str, str]) -> Iterator[Missing]:
         yield Missing(f"the C++ compiler `{compiler[0]}` is not on PATH", "your system's package `g++`, or set CXX")
         return
     compiler[0] = program
-    folders = [Path(entry) / "include" for entry in environment.get("CMAKE_PREFIX_PATH", "").split(os.pathsep) if entry]
-    folders += [Path(sys.prefix) / "include"]
+    folders = header_folders(environment)
     blas = {"MKL": ["mkl.h"], "OpenBLAS": ["cblas.h"], "Generic": ["cblas.h"]}.get(
         environment.get("TORCH_BLAS", ""), ["mkl.h", "cblas.h"]
     )
@@ -78,6 +77,19 @@ def find_missing(environment: Mapping[str, str]) -> Iterator[Missing]:
         yield Missing("Eigen (unsupported/Eigen/FFT) is not found", "`libeigen3-dev` or `eigen`; set CMAKE_PREFIX_PATH")
     if not has_header(compiler, "hwy/highway.h", folders):
         yield Missing("Google Highway (hwy/highway.h) is not found", "`libhwy-dev` or `libhwy`; set CMAKE_PREFIX_PATH")
+
+
+def header_folders(environment: Mapping[str, str]) -> list[Path]:
+    """Where headers are looked for before the compiler's own folders."""
+    given = [Path(entry) / "include" for entry in environment.get("CMAKE_PREFIX_PATH", "").split(os.pathsep) if entry]
+    return [*given, Path(sys.prefix) / "include"]
+
+
+def has_gloo(environment: Mapping[str, str]) -> bool:
+    """Whether there is gloo, which libtorch_distributed is built with; without it torch is complete otherwise."""
+    compiler = shlex.split(environment.get("CXX", "c++"))
+    program = shutil.which(compiler[0], path=environment.get("PATH"))
+    return program is not None and has_header([program], "gloo/context.h", header_folders(environment))
 
 
 def find_missing_setuptools() -> Iterator[Missing]:

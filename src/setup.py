@@ -32,7 +32,13 @@ from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # a build front end runs this file without its folder on the path
-from build_requirements import PreflightError, find_missing, find_missing_setuptools, preflight  # noqa: E402
+from build_requirements import (  # noqa: E402
+    PreflightError,
+    find_missing,
+    find_missing_setuptools,
+    has_gloo,
+    preflight,
+)
 
 if any(find_missing_setuptools()):  # named together with all else that is missing, before the imports below fail
     raise SystemExit(str(PreflightError(list(find_missing(os.environ)))))
@@ -97,6 +103,7 @@ def configure_command(environment: Mapping[str, str], commit: str | None) -> lis
         "CMAKE_INSTALL_BINDIR": "bin",
         "TORCH_BUILD_CORE": "ON",
         "TORCH_BUILD_PYTHON": "ON",
+        "TORCH_BUILD_DISTRIBUTED": "ON" if has_gloo(environment) else "OFF",
         "TORCH_PYTHON_INSTALL_DIR": "..",
         "TORCH_PYTHON_INSTALL_SOURCES": "OFF",
         "TORCH_BUILD_VERSION": environment.get("TORCH_BUILD_VERSION", ""),
@@ -157,10 +164,17 @@ def build_bindings() -> None:
     install_component("python")
 
 
+def build_collectives() -> None:
+    if has_gloo(os.environ):
+        compile_targets("torch_distributed")
+        install_component("distributed")
+
+
 def build_everything() -> None:
     configure()
     build_core()
     build_bindings()
+    build_collectives()
 
 
 # ---------------------------------------------------------------------------------------------------- commands
@@ -234,6 +248,7 @@ class Rebuild(Command):
         compile_targets()
         install_component("core")
         install_component("python")
+        install_component("distributed")
 
 
 class Develop(Command):

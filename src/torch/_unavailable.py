@@ -7,6 +7,7 @@ that `isinstance(x, FullyShardedDataParallel)` is False; the values of an enumer
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,9 @@ _DECORATORS = ("_require_initialized", "parse_args", "quantized_args")
 def define(root: str, reason: str, error: type[Exception] = NotImplementedError) -> Callable[[str], Any]:
     """The `__getattr__` of module `root`, for the names that are listed: a call of one raises `error` with `reason`.
 
-    The modules below it that are listed can be imported from here on.
+    The modules below it that are listed can be imported from here on; those that have a file are left to it.
     """
+    places = [Path(place) for place in getattr(sys.modules[root], "__path__", ())]
     classes: dict[str, type] = {}  # by name: PyTorch shows most of them in several modules
 
     def refusal(module: str, name: str) -> Callable[..., Any]:
@@ -59,10 +61,14 @@ def define(root: str, reason: str, error: type[Exception] = NotImplementedError)
             parts = listed.split(".")
             for end in range(root.count(".") + 2, len(parts) + 1):
                 name = ".".join(parts[:end])
+                inner = "/".join(parts[root.count(".") + 1 : end])
+                if any((place / inner).is_dir() or (place / f"{inner}.py").is_file() for place in places):
+                    continue
                 if name not in sys.modules:
                     module: Any = ModuleType(name, f"{name}: {reason}")
                     module.__path__, module.__getattr__ = [], getter(name)
                     sys.modules[name] = module
                 parent, _, own = name.rpartition(".")
-                setattr(sys.modules[parent], own, sys.modules[name])
+                if parent in sys.modules:  # one with a file takes it when it is imported
+                    setattr(sys.modules[parent], own, sys.modules[name])
     return getter(root)

@@ -1,28 +1,31 @@
-"""Several processes: there is no backend for it here, as in a PyTorch that was built without one.
+"""Several processes that work together: groups, collectives and messages among them, on gloo.
 
-`is_available()` is False. Every other name of PyTorch's is there to be imported and mentioned, and raises RuntimeError
-when it is called.
+The engine is libtorch_distributed, a package of its own that is loaded when a group is made; `is_available()` says
+whether it is installed. What PyTorch has beyond (NCCL, RPC, FSDP, DTensor, pipelines) is there by name, and raises
+RuntimeError when it is called.
 """
 
 from __future__ import annotations
 
-import datetime
+import os
+from importlib import import_module
+from typing import Any
 
 from torch import _unavailable
+from torch.distributed import _gloo
+
+REASON = "it is not supported here: torch.distributed has process groups on gloo, and what is built on them"
+_unavailable_name = _unavailable.define(__name__, REASON, RuntimeError)
 
 __all__ = ["is_available"]
 
-default_pg_timeout = datetime.timedelta(minutes=30)
-
 
 def is_available() -> bool:
-    """Whether there is a backend: no."""
-    return False
+    """Whether libtorch_distributed is installed."""
+    return _gloo.find() is not None
 
 
-def is_initialized() -> bool:
-    """Whether this process belongs to a group: no."""
-    return False
+is_gloo_available = is_available
 
 
 def is_nccl_available() -> bool:
@@ -30,16 +33,32 @@ def is_nccl_available() -> bool:
     return False
 
 
-is_gloo_available = is_mpi_available = is_ucc_available = is_xccl_available = is_nccl_available
+is_mpi_available = is_ucc_available = is_xccl_available = is_nccl_available
+
+
+def is_initialized() -> bool:
+    """Whether `init_process_group` was called, and the group not destroyed since."""
+    import sys
+
+    groups = sys.modules.get("torch.distributed._groups")
+    return groups is not None and groups.is_initialized()
 
 
 def is_torchelastic_launched() -> bool:
     """Whether torchrun has started this process."""
-    import os
-
     return os.environ.get("TORCHELASTIC_RUN_ID") is not None
 
 
-__getattr__ = _unavailable.define(
-    __name__, "no backend for several processes is built in; run one process", RuntimeError
-)
+# Where public names are; loaded when one is first asked for: many programs look at is_available() and no further.
+_PUBLIC = ("distributed_c10d",)
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("__"):
+        for place in _PUBLIC:
+            module = import_module(f"{__name__}.{place}")
+            if name == place:
+                return module
+            if name in module.__all__:
+                return getattr(module, name)
+    return _unavailable_name(name)
