@@ -52,11 +52,17 @@ class RecipeSettings:
     """``slipway.yaml``, all of it optional.
 
     Attributes:
-        leaves_out: what each output does not read, see `source.leaves_out`.
-        options: short names of variant keys.
+        channels: where packages come from when no `--channel` is named; the word `embedded` is the embedded channel.
+        platforms: subdirs that it is built for; none means all.
+        policies: a folder, from the recipe's own, of files such as licences.yaml, which replace slipway's own policies.
+        leaves_out: what each output does not read of its sources, as patterns of .gitignore, by the output's name.
+        options: short names of variant keys for the command line, by name.
         network: names of the outputs whose scripts and tests use the network.
     """
 
+    channels: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
+    policies: str | None = None
     leaves_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: Mapping[str, VariantOption] = field(default_factory=dict)
     network: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ cannot say, a dataclass checks in ``__post_init__`` by raising `InvalidValueErro
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import enum
 import functools
 import re
@@ -52,6 +53,11 @@ class InvalidValueError(ValueError):
 def yaml_key(name: str, **arguments: Any) -> Any:
     """A dataclass field whose key in the file is `name`: a word of Python, or one with a dash; else as `field`."""
     return dataclasses.field(**arguments, metadata={_KEY: name})
+
+
+def key_of(field: dataclasses.Field[Any]) -> str:
+    """The key in the file that a dataclass field is read from."""
+    return str(field.metadata.get(_KEY, field.name))
 
 
 def read_yaml(path: Path, kind: type[_T], *, error: type[SlipwayError] = UsageError, hint: str | None = None) -> _T:
@@ -207,10 +213,12 @@ class YamlDocument:
     def _construct(self, value: object, kind: type, key: Key) -> Any:
         if not isinstance(value, dict):
             raise self.error(f"`{show_key(key)}`: expected keys and values, found `{value}`", key)
-        fields = {str(found.metadata.get(_KEY, found.name)): found for found in dataclasses.fields(kind) if found.init}
+        fields = {key_of(found): found for found in dataclasses.fields(kind) if found.init}
         for name in value:
             if name not in fields:
-                raise self.error(f"unknown key `{show_key((*key, name))}`", (*key, name), hint=", ".join(fields))
+                close = difflib.get_close_matches(str(name), fields, n=1)
+                hint = f"did you mean `{close[0]}`?" if close else "there are " + ", ".join(fields)
+                raise self.error(f"unknown key `{show_key((*key, name))}`", (*key, name), hint=hint)
         for name, found in fields.items():
             optional = found.default is not dataclasses.MISSING or found.default_factory is not dataclasses.MISSING
             if name not in value and not optional:

@@ -60,7 +60,7 @@ class _LockedFile:
 
 
 @dataclass(frozen=True)
-class _LockFile:
+class LockFile:
     """The file as it is written: project -> version -> tag -> wheel."""
 
     suite: str
@@ -102,7 +102,7 @@ def read_lock(path: Path) -> Lock:
     Raises:
         ChannelError: it is missing, or not what `write_lock` writes.
     """
-    given = read_yaml(path, _LockFile, error=errors.ChannelError, hint=_HINT)
+    given = read_yaml(path, LockFile, error=errors.ChannelError, hint=_HINT)
     wheels = {
         (project, version, tag): LockedWheel(project, version, tag, wheel.file, wheel.sha256, wheel.size)
         for project, versions in given.wheels.items()

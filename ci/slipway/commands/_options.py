@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import RecipeError, UsageError
+from slipway.base.errors import RecipeError, UsageError, VariantError
 from slipway.base.paths import Workspace
 from slipway.base.platform import LINUX_64, find_platform, this_platform, usable_cpus
 from slipway.bootstrap.pins import EMBEDDED
@@ -150,12 +150,20 @@ def request_of(arguments: argparse.Namespace) -> Request:
         VariantError: there is no such platform.
     """
     named = getattr(arguments, "platform", None)
+    platform = this_platform() if named is None else find_platform(named)
+    recipe = find_recipe(arguments.recipe or DEFAULT_RECIPE).resolve().parent
+    settings = load_recipe_settings(recipe)
+    if settings.platforms and platform.subdir not in settings.platforms:
+        raise VariantError(
+            f"the recipe is not built for {platform}", where=str(recipe / RECIPE_SETTINGS),
+            hint=f"its `platforms` are {', '.join(settings.platforms)}",
+        )  # fmt: skip
     return Request(
-        recipe=find_recipe(arguments.recipe or DEFAULT_RECIPE).resolve().parent,
-        platform=this_platform() if named is None else find_platform(named),
+        recipe=recipe,
+        platform=platform,
         workspace=Workspace.of_checkout(arguments.dist),
         asked=asked_variant(arguments),
-        channels=tuple(arguments.channel) if arguments.channel else None,
+        channels=tuple(arguments.channel or settings.channels) or None,
         surroundings=(*(() if arguments.no_home_config else (Path.home(),)), Path.cwd()),
         exclusive_configs=tuple(arguments.exclusive_configs),
         variant_configs=tuple(arguments.variant_configs),

@@ -9,7 +9,8 @@ from slipway.base.events import Stage, StageKey
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_paths
-from slipway.verify import verifier
+from slipway.recipe import load_recipe_settings
+from slipway.verify import policies, verifier
 from slipway.verify.findings import format_findings, has_errors, shared_files, shared_paths
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from slipway.pipeline.context import RunContext
 
 
+def policies_of(recipe: Path) -> policies.Policies:
+    """What packages of a recipe are held to: see `RecipeSettings.policies`."""
+    own = load_recipe_settings(recipe).policies
+    return policies.load_policies(recipe / own if own is not None else None)
+
+
 def judge_new(output: RenderedOutput, path: Path, earlier: Sequence[Artifact], context: RunContext) -> None:
     """Judge a package that was just built, by the policies and beside the other packages of the run.
 
@@ -27,7 +34,7 @@ def judge_new(output: RenderedOutput, path: Path, earlier: Sequence[Artifact], c
         VerifyError: it breaks a policy, or installs a file that another output's package installs, too.
     """
     with context.reporter.step(Stage(StageKey.VERIFY, output.key)):
-        judge = verifier.Verifier(environ=context.environ)
+        judge = verifier.Verifier(policies_of(output.recipe_dir), environ=context.environ)
         facts = judge.facts(path)
         environment = _solve_around(output, path, context)
         around = judge.surroundings(environment.packages, facts, previous_in=context.workspace.channel)

@@ -6,6 +6,7 @@ names the file and the key.
 
 from __future__ import annotations
 
+import difflib
 import typing
 from collections.abc import Mapping  # noqa: TC003 - the policies' types are read when they are loaded
 from dataclasses import dataclass, field
@@ -202,16 +203,27 @@ class Policies:
     python: PythonPolicy
 
 
-def load_policies(folder: Path = POLICY_FOLDER) -> Policies:
+def load_policies(own: Path | None = None) -> Policies:
     """Read every policy file.
 
+    Args:
+        own: a folder whose files take the place of those of the same name.
+
     Raises:
-        PolicyError: one is missing, no YAML, or does not say what it should.
+        PolicyError: one is no YAML, or does not say what it should; `own` holds another file, or is not there.
     """
     kinds = typing.get_type_hints(Policies)
-    return Policies(
-        **{name: read_yaml(folder / f"{name}.yaml", kind, error=PolicyError) for name, kind in kinds.items()}
-    )
+    files = {name: POLICY_FOLDER / f"{name}.yaml" for name in kinds}
+    if own is not None:
+        if not own.is_dir():
+            raise PolicyError("there is no such folder of policies", where=str(own))
+        for path in sorted(own.glob("*.yaml")):
+            if path.stem not in kinds:
+                close = difflib.get_close_matches(path.stem, kinds, n=1)
+                hint = f"did you mean `{close[0]}.yaml`?" if close else "there are " + ", ".join(kinds)
+                raise PolicyError("this is no policy", where=str(path), hint=hint)
+            files[path.stem] = path
+    return Policies(**{name: read_yaml(files[name], kind, error=PolicyError) for name, kind in kinds.items()})
 
 
 def match_name(pattern: str, name: str) -> bool:

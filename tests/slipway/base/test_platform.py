@@ -66,6 +66,7 @@ def test_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 SPELLED = re.compile("x86_64|(linux|osx|win)-(32|64|arm64|aarch64)")
 SPELLS_PLATFORMS = {
     "base/platform.py": "the table itself",
+    "commands/_meta_tree.py": "what recipe.yaml calls a processor, for a selector such as linux64",
     "checkout/solver_truth.py": "a virtual package of the processor's level, which only this one has",
 }
 """Files that spell a platform outside of comments and docstrings, and why."""
