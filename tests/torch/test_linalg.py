@@ -320,3 +320,27 @@ def test_products_of_every_layout(dtype: torch.dtype, transposed_left: bool, tra
         torch.testing.assert_close((left @ right).double(), expected, rtol=0, atol=error)
         added = torch.addmm(expected.to(dtype), left, right, beta=0.5, alpha=2)
         torch.testing.assert_close(added.double(), 2.5 * expected, rtol=1e-6, atol=5 * error)
+
+
+@pytest.mark.parametrize(("transposed_left", "transposed_right"), itertools.product((False, True), repeat=2))
+def test_products_of_bfloat16(transposed_left: bool, transposed_right: bool) -> None:
+    """Sums are float32's, rounded once: odd depths, vectors, panels that are not full, beta and alpha, batches."""
+    for rows, columns, depth in itertools.product((1, 2, 13, 100), (1, 9, 16, 33, 100), (1, 17, 64, 300)):
+        left, right = _random((rows, depth), torch.bfloat16), _random((depth, columns), torch.bfloat16, seed=1)
+        expected = left.float() @ right.float()
+        left = left.t().contiguous().t() if transposed_left else left
+        right = right.t().contiguous().t() if transposed_right else right
+        error = {"rtol": 2**-8, "atol": depth**0.5 * 1e-3}
+        torch.testing.assert_close((left @ right).float(), expected, **error)
+        addend = _random((rows, columns), torch.bfloat16, seed=2)
+        added = torch.addmm(addend, left, right, beta=0.5, alpha=2)
+        torch.testing.assert_close(added.float(), 0.5 * addend.float() + 2 * expected, **error)
+        both = torch.bmm(torch.stack([left, -left]), torch.stack([right, right]))
+        torch.testing.assert_close(both.float(), torch.stack([expected, -expected]), **error)
+    assert torch.isnan(
+        torch.full((2, 3), torch.nan, dtype=torch.bfloat16) @ torch.zeros(3, 20, dtype=torch.bfloat16)
+    ).all()
+    assert torch.equal(
+        torch.zeros(2, 0, dtype=torch.bfloat16) @ torch.zeros(0, 3, dtype=torch.bfloat16),
+        torch.zeros(2, 3, dtype=torch.bfloat16),
+    )

@@ -25,6 +25,15 @@ void check_matrices(const Tensor& first, const Tensor& second, const char* funct
               " != ", cpp_type_name(second.dtype()));
 }
 
+// Halves are computed with in float32; CPU kernels read matrices of bfloat16 themselves, where a processor multiplies them.
+template <typename Table, typename... Args>
+void run_product(const Table& kernels, const Tensor& out, bool is_read, const Tensor& first, const Tensor& second, const Args&... args) {
+  if (!first.is_cpu() || first.dtype() != kBFloat16) return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
+  const Tensor sums = is_read ? at::detail::to_dtype(out, kFloat) : at::detail::empty(out.sizes(), kFloat, out.device());
+  run_kernel(kernels, first.device(), sums, first, second, args...);
+  at::detail::copy_into(out, sums);
+}
+
 }  // namespace
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
@@ -32,7 +41,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix");
   check_matrices(self, mat2, "mm");
   const Tensor out = at::detail::empty({self.sizes()[0], mat2.sizes()[1]}, self.dtype(), self.device());
-  if (out.numel() > 0) run_kernel_in_float32(gemm_kernels, self.device(), out, self, mat2, Scalar(0), Scalar(1));
+  if (out.numel() > 0) run_product(gemm_kernels, out, false, self, mat2, Scalar(0), Scalar(1));
   return out;
 }
 
@@ -47,7 +56,7 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
   const Tensor out = at::detail::empty(shape, self.dtype(), self.device());
   if (out.numel() == 0) return out;
   if (!beta.equal(0)) at::detail::copy_into(out, bias);
-  run_kernel_in_float32(gemm_kernels, mat1.device(), out, mat1, mat2, beta, alpha);
+  run_product(gemm_kernels, out, !beta.equal(0), mat1, mat2, beta, alpha);
   return out;
 }
 
@@ -63,7 +72,7 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
   TORCH_CHECK(self.dtype() == mat2.dtype(), "expected scalar type ", self.dtype(), " but found ",
               mat2.dtype());
   const Tensor out = at::detail::empty({a[0], a[1], b[2]}, self.dtype(), self.device());
-  if (out.numel() > 0) run_kernel_in_float32(bmm_kernels, self.device(), out, self, mat2);
+  if (out.numel() > 0) run_product(bmm_kernels, out, false, self, mat2);
   return out;
 }
 

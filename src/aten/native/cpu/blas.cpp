@@ -148,13 +148,13 @@ bool is_for_panels(int64_t m, int64_t n, int64_t k) {
 
 void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<float> a, MatrixOperand<float> b,
           float beta, float* out, int64_t out_leading) {
-  if (is_for_panels(m, n, k)) return panel_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
+  if (alpha != 0 && is_for_panels(m, n, k)) return panel_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
   blas_gemm(sgemm_, sgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
 void gemm(int64_t m, int64_t n, int64_t k, double alpha, MatrixOperand<double> a, MatrixOperand<double> b,
           double beta, double* out, int64_t out_leading) {
-  if (is_for_panels(m, n, k)) return panel_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
+  if (alpha != 0 && is_for_panels(m, n, k)) return panel_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
   blas_gemm(dgemm_, dgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 

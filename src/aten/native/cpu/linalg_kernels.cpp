@@ -4,6 +4,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
 
 #include <algorithm>
@@ -47,10 +48,32 @@ Tensor readable(const Tensor& tensor, Reading& reading) {
   return copy;
 }
 
+// One more: bfloat16 into float32.
+void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b, float beta, float* out,
+          int64_t out_leading) {
+  bfloat16_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
+}
+
+// bfloat16 matrices come as they are, with a float32 result.
+bool is_to_be_widened(const Tensor& a) { return a.dtype() == kBFloat16 && !has_bfloat16_products(); }
+
+template <typename T>
+const T* elements(const Tensor& matrix) {
+  return static_cast<const T*>(matrix.data_ptr());
+}
+
+// body(type of the result, an element of the matrices).
+template <typename Body>
+void dispatch_product(const Tensor& out, const Tensor& a, const char* name, Body&& body) {
+  if (a.dtype() == kBFloat16) return body(TypeTag<float>(), uint16_t());
+  dispatch_numeric_and_complex_types(out.dtype(), name, [&](auto type) { body(type, typename decltype(type)::type()); });
+}
+
 }  // namespace
 
 void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta,
                  const Scalar& alpha) {
+  if (is_to_be_widened(a)) return gemm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat), beta, alpha);
   const int64_t m = a.sizes()[0];
   const int64_t k = a.sizes()[1];
   const int64_t n = b.sizes()[1];
@@ -60,10 +83,11 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
   const Tensor left = readable(a, reading_a);
   const Tensor right = readable(b, reading_b);
   const Tensor target = readable(out, reading_out);
-  dispatch_numeric_and_complex_types(out.dtype(), "addmm_impl_cpu_", [&](auto type) {
+  dispatch_product(out, a, "addmm_impl_cpu_", [&](auto type, auto element) {
     using scalar_t = typename decltype(type)::type;
-    const MatrixOperand<scalar_t> first{left.data_ptr<scalar_t>(), reading_a.leading, reading_a.transposed};
-    const MatrixOperand<scalar_t> second{right.data_ptr<scalar_t>(), reading_b.leading, reading_b.transposed};
+    using element_t = decltype(element);
+    const MatrixOperand<element_t> first{elements<element_t>(left), reading_a.leading, reading_a.transposed};
+    const MatrixOperand<element_t> second{elements<element_t>(right), reading_b.leading, reading_b.transposed};
     const auto factor = alpha.to<scalar_t>();
     const auto keep = beta.to<scalar_t>();
     scalar_t* result = target.data_ptr<scalar_t>();
@@ -78,6 +102,7 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
 }
 
 void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
+  if (is_to_be_widened(a)) return bmm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat));
   const int64_t batches = a.sizes()[0];
   const int64_t m = a.sizes()[1];
   const int64_t k = a.sizes()[2];
@@ -88,16 +113,17 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
   const Tensor left = readable(a, reading_a);
   const Tensor right = readable(b, reading_b);
   const Tensor target = readable(out, reading_out);
-  dispatch_numeric_and_complex_types(out.dtype(), "bmm", [&](auto type) {
+  dispatch_product(out, a, "bmm", [&](auto type, auto element) {
     using scalar_t = typename decltype(type)::type;
-    const scalar_t* first = left.data_ptr<scalar_t>();
-    const scalar_t* second = right.data_ptr<scalar_t>();
+    using element_t = decltype(element);
+    const element_t* first = elements<element_t>(left);
+    const element_t* second = elements<element_t>(right);
     scalar_t* result = target.data_ptr<scalar_t>();
     auto multiply = [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const MatrixOperand<scalar_t> x{first + i * left.strides()[0], reading_a.leading,
+        const MatrixOperand<element_t> x{first + i * left.strides()[0], reading_a.leading,
                                         reading_a.transposed};
-        const MatrixOperand<scalar_t> y{second + i * right.strides()[0], reading_b.leading,
+        const MatrixOperand<element_t> y{second + i * right.strides()[0], reading_b.leading,
                                         reading_b.transposed};
         scalar_t* z = result + i * target.strides()[0];
         if (reading_out.transposed) {

@@ -1,0 +1,280 @@
+#include <aten/native/cpu/bfloat16_products.h>
+
+#include <aten/native/cpu/panel_gemm.h>
+#include <c10/util/Exception.h>
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#include <immintrin.h>
+#define AT_HAS_PAIRS 1
+#define AT_PAIRS_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
+extern "C" [[gnu::weak]] void gemm_bf16bf16f32_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
+                                                const float* alpha, const uint16_t* a, const int* lda, const uint16_t* b,
+                                                const int* ldb, const float* beta, float* c, const int* ldc);
+#endif
+
+namespace at::native::cpu {
+
+#ifdef AT_HAS_PAIRS
+
+namespace {
+
+constexpr int64_t kWidth = 32;  // columns of a panel
+constexpr int64_t kLanes = 16;
+
+// As add_tile in gathered_products.cpp.
+template <int Rows, int Vectors>
+AT_PAIRS_TARGET void add_tile(const uint16_t* data, const int64_t* rows, const int64_t* depths, int64_t depth,
+                              Lines<const uint32_t> panel, Lines<float> sums, bool fresh) {
+  __m512 totals[Rows][Vectors];
+  const uint16_t* starts[Rows];
+#pragma GCC unroll 12
+  for (int row = 0; row < Rows; ++row) {
+    starts[row] = data + rows[row];
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) {
+      totals[row][v] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(sums.data + row * sums.step + v * kLanes);
+    }
+  }
+  const uint32_t* from = panel.data;
+  for (int64_t k = 0; k < depth; ++k, from += panel.step) {
+    const int64_t place = depths[k];
+    __m512bh line[Vectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) line[v] = (__m512bh)_mm512_loadu_si512(from + v * kLanes);
+#pragma GCC unroll 12
+    for (int row = 0; row < Rows; ++row) {
+      int pair;
+      std::memcpy(&pair, starts[row] + place, sizeof pair);
+      const auto element = (__m512bh)_mm512_set1_epi32(pair);
+#pragma GCC unroll 2
+      for (int v = 0; v < Vectors; ++v) totals[row][v] = _mm512_dpbf16_ps(totals[row][v], element, line[v]);
+    }
+  }
+#pragma GCC unroll 12
+  for (int row = 0; row < Rows; ++row) {
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) _mm512_storeu_ps(sums.data + row * sums.step + v * kLanes, totals[row][v]);
+  }
+}
+
+template <int Vectors>
+AT_PAIRS_TARGET void add_tiles(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                               Lines<const uint32_t> panel, Lines<float> sums, bool fresh) {
+  int64_t row = 0;
+  for (; row + 12 <= count; row += 12, sums.data += 12 * sums.step) {
+    add_tile<12, Vectors>(data, rows + row, depths, depth, panel, sums, fresh);
+  }
+  for (; row + 4 <= count; row += 4, sums.data += 4 * sums.step) {
+    add_tile<4, Vectors>(data, rows + row, depths, depth, panel, sums, fresh);
+  }
+  for (; row < count; ++row, sums.data += sums.step) add_tile<1, Vectors>(data, rows + row, depths, depth, panel, sums, fresh);
+}
+
+// MKL uses AMX, and its kernels for AVX512_BF16, on Intel's processors only.
+bool is_for_mkl() {
+  static const bool answer = [] {
+    unsigned int level = 0, first = 0, second = 0, third = 0;
+    return gemm_bf16bf16f32_ && __get_cpuid(0, &level, &first, &third, &second) && first == signature_INTEL_ebx;
+  }();
+  return answer;
+}
+
+// 32 numbers of a line and of the next one, as pairs of two vectors.
+struct PairVectors {
+  __m512i first, second;
+};
+AT_PAIRS_TARGET inline PairVectors pairs_of(__m512i upper, __m512i lower) {
+  alignas(64) static const auto places = [] {
+    std::array<uint16_t, 64> result{};
+    for (size_t i = 0; i < result.size(); ++i) result[i] = static_cast<uint16_t>(i / 2 + i % 2 * 32);
+    return result;
+  }();
+  return {_mm512_permutex2var_epi16(upper, _mm512_load_si512(places.data()), lower),
+          _mm512_permutex2var_epi16(upper, _mm512_load_si512(places.data() + 32), lower)};
+}
+AT_PAIRS_TARGET inline void store_pairs(const uint16_t* upper, const uint16_t* lower, uint32_t* to) {
+  const PairVectors pairs = pairs_of(_mm512_loadu_si512(upper), _mm512_loadu_si512(lower));
+  _mm512_storeu_si512(to, pairs.first);
+  _mm512_storeu_si512(to + kLanes, pairs.second);
+}
+
+// The first `count` of 32 numbers; 0 for the others.
+AT_PAIRS_TARGET inline __m512i load_some(const uint16_t* from, int64_t count) {
+  const __mmask32 mask = count >= 32 ? ~__mmask32(0) : (__mmask32(1) << std::max<int64_t>(count, 0)) - 1;
+  return _mm512_maskz_loadu_epi16(mask, from);
+}
+
+// out[i] = sum over k of lines[i * leading + k] * vector[k].
+AT_PAIRS_TARGET void multiply_lines(int64_t count, int64_t depth, const uint16_t* lines, int64_t leading, const uint16_t* vector, float* out) {
+  for (int64_t i = 0; i < count; ++i) {
+    const uint16_t* line = lines + i * leading;
+    __m512 totals[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
+    for (int64_t k = 0; k < depth; k += 128) {
+#pragma GCC unroll 4
+      for (int64_t v = 0; v < 4; ++v) {
+        const int64_t left = depth - k - 32 * v;
+        totals[v] = _mm512_dpbf16_ps(totals[v], (__m512bh)load_some(line + k + 32 * v, left),
+                                     (__m512bh)load_some(vector + k + 32 * v, left));
+      }
+    }
+    out[i] = _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(totals[0], totals[1]), _mm512_add_ps(totals[2], totals[3])));
+  }
+}
+
+// out[j] = sum over k of vector[k] * lines[k * leading + j].
+AT_PAIRS_TARGET void add_lines(int64_t count, int64_t depth, const uint16_t* lines, int64_t leading, const uint16_t* vector, float* out) {
+  std::fill_n(out, count, 0.0F);
+  for (int64_t k = 0; k < depth; k += 2) {
+    const bool whole = k + 1 < depth;
+    const auto pair = (__m512bh)_mm512_set1_epi32(static_cast<int>(vector[k] | (whole ? static_cast<uint32_t>(vector[k + 1]) << 16 : 0U)));
+    const uint16_t* line = lines + k * leading;
+    for (int64_t j = 0; j < count; j += 32) {
+      const int64_t left = count - j;
+      const PairVectors pairs = pairs_of(load_some(line + j, left), whole ? load_some(line + leading + j, left) : _mm512_setzero_si512());
+      const auto mask_of = [&](int64_t some) { return some >= kLanes ? __mmask16(0xFFFF) : static_cast<__mmask16>((1U << std::max<int64_t>(some, 0)) - 1); };
+      const __mmask16 masks[2] = {mask_of(left), mask_of(left - kLanes)};
+      _mm512_mask_storeu_ps(out + j, masks[0], _mm512_dpbf16_ps(_mm512_maskz_loadu_ps(masks[0], out + j), pair, (__m512bh)pairs.first));
+      _mm512_mask_storeu_ps(out + j + kLanes, masks[1],
+                            _mm512_dpbf16_ps(_mm512_maskz_loadu_ps(masks[1], out + j + kLanes), pair, (__m512bh)pairs.second));
+    }
+  }
+}
+
+// A matrix, as its lines or (transposed) its columns lie, times a vector.
+void multiply_by_vector(int64_t count, int64_t depth, MatrixOperand<uint16_t> matrix, const uint16_t* vector, int64_t vector_step, float alpha,
+                        float beta, float* out, int64_t out_step) {
+  std::vector<uint16_t> dense;
+  for (int64_t k = 0; vector_step != 1 && k < depth; ++k) dense.push_back(vector[k * vector_step]);
+  const uint16_t* elements = vector_step == 1 ? vector : dense.data();
+  constexpr int64_t kSerialElements = 1 << 17;
+  std::vector<float> products(static_cast<size_t>(count));
+  parallel_for(0, count, std::max<int64_t>(32, kSerialElements / std::max<int64_t>(depth, 1)), [&](int64_t first, int64_t last) {
+    float* to = products.data() + first;
+    if (matrix.transposed) add_lines(last - first, depth, matrix.data + first, matrix.leading, elements, to);
+    else multiply_lines(last - first, depth, matrix.data + first * matrix.leading, matrix.leading, elements, to);
+  });
+  for (int64_t i = 0; i < count; ++i) {
+    float& target = out[i * out_step];
+    target = alpha * products[static_cast<size_t>(i)] + (beta == 0 ? 0.0F : beta * target);
+  }
+}
+
+// How run_panels (panel_gemm.h) multiplies pairs.
+struct Pairs {
+  using Left = uint16_t;
+  using Line = uint32_t;
+  using Sum = float;
+  MatrixOperand<uint16_t> right;
+  int64_t depth;  // in numbers
+
+  int64_t width() const { return kWidth; }
+  AT_PAIRS_TARGET void write_panel(int64_t first, int64_t lines, int64_t column, int64_t columns, uint32_t* panel) const {
+    int64_t line = 0;
+    const int64_t whole = columns == kWidth ? std::min(lines, depth / 2 - first) : 0;  // lines of 32 pairs
+    if (!right.transposed) {
+      const uint16_t* from = right.data + 2 * first * right.leading + column;
+      for (; line < whole; ++line, from += 2 * right.leading) store_pairs(from, from + right.leading, panel + line * kWidth);
+    } else if (right.leading % 2 == 0) {  // pairs are numbers of 32 bits, in lines
+      constexpr int64_t kLinesAtATime = 64;
+      for (; line < whole; line += kLinesAtATime) {
+        transpose_matrix(reinterpret_cast<const float*>(right.data + column * right.leading) + first + line, right.leading / 2, kWidth,
+                         std::min(kLinesAtATime, whole - line), reinterpret_cast<float*>(panel) + line * kWidth, kWidth);
+      }
+      line = std::max<int64_t>(whole, 0);
+    }
+    for (; line < lines; ++line) {
+      const int64_t k = 2 * (first + line);
+      uint32_t* to = panel + line * kWidth;
+      const int64_t across = right.transposed ? right.leading : 1;
+      const int64_t down = right.transposed ? 1 : right.leading;
+      const uint16_t* from = right.data + k * down + column * across;
+      for (int64_t j = 0; j < columns; ++j) to[j] = from[j * across];
+      for (int64_t j = 0; k + 1 < depth && j < columns; ++j) to[j] |= static_cast<uint32_t>(from[j * across + down]) << 16;
+      std::fill(to + columns, to + kWidth, 0U);
+    }
+  }
+  void add(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t lines, Lines<const uint32_t> panel,
+           int64_t columns, Lines<float> sums, bool fresh) const {
+    add_gathered_pairs(data, rows, count, depths, lines, panel, columns, sums, fresh);
+  }
+};
+
+void multiply_by_mkl(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b, float beta,
+                     float* out, int64_t out_leading) {
+  const auto narrow = [](int64_t size) {
+    TORCH_CHECK(size <= std::numeric_limits<int>::max(), "matrix product: a size of ", size,
+                " is more than this BLAS can take (2^31 - 1); split the matrix");
+    return static_cast<int>(size);
+  };
+  const int rows = narrow(n), columns = narrow(m), inner = narrow(k);
+  const int lda = narrow(a.leading), ldb = narrow(b.leading), ldc = narrow(out_leading);
+  const char mode_a = a.transposed ? 't' : 'n', mode_b = b.transposed ? 't' : 'n';
+  gemm_bf16bf16f32_(&mode_b, &mode_a, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, out, &ldc);
+}
+
+}  // namespace
+
+void add_gathered_pairs(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                        Lines<const uint32_t> panel, int64_t columns, Lines<float> sums, bool fresh) {
+  if (columns <= kLanes) {
+    add_tiles<1>(data, rows, count, depths, depth, panel, sums, fresh);
+  } else {
+    add_tiles<2>(data, rows, count, depths, depth, panel, sums, fresh);
+  }
+}
+
+bool has_bfloat16_products() {
+  static const bool answer = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw");
+  return answer;
+}
+
+void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b, float beta,
+                   float* out, int64_t out_leading) {
+  if (is_for_mkl() && k > 0) return multiply_by_mkl(m, n, k, alpha, a, b, beta, out, out_leading);
+  if (n == 1) return multiply_by_vector(m, k, a, b.data, b.transposed ? 1 : b.leading, alpha, beta, out, out_leading);
+  if (m == 1) {
+    return multiply_by_vector(n, k, {b.data, b.leading, !b.transposed}, a.data, a.transposed ? a.leading : 1, alpha, beta, out, 1);
+  }
+  // Pairs have to lie next to each other, and the last one to be whole.
+  std::unique_ptr<uint16_t[]> copy;
+  if (a.transposed || k % 2 != 0) {
+    const int64_t padded = (k + 1) / 2 * 2;
+    copy.reset(new uint16_t[static_cast<size_t>(m * padded)]);
+    constexpr int64_t kBlock = 32;
+    parallel_for(0, m, std::max<int64_t>(kBlock, (1 << 16) / padded), [&](int64_t begin, int64_t end) {
+      for (int64_t first = begin; first < end; first += kBlock) {
+        const int64_t last = std::min(end, first + kBlock);
+        for (int64_t j = 0; j < k; j += kBlock) {  // blocks, whose lines stay in the cache either way
+          for (int64_t l = j; l < std::min(k, j + kBlock); ++l) {
+            for (int64_t i = first; i < last; ++i) copy[i * padded + l] = a.data[a.transposed ? l * a.leading + i : i * a.leading + l];
+          }
+        }
+        for (int64_t i = first; padded > k && i < last; ++i) copy[i * padded + k] = 0;
+      }
+    });
+    a = {copy.get(), padded, false};
+  }
+  std::vector<int64_t> rows(static_cast<size_t>(m));
+  for (int64_t i = 0; i < m; ++i) rows[static_cast<size_t>(i)] = i * a.leading;
+  std::vector<int64_t> depths(static_cast<size_t>((k + 1) / 2));
+  for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(2 * i);
+  run_panels(Pairs{b, k}, a.data, rows, depths, n, alpha, beta, out, out_leading);
+}
+
+#else
+
+bool has_bfloat16_products() { return false; }
+void add_gathered_pairs(const uint16_t*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>, int64_t, Lines<float>,
+                        bool) {}
+void bfloat16_gemm(int64_t, int64_t, int64_t, float, MatrixOperand<uint16_t>, MatrixOperand<uint16_t>, float, float*, int64_t) {}
+
+#endif
+
+}  // namespace at::native::cpu

@@ -1,0 +1,22 @@
+#pragma once
+// Products of bfloat16 matrices with sums in float32, by the processor's own instructions.
+
+#include <aten/native/cpu/blas.h>
+#include <aten/native/cpu/gathered_products.h>
+
+#include <cstdint>
+
+namespace at::native::cpu {
+
+// Whether this processor multiplies pairs of bfloat16 (AVX512_BF16), and whether MKL knows how to do better (AMX).
+bool has_bfloat16_products();
+
+// As gemm (blas.h), of the bits of bfloat16 numbers; only where has_bfloat16_products(). Subnormal numbers count as 0.
+void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b, float beta,
+                   float* out, int64_t out_leading);
+
+// As add_gathered_product<float> for AVX-512: `depth` pairs, which lie next to each other in `data`, and in `panel`, column by column.
+void add_gathered_pairs(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                        Lines<const uint32_t> panel, int64_t columns, Lines<float> sums, bool fresh);
+
+}  // namespace at::native::cpu
