@@ -40,12 +40,12 @@ compiler_launchers() {
   done
 }
 
-# configure_and_install PART [OPTION...]: PART is CORE, CUDA or PYTHON; what is off is found installed in PREFIX.
+# configure_and_install PART [OPTION...]: PART is CORE, CUDA, DISTRIBUTED or PYTHON; what is off is found installed in PREFIX.
 configure_and_install() {
   local part=$1 option
   shift
   local options=(-DTORCH_BUILD_TESTS=OFF)
-  for option in CORE CUDA PYTHON; do
+  for option in CORE CUDA DISTRIBUTED PYTHON; do
     options+=("-DTORCH_BUILD_$option=$([ "$option" = "$part" ] && echo ON || echo OFF)")
   done
   compiler_launchers C CXX
@@ -83,6 +83,10 @@ build_libtorch_cuda() {
   configure_and_install CUDA
 }
 
+build_libtorch_distributed() {
+  configure_and_install DISTRIBUTED
+}
+
 build_pytorch() {
   configure_and_install PYTHON "-DPython_EXECUTABLE=$PYTHON"
   # Who looks after the installed files: pip must not.
@@ -90,7 +94,7 @@ build_pytorch() {
 }
 
 case $PKG_NAME in
-  libtorch | libtorch-cuda | pytorch)
+  libtorch | libtorch-cuda | libtorch-distributed | pytorch)
     remove_leftovers
     shadow_host_compilers
     "build_${PKG_NAME//-/_}"

@@ -70,10 +70,11 @@ def test_missing_recipe_and_config(tmp_path: Path, parse: Parse) -> None:
 
 def test_own_recipe_renders_one_variant_of_each_output(parse: Parse) -> None:
     names = [output.name for output in parse().outputs()]
-    assert names == ["libtorch", "pytorch"]
+    assert names == ["libtorch", "libtorch-distributed", "pytorch"]
     assert [output.name for output in parse("--cuda", "13.0").outputs()] == [
         "libtorch",
         "libtorch-cuda",
+        "libtorch-distributed",
         "pytorch",
         "pytorch-gpu",
     ]

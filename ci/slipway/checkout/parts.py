@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-TORCH_TEST_PACKAGES = ("pytorch", "numpy", "pytest", "setuptools", "pybind11", "ninja", "python 3.11.*")
+TORCH_TEST_PACKAGES = (
+    "pytorch",
+    "libtorch-distributed",
+    "numpy",
+    "pytest",
+    "setuptools",
+    "pybind11",
+    "ninja",
+    "python 3.11.*",
+)
 
 CHECKS = {
     "ruff": ("ruff", "check", "--no-cache", "."),
