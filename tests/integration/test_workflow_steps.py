@@ -163,6 +163,32 @@ def test_a_tag_becomes_a_release_without_a_device(written: Path, tmp_path: Path)
     assert upload.count(".conda") == 4
 
 
+INSTALLER = """\
+#!/bin/sh
+# Stands for the runner's Python, which would install slipway: notes what is asked of it.
+echo "$*" >> "$NOTES"
+"""
+
+
+def test_another_repository(slipway: Slipway, tmp_path: Path) -> None:
+    """Nothing of slipway's is in it but what `ci write` writes; jobs find it installed."""
+    other, tools, notes = tmp_path / "other", tmp_path / "tools", tmp_path / "notes"
+    write_recipe(other / "packaging")
+    assert slipway("ci", "write", other / "packaging", "--to", other).returncode == 0
+    assert slipway("ci", "write", other / "packaging", "--to", other, "--check").returncode == 0
+    tools.mkdir()
+    (tools / "slipway").symlink_to(CHECKOUT / "slipway")
+    (tools / "python").write_text(INSTALLER, encoding="utf-8")
+    (tools / "python").chmod(0o755)
+    environ = {"PATH": f"{tools}:/usr/local/bin:/usr/bin:/bin", "NOTES": str(notes)}
+    runner = Runner(other, lambda place: shutil.copytree(other, place), tmp_path / "runs", GITHUB, 1, environ=environ)
+    results = runner.everything()
+    assert results == {name: "skipped" if name == "release" else "success" for name in results}, runner.output
+    assert len(results) == 4 + 2
+    assert set(notes.read_text(encoding="utf-8").splitlines()) == {"-m pip install slipway"}
+    assert len(list((runner.artifacts / "channel/linux-64").glob("*.conda"))) == 4
+
+
 def test_a_failure_stops_what_needs_it_and_nothing_is_published(written: Path, tmp_path: Path) -> None:
     def broken(place: Path) -> None:
         copy_checkout(place)

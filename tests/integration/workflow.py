@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +128,8 @@ class Runner:
         if "run" in step:
             return self._run(job, step, values, place)
         action = step["uses"].partition("@")[0]
+        if action.startswith("./"):
+            return self._composite(job, action, settings, values, place, to_save)
         if action == "actions/checkout":
             self.tree(place)
         elif action == "actions/cache":
@@ -140,6 +142,23 @@ class Runner:
             return self._download(settings, place)
         else:
             assert action == "actions/setup-python", f"{action} is not known here"
+        return True
+
+    def _composite(
+        self, job: str, action: str, settings: Mapping[str, str], values: Mapping[str, str], place: Path,
+        to_save: list[tuple[str, Mapping[str, Any]]],
+    ) -> bool:  # fmt: skip
+        """An action of the checkout that consists of steps."""
+        content = self._read(f"{action}/action.yml")
+        declared = {name: {"type": "string", **about} for name, about in content["inputs"].items()}
+        inputs = given_inputs(declared, settings)
+        assert content["runs"]["using"] == "composite"
+        for step in content["runs"]["steps"]:
+            assert "run" not in step or "shell" in step, "an action's step names its shell"
+            environ = {**self.environ, "GITHUB_ACTION_PATH": str(place / action)}
+            inner = replace(self, environ=environ, results=self.results, output=self.output)
+            if not inner._step(job, step, {**values, **inputs}, place, to_save):
+                return False
         return True
 
     def _run(self, job: str, step: Mapping[str, Any], values: Mapping[str, str], place: Path) -> bool:

@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.base.checkout import default_folder
+from slipway.base.checkout import default_folder, find_checkout
 from slipway.base.text import format_table
 from slipway.commands._configurations import add_configuration_arguments, configurations_of
+from slipway.model import RECIPE_SETTINGS
+from slipway.recipe import load_recipe_settings
+from slipway.recipe.loader import find_recipe
 from slipway.workflows.graph import describe
 from slipway.workflows.matrix import Matrix, make_matrix
-from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings
+from slipway.workflows.settings import DEFAULT_SETTINGS, load_settings, settings_elsewhere
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +39,12 @@ def matrix_of(arguments: argparse.Namespace, checkout: Path) -> Matrix:
         UsageError: a configuration lies outside of the checkout.
     """
     configurations = configurations_of(arguments, [checkout])
-    return make_matrix(arguments.recipe, checkout, load_settings(arguments.settings), configurations)
+    recipe = find_recipe(arguments.recipe).parent
+    settings, own = load_settings(arguments.settings), find_checkout()
+    is_ours = own is not None and recipe.resolve().is_relative_to(own)
+    if not is_ours and arguments.settings == DEFAULT_SETTINGS:
+        settings = settings_elsewhere(settings, load_recipe_settings(recipe), str(recipe / RECIPE_SETTINGS))
+    return make_matrix(recipe, checkout, settings, configurations)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

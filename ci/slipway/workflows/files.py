@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
     from slipway.workflows.matrix import Matrix
 
-HEADER = """\
-# Written by `slipway ci write{words}` from {recipe}/ and ci/slipway/workflows/settings.yaml: \
-change those, and write again.
-"""
+HEADER = "# Written by `slipway ci write{words}` from {sources}: change {them}, and write again.\n"
 UNTESTED = "# Nobody has seen these platforms' jobs run; nothing waits for them: {platforms}.\n"
 
 
@@ -32,9 +29,12 @@ def texts(matrix: Matrix, *, for_github: bool, for_gitlab: bool) -> dict[str, st
     if for_gitlab:
         contents |= gitlab.make_files(matrix)
     untested = [platform.subdir for platform in matrix.settings.platforms.values() if not platform.tested]
+    words = [*([matrix.recipe] if matrix.recipe != "recipe" else []), *matrix.configuration_words]
+    own = "" if matrix.settings.installed else " and ci/slipway/workflows/settings.yaml"
     header = HEADER.format(
-        recipe=matrix.recipe, words="".join(f" {shlex.quote(word)}" for word in matrix.configuration_words)
-    )
+        sources=f"{matrix.recipe}/{own}", them="that" if matrix.settings.installed else "those",
+        words="".join(f" {shlex.quote(word)}" for word in words),
+    )  # fmt: skip
     header += UNTESTED.format(platforms=", ".join(untested)) if untested else ""
     versions = {action.pinned: action.version for action in matrix.settings.actions.values()}
     return {path: header + _with_versions(as_yaml(content), versions) for path, content in contents.items()}

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slipway.workflows.graph import Job
+    from slipway.workflows.settings import Gpu
 
 PATH = ".github/workflows/packages.yml"
+
+ACTION_NAME = "action.yml"
 
 LINTER_PATH = ".github/actionlint.yaml"
 
@@ -41,21 +44,22 @@ TO_RELEASE = "!cancelled() && needs.publish.result == 'success' && startsWith(gi
 
 def make_files(matrix: Matrix) -> dict[str, dict[str, Any]]:
     """Every file for GitHub: its path in the checkout, and its content."""
-    return {
-        PATH: make_workflow(matrix),
-        **{body_path(name): content for name, content in github_bodies.make_bodies(matrix).items()},
-        LINTER_PATH: make_linter_settings(matrix),
-    }
+    found = {PATH: make_workflow(matrix)}
+    found |= {body_path(name): content for name, content in github_bodies.make_bodies(matrix).items()}
+    action = github_bodies.make_action(matrix.settings)
+    found |= {f"{github_bodies.ACTION_FOLDER}/{ACTION_NAME}" if matrix.settings.installed else ACTION_NAME: action}
+    return found | ({LINTER_PATH: make_linter_settings(matrix.settings.gpu)} if matrix.settings.gpu else {})
 
 
 def make_workflow(matrix: Matrix) -> dict[str, Any]:
     """The workflow of the matrix: names, needs and inputs."""
-    jobs: dict[str, Any] = {"check": _call("check")}
+    jobs: dict[str, Any] = {"check": _call("check")} if matrix.settings.checks else {}
+    first = list(jobs)
     jobs |= {job_id(job): _build(job, matrix) for job in matrix.everything}
     jobs |= {gpu_job_id(job): _on_gpu(job) for job in matrix.on_gpu}
     jobs["publish"] = {
         "if": TO_PUBLISH,
-        "needs": OneLine(["check", *map(job_id, matrix.published), *map(gpu_job_id, matrix.on_gpu)]),
+        "needs": OneLine([*first, *map(job_id, matrix.published), *map(gpu_job_id, matrix.on_gpu)]),
         **_call(
             "publish",
             handed=_pattern(matrix.published),
@@ -81,9 +85,9 @@ def make_workflow(matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def make_linter_settings(matrix: Matrix) -> dict[str, Any]:
+def make_linter_settings(gpu: Gpu) -> dict[str, Any]:
     """What actionlint cannot know: the labels of our own machines."""
-    return {"self-hosted-runner": {"labels": list(matrix.settings.gpu.labels)}}
+    return {"self-hosted-runner": {"labels": list(gpu.labels)}}
 
 
 def _build(job: Job, matrix: Matrix) -> dict[str, Any]:
@@ -103,7 +107,8 @@ def _build(job: Job, matrix: Matrix) -> dict[str, Any]:
     compiles = platform.engine == "slipway" and wants_cache(job.output)
     if compiles and cache.folder:
         inputs["compiles"] = job.output.name
-    content = {"needs": OneLine(["check", *map(job_id, job.needs)]), **_call(platform.engine, **inputs)}
+    needs = [*(["check"] if matrix.settings.checks else []), *map(job_id, job.needs)]
+    content = {**({"needs": OneLine(needs)} if needs else {}), **_call(platform.engine, **inputs)}
     if compiles and cache.secrets:
         content["secrets"] = {name: f"${{{{ secrets.{name} }}}}" for name in cache.secrets}
     return content

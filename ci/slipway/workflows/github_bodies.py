@@ -28,6 +28,11 @@ from slipway.workflows.yaml_text import OneLine, OneLineMapping
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from slipway.workflows.settings import Checks, Gpu, Settings
+
+ACTION_FOLDER = ".github/actions/slipway"
+"""Where other repositories keep a copy of the action that installs slipway."""
+
 STORE = "sccache"
 """Below the folder of the cache; it is kept apart, because it changes with each run."""
 
@@ -58,10 +63,11 @@ def make_bodies(matrix: Matrix) -> dict[str, dict[str, Any]]:
     """The reusable workflows by name: those of the engines that the platforms use, and the others."""
     builders = {"slipway": _slipway, "conda-build": _conda_build}
     engines = dict.fromkeys(platform.engine for platform in matrix.settings.platforms.values())
+    settings = matrix.settings
     return {
-        "check": _check(matrix),
+        **({"check": _check(matrix, settings.checks)} if settings.checks else {}),
         **{engine: builders[engine](matrix) for engine in engines},
-        "gpu": _gpu(matrix),
+        **({"gpu": _gpu(matrix, settings.gpu)} if settings.gpu else {}),
         "publish": _publish(matrix),
         "release": _release(matrix),
     }
@@ -88,13 +94,13 @@ def _body(
 
 def _default_machine(matrix: Matrix) -> dict[str, Any]:
     return {
-        "runs-on": matrix.settings.platforms[matrix.settings.checks.platform].runner,
+        "runs-on": matrix.settings.main_platform.runner,
         "timeout-minutes": matrix.settings.resources_of("default").minutes,
     }
 
 
-def _check(matrix: Matrix) -> dict[str, Any]:
-    run = {"name": "lint and fast tests", "run": matrix.settings.checks.command}
+def _check(matrix: Matrix, checks: Checks) -> dict[str, Any]:
+    run = {"name": "lint and fast tests", "run": checks.command}
     return _body("check", _default_machine(matrix), [*_first_steps(matrix, "check"), run])
 
 
@@ -208,10 +214,10 @@ def _conda_build(matrix: Matrix) -> dict[str, Any]:
     return _body("conda-build", _BUILDING, steps, _BUILDING_INPUTS)
 
 
-def _gpu(matrix: Matrix) -> dict[str, Any]:
+def _gpu(matrix: Matrix, gpu: Gpu) -> dict[str, Any]:
     machine = {
         "name": "${{ inputs.job }}",
-        "runs-on": OneLine(matrix.settings.gpu.labels),
+        "runs-on": OneLine(gpu.labels),
         "timeout-minutes": matrix.settings.resources_of("default").minutes,
     }
     test = {
@@ -227,7 +233,7 @@ def _publish(matrix: Matrix) -> dict[str, Any]:
     channel = {
         "name": "one channel of all packages",
         "env": {"PACKAGES": "${{ inputs.packages }}"},
-        "run": publish_command(),
+        "run": publish_command(matrix),
     }
     keep = {
         "name": "keep the channel",
@@ -264,23 +270,70 @@ def _first_steps(matrix: Matrix, job: str) -> list[Step]:
 
     A cache's key is written once and never again, so jobs that need different packages must not share one.
     """
+    if matrix.settings.installed:
+        return [_checkout(matrix), {"uses": f"./{ACTION_FOLDER}", "with": {"cache-key": job}}]
     settings = matrix.settings
     files = ", ".join(f"'{name}'" for name in settings.cache.key_files)
-    prefix = f"downloads-${{{{ runner.os }}}}-${{{{ runner.arch }}}}-{job}-"
     return [
         _checkout(matrix),
         {"uses": settings.actions["setup-python"].pinned, "with": {"python-version": settings.python}},
-        {
-            "name": "downloads of earlier runs",
-            "uses": settings.actions["cache"].pinned,
-            "with": {
-                # The star matters: of a folder that is named itself, the action leaves nothing out.
-                "path": f"{settings.cache.path}/*\n!{settings.cache.path}/{STORE}",
-                "key": f"{prefix}${{{{ hashFiles({files}) }}}}",
-                "restore-keys": prefix,
-            },
-        },
+        _downloads(settings, job, f"hashFiles({files})"),
     ]
+
+
+def _downloads(settings: Settings, job: str, version: str) -> Step:
+    prefix = f"downloads-${{{{ runner.os }}}}-${{{{ runner.arch }}}}-{job}-"
+    return {
+        "name": "downloads of earlier runs",
+        "uses": settings.actions["cache"].pinned,
+        "with": {
+            # The star matters: of a folder that is named itself, the action leaves nothing out.
+            "path": f"{settings.cache.path}/*\n!{settings.cache.path}/{STORE}",
+            "key": f"{prefix}${{{{ {version} }}}}",
+            "restore-keys": prefix,
+        },
+    }
+
+
+INSTALL = (
+    'if [ -z "$PACKAGE" ] && [ -f "$GITHUB_ACTION_PATH/pyproject.toml" ]; then PACKAGE="$GITHUB_ACTION_PATH"; fi',
+    'python -m pip install "${PACKAGE:-slipway}"',
+    "slipway --version",
+)
+"""An action that comes from slipway's repository installs that; a copy in another one has none beside it."""
+
+
+def make_action(settings: Settings) -> dict[str, Any]:
+    """The composite action that installs slipway, with what earlier runs downloaded."""
+    return {
+        "name": "slipway",
+        "description": "Installs slipway, with what earlier runs downloaded",
+        "inputs": {
+            "package": {
+                "description": "What pip installs: slipway==VERSION, a wheel or a folder. "
+                "By default the slipway that this action is part of, or else the newest.",
+                "default": "",
+            },
+            "python-version": {"description": "The Python that slipway runs in", "default": settings.python},
+            "cache-key": {"description": "One for each job that needs packages of its own", "default": "all"},
+        },
+        "runs": {
+            "using": "composite",
+            "steps": [
+                {
+                    "uses": settings.actions["setup-python"].pinned,
+                    "with": {"python-version": "${{ inputs.python-version }}"},
+                },
+                _downloads(settings, "${{ inputs.cache-key }}", "github.run_id"),
+                {
+                    "name": "install slipway",
+                    "shell": "bash",
+                    "env": {"PACKAGE": "${{ inputs.package }}"},
+                    "run": _script(INSTALL),
+                },
+            ],
+        },
+    }
 
 
 def _take_packages(matrix: Matrix) -> Step:

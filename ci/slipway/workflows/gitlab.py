@@ -43,6 +43,9 @@ STORE = f"{CACHE_ROOT}/sccache"
 
 SYSTEM_PACKAGES = "ca-certificates git python3 python3-pip python3-venv strace"
 
+INSTALL = "python3 -m venv /opt/slipway && /opt/slipway/bin/pip install slipway && PATH=/opt/slipway/bin:$PATH"
+"""The shell of `before_script` is that of `script`."""
+
 ON_MAIN_OR_TAG = "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH || $CI_COMMIT_TAG =~ /^v/"
 
 PACKAGE = f"{HANDED}/$PACKAGE*"
@@ -64,15 +67,15 @@ def make_pipeline(matrix: Matrix) -> dict[str, Any]:
                 {"if": ON_MAIN_OR_TAG},
             ]
         },
-        "stages": OneLine(["check", "build", "gpu", "publish"]),
-        "check": {"extends": ".check"},
+        "stages": OneLine([*_first(matrix), "build", *(["gpu"] if matrix.settings.gpu else []), "publish"]),
+        **{name: {"extends": f".{name}"} for name in _first(matrix)},
     }
     content |= {job_id(job): _build(job, matrix) for job in matrix.everything}
     content |= {gpu_job_id(job): _on_gpu(job) for job in matrix.on_gpu}
     content["publish"] = {
         "extends": ".publish",
         "needs": [
-            _nothing_from("check"),
+            *map(_nothing_from, _first(matrix)),
             *map(_from, matrix.published),
             *(OneLineMapping(_nothing_from(gpu_job_id(job)), optional=True) for job in matrix.on_gpu),
         ],
@@ -84,36 +87,43 @@ def make_pipeline(matrix: Matrix) -> dict[str, Any]:
 def make_common(matrix: Matrix) -> dict[str, Any]:
     """What jobs have in common: hidden jobs, which others extend."""
     settings = matrix.settings
-    check_platform = settings.platforms[settings.checks.platform]
     content: dict[str, Any] = {
         "variables": {"XDG_CACHE_HOME": f"$CI_PROJECT_DIR/{CACHE_ROOT}", "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
         "default": {"interruptible": True},
-        ".check": {"stage": "check", **_machine(check_platform, matrix), "script": [settings.checks.command]},
     }
+    if settings.checks:
+        machine = _machine(settings.main_platform, matrix)
+        content[".check"] = {"stage": "check", **machine, "script": [settings.checks.command]}
     for platform in settings.platforms.values():
         if platform.engine == "slipway":
             content[_common_name(platform, compiles=False)] = _slipway(platform, matrix, compiles=False)
             content[_common_name(platform, compiles=True)] = _slipway(platform, matrix, compiles=True)
         else:
             content[_common_name(platform, compiles=False)] = _conda_build(platform, matrix)
-    content[".gpu"] = {
-        "stage": "gpu",
-        **_machine(settings.platforms[settings.gpu.platform], matrix),
-        "tags": OneLine(settings.gpu.tags),
-        # Without a machine that has a device, nobody would ever take the job: a project says so in a variable.
-        "rules": [{"if": "$WITHOUT_GPU == 'true'", "when": "never"}, {"when": "on_success"}],
-        "variables": {"NVIDIA_VISIBLE_DEVICES": "all", "NVIDIA_DRIVER_CAPABILITIES": "compute,utility"},
-        "script": gpu_commands(matrix),
-    }
+    if settings.gpu:
+        content[".gpu"] = {
+            "stage": "gpu",
+            **_machine(settings.platforms[settings.gpu.platform], matrix),
+            "tags": OneLine(settings.gpu.tags),
+            # Without a machine that has a device, nobody would ever take the job: a project says so in a variable.
+            "rules": [{"if": "$WITHOUT_GPU == 'true'", "when": "never"}, {"when": "on_success"}],
+            "variables": {"NVIDIA_VISIBLE_DEVICES": "all", "NVIDIA_DRIVER_CAPABILITIES": "compute,utility"},
+            "script": gpu_commands(matrix),
+        }
     content[".publish"] = {
         "stage": "publish",
-        **_machine(check_platform, matrix),
+        **_machine(settings.main_platform, matrix),
         "rules": [{"if": ON_MAIN_OR_TAG}],
         "interruptible": False,
-        "script": [publish_command()],
+        "script": [publish_command(matrix)],
         "artifacts": {"name": "channel", "paths": ["dist/release"]},
     }
     return content
+
+
+def _first(matrix: Matrix) -> list[str]:
+    """The job that comes before all others, where there is one."""
+    return ["check"] if matrix.settings.checks else []
 
 
 def _build(job: Job, matrix: Matrix) -> dict[str, Any]:
@@ -124,7 +134,7 @@ def _build(job: Job, matrix: Matrix) -> dict[str, Any]:
     )
     return {
         "extends": _common_name(platform, compiles=compiles),
-        "needs": [_nothing_from("check"), *map(_from, job.needs)],
+        "needs": [*map(_nothing_from, _first(matrix)), *map(_from, job.needs)],
         "variables": variables,
         "timeout": f"{matrix.settings.resources_of(job.output.name).minutes} minutes",
     }
@@ -161,7 +171,7 @@ def _slipway(platform: JobPlatform, matrix: Matrix, *, compiles: bool) -> dict[s
 def _conda_build(platform: JobPlatform, matrix: Matrix) -> dict[str, Any]:
     return {
         "stage": "build",
-        "tags": OneLine(platform.tags),
+        **_tags(platform),
         **({"image": platform.image} if platform.image else {}),
         "variables": {"PYTHONPATH": "ci", "PLATFORM": platform.subdir},
         "script": conda_build_commands(matrix),
@@ -174,17 +184,24 @@ def _may_fail(platform: JobPlatform) -> dict[str, Any]:
     return {} if platform.tested else {"allow_failure": True}
 
 
+def _tags(platform: JobPlatform) -> dict[str, Any]:
+    """Of the runner; none for any of them."""
+    return {"tags": OneLine(platform.tags)} if platform.tags else {}
+
+
 def _machine(platform: JobPlatform, matrix: Matrix) -> dict[str, Any]:
     """One that the launcher runs on."""
-    content: dict[str, Any] = {"tags": OneLine(platform.tags)}
+    content = _tags(platform)
     if platform.image:
         content["image"] = platform.image
         content["before_script"] = [
             "apt-get update -qq",
             f"apt-get install -y -qq --no-install-recommends {SYSTEM_PACKAGES}",
+            *([INSTALL] if matrix.settings.installed else []),
         ]
     files = OneLine(matrix.settings.cache.key_files)
-    content["cache"] = [{"key": {"files": files, "prefix": "slipway"}, "paths": [f"{CACHE_ROOT}/slipway"]}]
+    key = {"files": files, "prefix": "slipway"} if files else "slipway"
+    content["cache"] = [{"key": key, "paths": [f"{CACHE_ROOT}/slipway"]}]
     return content
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import UsageError
 from slipway.base.platform import find_platform
+from slipway.bootstrap.pins import EMBEDDED, embedded_pins
+from slipway.recipe import load_recipe_settings
 from slipway.recipe.hashes import HASH
 from slipway.recipe.loader import CONFIG_NAME
 from slipway.workflows.graph import Job, as_word, make_jobs
@@ -50,6 +52,11 @@ class Matrix:
     configuration_words: tuple[str, ...] = ()
 
     @property
+    def program(self) -> str:
+        """How jobs call slipway."""
+        return "slipway" if self.settings.installed else "./slipway"
+
+    @property
     def everything(self) -> tuple[Job, ...]:
         """The jobs of all platforms."""
         return tuple(job for jobs in self.jobs.values() for job in jobs)
@@ -63,7 +70,7 @@ class Matrix:
     def on_gpu(self) -> tuple[Job, ...]:
         """Those whose package is installed and tested where there is a device."""
         gpu = self.settings.gpu
-        return tuple(job for job in self.jobs.get(gpu.platform, ()) if job.output.name == gpu.package)
+        return tuple(job for job in self.jobs.get(gpu.platform, ()) if job.output.name == gpu.package) if gpu else ()
 
 
 def make_matrix(recipe: Path, checkout: Path, settings: Settings, configurations: Configurations) -> Matrix:
@@ -73,8 +80,13 @@ def make_matrix(recipe: Path, checkout: Path, settings: Settings, configurations
         RecipeError: it cannot be rendered.
         UsageError: a configuration lies outside of the checkout, where CI does not have it.
     """
+    uses_embedded = not settings.channels or EMBEDDED in settings.channels
+    options = load_recipe_settings(recipe).options.values()
+    pins = embedded_pins({option.key: option.default for option in options if option.default}) if uses_embedded else ()
     jobs = {
-        platform: make_jobs(configurations.render(recipe, find_platform(platform), environ={}).outputs, platform)
+        platform: make_jobs(
+            configurations.render(recipe, find_platform(platform), environ={}, pins=pins).outputs, platform
+        )
         for platform in settings.platforms
     }
     folder = _relative(recipe, checkout)
@@ -137,7 +149,8 @@ def build_command(matrix: Matrix) -> str:
     """How slipway builds the job `$IDENTIFIER`."""
     recipe = "" if matrix.recipe == "recipe" else f" {shlex.quote(matrix.recipe)}"
     words = "".join(f" {shlex.quote(word)}" for word in ("--no-home-config", *matrix.configuration_words))
-    return f'./slipway ci job "$IDENTIFIER"{recipe}{words} --handed {HANDED} {channel_words(matrix.settings)}'
+    command = f'{matrix.program} ci job "$IDENTIFIER"{recipe}{words} --handed {HANDED}'
+    return f"{command} {channel_words(matrix.settings)}".rstrip()
 
 
 def conda_build_commands(matrix: Matrix) -> list[str]:
@@ -177,6 +190,7 @@ def gpu_spec(job: Job) -> str:
 def gpu_commands(matrix: Matrix) -> list[str]:
     """Install `$SPEC` with all that it needs and run the tests that need a device."""
     gpu = matrix.settings.gpu
+    assert gpu is not None
     return [
         f"./slipway publish --to dist/channel {HANDED}/*/*.conda",
         f'./slipway install "$SPEC" {shlex.join(gpu.requires)} {channel_words(matrix.settings)}',
@@ -184,9 +198,9 @@ def gpu_commands(matrix: Matrix) -> list[str]:
     ]
 
 
-def publish_command() -> str:
+def publish_command(matrix: Matrix) -> str:
     """`$PACKAGES` into one channel, in one step, each judged once more; one that was not handed on is an error."""
-    return "./slipway publish --to dist/release $PACKAGES"
+    return f"{matrix.program} publish --to dist/release $PACKAGES"
 
 
 def with_needs(jobs: Sequence[Job]) -> tuple[Job, ...]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping  # noqa: TC003 - these types are read when the file is converted to them
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
+from slipway.base.errors import UsageError
 from slipway.base.schema import InvalidValueError, read_yaml, yaml_key
+
+if TYPE_CHECKING:
+    from slipway.model import RecipeSettings
 
 DEFAULT_SETTINGS = Path(__file__).parent / "settings.yaml"
 
@@ -133,17 +137,25 @@ class Checks:
 
 @dataclass(frozen=True)
 class Settings:
-    """The whole file."""
+    """The whole file.
+
+    Attributes:
+        channels: where packages come from; none for the embedded channel.
+        gpu: the job on a device; None for none.
+        checks: what comes first; None for nothing.
+        installed: whether jobs install slipway, as in other repositories, instead of having it in their checkout.
+    """
 
     channels: tuple[str, ...]
     actions: Mapping[str, Action]
     python: str
     cache: Downloads
     platforms: Mapping[str, JobPlatform]
-    gpu: Gpu
-    checks: Checks
+    gpu: Gpu | None
+    checks: Checks | None
     resources: Mapping[str, Resources]
     compiler_cache: CompilerCacheSettings = yaml_key("compiler-cache")  # noqa: RUF009 - it is dataclasses.field
+    installed: bool = False
 
     def __post_init__(self) -> None:
         for subdir, platform in self.platforms.items():
@@ -152,12 +164,17 @@ class Settings:
             if name not in self.actions:
                 raise InvalidValueError(f"lacks `{name}`", "actions")
         for key in ("gpu", "checks"):
-            platform = getattr(self, key).platform
-            if platform not in self.platforms:
+            named = getattr(getattr(self, key), "platform", None)
+            if named is not None and named not in self.platforms:
                 known = ", ".join(self.platforms)
-                raise InvalidValueError(f"its platform is {platform!r}; it must be one of {known}", key)
+                raise InvalidValueError(f"its platform is {named!r}; it must be one of {known}", key)
         if "default" not in self.resources:
             raise InvalidValueError("needs a `default`", "resources")
+
+    @property
+    def main_platform(self) -> JobPlatform:
+        """Where checks run, and packages are put together."""
+        return self.platforms[self.checks.platform] if self.checks else next(iter(self.platforms.values()))
 
     def resources_of(self, output: str) -> Resources:
         """Those of an output, or the default."""
@@ -171,3 +188,29 @@ def load_settings(path: Path = DEFAULT_SETTINGS) -> Settings:
         UsageError: it is not YAML, a key is missing or unknown, or a value is of the wrong kind.
     """
     return read_yaml(path, Settings, hint="ci/slipway/workflows/settings.yaml shows every key")
+
+
+def settings_elsewhere(own: Settings, recipe: RecipeSettings, where: str) -> Settings:
+    """The settings of another repository: the actions and machines of `own`, and what its recipe's slipway.yaml says.
+
+    Args:
+        where: that file.
+
+    Raises:
+        UsageError: it names a platform that no job of slipway builds for.
+    """
+    built = {subdir: platform for subdir, platform in own.platforms.items() if platform.engine == "slipway"}
+    wanted = recipe.platforms or tuple(built)
+    for subdir in wanted:
+        if subdir not in built:
+            raise UsageError(f"slipway has no jobs for {subdir}", where=where, hint=f"it has for {', '.join(built)}")
+    return replace(
+        own,
+        channels=recipe.channels,
+        cache=replace(own.cache, key_files=()),
+        platforms={subdir: replace(built[subdir], tags=()) for subdir in wanted},
+        gpu=None,
+        checks=None,
+        installed=True,
+        resources={"default": replace(own.resources["default"], minutes=own.resources["default"].minutes * 3)},
+    )

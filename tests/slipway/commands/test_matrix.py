@@ -134,6 +134,7 @@ def checkout(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("slipway.commands._options.DEFAULT_RECIPE", surroundings)
     for module in ("_ci_list", "_ci_recipe"):
         monkeypatch.setattr(f"slipway.commands.{module}.default_folder", lambda: folder)
+    monkeypatch.setattr("slipway.commands._ci_list.find_checkout", lambda: folder)
     return folder
 
 

