@@ -8,75 +8,45 @@ solver to load.
 
 from __future__ import annotations
 
-import argparse
-import ast
 import contextlib
-import difflib
 import errno
-import importlib
+import io
+import json
 import os
 import platform
-import re
 import signal
 import sys
+import time
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from slipway import __version__
 from slipway.base import installed
-from slipway.base.errors import INTERRUPTED_EXIT_CODE, DiskFullError, HostError, RecipeWarning, SlipwayError, UsageError
+from slipway.base.answers import CommandAnswer, failed_answer
+from slipway.base.errors import (
+    EXIT_CODES,
+    INTERRUPTED_EXIT_CODE,
+    DiskFullError,
+    HostError,
+    RecipeWarning,
+    SlipwayError,
+    UsageError,
+)
 from slipway.base.files import is_disk_full
-from slipway.console import make_reporter, print_error, print_warning
+from slipway.commands._parsers import RECORD, command_names, command_summary, load_command, make_parser
+from slipway.console import RecordingReporter, make_reporter, print_error, print_warning
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
     from types import FrameType, ModuleType
-
-COMMANDS_FOLDER = Path(__file__).parent / "commands"
-COMMAND_ORDER = (
-    *(
-        "init",
-        "ship",
-        "plan",
-        "render",
-        "build",
-        "verify",
-        "rebuild",
-        "bundle",
-        "attest",
-        "publish",
-        "channel",
-        "install",
-        "report",
-    ),
-    *("bootstrap", "test", "bench", "doctor"),
-)
-"""How the help lists them: the way one meets them. Commands that are not named here follow, by name."""
 
 DENIED = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EIO, errno.ELOOP}
     | {errno.ENAMETOOLONG}
 )
 """What the file system says to what is asked of a file, where the user can do something about it and slipway cannot."""
-
-EXIT_CODES = """\
-exit codes:
-  0 done   1 failed   2 usage   3 recipe   4 no such variant   5 network   6 wrong bytes   7 no solution
-  8 build or test of a package   9 package refused   10 disk full   11 machine lacks something   12 channel
-  13 another slipway at work   14 tests failed   130 interrupted (run it again: it goes on)"""
-
-
-def command_names() -> list[str]:
-    """The commands there are, in the order of the help."""
-    names = {path.stem for path in COMMANDS_FOLDER.glob("*.py") if not path.stem.startswith("_")}
-    return [name for name in COMMAND_ORDER if name in names] + sorted(names.difference(COMMAND_ORDER))
-
-
-def command_summary(name: str) -> str:
-    """The first line of a command's docstring, read without importing it."""
-    docstring = ast.get_docstring(ast.parse((COMMANDS_FOLDER / f"{name}.py").read_text(encoding="utf-8")))
-    return (docstring or "").partition("\n")[0]
 
 
 def print_help() -> None:
@@ -100,26 +70,6 @@ def print_version() -> None:
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
-
-
-class CommandParser(argparse.ArgumentParser):
-    """Tells what is wrong with a command line as slipway tells everything that is wrong."""
-
-    def error(self, message: str) -> NoReturn:
-        """Refuse the command line.
-
-        Raises:
-            UsageError: always.
-        """
-        hint = f"`{self.prog} --help` lists the options"
-        unknown = re.match(r"unrecognized arguments: (--[\w-]+)", message)
-        if unknown:
-            close = difflib.get_close_matches(unknown[1], self._option_string_actions, n=1)
-            if close:
-                hint = f"did you mean `{close[0]}`?"
-            elif "--variant" in self._option_string_actions:
-                hint += "; `--variant KEY=VALUE` takes any variant key that the recipe declares no short name for"
-        raise UsageError(message, hint=hint)
 
 
 @contextlib.contextmanager
@@ -150,6 +100,7 @@ def main(argv: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # else somebody said `nohup`
         signal.signal(signal.SIGHUP, _interrupt)
+    started, as_json = time.monotonic(), False
     try:
         _check_working_directory()
         if not words or words[0] in ("-h", "--help", "help"):
@@ -160,33 +111,17 @@ def main(argv: list[str] | None = None) -> int:
             print_version()
             sys.stdout.flush()
             return 0
-        module = _load_command(words[0])
-        summary, _, details = (module.__doc__ or "").partition("\n")
-        parser = CommandParser(
-            prog=f"slipway {words[0]}",
-            description=summary,
-            epilog=details.strip("\n") or None,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        given = words[1:]
-        takes_command = getattr(module, "TAKES_COMMAND", False)
-        if takes_command and "--" in given:
-            given, command = given[: given.index("--")], given[given.index("--") + 1 :]
-            parser.set_defaults(command=command)
-        parser.set_defaults(words=given)
-        module.add_arguments(parser)
-        volume = parser.add_mutually_exclusive_group()
-        volume.add_argument("-q", "--quiet", action="store_true", help="print errors, warnings and answers only")
-        volume.add_argument("-v", "--verbose", action="store_true", help="print the lines of builds and tests, too")
+        module = load_command(words[0])
+        parser, given = make_parser(words[0], module, words[1:])
         arguments = parser.parse_args(given)
-        quiet = arguments.quiet or bool(getattr(arguments, "json", False))
-        live = not takes_command and not arguments.verbose
-        with warnings_shown(), make_reporter(quiet=quiet, verbose=arguments.verbose, live_display=live) as reporter:
-            code = int(module.execute(arguments, reporter))
+        as_json = bool(getattr(arguments, "json", False) or getattr(arguments, RECORD, False))
+        code = _execute(module, arguments, words)
         sys.stdout.flush()
         return code
     except SlipwayError as error:
         print_error(error)
+        if as_json:
+            _print_answer(CommandAnswer(tuple(words), error.exit_code, _since(started), error=failed_answer(error)))
         return error.exit_code
     except KeyboardInterrupt:
         print("\ninterrupted; run the same command again and it goes on from here", file=sys.stderr)
@@ -213,6 +148,30 @@ def main(argv: list[str] | None = None) -> int:
         return full.exit_code
 
 
+def _execute(module: ModuleType, arguments: argparse.Namespace, words: list[str]) -> int:
+    """Run a command, with the reporter that was asked for; returns its exit code."""
+    if getattr(arguments, RECORD, False):
+        started, recorder, printed = time.monotonic(), RecordingReporter(), io.StringIO()
+        with warnings_shown(), contextlib.redirect_stdout(printed):
+            code = int(module.execute(arguments, recorder))
+        lines, steps = tuple(recorder.lines), tuple(recorder.steps)
+        _print_answer(CommandAnswer(tuple(words), code, _since(started), lines, steps, printed.getvalue()))
+        return code
+    quiet = arguments.quiet or bool(getattr(arguments, "json", False))
+    live = not getattr(module, "TAKES_COMMAND", False) and not arguments.verbose
+    with warnings_shown(), make_reporter(quiet=quiet, verbose=arguments.verbose, live_display=live) as reporter:
+        return int(module.execute(arguments, reporter))
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 3)
+
+
+def _print_answer(answer: CommandAnswer) -> None:
+    print(json.dumps(answer.as_plain(), indent=1))
+    sys.stdout.flush()
+
+
 def _check_working_directory() -> None:
     try:
         os.getcwd()  # noqa: PTH109 - what libraries call, too
@@ -220,12 +179,3 @@ def _check_working_directory() -> None:
         raise HostError(
             f"the working directory cannot be used: {error.strerror}", hint="change to one that exists: `cd`"
         ) from error
-
-
-def _load_command(name: str) -> ModuleType:
-    names = command_names()
-    if name not in names:
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else "`slipway --help` lists the commands"
-        raise UsageError(f"there is no command `{name}`", hint=hint)
-    return importlib.import_module(f"slipway.commands.{name}")

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from slipway import live
+from slipway.base.answers import StepAnswer
 from slipway.base.log import NullReporter, Reporter, Task
 from slipway.base.secrets import redact
 from slipway.base.text import encodable, human_seconds, human_size, printable, shorten
@@ -76,6 +77,25 @@ def make_reporter(*, quiet: bool = False, verbose: bool = False, live_display: b
             yield reporter
     else:
         yield PlainReporter(sys.stdout, verbose=verbose)
+
+
+class RecordingReporter(NullReporter):
+    """Keeps what is said, for an answer in JSON."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.steps: list[StepAnswer] = []
+
+    def line(self, text: str) -> None:
+        self.lines += redact(text).split("\n")
+
+    @contextmanager
+    def step(self, title: Stage | str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self.steps.append(StepAnswer(redact(str(title)), round(time.monotonic() - started, 3)))
 
 
 class _PlainTask:

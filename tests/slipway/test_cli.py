@@ -89,7 +89,7 @@ def _fail_with(monkeypatch: pytest.MonkeyPatch, problem: BaseException) -> int:
 
     module.add_arguments = lambda parser: None  # type: ignore[attr-defined]
     module.execute = execute  # type: ignore[attr-defined]
-    monkeypatch.setattr(cli, "_load_command", lambda name: module)
+    monkeypatch.setattr(cli, "load_command", lambda name: module)
     return cli.main(["anything"])
 
 

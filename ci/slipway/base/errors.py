@@ -137,3 +137,9 @@ class TestsFailedError(SlipwayError):
 
 INTERRUPTED_EXIT_CODE = 130
 """Ctrl-C: the shell's convention, 128 + SIGINT."""
+
+EXIT_CODES = """\
+exit codes:
+  0 done   1 failed   2 usage   3 recipe   4 no such variant   5 network   6 wrong bytes   7 no solution
+  8 build or test of a package   9 package refused   10 disk full   11 machine lacks something   12 channel
+  13 another slipway at work   14 tests failed   130 interrupted (run it again: it goes on)"""

@@ -12,6 +12,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from slipway.commands._parsers import EVERY_ACTION
+
 if TYPE_CHECKING:
     import argparse
     from types import ModuleType
@@ -33,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, summary in ACTIONS.items():
         action = actions.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-        if words[:1] == [name]:
+        if words[:1] in ([name], EVERY_ACTION):
             _load_action(name).add_arguments(action)
 
 

@@ -18,6 +18,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from slipway.commands._parsers import EVERY_ACTION
+
 if TYPE_CHECKING:
     import argparse
     from types import ModuleType
@@ -46,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, summary in ACTIONS.items():
         action = actions.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-        if words[:1] == [name]:
+        if words[:1] in ([name], EVERY_ACTION):
             action.set_defaults(words=words[1:])
             _load_action(name).add_arguments(action)
 

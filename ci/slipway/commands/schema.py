@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slipway.base.answers import CommandAnswer
 from slipway.base.error_pages import ErrorPage
 from slipway.base.errors import UsageError
 from slipway.base.files import write_file
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
 KINDS: Mapping[str, tuple[Any, str]] = {
     "slipway": (RecipeSettings, "slipway.yaml beside a recipe"),
+    "answer": (
+        CommandAnswer,
+        "what commands print with --json that have no answer of their own, and all when they fail",
+    ),
     "hotfixes": (Hotfixes, "hotfixes of a published channel"),
     "trusted-keys": (Trust, "keys that a channel's readers trust"),
     "workflows": (Settings, "where and how CI builds: ci/slipway/workflows/settings.yaml"),

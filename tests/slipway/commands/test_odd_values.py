@@ -11,6 +11,7 @@ import pytest
 from slipway import cli
 from slipway.base.errors import BuildError, SlipwayError, VerifyError
 from slipway.channel.folder import Channel
+from slipway.commands import _parsers
 from slipway.engines.rattler import RattlerEngine
 from slipway.report import page
 
@@ -54,7 +55,7 @@ def parser_of(words: list[str], monkeypatch: pytest.MonkeyPatch) -> argparse.Arg
         raise ParsedError
 
     with monkeypatch.context() as patch:
-        patch.setattr(cli.CommandParser, "parse_args", keep)
+        patch.setattr(_parsers.CommandParser, "parse_args", keep)
         with pytest.raises(ParsedError):
             cli.main(words)
     for action in found[0]._actions:

@@ -315,7 +315,7 @@ import types
 module = types.ModuleType("fake")
 module.add_arguments = lambda parser: None
 module.execute = lambda arguments, reporter: Channel(Path({str(tmp_path)!r}) / "c").publish([("linux-64", package)])
-cli._load_command = lambda name: module
+cli.load_command = lambda name: module
 sys.exit(cli.main(["anything"]))
 """
     answer = subprocess.run(
