@@ -42,6 +42,9 @@ _LICENCES: Final = {
 }
 """What classifiers call them, and SPDX."""
 
+_COMMON: Final = {"Apache-2.0": "Apache-2.0", "MPL-2.0": "MPL-2.0", "GPL-3.0-or-later": "GPL-3"}
+"""Licences by SPDX's name, and the files of Debian's package base-files that hold their texts."""
+
 _LICENCE_FILE: Final = re.compile(r"[^/]+\.dist-info/(licenses/|LICEN[CS]E|COPYING|NOTICE|AUTHORS)")
 
 
@@ -76,8 +79,10 @@ def add_wheels(
             with reporter.step(f"wheel of {project}"):
                 taken = _take(project, inventory.settings.pythons, store)
             path = taken[0][1]
-            metadata, (linked, programs) = _read_metadata(path), _read_compiled(path)
-            description, requires = describe_wheel(project, path.name, metadata, known, linked, programs, licence)
+            (metadata, has_text), (linked, programs) = _read_metadata(path), _read_compiled(path)
+            description, requires = describe_wheel(
+                project, path.name, metadata, known, linked, programs, licence, has_text=has_text
+            )
             target = data / "packages" / ON_DEMAND / "python" / f"{name}.yaml"
             write_description(target, description)
             for wheel, _ in taken:
@@ -119,6 +124,8 @@ def describe_wheel(
     linked: frozenset[str] = frozenset(),
     programs: tuple[str, ...] = (),
     licence: str | None = None,
+    *,
+    has_text: bool = True,
 ) -> tuple[dict[str, Any], list[str]]:
     """The description of a wheel as plain data, and the projects that it requires.
 
@@ -127,8 +134,9 @@ def describe_wheel(
         metadata: its METADATA.
         known: names that packages of the channel have.
         linked: the libraries that its compiled code needs and does not bring along.
-        programs: what it installs into ``bin`` and is compiled.
+        programs: what it installs into ``bin`` and links gcc's libraries.
         licence: where it does not say its own.
+        has_text: whether it brings a licence text along.
     """
     pure = file.endswith("-none-any.whl")
     required = [Requirement(text) for text in metadata.get_all("Requires-Dist") or ()]
@@ -137,37 +145,35 @@ def describe_wheel(
     if pure:
         depends = [f"python {metadata.get('Requires-Python') or '>=3.10'}".replace(" ,", ",")]
     depends += [f"{_find_name(one.name, known)} {_bounds(one)}".strip() for one in needed]
-    described = {
+    found = licence or _find_licence(project, metadata)
+    described: dict[str, Any] = {
         "name": _find_name(project, known),
         "version": str(metadata["Version"]),
         **({"noarch_python": True} if pure else {"per": "python"}),
         "summary": str(metadata.get("Summary") or project),
         "home": _find_home(metadata) or f"the project {project}",
-        "license": licence or _find_licence(project, metadata),
+        "license": found,
         "depends": depends,
-        "sources": [{"wheel": project, "install": True}],
+        "sources": _sources(project, found, has_text=has_text),
     }
-    if not pure:
-        described["steps"] = [{"run": _COMPILE}]
-        if programs:
-            # Modules look where Python's own run path leads; programs need one.
-            described["run_paths"] = [{"files": [f"bin/{name}" for name in programs], "value": "$ORIGIN/../lib"}]
+    if programs:
+        # Modules look where Python's own run path leads; programs need one.
+        described["run_paths"] = [{"files": [f"bin/{name}" for name in programs], "value": "$ORIGIN/../lib"}]
     return described, [one.name for one in needed]
 
 
-_COMPILE: Final = """\
-"$PYTHON" -I -m compileall -q --invalidation-mode unchecked-hash -s "$PWD" -p / lib/python${python}/site-packages
-"""
-_GCC: Final = {
+_LINKED: Final = {
     "libstdc++.so.6": "libstdcxx >=12",
     "libgcc_s.so.1": "libgcc >=12",
     "libgomp.so.1": "_openmp_mutex >=4.5",
+    "libz.so.1": "libzlib >=1.2.13,<2.0a0",
 }
+"""Libraries that wheels count on the machine for, and what has them here."""
 
 
 def _compiled_depends(file: str, linked: frozenset[str]) -> list[str]:
     """What a wheel with compiled code needs beside what it requires: its Python, a glibc, gcc's libraries."""
-    unknown = sorted(name for name in linked if name not in _GCC and not GLIBC.fullmatch(name))
+    unknown = sorted(name for name in linked if name not in _LINKED and not GLIBC.fullmatch(name))
     if unknown:
         raise ChannelError(f"the wheel links `{unknown[0]}`, which it does not bring along", where=file,
                            hint="describe it by hand (ci/slipway/bootstrap/data/README.md)")  # fmt: skip
@@ -177,7 +183,7 @@ def _compiled_depends(file: str, linked: frozenset[str]) -> list[str]:
         "python ${python}.*",
         *(["python_abi ${python}.* *_cp${py}"] if "-abi3-" not in file and "-none-" not in file else []),
         f"__glibc >={glibc},<3.0.a0",
-        *sorted({_GCC[name] for name in linked if name in _GCC}),
+        *sorted({_LINKED[name] for name in linked if name in _LINKED}),
     ]
 
 
@@ -191,8 +197,9 @@ def _read_compiled(wheel: Path) -> tuple[frozenset[str], tuple[str, ...]]:
             with archive.open(info) as stream:
                 if stream.read(4) != b"\x7fELF":
                     continue
-            needed.update(read_needs(io.BytesIO(archive.read(info))).libraries)
-            if ".data/scripts/" in info.filename:
+            needs = read_needs(io.BytesIO(archive.read(info))).libraries
+            needed.update(needs)
+            if ".data/scripts/" in info.filename and not _LINKED.keys().isdisjoint(needs):
                 programs.append(info.filename.rpartition("/")[2])
     return frozenset(needed - brought), tuple(sorted(programs))
 
@@ -214,17 +221,26 @@ def _find_name(project: str, known: set[str]) -> str:
     return name.replace("-", "_") if name.replace("-", "_") in known else name
 
 
-def _read_metadata(wheel: Path) -> Message[str, str]:
+def _sources(project: str, licence: str, *, has_text: bool) -> list[dict[str, Any]]:
+    """The wheel, and the text of its licence where it does not bring that along and Debian has it."""
+    if has_text:
+        return [{"wheel": project, "install": True}]
+    if licence not in _COMMON:
+        raise ChannelError(
+            f"the wheel of {project} has no licence text", hint="describe it by hand, with a source that has one"
+        )
+    text = {"deb": "base-files", "licenses": [f"usr/share/common-licenses/{_COMMON[licence]}"]}
+    return [{"wheel": project, "install": True, "licenses": ["site/*.dist-info/METADATA"]}, text]
+
+
+def _read_metadata(wheel: Path) -> tuple[Message[str, str], bool]:
+    """What it says of itself, and whether it brings a licence text along."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        if not any(_LICENCE_FILE.match(name) for name in names):
-            raise ChannelError(
-                "the wheel has no licence text",
-                where=wheel.name,
-                hint="describe it by hand, with a source that has one",
-            )
         name = next(name for name in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", name))
-        return email.parser.Parser().parsestr(archive.read(name).decode("utf-8"), headersonly=True)
+        return email.parser.Parser().parsestr(archive.read(name).decode("utf-8"), headersonly=True), any(
+            map(_LICENCE_FILE.match, names)
+        )
 
 
 def _find_home(metadata: Message[str, str]) -> str | None:

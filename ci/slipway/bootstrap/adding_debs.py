@@ -126,6 +126,7 @@ class DebianAdder:
         if name in self._known:
             raise UsageError(f"the embedded channel has `{name}`", where=str(self._data / "packages"))
         self._known.add(name)
+        self._owners |= dict.fromkeys(asked.debs, name)
         offered = self._archive.offers(asked.debs)
         with self._reporter.step(f"Debian's {', '.join(asked.debs)}"):
             facts = [self._read(offered[deb]) for deb in asked.debs]
@@ -262,7 +263,9 @@ def plain_name(deb: str) -> str:
 def upstream_version(version: str) -> str:
     """``1:1.2.13.dfsg-1`` is 1.2.13."""
     plain = version.partition(":")[2] or version
-    return re.sub(r"[.+~](dfsg|ds|repack|really|git|cvs|debian|nmu)\S*$", "", plain.rpartition("-")[0] or plain)
+    return re.sub(
+        r"[.+~](dfsg|ds|repack|really|git|cvs|debian|nmu)\S*$", "", plain.rpartition("-")[0] or plain
+    ).replace("-", ".")
 
 
 def _stable_parts(version: str, number: str) -> int:

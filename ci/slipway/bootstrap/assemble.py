@@ -163,6 +163,8 @@ def assemble(
         _make_links(description, tree)
         for step in description.steps:
             _finish(step, description.step_files, tree, tools, interpreter, processes, scratch)
+        if description.python and any(source.wheel and source.install for source in description.sources):
+            _compile_python(description.python, tree, interpreter, processes)
         for wrapper in description.wrappers:
             _wrap(wrapper, tree)
         for run_path in description.run_paths:
@@ -366,6 +368,19 @@ def _finish(
         if says_disk_full(outcome.text):
             raise errors.DiskFullError("the disk filled up while a package was finished", detail=outcome.tail)
         raise errors.ChannelError("a finishing step failed", detail=outcome.tail)
+
+
+def _compile_python(python: str, tree: Tree, interpreter: Interpreter | None, processes: Processes) -> None:
+    """Give modules their bytecode; it is checked against nothing: its sources come in the same package."""
+    program = str(interpreter.program) if interpreter else ""
+    site = f"lib/python{python}/site-packages"
+    command = [program, "-I", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
+    outcome = processes.run(
+        [*command, "-s", str(tree.root), "-p", "/", site], cwd=tree.root, what="compiling Python files",
+        env={"LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    if outcome.status != 0:
+        raise errors.ChannelError("Python files of the package do not compile", detail=outcome.tail)
 
 
 def _wrap(wrapper: Wrapper, tree: Tree) -> None:

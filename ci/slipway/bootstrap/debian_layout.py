@@ -66,7 +66,8 @@ def lay_out(entries: Sequence[SourceEntry], tree: Tree, excluded: Sequence[Glob]
     taken = 0
     for entry in entries:
         target = place_of(entry.path)
-        stem, suffix = posixpath.splitext(entry.path)
+        named = posixpath.join(posixpath.dirname(entry.path), posixpath.basename(entry.link or entry.path))
+        stem, suffix = posixpath.splitext(named)
         if target is None or (suffix == ".a" and stem in shared) or any(glob.matches(entry.path) for glob in excluded):
             continue
         if entry.link is not None:

@@ -66,6 +66,8 @@ def _not_found(path: Path) -> Iterator[str]:
     with path.open("rb") as stream:
         needs = read_needs(stream)
     folders = [Path(part.replace("$ORIGIN", str(path.parent))) for part in needs.run_paths]
+    if path.parent.name.endswith(".libs"):
+        folders.append(path.parent)  # what a wheel brings along: the module that asks for one has loaded the others
     if module := re.search(r"^.*/lib(?=/python3\.\d+/)", str(path)):
         folders.append(Path(module[0]))  # Python looks there for whatever a module of its own needs
     for library in needs.libraries:

@@ -61,7 +61,7 @@ class EmbeddedInventory:
                 }
                 instances = self._instances(raw, pythons)
                 if raw.on_demand:
-                    on_demand[raw.head.name] = instances
+                    on_demand.setdefault(raw.head.name, []).extend(instances)
                 else:
                     chosen += instances
         wanted = set(request.names).union(*map(_needed_names, chosen))

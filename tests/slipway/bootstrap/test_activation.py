@@ -17,6 +17,8 @@ FOLDER = DATA / "files" / "activation"
 PAIRS = [
     ("activate-gcc_linux-64.sh", "deactivate-gcc_linux-64.sh"),
     ("activate-gxx_linux-64.sh", "deactivate-gxx_linux-64.sh"),
+    ("activate-gfortran_linux-64.sh", "deactivate-gfortran_linux-64.sh"),
+    ("activate-rust_linux-64.sh", "deactivate-rust_linux-64.sh"),
     ("~cuda-nvcc_activate.sh", "~cuda-nvcc_deactivate.sh"),
     ("activate-mkl.sh", "deactivate-mkl.sh"),
 ]

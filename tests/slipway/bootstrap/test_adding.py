@@ -37,7 +37,9 @@ def wheel(folder: Path, metadata: str, *, licence: bool = True) -> email.message
         archive.writestr("Small_Thing-1.2.dist-info/METADATA", metadata)
         if licence:
             archive.writestr("Small_Thing-1.2.dist-info/licenses/LICENSE", "Do as you like.")
-    return _read_metadata(path)
+    said, has_text = _read_metadata(path)
+    assert has_text == licence
+    return said
 
 
 def test_what_a_wheel_says(tmp_path: Path) -> None:
@@ -85,5 +87,8 @@ def test_what_has_to_be_described_by_hand(tmp_path: Path) -> None:
     file = "thing-1-cp311-cp311-linux_x86_64.whl"
     with pytest.raises(ChannelError, match=r"links `libodd\.so\.3`"):
         describe_wheel("thing", file, wheel(tmp_path, METADATA), set(), frozenset({"libodd.so.3"}))
+    metadata = wheel(tmp_path, METADATA, licence=False)
     with pytest.raises(ChannelError, match="no licence text"):
-        wheel(tmp_path, METADATA, licence=False)
+        describe_wheel("thing", "a-none-any.whl", metadata, set(), has_text=False)
+    described, _ = describe_wheel("thing", "a-none-any.whl", metadata, set(), licence="Apache-2.0", has_text=False)
+    assert described["sources"][1]["licenses"] == ["usr/share/common-licenses/Apache-2.0"]

@@ -1,0 +1,11 @@
+# Puts back what activate-gfortran_linux-64.sh changed.
+for _slipway_name in FC F77 F90 F95 GFORTRAN FC_FOR_BUILD FFLAGS FORTRANFLAGS; do
+  eval "_slipway_known=\${_CONDA_BACKUP_${_slipway_name}+set}"
+  if [ "${_slipway_known}" = set ]; then
+    eval "export ${_slipway_name}=\"\${_CONDA_BACKUP_${_slipway_name}}\""
+    unset "_CONDA_BACKUP_${_slipway_name}"
+  else
+    unset "${_slipway_name}"
+  fi
+done
+unset _slipway_name _slipway_known
