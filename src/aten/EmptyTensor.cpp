@@ -1,5 +1,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
+#include <aten/PinnedMemory.h>
+#include <aten/Plugin.h>
 #include <aten/TensorIterator.h>
 #include <c10/util/Warning.h>
 #include <c10/core/Extents.h>
@@ -63,6 +65,18 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, D
   device = with_index(device);
   const int64_t bytes = c10::checked_storage_bytes(sizes, strides, itemsize_of(dtype));
   auto impl = c10::make_intrusive<TensorImpl>(new_storage(bytes, device), dtype, device);
+  impl->set_sizes_and_strides(sizes, strides, 0);
+  return Tensor(std::move(impl));
+}
+
+Tensor empty_pinned(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
+  if (device.is_meta()) return empty_strided(sizes, strides, dtype, device);
+  TORCH_CHECK(device.is_cpu(), "Only dense CPU tensors can be pinned");
+  TORCH_CHECK(at::cuda_available(), "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available ",
+              "on this system.");
+  const int64_t bytes = c10::checked_storage_bytes(sizes, strides, itemsize_of(dtype));
+  Storage storage(static_cast<size_t>(bytes), c10::get_backend(kCUDA).pinned_allocator());
+  auto impl = c10::make_intrusive<TensorImpl>(std::move(storage), dtype, device);
   impl->set_sizes_and_strides(sizes, strides, 0);
   return Tensor(std::move(impl));
 }

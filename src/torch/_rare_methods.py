@@ -64,13 +64,6 @@ def reinforce(*_arguments: Any) -> NoReturn:
     raise RuntimeError("reinforce() was removed: use torch.distributions, whose log_prob() gives a loss")
 
 
-def pin_memory(_tensor: Tensor) -> NoReturn:
-    """Raises RuntimeError without a CUDA device, NotImplementedError with one."""
-    if not torch.cuda.is_available():
-        raise RuntimeError("Cannot access accelerator device when none is available.")
-    raise NotImplementedError("Tensor.pin_memory: pinned memory is not implemented")
-
-
 def move_to_missing(kind: str) -> NoReturn:
     """Raises AssertionError: there are no such devices here."""
     raise AssertionError(f"Torch not compiled with {kind.upper()} enabled")

@@ -355,10 +355,17 @@ class Tensor(_C.TensorBase):
 
     @overridable
     def pin_memory(self, device: Any = None) -> Tensor:
-        """Memory that CUDA devices read directly: there is none here. RuntimeError without a CUDA device."""
-        from torch import _rare_methods
+        """Itself if it is pinned, else a copy in memory that CUDA devices read directly, beside other work.
 
-        _rare_methods.pin_memory(self)
+        Raises:
+            RuntimeError: without a CUDA device, or for a tensor that is not on the CPU.
+        """
+        return _C._pin_memory(self)
+
+    @overridable
+    def is_pinned(self, device: Any = None) -> bool:
+        """Whether it is in memory that CUDA devices read directly."""
+        return _C._is_pinned(self)
 
     @overridable
     def reinforce(self, reward: Any) -> Any:

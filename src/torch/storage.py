@@ -59,7 +59,12 @@ class UntypedStorage(_C.StorageBase):
         return self
 
     def is_pinned(self, device: torch.device | str = "cuda") -> builtins.bool:
-        return False
+        """Whether it is in memory that CUDA devices read directly."""
+        return _bytes(self).is_pinned()
+
+    def pin_memory(self, device: torch.device | str = "cuda") -> UntypedStorage:
+        """Itself if it is pinned, else a copy in memory that CUDA devices read directly."""
+        return _bytes(self).pin_memory().untyped_storage()
 
     def new(self) -> UntypedStorage:
         """An empty one on the same device."""
@@ -198,8 +203,11 @@ class TypedStorage:
     def is_shared(self) -> builtins.bool:
         return self._as_tensor().is_shared()
 
-    def is_pinned(self) -> builtins.bool:
-        return False
+    def is_pinned(self, device: torch.device | str = "cuda") -> builtins.bool:
+        return self._untyped_storage.is_pinned(device)
+
+    def pin_memory(self, device: torch.device | str = "cuda") -> TypedStorage:
+        return TypedStorage(wrap_storage=self._untyped_storage.pin_memory(device), dtype=self.dtype)
 
     def _as_tensor(self) -> torch.Tensor:
         tensor = torch.empty(0, dtype=self.dtype, device=self.device)

@@ -150,7 +150,7 @@ def test_memory_is_told_in_pytorchs_words() -> None:
     assert torch.cuda.memory_stats_as_nested_dict()["reserved_bytes"]["all"]["peak"] == torch.cuda.max_memory_reserved()
     free, total = torch.cuda.mem_get_info()
     assert 0 < free < total
-    assert "held by the allocator" in torch.cuda.memory_summary()
+    assert "GPU reserved memory" in torch.cuda.memory_summary()
     del x
 
 

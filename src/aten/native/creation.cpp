@@ -5,7 +5,10 @@
 #include <aten/Functions.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
+#include <aten/PinnedMemory.h>
+#include <aten/Plugin.h>
 #include <aten/TensorIterator.h>
+#include <c10/core/Backend.h>
 
 #include <cmath>
 
@@ -57,22 +60,24 @@ Tensor triangle(const Tensor& self, int64_t diagonal, bool upper, const char* na
 }  // namespace
 
 Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
-  return detail::empty(size, options, memory_format.value_or(MemoryFormat::Contiguous));
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
+  if (options.pinned_memory()) return detail::empty_as_asked(size, c10::strides_in(format, size), options.dtype(), options);
+  return detail::empty(size, options, format);
 }
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
-  return detail::empty_strided(size, stride, options.dtype(), options.device());
+  return detail::empty_as_asked(size, stride, options.dtype(), options);
 }
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
   const TensorOptions chosen = options_like(self, options);
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   if (format != MemoryFormat::Preserve) return native::empty(self.sizes(), chosen, format);
-  return detail::empty_strided(self.sizes(), dense_strides(self), chosen.dtype(), chosen.device());
+  return detail::empty_as_asked(self.sizes(), dense_strides(self), chosen.dtype(), chosen);
 }
 
 Tensor full(IntArrayRef size, const Scalar& fill_value, const TensorOptions& options) {
-  return filled(detail::empty(size, options.dtype_opt.value_or(dtype_of(fill_value)), options.device()), fill_value);
+  return filled(detail::empty_as_asked(size, options.dtype_opt.value_or(dtype_of(fill_value)), options), fill_value);
 }
 
 Tensor full_like(const Tensor& self, const Scalar& fill_value, const TensorOptions& options,
@@ -81,7 +86,7 @@ Tensor full_like(const Tensor& self, const Scalar& fill_value, const TensorOptio
 }
 
 Tensor zeros(IntArrayRef size, const TensorOptions& options) {
-  Tensor result = detail::empty(size, options);
+  Tensor result = detail::empty_as_asked(size, options);
   return native::zero_(result);
 }
 
@@ -90,13 +95,13 @@ Tensor zeros_like(const Tensor& self, const TensorOptions& options, std::optiona
   return native::zero_(result);
 }
 
-Tensor ones(IntArrayRef size, const TensorOptions& options) { return filled(detail::empty(size, options), 1); }
+Tensor ones(IntArrayRef size, const TensorOptions& options) { return filled(detail::empty_as_asked(size, options), 1); }
 
 Tensor ones_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
   return filled(native::empty_like(self, options, memory_format), 1);
 }
 
-Tensor scalar_tensor(const Scalar& s, const TensorOptions& options) { return filled(detail::empty({}, options), s); }
+Tensor scalar_tensor(const Scalar& s, const TensorOptions& options) { return filled(detail::empty_as_asked({}, options), s); }
 
 Tensor arange(const Scalar& end, const TensorOptions& options) { return native::arange_start(0, end, 1, options); }
 
@@ -104,7 +109,7 @@ Tensor arange_start(const Scalar& start, const Scalar& end, const Scalar& step, 
   const bool whole = start.is_integral(true) && end.is_integral(true) && step.is_integral(true);
   const ScalarType dtype = options.dtype_opt.value_or(whole ? kLong : c10::get_default_dtype());
   TORCH_CHECK_NOT_IMPLEMENTED(dtype != kBool, "\"arange\" not implemented for 'Bool'");
-  Tensor out = detail::empty({arange_size(start, end, step, dtype)}, dtype, options.device());
+  Tensor out = detail::empty_as_asked({arange_size(start, end, step, dtype)}, dtype, options);
   TensorIterator::nullary_op(out).run(arange_kernels, start, step);
   return out;
 }
@@ -122,7 +127,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const Ten
     return at::complex(native::linspace(first.real(), last.real(), steps, parts),
                        native::linspace(first.imag(), last.imag(), steps, parts));
   }
-  Tensor out = detail::empty({steps}, options);
+  Tensor out = detail::empty_as_asked({steps}, options);
   TensorIterator::nullary_op(out).run(linspace_kernels, start, end, steps);
   return out;
 }
@@ -142,3 +147,21 @@ Tensor tril(const Tensor& self, int64_t diagonal) { return triangle(self, diagon
 Tensor triu(const Tensor& self, int64_t diagonal) { return triangle(self, diagonal, /*upper=*/true, "triu"); }
 
 }  // namespace at::native
+
+namespace at {
+
+Tensor pin_memory(const Tensor& self) {
+  TORCH_CHECK(cuda_available(), "Cannot access accelerator device when none is available.");
+  TORCH_CHECK(self.device().is_cpu() && !self.is_sparse(), "cannot pin a tensor on '", self.device(), "': only dense CPU tensors can be pinned");
+  if (is_pinned(self)) return self;
+  TensorOptions options = self.options();
+  options.pin_memory_flag = true;
+  return at::empty_like(self, options).copy_(self);
+}
+
+bool is_pinned(const Tensor& self) {
+  c10::Backend* backend = c10::find_backend(kCUDA);
+  return backend && self.device().is_cpu() && !self.is_sparse() && self.numel() > 0 && backend->is_pinned(self.data_ptr());
+}
+
+}  // namespace at

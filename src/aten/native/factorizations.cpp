@@ -363,6 +363,27 @@ std::tuple<Tensor, Tensor> linalg_ldl_factor(const Tensor& self, bool hermitian)
   return {std::move(factors), std::move(pivots)};
 }
 
+namespace {
+
+// Libraries follow the pivots without looking: positive ones name a row, negative ones stand in pairs.
+void check_ldl_pivots(const Tensor& pivots) {
+  if (pivots.device().is_meta()) return;
+  const Tensor on_host = at::detail::to_contiguous(pivots.cpu());
+  const int* all = on_host.data_ptr<int>();
+  const int64_t rows = pivots.sizes().back();
+  for (const int* begin = all; begin < all + on_host.numel(); begin += rows) {
+    for (int64_t row = 0; row < rows; ++row) {
+      const bool single = begin[row] > 0;
+      const int64_t named = single ? begin[row] : -static_cast<int64_t>(begin[row]);
+      TORCH_CHECK(named >= 1 && named <= rows && (single || (row + 1 < rows && begin[row + 1] == begin[row])),
+                  "torch.linalg.ldl_solve: pivots must be those that torch.linalg.ldl_factor returns");
+      if (!single) ++row;
+    }
+  }
+}
+
+}  // namespace
+
 Tensor linalg_ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool hermitian) {
   check_square(LD, "torch.linalg.ldl_solve", "LD");
   TORCH_CHECK(B.dim() >= 2, "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", B.dim(),
@@ -379,6 +400,7 @@ Tensor linalg_ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B,
   const DimVector batch = broadcast_batches(LD, B);
   const Tensor solutions = column_major_copy(B, batch);
   const Tensor swaps = at::detail::to_contiguous(at::expand(at::detail::to_dtype(pivots, kInt), with_vector(batch, rows_of(LD))));
+  if (solutions.numel() > 0) check_ldl_pivots(swaps);
   run_kernel(ldl_solve_kernels, LD.device(), solutions, column_major_copy(LD, batch), swaps, hermitian);
   return solutions;
 }

@@ -5,6 +5,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
+#include <aten/PinnedMemory.h>
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
@@ -173,12 +174,12 @@ Tensor& random_from_(Tensor& self, int64_t from, std::optional<int64_t> to, cons
 }
 
 Tensor rand(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
-  Tensor result = at::detail::empty(size, options);
+  Tensor result = at::detail::empty_as_asked(size, options);
   return native::uniform_(result, 0, 1, generator);
 }
 
 Tensor randn(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
-  Tensor result = at::detail::empty(size, options);
+  Tensor result = at::detail::empty_as_asked(size, options);
   return native::normal_(result, 0, 1, generator);
 }
 
@@ -188,12 +189,12 @@ Tensor randint(int64_t high, IntArrayRef size, const Generator& generator, const
 
 Tensor randint_low(int64_t low, int64_t high, IntArrayRef size, const Generator& generator,
                    const TensorOptions& options) {
-  Tensor result = at::detail::empty(size, options.dtype(options.dtype_opt.value_or(kLong)));
+  Tensor result = at::detail::empty_as_asked(size, options.dtype(options.dtype_opt.value_or(kLong)));
   return native::random_from_(result, low, high, generator);
 }
 
 Tensor randperm(int64_t n, const Generator& generator, const TensorOptions& options) {
-  const Tensor result = at::detail::empty({n}, options.dtype(options.dtype_opt.value_or(kLong)));
+  const Tensor result = at::detail::empty_as_asked({n}, options.dtype(options.dtype_opt.value_or(kLong)));
   if (n > 0) run_kernel(randperm_kernels, result.device(), result, generator_for(result, generator));
   return result;
 }

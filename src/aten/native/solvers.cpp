@@ -181,7 +181,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   TORCH_CHECK_LINALG(is_finite(self), "torch.linalg.lstsq: The least squares solution could not be computed because the input ",
                      "contains non-finite values.");
   static constexpr std::string_view kDrivers[] = {"gels", "gelsy", "gelsd", "gelss"};
-  const std::string_view name = driver.value_or("gelsy");
+  TORCH_CHECK(!self.is_cuda() || driver.value_or("gels") == "gels", "torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA");
+  const std::string_view name = driver.value_or(self.is_cuda() ? "gels" : "gelsy");
   const int64_t choice = std::find(std::begin(kDrivers), std::end(kDrivers), name) - std::begin(kDrivers);
   TORCH_CHECK(choice < 4, "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
   const int64_t rows = rows_of(self);

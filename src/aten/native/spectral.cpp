@@ -5,6 +5,7 @@
 #include <aten/native/LinearAlgebra.h>
 #include <aten/native/RunKernel.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace at::native {
@@ -79,6 +80,9 @@ std::tuple<Tensor, Tensor, Tensor> _linalg_svd(const Tensor& A, bool full_matric
   check_matrices(A, "linalg.svd");
   check_floating_or_complex(A, "linalg.svd", /*low_precision=*/true);
   TORCH_CHECK(!driver || !A.device().is_cpu(), "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
+  static constexpr std::string_view kDrivers[] = {"", "gesvd", "gesvdj", "gesvda"};
+  const int64_t choice = std::find(std::begin(kDrivers), std::end(kDrivers), driver.value_or("")) - std::begin(kDrivers);
+  TORCH_CHECK(choice < 4, "torch.linalg.svd: unknown svd driver ", *driver, " in svd_cusolver computation");
   const int64_t rows = rows_of(A);
   const int64_t columns = columns_of(A);
   const int64_t rank = std::min(rows, columns);
@@ -94,7 +98,7 @@ std::tuple<Tensor, Tensor, Tensor> _linalg_svd(const Tensor& A, bool full_matric
   }
   const Tensor info = empty_info(A);
   constexpr int kArgumentHasNaN = -4;
-  if (is_finite(A)) run_kernel(svd_kernels, A.device(), u, values, vh, column_major_copy(A), info, full_matrices);
+  if (is_finite(A)) run_kernel(svd_kernels, A.device(), u, values, vh, column_major_copy(A), info, full_matrices, choice);
   else info.fill_(Scalar(kArgumentHasNaN));
   check_info(info, "linalg.svd");
   if (!compute_uv) u = vh = at::empty({0}, A.options());

@@ -6,8 +6,11 @@ namespace c10 {
 
 Backend::~Backend() = default;
 DeviceFacts Backend::device_facts(DeviceIndex) { return {}; }
-DeviceMemory Backend::device_memory(DeviceIndex) { return {}; }
-void Backend::reset_peak_memory(DeviceIndex) {}
+MemoryNumbers Backend::memory_numbers(DeviceIndex) { return {}; }
+void Backend::reset_memory_numbers(DeviceIndex, bool) {}
+std::vector<MemorySegment> Backend::memory_segments() { return {}; }
+void Backend::limit_memory(DeviceIndex, double) {}
+double Backend::memory_limit(DeviceIndex) { return 1; }
 void Backend::empty_cache() {}
 std::pair<int64_t, int64_t> Backend::free_and_total_memory(DeviceIndex) { return {0, 0}; }
 
@@ -22,7 +25,24 @@ void Backend::synchronize_stream(StreamHandle) { refuse_streams(); }
 bool Backend::query_stream(StreamHandle) { refuse_streams(); }
 std::unique_ptr<DeviceEvent> Backend::new_event(bool) { refuse_streams(); }
 void Backend::record_stream(void*, StreamHandle) { refuse_streams(); }
+
+Allocator* Backend::pinned_allocator() { return cpu_allocator(); }
+bool Backend::is_pinned(const void*) { return false; }
+
+namespace {
+[[noreturn]] void refuse_graphs() { TORCH_CHECK_NOT_IMPLEMENTED(false, "this device has neither graphs nor pools of memory"); }
+}  // namespace
+
+MemoryPool Backend::new_memory_pool() { refuse_graphs(); }
+void Backend::enter_memory_pool(DeviceIndex, MemoryPool) { refuse_graphs(); }
+void Backend::leave_memory_pool(DeviceIndex) { refuse_graphs(); }
+void Backend::release_memory_pool(MemoryPool) { refuse_graphs(); }
+std::unique_ptr<DeviceGraph> Backend::new_graph() { refuse_graphs(); }
+bool Backend::is_capturing() { return false; }
+bool Backend::can_access_peer(DeviceIndex, DeviceIndex) { return false; }
+
 DeviceEvent::~DeviceEvent() = default;
+DeviceGraph::~DeviceGraph() = default;
 GeneratorImpl::~GeneratorImpl() = default;
 
 namespace {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace c10 {
 
@@ -19,16 +20,30 @@ struct DeviceFacts {
   int minor = 0;
   int64_t total_memory = 0;  // bytes
 };
-// Bytes of one device: in use by tensors, taken from the device, and the most of both since the last reset.
-struct DeviceMemory {
-  int64_t allocated = 0;
-  int64_t reserved = 0;
-  int64_t max_allocated = 0;
-  int64_t max_reserved = 0;
-};
+// Numbers about memory, by PyTorch's names for them: ("allocated_bytes.all.current", 512).
+using MemoryNumbers = std::vector<std::pair<std::string, int64_t>>;
 
 // A queue of work on a device; what it is, only its backend knows. Null is the default stream.
 using StreamHandle = void*;
+
+// Memory of graphs and of programs is kept in pools of its own, each with a number; 0 is everybody's.
+using MemoryPool = uint64_t;
+
+// What the allocator holds of a device, and its parts.
+struct MemorySegment {
+  struct Block {
+    int64_t bytes = 0;
+    int64_t requested = 0;
+    const char* state = "";  // active_allocated, active_awaiting_free, inactive
+  };
+  DeviceIndex device = 0;
+  intptr_t address = 0;
+  int64_t bytes = 0;
+  StreamHandle stream = nullptr;
+  MemoryPool pool = 0;
+  bool is_small = false;
+  std::vector<Block> blocks;
+};
 
 // A point in a stream's work that the host or another stream can wait for.
 class C10_API DeviceEvent {
@@ -40,6 +55,20 @@ class C10_API DeviceEvent {
   virtual void synchronize() const = 0;
   // Milliseconds from `start`, an event of the same backend.
   virtual float elapsed_since(const DeviceEvent& start) const = 0;
+};
+
+// Work on a device that is recorded instead of done, and then done as often as one likes.
+class C10_API DeviceGraph {
+ public:
+  virtual ~DeviceGraph();
+  // Records what goes to the current stream of the calling thread; memory comes from `pool`. Modes are CUDA's: "global", ...
+  virtual void begin(MemoryPool pool, const std::string& mode) = 0;
+  virtual void end() = 0;
+  virtual void instantiate() = 0;
+  // On the current stream.
+  virtual void replay() = 0;
+  // Forgets the record, and its hold on memory.
+  virtual void reset() = 0;
 };
 
 class C10_API Backend {
@@ -55,8 +84,13 @@ class C10_API Backend {
   virtual intrusive_ptr<GeneratorImpl> new_generator(DeviceIndex index) = 0;
   // Devices with memory of their own tell about it; the others have nothing to tell.
   virtual DeviceFacts device_facts(DeviceIndex index);
-  virtual DeviceMemory device_memory(DeviceIndex index);
-  virtual void reset_peak_memory(DeviceIndex index);
+  virtual MemoryNumbers memory_numbers(DeviceIndex index);
+  // The most that there was, or (`totals`) sums over time, begin anew.
+  virtual void reset_memory_numbers(DeviceIndex index, bool totals);
+  virtual std::vector<MemorySegment> memory_segments();
+  // No more than this share of a device's memory is taken.
+  virtual void limit_memory(DeviceIndex index, double fraction);
+  virtual double memory_limit(DeviceIndex index);
   // Gives memory that is kept for reuse back to the devices.
   virtual void empty_cache();
   // Bytes of a device that nobody uses, and all of them.
@@ -71,6 +105,20 @@ class C10_API Backend {
   virtual std::unique_ptr<DeviceEvent> new_event(bool timing);
   // Says that memory of the backend, made on another stream, is used on `stream`, too.
   virtual void record_stream(void* data, StreamHandle stream);
+
+  // Memory of the host that the devices read and write by themselves.
+  virtual Allocator* pinned_allocator();
+  virtual bool is_pinned(const void* data);
+
+  // The number of a new pool; memory that the calling thread asks for comes from `pool` between the two calls, which nest.
+  virtual MemoryPool new_memory_pool();
+  virtual void enter_memory_pool(DeviceIndex index, MemoryPool pool);
+  virtual void leave_memory_pool(DeviceIndex index);
+  virtual void release_memory_pool(MemoryPool pool);
+  virtual std::unique_ptr<DeviceGraph> new_graph();
+  // Whether work on the current stream is recorded.
+  virtual bool is_capturing();
+  virtual bool can_access_peer(DeviceIndex index, DeviceIndex peer);
 };
 
 // The backend of `type`. For CUDA, loads the plug-in first; throws Error with the reason when that fails.

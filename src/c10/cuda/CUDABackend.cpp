@@ -2,6 +2,8 @@
 #include <c10/cuda/CUDABackend.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGenerator.h>
+#include <c10/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAPinnedMemory.h>
 #include <c10/cuda/CUDAStream.h>
 
 namespace c10::cuda {
@@ -39,11 +41,13 @@ class CUDABackend final : public Backend {
     C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
     return {properties.name, properties.major, properties.minor, static_cast<int64_t>(properties.totalGlobalMem)};
   }
-  DeviceMemory device_memory(DeviceIndex index) override {
-    const MemoryStatistics statistics = memory_statistics(index);
-    return {statistics.allocated, statistics.reserved, statistics.peak_allocated, statistics.peak_reserved};
+  MemoryNumbers memory_numbers(DeviceIndex index) override { return index < 0 ? pinned_memory_numbers() : cuda::memory_numbers(index); }
+  void reset_memory_numbers(DeviceIndex index, bool totals) override {
+    index < 0 ? reset_pinned_memory_numbers(totals) : cuda::reset_memory_numbers(index, totals);
   }
-  void reset_peak_memory(DeviceIndex index) override { reset_peak_statistics(index); }
+  std::vector<MemorySegment> memory_segments() override { return cuda::memory_segments(); }
+  void limit_memory(DeviceIndex index, double fraction) override { cuda::limit_memory(index, fraction); }
+  double memory_limit(DeviceIndex index) override { return cuda::memory_limit(index); }
   void empty_cache() override { cuda::empty_cache(); }
   std::pair<int64_t, int64_t> free_and_total_memory(DeviceIndex index) override {
     const DeviceGuard guard(Device(kCUDA, index));
@@ -64,6 +68,25 @@ class CUDABackend final : public Backend {
   std::unique_ptr<DeviceEvent> new_event(bool timing) override { return std::make_unique<CUDAEvent>(timing); }
   void record_stream(void* data, StreamHandle stream) override {
     cuda::record_stream(data, static_cast<cudaStream_t>(stream));
+  }
+
+  Allocator* pinned_allocator() override { return cuda::pinned_allocator(); }
+  bool is_pinned(const void* data) override { return cuda::is_pinned(data); }
+
+  MemoryPool new_memory_pool() override {
+    const MemoryPool pool = new_pool();
+    hold_pool(pool);
+    return pool;
+  }
+  void enter_memory_pool(DeviceIndex index, MemoryPool pool) override { redirect(index, pool); }
+  void leave_memory_pool(DeviceIndex index) override { end_redirect(index); }
+  void release_memory_pool(MemoryPool pool) override { release_pool(pool); }
+  std::unique_ptr<DeviceGraph> new_graph() override { return cuda::new_graph(); }
+  bool is_capturing() override { return cuda::is_capturing(); }
+  bool can_access_peer(DeviceIndex index, DeviceIndex peer) override {
+    int can = 0;
+    C10_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, index, peer));
+    return can != 0;
   }
 };
 

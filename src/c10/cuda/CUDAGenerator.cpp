@@ -1,5 +1,6 @@
 #include <c10/core/Backend.h>
 #include <c10/cuda/CUDAGenerator.h>
+#include <c10/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include <array>
@@ -8,39 +9,59 @@
 
 namespace c10::cuda {
 
-CUDAGenerator::CUDAGenerator(DeviceIndex device, uint64_t seed)
-    : GeneratorImpl(Device(kCUDA, device)), state_{seed, 0} {}
+CUDAGenerator::CUDAGenerator(DeviceIndex device, uint64_t seed) : GeneratorImpl(Device(kCUDA, device)), seed_(seed) {}
 
-void CUDAGenerator::set_current_seed(uint64_t seed) { state_ = {seed, 0}; }
+void CUDAGenerator::set_current_seed(uint64_t seed) {
+  seed_ = seed;
+  offset_ = 0;
+}
 
 uint64_t CUDAGenerator::seed() {
   std::random_device source;
   set_current_seed((uint64_t{source()} << 32 | source()) & 0x1FFFFFFFFFFFFF);  // 53 bits: Python's floats hold it
-  return state_.seed;
+  return seed_;
 }
 
 std::vector<uint8_t> CUDAGenerator::state() const {
-  std::vector<uint8_t> bytes(sizeof(PhiloxState));
-  std::memcpy(bytes.data(), &state_, sizeof(PhiloxState));
+  const uint64_t parts[2] = {seed_, offset_};
+  std::vector<uint8_t> bytes(sizeof(parts));
+  std::memcpy(bytes.data(), parts, sizeof(parts));
   return bytes;
 }
 
 void CUDAGenerator::set_state(const std::vector<uint8_t>& state) {
-  TORCH_CHECK(state.size() == sizeof(PhiloxState), "a CUDA generator's state has ", sizeof(PhiloxState), " bytes, got ",
-              state.size());
-  std::memcpy(&state_, state.data(), sizeof(PhiloxState));
+  uint64_t parts[2];
+  TORCH_CHECK(state.size() == sizeof(parts), "a CUDA generator's state has ", sizeof(parts), " bytes, got ", state.size());
+  std::memcpy(parts, state.data(), sizeof(parts));
+  seed_ = parts[0];
+  offset_ = parts[1];
 }
 
 intrusive_ptr<GeneratorImpl> CUDAGenerator::clone() const {
-  auto copy = make_intrusive<CUDAGenerator>(device().index(), state_.seed);
-  copy->state_ = state_;
+  auto copy = make_intrusive<CUDAGenerator>(device().index(), seed_);
+  copy->offset_ = offset_;
   return copy;
 }
 
 PhiloxState CUDAGenerator::reserve(uint64_t numbers_per_thread) {
-  const PhiloxState reserved = state_;
-  state_.offset += (numbers_per_thread + 3) / 4 * 4;  // Philox makes four numbers at a time
+  const bool is_recorded = is_capturing();
+  TORCH_CHECK(!is_recorded || recorded_ != nullptr, "while a CUDA graph is recorded, random numbers come from the device's default generator only");
+  uint64_t& offset = is_recorded ? recorded_offset_ : offset_;
+  const PhiloxState reserved{is_recorded ? 0 : seed_, offset, is_recorded ? recorded_ : nullptr};
+  offset += (numbers_per_thread + 3) / 4 * 4;  // Philox makes four numbers at a time
   return reserved;
+}
+
+void CUDAGenerator::begin_recording(const uint64_t* recorded) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  recorded_ = recorded;
+  recorded_offset_ = 0;
+}
+
+uint64_t CUDAGenerator::end_recording() {
+  const std::lock_guard<std::mutex> lock(mutex);
+  recorded_ = nullptr;
+  return recorded_offset_;
 }
 
 intrusive_ptr<GeneratorImpl> default_generator(DeviceIndex device) {

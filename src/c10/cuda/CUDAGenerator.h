@@ -9,9 +9,12 @@
 
 namespace c10::cuda {
 
+// Where a kernel's numbers begin. In a graph that is settled by each replay: then `recorded` is device memory that holds the seed,
+// and the offset which `offset` is added to.
 struct PhiloxState {
   uint64_t seed;
   uint64_t offset;
+  const uint64_t* recorded = nullptr;
 };
 
 class C10_CUDA_API CUDAGenerator final : public GeneratorImpl {
@@ -20,7 +23,7 @@ class C10_CUDA_API CUDAGenerator final : public GeneratorImpl {
   static constexpr uint64_t kDefaultSeed = 67280421310721;  // PyTorch's
 
   void set_current_seed(uint64_t seed) override;
-  uint64_t current_seed() const override { return state_.seed; }
+  uint64_t current_seed() const override { return seed_; }
   uint64_t seed() override;
   // 16 bytes: seed, then offset, little endian.
   std::vector<uint8_t> state() const override;
@@ -30,8 +33,15 @@ class C10_CUDA_API CUDAGenerator final : public GeneratorImpl {
   // The state for a kernel of which each thread draws at most `numbers_per_thread`. The caller holds `mutex`.
   PhiloxState reserve(uint64_t numbers_per_thread);
 
+  // Between these two, kernels on recorded streams read the state from `recorded`; returns how far they move it.
+  void begin_recording(const uint64_t* recorded);
+  uint64_t end_recording();
+
  private:
-  PhiloxState state_;
+  uint64_t seed_;
+  uint64_t offset_ = 0;
+  const uint64_t* recorded_ = nullptr;
+  uint64_t recorded_offset_ = 0;
 };
 
 C10_CUDA_API intrusive_ptr<GeneratorImpl> default_generator(DeviceIndex device);

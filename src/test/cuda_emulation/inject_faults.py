@@ -3,7 +3,8 @@
     ./slipway test emulation      makes the environment and the build
     python src/test/cuda_emulation/inject_faults.py dist/work/emulation-env [FAULT...]
 
-Each fault is made in a copy of the sources, compiled, and tested until the first failure.
+Each fault is made in a copy of the sources, compiled, and tested until the first failure: first by the tests that
+faults.yaml expects it from.
 """
 
 from __future__ import annotations
@@ -29,12 +30,16 @@ LIBRARIES = {"c10/cuda": "c10_cuda", "aten/native/cuda": "torch_cuda"}
 
 @dataclass(frozen=True)
 class Fault:
-    """`old` in `file` becomes `new`; a header's fault only where these sources, relative to src, include it."""
+    """`old` in `file` becomes `new`; a header's fault only where these sources, relative to src, include it.
+
+    `first`: which tests are tried before all others, as pytest's -k.
+    """
 
     name: str
     file: str
     old: str
     new: str
+    first: str
     compiled_into: tuple[str, ...] = ()
 
     @property
@@ -59,7 +64,9 @@ class Laboratory:
 
     def build(self, *targets: str) -> bool:
         """Whether the plug-in compiles, or only `targets`."""
-        wanted = " ".join(targets or ("torch_cuda", "torch_cuda_fft", "torch_cuda_linalg", "test_cuda_streams"))
+        wanted = " ".join(
+            targets or ("torch_cuda", "torch_cuda_fft", "torch_cuda_linalg", "torch_cuda_solver", "test_cuda_streams")
+        )
         script = f"""
 set -e
 export CONDA_PREFIX={self.prefix} PATH={self.prefix}/bin:/usr/bin:/bin
@@ -72,15 +79,15 @@ cmake --build build --target {wanted}
 """
         return self._run(["bash", "-c", script], {})
 
-    def tests_pass(self) -> bool:
-        """Whether all tests pass."""
+    def tests_pass(self, *chosen: str) -> bool:
+        """Whether all tests pass, or those of `chosen`, which are options of pytest."""
         environment = {"CUDA_EMULATION": "1", "TORCH_BACKEND_PATH": str(self.folder / "build" / "lib")}
-        if not self._run(["ctest", "--test-dir", "build", "-R", "^cuda_"], {}):
+        if not chosen and not self._run(["ctest", "--test-dir", "build", "-R", "^cuda_"], {}):
             return False
         tests = sorted((CHECKOUT / "tests" / "torch").glob("test_cuda*.py"))
         command = [str(self.prefix / "bin" / "python"), "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
         command += ["-c", str(CHECKOUT / "pyproject.toml"), f"--rootdir={CHECKOUT}", "-o", "pythonpath=tests/torch"]
-        return self._run([*command, *map(str, tests)], environment | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"})
+        return self._run([*command, *chosen, *map(str, tests)], environment | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"})
 
     def try_fault(self, fault: Fault) -> str:
         """What becomes of it: caught, missed, or it does not compile.
@@ -99,7 +106,10 @@ cmake --build build --target {wanted}
         # As if nothing had been: the other files that include it are not compiled again.
         path.write_text(text, encoding="utf-8")
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        found = "does not compile" if not compiled or not self.build() else "missed" if self.tests_pass() else "caught"
+        if not compiled or not self.build():
+            found = "does not compile"
+        else:
+            found = "missed" if self.tests_pass("-k", fault.first) and self.tests_pass() else "caught"
         for file, content in whole.items():
             file.write_bytes(content)
         return found

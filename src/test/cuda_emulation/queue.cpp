@@ -1,5 +1,6 @@
 #include "queue.h"
 
+#include "graphs.h"
 #include "memory.h"
 #include "random.h"
 #include "report.h"
@@ -49,6 +50,7 @@ struct Event {
   Point point;
   bool timed = true;
   bool recorded = false;
+  std::shared_ptr<Recording> recording;  // into which it was recorded
   std::chrono::steady_clock::time_point when;
 };
 
@@ -262,11 +264,17 @@ cudaError_t enqueue(cudaStream_t stream, Work work) {
     target = resolve(stream);
     if (target->device != current) return fail_call(cudaErrorInvalidResourceHandle);
   }
+  if (const auto recording = recording_of(stream)) {
+    if (recording->is_broken) return fail_call(cudaErrorStreamCaptureInvalidated);
+    recording->works.push_back(std::move(work));
+    return cudaSuccess;
+  }
   return fail_call(add_and_perhaps_run(target, std::move(work)));
 }
 
 cudaError_t finish_stream(cudaStream_t stream) {
   if (forked()) return cudaErrorInitializationError;
+  if (const cudaError_t error = refuse_while_recorded()) return error;
   std::unique_lock<std::mutex> lock(queues().mutex);
   Stream* target = resolve(stream);
   const Point end = end_of(target);
@@ -276,6 +284,7 @@ cudaError_t finish_stream(cudaStream_t stream) {
 
 cudaError_t finish_device(int device) {
   if (forked()) return cudaErrorInitializationError;
+  if (const cudaError_t error = refuse_while_recorded()) return error;
   std::unique_lock<std::mutex> lock(queues().mutex);
   std::vector<Point> ends;
   for (Stream* stream : queues().streams) {
@@ -317,6 +326,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return fail_call(finish
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (const cudaError_t error = device_error(current)) return fail_call(error);
+  if (const cudaError_t error = refuse_while_recorded()) return fail_call(error);
   const std::lock_guard<std::mutex> lock(queues().mutex);
   return resolve(stream)->pieces.empty() ? cudaSuccess : fail_call(cudaErrorNotReady);
 }
@@ -324,6 +334,15 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (forked()) return fail_call(cudaErrorInitializationError);
   const auto* awaited = reinterpret_cast<const Event*>(event);
+  if (awaited->recording && awaited->recording->has_ended) return fail_call(cudaErrorCapturedEvent);
+  if (awaited->recording) {  // the order of issue does what the event is for
+    join_recording(stream, awaited->recording);
+    return cudaSuccess;
+  }
+  if (const auto recording = recording_of(stream)) {
+    if (awaited->recorded) recording->is_broken = true;
+    return awaited->recorded ? fail_call(cudaErrorStreamCaptureIsolation) : cudaSuccess;
+  }
   Stream* target;
   Point point;
   {
@@ -350,6 +369,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (forked()) return fail_call(cudaErrorInitializationError);
   auto* recorded = reinterpret_cast<Event*>(event);
+  recorded->recording = recording_of(stream);
+  if (recorded->recording) return cudaSuccess;
   std::unique_lock<std::mutex> lock(queues().mutex);
   Stream* target = resolve(stream);
   if (const cudaError_t error = error_of(target->device)) return fail_call(error);
@@ -363,6 +384,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (const cudaError_t error = device_error(current)) return fail_call(error);
+  if (reinterpret_cast<const Event*>(event)->recording) return fail_call(cudaErrorCapturedEvent);
+  if (const cudaError_t error = refuse_while_recorded()) return fail_call(error);
   std::unique_lock<std::mutex> lock(queues().mutex);
   const auto* asked = reinterpret_cast<const Event*>(event);
   if (has_passed(asked->point)) return cudaSuccess;
@@ -375,6 +398,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (forked()) return fail_call(cudaErrorInitializationError);
+  if (reinterpret_cast<const Event*>(event)->recording) return fail_call(cudaErrorCapturedEvent);
+  if (const cudaError_t error = refuse_while_recorded()) return fail_call(error);
   std::unique_lock<std::mutex> lock(queues().mutex);
   const Point point = reinterpret_cast<const Event*>(event)->point;
   await(lock, [&] { return has_passed(point); });

@@ -1,5 +1,6 @@
 // Devices, memory and messages of the runtime's interface.
 
+#include "graphs.h"
 #include "grid.h"
 #include "memory.h"
 #include "queue.h"
@@ -102,18 +103,26 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return cudaSuccess;
 }
 
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  if (!is_device(device) || !is_device(peer)) return fail_call(cudaErrorInvalidDevice);
+  *can = device != peer;
+  return cudaSuccess;
+}
+
 cudaError_t cudaDeviceSynchronize() { return fail_call(finish_device(current_device())); }
 
 // ---------------------------------------------------------------------------------------------------- memory
 
 cudaError_t cudaMalloc(void** data, size_t bytes) {
   if (const cudaError_t error = device_error(current_device())) return fail_call(error);
+  if (const cudaError_t error = refuse_while_recorded()) return fail_call(error);
   *data = bytes ? allocate_device_memory(current_device(), bytes) : nullptr;
   return *data || bytes == 0 ? cudaSuccess : fail_call(cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaFree(void* data) {
   if (data == nullptr) return cudaSuccess;
+  if (const cudaError_t error = refuse_while_recorded()) return fail_call(error);
   for (int device = 0; device < device_count(); ++device) {  // as a device does: what uses it must be done
     if (const cudaError_t error = finish_device(device)) return fail_call(error);
   }
@@ -121,6 +130,7 @@ cudaError_t cudaFree(void* data) {
 }
 
 cudaError_t cudaHostAlloc(void** data, size_t bytes, unsigned) {
+  if (const cudaError_t error = refuse_while_recorded()) return fail_call(error);
   *data = allocate_pinned_memory(bytes);
   return *data ? cudaSuccess : fail_call(cudaErrorMemoryAllocation);
 }
@@ -128,6 +138,13 @@ cudaError_t cudaHostAlloc(void** data, size_t bytes, unsigned) {
 cudaError_t cudaFreeHost(void* data) {
   if (data == nullptr) return cudaSuccess;
   return free_pinned_memory(data) ? cudaSuccess : fail_call(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data) {
+  *attributes = {};
+  if (is_device_memory(data, 1, -1)) attributes->type = cudaMemoryTypeDevice;
+  else if (is_pinned_memory(data)) attributes->type = cudaMemoryTypeHost;
+  return cudaSuccess;
 }
 
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
@@ -143,7 +160,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
                                        : (is_device_memory(from, 1, -1) ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
   }
   if (const cudaError_t error = check_copy(to, from, bytes, kind)) return fail_call(error);
-  if (kind == cudaMemcpyHostToDevice && !is_pinned_memory(from)) {  // taken over before the call returns
+  // Taken over before the call returns; but a graph reads it at each replay.
+  if (kind == cudaMemcpyHostToDevice && !is_pinned_memory(from) && !is_recorded(stream)) {
     std::vector<char> taken(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
     return enqueue(stream, [to, taken = std::move(taken)] {
       memcpy(to, taken.data(), taken.size());
@@ -207,6 +225,10 @@ constexpr Message kMessages[] = {
     {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled", "peer access is already enabled"},
     {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated", "operation failed due to a previous error during capture"},
+    {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation", "dependency created on uncaptured work in another stream"},
+    {cudaErrorCapturedEvent, "cudaErrorCapturedEvent", "operation not permitted on an event last recorded in a capturing stream"},
 };
 
 const Message* find_message(cudaError_t error) {

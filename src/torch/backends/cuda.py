@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from torch import _C
@@ -95,9 +96,82 @@ def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
 can_use_efficient_attention = can_use_cudnn_attention = can_use_flash_attention
 
 
-def preferred_linalg_library(backend: str | None = None) -> str:
-    """The library of linear algebra on CUDA devices: always the plug-in's own choice."""
-    return "default"
+class _LinalgBackend(Enum):
+    """Who factorises matrices on CUDA devices."""
+
+    Default = 0
+    Cusolver = 1
+    Magma = 2
 
 
-preferred_blas_library = preferred_linalg_library
+class _BlasBackend(Enum):
+    """Who multiplies matrices on CUDA devices."""
+
+    Default = 0
+    Cublas = 1
+    Cublaslt = 2
+    Ck = 3
+
+
+_preferred: dict[type[Enum], Enum] = {_LinalgBackend: _LinalgBackend.Default, _BlasBackend: _BlasBackend.Cublas}
+_LIBRARIES: dict[type[Enum], dict[str, Enum]] = {
+    _LinalgBackend: {
+        "default": _LinalgBackend.Default,
+        "cusolver": _LinalgBackend.Cusolver,
+        "magma": _LinalgBackend.Magma,
+    },
+    _BlasBackend: {
+        "default": _BlasBackend.Cublas,
+        "cublas": _BlasBackend.Cublas,
+        "hipblas": _BlasBackend.Cublas,
+        "cublaslt": _BlasBackend.Cublaslt,
+        "hipblaslt": _BlasBackend.Cublaslt,
+        "ck": _BlasBackend.Ck,
+    },
+}
+# What the plug-in is not built with.
+_ABSENT: dict[Enum, str] = {
+    _LinalgBackend.Magma: "MAGMA",
+    _BlasBackend.Cublaslt: "cuBLASLt",
+    _BlasBackend.Ck: "CK",
+}
+
+
+def _prefer(kind: type[Enum], backend: Enum | str | None) -> Enum:
+    if backend is not None:
+        if not isinstance(backend, (str, kind)):
+            raise RuntimeError("Unknown input value type.")
+        choices = _LIBRARIES[kind]
+        chosen = choices.get(backend) if isinstance(backend, str) else backend
+        if chosen is None:
+            raise RuntimeError(f"Unknown input value. Choose from: {', '.join(choices)}.")
+        absent = _ABSENT.get(chosen)
+        if absent is None and chosen is _LinalgBackend.Cusolver and not is_built():
+            absent = "cuSOLVER"
+        if absent is not None:
+            raise RuntimeError(
+                f"Cannot set preferred backend to {absent} if PyTorch has not been compiled with {absent}."
+            )
+        _preferred[kind] = chosen
+    return _preferred[kind]
+
+
+def preferred_linalg_library(backend: _LinalgBackend | str | None = None) -> Enum:
+    """The library of linear algebra on CUDA devices, after it was set to `backend`: "default" or "cusolver".
+
+    Either way it is cuBLAS for LU factorisations and triangular systems, which it has for many matrices at once, and
+    cuSOLVER for everything else.
+
+    Raises:
+        RuntimeError: for "magma", which is not built in, and for other words.
+    """
+    return _prefer(_LinalgBackend, backend)
+
+
+def preferred_blas_library(backend: _BlasBackend | str | None = None) -> Enum:
+    """The library of matrix products on CUDA devices, after it was set to `backend`: "default" or "cublas".
+
+    Raises:
+        RuntimeError: for those that are not built in, and for other words.
+    """
+    return _prefer(_BlasBackend, backend)

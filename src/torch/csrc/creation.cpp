@@ -48,8 +48,13 @@ PyObject* tensor_call(Arguments& arguments) {
                    1) < 0) {
     throw PythonError();
   }
-  return finish(arguments,
-                tensor_from_data(arguments.object(0), arguments.optional_dtype(1), asked_device(arguments, 2)), 3);
+  at::Tensor made = tensor_from_data(arguments.object(0), arguments.optional_dtype(1), asked_device(arguments, 2));
+  if (arguments.given(4) && arguments.boolean(4)) {
+    at::TensorOptions options;
+    options.pin_memory_flag = true;
+    made = at::empty_like(made, options).copy_(made);
+  }
+  return finish(arguments, std::move(made), 3);
 }
 TORCH_FUNCTION(tensor, tensor_parameters, 1, tensor_call)
 

@@ -1,10 +1,12 @@
 // torch._C._cuda_*: nothing of CUDA is linked here; each call asks libtorch's plug-in loader.
 
+#include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/functions.h>
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/argument_parser.h>
 
+#include <aten/PinnedMemory.h>
 #include <aten/Plugin.h>
 #include <c10/core/Backend.h>
 
@@ -115,21 +117,64 @@ PyObject* total_memory(PyObject*, PyObject* value) {
     return PyLong_FromLongLong(backend().device_facts(index).total_memory);
   });
 }
+// -1: memory of the host
+c10::DeviceIndex read_memory_index(PyObject* value) { return is_integer(value) && to_integer(value) == -1 ? c10::DeviceIndex{-1} : read_index(value); }
+
 PyObject* memory_stats(PyObject*, PyObject* value) {
   return guarded([&] {
-    const c10::DeviceIndex index = read_index(value);
-    const c10::DeviceMemory memory = backend().device_memory(index);
-    return Py_BuildValue("{s:L,s:L,s:L,s:L}", "allocated", static_cast<long long>(memory.allocated), "reserved",
-                         static_cast<long long>(memory.reserved), "max_allocated",
-                         static_cast<long long>(memory.max_allocated), "max_reserved",
-                         static_cast<long long>(memory.max_reserved));
+    Object numbers = Object::steal(checked(PyDict_New()));
+    for (const auto& [name, number] : backend().memory_numbers(read_memory_index(value))) {
+      const Object boxed = Object::steal(checked(PyLong_FromLongLong(number)));
+      if (PyDict_SetItemString(numbers.get(), name.c_str(), boxed.get()) < 0) throw PythonError();
+    }
+    return numbers.release();
   });
 }
-PyObject* reset_peak_memory(PyObject*, PyObject* value) {
+PyObject* reset_memory(PyObject*, PyObject* args) {
   return guarded([&] {
-    const c10::DeviceIndex index = read_index(value);
-    backend().reset_peak_memory(index);
+    PyObject *device, *totals;
+    if (!PyArg_UnpackTuple(args, "reset_memory_stats", 2, 2, &device, &totals)) throw PythonError();
+    backend().reset_memory_numbers(read_memory_index(device), PyObject_IsTrue(totals) == 1);
     return new_none();
+  });
+}
+PyObject* memory_segments(PyObject*, PyObject*) {
+  return guarded([] {
+    Object segments = Object::steal(checked(PyList_New(0)));
+    for (const c10::MemorySegment& segment : backend().memory_segments()) {
+      Object blocks = Object::steal(checked(PyList_New(0)));
+      for (const auto& block : segment.blocks) {
+        const Object tuple = Object::steal(checked(
+            Py_BuildValue("(LLs)", static_cast<long long>(block.bytes), static_cast<long long>(block.requested), block.state)));
+        if (PyList_Append(blocks.get(), tuple.get()) < 0) throw PythonError();
+      }
+      const Object entry = Object::steal(checked(
+          Py_BuildValue("(iLLKiO)", int{segment.device}, static_cast<long long>(segment.address),
+                        static_cast<long long>(reinterpret_cast<intptr_t>(segment.stream)), static_cast<unsigned long long>(segment.pool),
+                        int{segment.is_small}, blocks.get())));
+      if (PyList_Append(segments.get(), entry.get()) < 0) throw PythonError();
+    }
+    return segments.release();
+  });
+}
+PyObject* limit_memory(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *device, *fraction;
+    if (!PyArg_UnpackTuple(args, "limit_memory", 2, 2, &device, &fraction)) throw PythonError();
+    const double share = PyFloat_AsDouble(fraction);
+    if (PyErr_Occurred()) throw PythonError();
+    backend().limit_memory(read_index(device), share);
+    return new_none();
+  });
+}
+PyObject* memory_limit(PyObject*, PyObject* value) {
+  return guarded([&] { return PyFloat_FromDouble(backend().memory_limit(read_index(value))); });
+}
+PyObject* can_access_peer(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *device, *peer;
+    if (!PyArg_UnpackTuple(args, "can_access_peer", 2, 2, &device, &peer)) throw PythonError();
+    return new_bool(backend().can_access_peer(read_index(device), read_index(peer)));
   });
 }
 PyObject* empty_cache(PyObject*, PyObject*) {
@@ -264,6 +309,95 @@ PyObject* elapsed_time(PyObject*, PyObject* args) {
   });
 }
 
+PyObject* pin_memory(PyObject*, PyObject* tensor) {
+  return guarded([&] {
+    const at::Tensor& given = unpack(tensor);
+    at::Tensor pinned;
+    {
+      const ReleaseGil gil;
+      pinned = at::pin_memory(given);
+    }
+    return wrap(std::move(pinned));
+  });
+}
+PyObject* is_pinned(PyObject*, PyObject* tensor) {
+  return guarded([&] { return new_bool(at::is_pinned(unpack(tensor))); });
+}
+
+// ---- pools of memory, and graphs
+
+c10::MemoryPool read_pool(PyObject* value) {
+  if (!is_integer(value)) raise(PyExc_TypeError, "a pool must be an int, not " + type_name(value));
+  return static_cast<c10::MemoryPool>(to_integer(value));
+}
+PyObject* new_pool(PyObject*, PyObject*) {
+  return guarded([] { return PyLong_FromUnsignedLongLong(backend().new_memory_pool()); });
+}
+PyObject* release_pool(PyObject*, PyObject* pool) {
+  return guarded([&] {
+    backend().release_memory_pool(read_pool(pool));
+    return new_none();
+  });
+}
+PyObject* enter_pool(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *device, *pool;
+    if (!PyArg_UnpackTuple(args, "enter_pool", 2, 2, &device, &pool)) throw PythonError();
+    backend().enter_memory_pool(read_index(device), read_pool(pool));
+    return new_none();
+  });
+}
+PyObject* leave_pool(PyObject*, PyObject* device) {
+  return guarded([&] {
+    backend().leave_memory_pool(read_index(device));
+    return new_none();
+  });
+}
+
+constexpr const char* kGraph = "torch._C.cuda_graph";
+
+c10::DeviceGraph& read_graph(PyObject* capsule) {
+  auto* graph = static_cast<c10::DeviceGraph*>(PyCapsule_GetPointer(capsule, kGraph));
+  if (graph == nullptr) throw PythonError();
+  return *graph;
+}
+PyObject* new_graph(PyObject*, PyObject*) {
+  return guarded([] {
+    auto graph = backend().new_graph();
+    PyObject* capsule = PyCapsule_New(graph.get(), kGraph,
+                                      [](PyObject* dying) { delete static_cast<c10::DeviceGraph*>(PyCapsule_GetPointer(dying, kGraph)); });
+    if (capsule) graph.release();
+    return capsule;
+  });
+}
+PyObject* begin_graph(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *graph, *pool, *mode;
+    if (!PyArg_UnpackTuple(args, "begin_graph", 3, 3, &graph, &pool, &mode)) throw PythonError();
+    const char* text = PyUnicode_AsUTF8(mode);
+    if (text == nullptr) throw PythonError();
+    read_graph(graph).begin(read_pool(pool), text);
+    return new_none();
+  });
+}
+template <void (c10::DeviceGraph::*method)()>
+PyObject* call_graph(PyObject*, PyObject* graph) {
+  return guarded([&] {
+    c10::DeviceGraph& called = read_graph(graph);
+    {
+      const ReleaseGil gil;
+      (called.*method)();
+    }
+    return new_none();
+  });
+}
+PyObject* is_capturing(PyObject*, PyObject*) {
+  return guarded([] {
+    c10::Backend* loaded = c10::find_backend(c10::kCUDA);
+    return new_bool(loaded && loaded->is_capturing());
+  });
+}
+
 PyObject* memory_info(PyObject*, PyObject* value) {
   return guarded([&] {
     const auto [free_bytes, total_bytes] = backend().free_and_total_memory(read_index(value));
@@ -279,8 +413,26 @@ PyMethodDef cuda_functions[] = {
     {"_cuda_device_name", device_name, METH_O, "What a device is called."},
     {"_cuda_device_capability", device_capability, METH_O, "(major, minor) of a device's compute capability."},
     {"_cuda_total_memory", total_memory, METH_O, "Bytes of a device's memory."},
-    {"_cuda_memory_stats", memory_stats, METH_O, "Bytes allocated and reserved, now and at most."},
-    {"_cuda_reset_peak_memory_stats", reset_peak_memory, METH_O, "Begins anew to look for the most."},
+    {"_cuda_memory_stats", memory_stats, METH_O, "What the allocator counts, by name; of device -1, that of pinned memory."},
+    {"_cuda_reset_memory_stats", reset_memory, METH_VARARGS, "(device, totals): begins anew to look for the most, or to add up."},
+    {"_cuda_memory_segments", memory_segments, METH_NOARGS,
+     "(device, address, stream, pool, is_small, [(bytes, requested, state)]) of what the allocator holds."},
+    {"_cuda_limit_memory", limit_memory, METH_VARARGS, "(device, fraction): no more than this share is taken."},
+    {"_cuda_memory_limit", memory_limit, METH_O, "The share of a device's memory that may be taken."},
+    {"_cuda_can_access_peer", can_access_peer, METH_VARARGS, "(device, peer): whether one reads the other's memory."},
+    {"_pin_memory", pin_memory, METH_O, "A tensor in pinned memory."},
+    {"_is_pinned", is_pinned, METH_O, "Whether a tensor is in pinned memory."},
+    {"_cuda_new_pool", new_pool, METH_NOARGS, "The number of a new pool of memory, which is held."},
+    {"_cuda_release_pool", release_pool, METH_O, "Ends the hold on a pool."},
+    {"_cuda_enter_pool", enter_pool, METH_VARARGS, "(device, pool): this thread's memory comes from there."},
+    {"_cuda_leave_pool", leave_pool, METH_O, "Ends the last `_cuda_enter_pool` of a device."},
+    {"_cuda_new_graph", new_graph, METH_NOARGS, "A graph without work."},
+    {"_cuda_begin_graph", begin_graph, METH_VARARGS, "(graph, pool, mode): records the current stream's work."},
+    {"_cuda_end_graph", call_graph<&c10::DeviceGraph::end>, METH_O, "Ends the record."},
+    {"_cuda_instantiate_graph", call_graph<&c10::DeviceGraph::instantiate>, METH_O, "Makes it ready to be replayed."},
+    {"_cuda_replay_graph", call_graph<&c10::DeviceGraph::replay>, METH_O, "Does the work, on the current stream."},
+    {"_cuda_reset_graph", call_graph<&c10::DeviceGraph::reset>, METH_O, "Forgets the work."},
+    {"_cuda_is_capturing", is_capturing, METH_NOARGS, "Whether the current stream's work is recorded."},
     {"_cuda_empty_cache", empty_cache, METH_NOARGS, "Gives unused memory back to the devices."},
     {"_cuda_unavailable_reason", unavailable_reason, METH_NOARGS, "Why CUDA cannot be used; None when it can."},
     {"_cuda_version", version, METH_NOARGS, "The CUDA version of the plug-in, or None."},

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torch import _C, _bindings
-from torch.cuda import memory as memory, nvtx as nvtx, random as random, streams as streams
+from torch.cuda import graphs as graphs, memory as memory, nvtx as nvtx, random as random, streams as streams
 from torch.cuda._device import (
     Device,
     device_index,
@@ -23,9 +23,22 @@ from torch.cuda._nvml import (
     temperature as temperature,
     utilization as utilization,
 )
+from torch.cuda.graphs import (
+    CUDAGraph as CUDAGraph,
+    graph as graph,
+    graph_pool_handle as graph_pool_handle,
+    is_current_stream_capturing as is_current_stream_capturing,
+    make_graphed_callables as make_graphed_callables,
+)
 from torch.cuda.memory import (
+    MemPool as MemPool,
+    caching_allocator_alloc as caching_allocator_alloc,
+    caching_allocator_delete as caching_allocator_delete,
     empty_cache as empty_cache,
     get_allocator_backend as get_allocator_backend,
+    get_per_process_memory_fraction as get_per_process_memory_fraction,
+    host_memory_stats as host_memory_stats,
+    host_memory_stats_as_nested_dict as host_memory_stats_as_nested_dict,
     max_memory_allocated as max_memory_allocated,
     max_memory_cached as max_memory_cached,
     max_memory_reserved as max_memory_reserved,
@@ -33,12 +46,18 @@ from torch.cuda.memory import (
     memory_allocated as memory_allocated,
     memory_cached as memory_cached,
     memory_reserved as memory_reserved,
+    memory_snapshot as memory_snapshot,
     memory_stats as memory_stats,
     memory_stats_as_nested_dict as memory_stats_as_nested_dict,
     memory_summary as memory_summary,
+    reset_accumulated_host_memory_stats as reset_accumulated_host_memory_stats,
+    reset_accumulated_memory_stats as reset_accumulated_memory_stats,
     reset_max_memory_allocated as reset_max_memory_allocated,
     reset_max_memory_cached as reset_max_memory_cached,
+    reset_peak_host_memory_stats as reset_peak_host_memory_stats,
     reset_peak_memory_stats as reset_peak_memory_stats,
+    set_per_process_memory_fraction as set_per_process_memory_fraction,
+    use_mem_pool as use_mem_pool,
 )
 from torch.cuda.random import (
     get_rng_state as get_rng_state,
@@ -178,32 +197,44 @@ def is_tf32_supported() -> bool:
     return is_available() and get_device_capability()[0] >= 8
 
 
-def is_current_stream_capturing() -> bool:
-    """Whether a graph is being recorded: never, since this torch has no CUDA graphs."""
-    return False
-
-
 def ipc_collect() -> None:
     """Frees memory that other processes are done with: none is ever shared with them."""
     init()
 
 
-class _Unsupported:
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(f"torch.cuda.{type(self).__name__} is not supported")
+def can_device_access_peer(device: Device, peer_device: Device) -> bool:
+    """Whether a device reads and writes another one's memory directly."""
+    index, peer = device_index(device), device_index(peer_device)
+    return _C._cuda_can_access_peer(index, peer)
 
 
-class CUDAGraph(_Unsupported):
-    """Work on a device that is recorded once and run again: NotImplementedError."""
+def get_sync_debug_mode() -> int:
+    """0: nothing is said when the host waits for a device."""
+    return 0
 
 
-class graph(_Unsupported):
-    """A block whose work is recorded: NotImplementedError."""
+def set_sync_debug_mode(debug_mode: int | str) -> None:
+    """Says that nothing is to be said when the host waits for a device; NotImplementedError for the other modes."""
+    if debug_mode not in (0, "default"):
+        if debug_mode not in (1, 2, "warn", "error"):
+            raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`")
+        raise NotImplementedError("torch.cuda.set_sync_debug_mode: waiting is not noticed here")
+
+
+_OF_THE_RUNTIME = ("CudaError", "check_error", "cudaStatus", "cudart")
 
 
 def __getattr__(name: str) -> Any:
     if name == "_initialized":
         return is_initialized()
+    if name == "_compile_kernel":
+        from torch.cuda._kernels import compile_kernel
+
+        return compile_kernel
+    if name in _OF_THE_RUNTIME:
+        from torch.cuda import _runtime
+
+        return getattr(_runtime, name)
     if name.endswith("Tensor"):
         from torch._legacy import TENSOR_TYPES
 

@@ -197,21 +197,6 @@ void ldl_factor_kernel(const Tensor& matrices, const Tensor& pivots, const Tenso
   });
 }
 
-namespace {
-
-// LAPACK follows the pivots without looking: positive ones name a row, negative ones stand in pairs.
-void check_ldl_pivots(const int* pivots, int rows) {
-  for (int row = 0; row < rows; ++row) {
-    const bool single = pivots[row] > 0;
-    const int64_t named = single ? pivots[row] : -static_cast<int64_t>(pivots[row]);
-    TORCH_CHECK(named >= 1 && named <= rows && (single || (row + 1 < rows && pivots[row + 1] == pivots[row])),
-                "torch.linalg.ldl_solve: pivots must be those that torch.linalg.ldl_factor returns");
-    if (!single) ++row;
-  }
-}
-
-}  // namespace
-
 void ldl_solve_kernel(const Tensor& solutions, const Tensor& factors, const Tensor& pivots, bool hermitian) {
   dispatch_floating_and_complex_types(solutions.dtype(), "ldl_solve", [&](auto type) {
     using T = typename decltype(type)::type;
@@ -220,7 +205,6 @@ void ldl_solve_kernel(const Tensor& solutions, const Tensor& factors, const Tens
     const auto solve = hermitian ? Lapack<T>::hetrs : Lapack<T>::sytrs;
     const int* swaps = pivots.data_ptr<int>();
     const char triangle = 'L';
-    for (int64_t i = 0; i < b.count; ++i) check_ldl_pivots(swaps + i * a.rows, a.rows);
     for_each_matrix(b.count, static_cast<double>(a.rows) * b.rows * b.columns, [&](int64_t begin, int64_t end) {
       int code = 0;
       for (int64_t i = begin; i < end; ++i) {

@@ -117,7 +117,7 @@ void eig_kernel(const Tensor& values, const Tensor& vectors, const Tensor& matri
 }
 
 // `u` and `vh` are undefined, or both as wide as `full` says. What `matrices` held is lost.
-void svd_kernel(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& matrices, const Tensor& info, bool full) {
+void svd_kernel(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& matrices, const Tensor& info, bool full, int64_t) {
   dispatch_floating_and_complex_types(matrices.dtype(), "linalg_svd_cpu", [&](auto type) {
     using T = typename decltype(type)::type;
     using R = typename Lapack<T>::Real;

@@ -45,7 +45,11 @@ struct Numbers {
 // generator's offset, in fours; the upper half numbers the streams.
 class Philox {
  public:
-  __device__ Philox(PhiloxState state, uint64_t stream) : seed_(state.seed), place_(state.offset / 4), stream_(stream) {}
+  __device__ Philox(PhiloxState state, uint64_t stream) : seed_(state.seed), place_(state.offset / 4), stream_(stream) {
+    if (state.recorded == nullptr) return;
+    seed_ = state.recorded[0];
+    place_ += state.recorded[1] / 4;
+  }
 
   __device__ Numbers next() {
     constexpr uint32_t multiplier0 = 0xD2511F53u, multiplier1 = 0xCD9E8D57u, weyl0 = 0x9E3779B9u, weyl1 = 0xBB67AE85u;

@@ -3,6 +3,7 @@
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
 #include <aten/native/cuda/Loops.cuh>
+#include <c10/cuda/CUDAPinnedMemory.h>
 
 #include <cstring>
 
@@ -179,13 +180,14 @@ void copy_kernel(TensorIterator& iter, bool non_blocking) {
     const cudaStream_t stream = c10::cuda::current_stream();
     C10_CUDA_CHECK(cudaMemcpyAsync(iter.data(0), iter.data(1), static_cast<size_t>(iter.numel() * iter.element_size(0)),
                                    to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
-    // Host memory that is not pinned must not change or be read before the copy is done.
-    if (!(non_blocking && to_device)) C10_CUDA_CHECK(cudaStreamSynchronize(stream));
+    // Without pinned memory the driver itself waits until the host may go on.
+    if (non_blocking) c10::cuda::record_pinned_use(to_device ? iter.data(1) : iter.data(0), stream);
+    else C10_CUDA_CHECK(cudaStreamSynchronize(stream));
     return;
   }
   // `source` may be smaller than the destination: it is broadcast after the journey.
   Tensor there = at::empty(source.sizes(), source.options().device(destination.device()));
-  there.copy_(source.contiguous());
+  there.copy_(source.contiguous(), non_blocking && to_device);
   Tensor(destination).copy_(there);
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #define __global__
 #define __device__
@@ -72,6 +73,17 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t s
     std::apply(function, values);
   };
   enqueue_kernel(stream, {grid, block, run, call, sizeof(Call), reinterpret_cast<const void*>(kernel), describe_kernel<Parameters...>()});
+}
+
+// The same with arguments at `places`, as the driver takes them.
+template <typename... Parameters, size_t... Index>
+void launch_with_places(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream, [[maybe_unused]] void** places,
+                        std::index_sequence<Index...>) {
+  launch(kernel, grid, block, stream, *static_cast<std::remove_const_t<Parameters>*>(places[Index])...);
+}
+template <typename... Parameters>
+void launch_with_places(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream, void** places) {
+  launch_with_places(kernel, grid, block, stream, places, std::index_sequence_for<Parameters...>());
 }
 
 }  // namespace cuda_emulation

@@ -37,7 +37,6 @@ PyObject* get_data_ptr(PyObject* self, PyObject*) {
 PyObject* get_is_floating_point(PyObject* self, PyObject*) { return new_bool(unpack(self).is_floating_point()); }
 PyObject* get_is_complex(PyObject* self, PyObject*) { return new_bool(unpack(self).is_complex()); }
 PyObject* get_is_signed(PyObject* self, PyObject*) { return new_bool(c10::is_signed_type(unpack(self).dtype())); }
-PyObject* get_false(PyObject*, PyObject*) { return new_bool(false); }
 PyObject* get_device_index(PyObject* self, PyObject*) { return PyLong_FromLong(unpack(self).device().index()); }
 PyObject* get_is_view(PyObject* self, PyObject*) {
   return guarded([&] { return new_bool(unpack(self).is_view()); });
@@ -403,7 +402,6 @@ PyMethodDef tensor_methods[] = {
     {"is_floating_point", overridable<get_is_floating_point>, METH_NOARGS, nullptr},
     {"is_signed", overridable<get_is_signed>, METH_NOARGS, nullptr},
     {"is_complex", overridable<get_is_complex>, METH_NOARGS, nullptr},
-    {"is_pinned", overridable<get_false>, METH_NOARGS, nullptr},
     {"get_device", overridable<get_device_index>, METH_NOARGS, TORCH_SIGNATURE("get_device($self)") "The device's index; -1 on CPU."},
     {"_is_view", overridable<get_is_view>, METH_NOARGS, nullptr},
     {"tolist", overridable<tolist>, METH_NOARGS, TORCH_SIGNATURE("tolist($self)") "Nested lists of numbers."},

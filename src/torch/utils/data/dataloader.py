@@ -11,6 +11,7 @@ import torch
 from torch.utils.data import _workers
 from torch.utils.data._utils.collate import default_collate, default_convert
 from torch.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
+from torch.utils.data._utils.pin_memory import pin_ahead, pin_memory as pinned
 from torch.utils.data._workers import get_worker_info as get_worker_info
 from torch.utils.data.dataset import Dataset, Item, IterableDataset
 from torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
@@ -62,7 +63,8 @@ class DataLoader(Generic[Item]):
     """Iterates over batches of a dataset. With `batch_size=None` single items come out as they are.
 
     `num_workers` processes load ahead, `prefetch_factor` (2) batches each; 0 loads in this process. `timeout` (seconds)
-    limits the wait for a batch. `pin_memory` is for CUDA devices: without one it warns and changes nothing.
+    limits the wait for a batch. With `pin_memory`, batches are in memory that CUDA devices copy from beside other work
+    (`batch.cuda(non_blocking=True)`); without a device it warns and changes nothing.
     Batches always come in the order of the sampler; `in_order=False` and `pin_memory_device` are accepted.
     """
 
@@ -87,9 +89,7 @@ class DataLoader(Generic[Item]):
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        if pin_memory and torch.cuda.is_available():
-            raise NotImplementedError("DataLoader(pin_memory=True) is not supported with CUDA devices: leave it out")
-        if pin_memory:
+        if pin_memory and not torch.cuda.is_available():
             warnings.warn(
                 "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
                 "used.",
@@ -165,7 +165,10 @@ class DataLoader(Generic[Item]):
             fetch = partial(_workers.fetch_stream, self.collate_fn, self.batch_size, self.drop_last)
         else:
             fetch = partial(_workers.fetch_items, self.collate_fn, self._batched)
-        return self._from_workers(fetch, base_seed) if self.num_workers else self._from_here(fetch)
+        batches = self._from_workers(fetch, base_seed) if self.num_workers else self._from_here(fetch)
+        if not self.pin_memory or not torch.cuda.is_available():
+            return batches
+        return pin_ahead(batches) if self.num_workers else map(pinned, batches)
 
     def _indices(self) -> Iterator[Any] | None:
         """What to fetch for each batch; None for a stream."""

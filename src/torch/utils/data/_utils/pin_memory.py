@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def pin_memory(data: Any, device: Any = None) -> Any:
@@ -14,3 +17,24 @@ def pin_memory(data: Any, device: Any = None) -> Any:
     from torch.utils._pytree import tree_map
 
     return tree_map(lambda value: value.pin_memory() if hasattr(value, "pin_memory") else value, data)
+
+
+def pin_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """The batches, pinned. The next one is fetched and pinned by a thread while this one is used."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    end = object()
+
+    def pinned() -> Any:
+        batch = next(batches, end)
+        return batch if batch is end else pin_memory(batch)
+
+    with ThreadPoolExecutor(1, "pin_memory") as thread:
+        try:
+            coming = thread.submit(pinned)
+            while (batch := coming.result()) is not end:
+                coming = thread.submit(pinned)
+                yield batch
+        finally:
+            thread.shutdown()  # the iterator cannot be closed while the thread is in it
+            batches.close()  # type: ignore[attr-defined]
