@@ -1,0 +1,86 @@
+"""Kernels that are compiled while the program runs; under the emulation by the host's compiler."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import torch
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason=str(torch.cuda.unavailable_reason()))
+
+SCALE = """
+template <typename T>
+__global__ void scale(const T* in, T* out, float factor, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] * factor;
+}
+"""
+LOAD_STAND_INS = """
+import ctypes, os
+from pathlib import Path
+folder = Path(os.environ.get("TORCH_BACKEND_PATH", "/nowhere")) / "emulated"
+stand_ins = [ctypes.CDLL(str(folder / name)) for name in ("libnvrtc.so.13", "libcuda.so.1") if (folder / name).exists()]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exec(LOAD_STAND_INS, {})
+    monkeypatch.setenv("PYTORCH_KERNEL_CACHE_PATH", str(tmp_path))
+    if not (Path(os.environ.get("TORCH_BACKEND_PATH", "/nowhere")) / "emulated").exists():
+        try:
+            ctypes.CDLL(f"libnvrtc.so.{str(torch.version.cuda).partition('.')[0]}")
+        except OSError as error:
+            pytest.skip(str(error))
+
+
+def test_a_template_is_compiled_and_runs() -> None:
+    kernel = torch.cuda._compile_kernel(SCALE, "scale<double>")
+    values = torch.arange(1000, dtype=torch.float64, device="cuda")
+    out = torch.zeros_like(values)
+    kernel((4, 1, 1), (256, 1, 1), [values, out, 2.5, 1000])
+    assert torch.equal(out, values * 2.5)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        kernel((4, 1, 1), (256, 1, 1), [out, out, 2.0, 10])
+        assert out[:11].tolist() == [5.0 * value for value in range(10)] + [25.0]
+
+
+def test_what_was_compiled_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.cuda._compile_kernel(SCALE, "scale<float>")
+    (file,) = tmp_path.iterdir()
+    program = (
+        LOAD_STAND_INS + "import torch\nfrom torch.cuda import _kernels\n_kernels._compiler = None\n"
+        f"kernel = torch.cuda._compile_kernel({SCALE!r}, 'scale<float>')\n"
+        "x = torch.ones(8, device='cuda')\nkernel((1, 1, 1), (8, 1, 1), [x, x, 3.0, 8])\nprint(x.tolist())\n"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert answer.stdout.strip() == str([3.0] * 8), answer.stderr
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-5])  # half of one is none
+    torch.cuda._compile_kernel(SCALE, "scale<float>")
+    assert len(file.read_bytes()) == len(whole)
+    monkeypatch.setenv("USE_PYTORCH_KERNEL_CACHE", "0")
+    torch.cuda._compile_kernel(SCALE, "scale<int>")
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_mistakes_are_told() -> None:
+    with pytest.raises(RuntimeError, match=r"Kernel compilation failed:[\s\S]*missing"):
+        torch.cuda._compile_kernel("__global__ void f() { missing(); }", "f")
+    with pytest.raises(ValueError, match="cannot be empty"):
+        torch.cuda._compile_kernel("", "f")
+    kernel = torch.cuda._compile_kernel(SCALE, "scale<float>")
+    with pytest.raises(ValueError, match="must be CUDA tensors or pinned"):
+        kernel(args=[torch.ones(1), torch.ones(1), 1.0, 1])
+    with pytest.raises(TypeError, match="Unsupported argument type"):
+        kernel(args=["x"])
+    with pytest.raises(OverflowError, match="does not fit"):
+        kernel(args=[2**40])
+    with pytest.raises(RuntimeError, match="invalid configuration argument"):
+        kernel((1, 1, 1), (4096, 1, 1), [torch.ones(1, device="cuda"), torch.ones(1, device="cuda"), 1.0, 1])
