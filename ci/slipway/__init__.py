@@ -13,7 +13,7 @@ floor do not know each other, but where a `<` says which of them stands on which
     4  engines, verify, bootstrap          an output in, an artifact out; judgement; the embedded channel
     5  report, request, cleanroom          what people look at; what was asked for; packages where nothing helps them
     6  pipeline, checkout                  what is done and why; what serves this checkout only
-    7  workflows, proof                    the same work as jobs, here and in CI; what proves packages to others
+    7  workflows < release, proof          the same work as jobs; releases; what proves packages to others
     8  commands                            one module per command
     9  live < console < cli < __main__     where errors become text and exit codes
 

@@ -48,6 +48,23 @@ class VariantOption:
 
 
 @dataclass(frozen=True)
+class WheelSettings:
+    """How a package becomes a wheel, see `slipway.release.wheels`.
+
+    Attributes:
+        takes: other packages whose files go into it.
+        places: folders of an environment (``lib``), and what they are called in the wheel.
+        requires: packages that the wheel does not hold, and the projects of PyPI that bring them, of the same version.
+        elsewhere: their libraries, as patterns.
+    """
+
+    takes: tuple[str, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict)
+    requires: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class RecipeSettings:
     """``slipway.yaml``, all of it optional.
 
@@ -58,6 +75,7 @@ class RecipeSettings:
         leaves_out: what each output does not read of its sources, as patterns of .gitignore, by the output's name.
         options: short names of variant keys for the command line, by name.
         network: names of the outputs whose scripts and tests use the network.
+        wheels: the outputs that `slipway release` makes wheels of, too.
     """
 
     channels: tuple[str, ...] = ()
@@ -66,6 +84,7 @@ class RecipeSettings:
     leaves_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: Mapping[str, VariantOption] = field(default_factory=dict)
     network: tuple[str, ...] = ()
+    wheels: Mapping[str, WheelSettings] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

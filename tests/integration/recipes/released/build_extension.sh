@@ -1,0 +1,2 @@
+set -e
+"$PYTHON" -m pip install --no-deps --no-build-isolation .
