@@ -18,7 +18,20 @@ if TYPE_CHECKING:
 
 COMMANDS_FOLDER = Path(__file__).parent
 COMMAND_ORDER = (
-    *("init", "ship", "plan", "render", "build", "verify", "rebuild", "bundle", "attest", "publish", "channel"),
+    *(
+        "init",
+        "ship",
+        "plan",
+        "render",
+        "build",
+        "verify",
+        "rebuild",
+        "bundle",
+        "attest",
+        "publish",
+        "channel",
+        "release",
+    ),
     *("install", "report", "bootstrap", "test", "bench", "doctor"),
 )
 """How the help lists them: the way one meets them. Commands that are not named here follow, by name."""
