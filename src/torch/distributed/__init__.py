@@ -50,7 +50,7 @@ def is_torchelastic_launched() -> bool:
 
 
 # Where public names are; loaded when one is first asked for: many programs look at is_available() and no further.
-_PUBLIC = ("distributed_c10d",)
+_PUBLIC = ("distributed_c10d", "device_mesh")
 
 
 def __getattr__(name: str) -> Any:

@@ -31,8 +31,8 @@ class DistributedSampler(Sampler[int]):
     ) -> None:
         if (num_replicas is None or rank is None) and not torch.distributed.is_available():
             raise RuntimeError("Requires distributed package to be available: pass num_replicas and rank")
-        assert num_replicas is not None
-        assert rank is not None
+        num_replicas = torch.distributed.get_world_size() if num_replicas is None else num_replicas
+        rank = torch.distributed.get_rank() if rank is None else rank
         if rank >= num_replicas or rank < 0:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank

@@ -1,0 +1,7 @@
+"""What works on process groups: communication hooks of DistributedDataParallel, and `Join`."""
+
+from __future__ import annotations
+
+from torch.distributed.algorithms.join import Join, Joinable, JoinHook
+
+__all__ = ["Join", "JoinHook", "Joinable"]

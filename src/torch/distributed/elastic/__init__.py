@@ -1,0 +1,1 @@
+"""What programs under torchrun import: `multiprocessing.errors.record`."""

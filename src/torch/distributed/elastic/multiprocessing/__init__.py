@@ -1,0 +1,1 @@
+"""Processes under torchrun."""
