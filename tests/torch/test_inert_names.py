@@ -135,7 +135,7 @@ def test_datasets_in_chains_and_stacks_and_for_processes() -> None:
     first = list(shuffled)
     shuffled.set_epoch(1)
     assert (first, list(shuffled)) == ([7, 6, 4, 8], [0, 8, 9, 6])
-    with pytest.raises((RuntimeError, ValueError), match="num_replicas|not been initialized"):
+    with pytest.raises((RuntimeError, ValueError), match=r"num_replicas|not been initialized"):
         data.DistributedSampler(range(5))
 
 
