@@ -128,6 +128,8 @@ class _PlainTask:
         if self.unit == "bytes":
             total = f" of {human_size(self.total)}" if self.total else ""
             return f"{human_size(self.completed)}{total}, {human_size(self.completed / seconds)}/s"
+        if self.unit == "seconds":
+            return f"about {human_seconds(max((self.total or 0) - self.completed, 0))} left"
         total = f"/{self.total}" if self.total else ""
         return f"[{self.completed}{total}] {self.text}".rstrip()
 

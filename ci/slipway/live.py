@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from slipway.base.secrets import redact
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from slipway.base.log import Task
 
 
+WIDE = 100
+"""Columns of a terminal in which a long bar leaves room for names."""
+
+
 class LiveTask:
     """A line of the display, with a bar where its end is known."""
 
@@ -35,7 +40,7 @@ class LiveTask:
 
     def update(self, *, completed: int | None = None, total: int | None = None, text: str | None = None) -> None:
         if completed is not None or total is not None:
-            self.progress.update(self.identifier, completed=completed, total=total)
+            self.progress.update(self.identifier, completed=completed, total=total, moment=time.monotonic())
         if text is not None:
             self.progress.update(self.identifier, text=text)
 
@@ -75,7 +80,7 @@ class LiveReporter:
     def step(self, title: Stage | str) -> Iterator[None]:
         progress = self._display()
         indent = "  " * self.depth
-        identifier = progress.add_task(f"{indent}{title}", total=None, text="", unit="steps")
+        identifier = progress.add_task(f"{indent}{title}", total=None, text="", unit="steps", moment=0.0)
         started = time.monotonic()
         self.depth += 1
         mark, style = "\N{MULTIPLICATION X}", "red"
@@ -91,7 +96,8 @@ class LiveReporter:
     @contextmanager
     def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> Iterator[Task]:
         progress = self._display()
-        identifier = progress.add_task("  " * self.depth + title, total=total, text="", unit=unit)
+        name = "  " * self.depth + title
+        identifier = progress.add_task(name, total=total, text="", unit=unit, moment=time.monotonic())
         try:
             yield LiveTask(progress, identifier)
         finally:
@@ -107,23 +113,41 @@ class CountColumn(ProgressColumn):
             total = f" of {human_size(task.total)}" if task.total else ""
             speed = f"  {human_size(task.speed)}/s" if task.speed else ""
             return Text(f"{human_size(task.completed)}{total}{speed}")
+        if task.fields["unit"] == "seconds":
+            left = (task.total or 0) - passed_of(task)
+            return Text(f"~{left // 60:.0f}:{left % 60:02.0f} left" if left >= 1 else "nearly", no_wrap=True)
         count = f"[{task.completed:.0f}/{task.total:.0f}] " if task.total else ""
         return Text(f"{count}{task.fields['text']}", overflow="ellipsis", no_wrap=True)
 
 
-class MeasuredBarColumn(BarColumn):
-    """A bar where the end is known, nothing where only time passes."""
+def passed_of(task: RichTask) -> float:
+    """How far a task is; one that is counted in seconds goes on by itself, and waits for the rest before its end."""
+    if task.fields["unit"] != "seconds":
+        return task.completed
+    passed: float = task.completed + time.monotonic() - task.fields["moment"]
+    return min(passed, 0.99 * (task.total or 0))
 
-    def render(self, task: RichTask) -> Text:  # type: ignore[override]
+
+class MeasuredBarColumn(ProgressColumn):
+    """A bar where the end is known, nothing where only time passes; a short one where the terminal is narrow."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+
+    def render(self, task: RichTask) -> ProgressBar | Text:
         """See rich."""
-        return super().render(task) if task.total else Text("")  # type: ignore[return-value]
+        if not task.total:
+            return Text("")
+        width = 24 if self._console.width >= WIDE else 8
+        return ProgressBar(total=task.total, completed=passed_of(task), width=width)
 
 
 def _make_progress(console: Console) -> Progress:
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
-        MeasuredBarColumn(bar_width=24),
+        MeasuredBarColumn(console),
         CountColumn(),
         TimeElapsedColumn(),
         console=console,

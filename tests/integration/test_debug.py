@@ -33,7 +33,10 @@ def test_a_build_that_failed_can_be_entered(slipway: Slipway, tmp_path: Path) ->
     recipe, dist = tmp_path / "recipe", tmp_path / "dist"
     recipe.mkdir()
     (recipe / "meta.yaml").write_text(RECIPE, encoding="utf-8")
-    assert slipway("ship", recipe, "--dist", dist).returncode == 8
+    shipped = slipway("ship", recipe, "--dist", dist)
+    assert shipped.returncode == 8
+    assert "given" in shipped.stderr
+    assert "(meta.yaml:8)" in shipped.stderr, "the line of the command that failed"
 
     def debug(*words: str) -> tuple[int, str]:
         answer = slipway("debug", "stops-half-way", recipe, "--dist", dist, "-q", *words)

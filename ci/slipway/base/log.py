@@ -36,7 +36,7 @@ class Reporter(Protocol):
         """A part of the work, timed from entry to exit; what a report tells of the run is a `Stage`."""
 
     def task(self, title: str, *, total: int | None = None, unit: str = "steps") -> AbstractContextManager[Task]:
-        """Work with a count; `unit` is ``bytes`` or ``steps``."""
+        """Work with a count; `unit` is ``bytes``, ``steps`` or, where time itself is what counts, ``seconds``."""
 
 
 class _NullTask:

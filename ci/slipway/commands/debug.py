@@ -19,7 +19,7 @@ from slipway.base.errors import UsageError
 from slipway.bootstrap.embedded import channels_of, needs_of
 from slipway.channel.folder import Channel
 from slipway.commands._options import add_isolation_argument, add_request_arguments, request_of
-from slipway.engines.debugging import describe, find_prepared, remaining_steps, shell_words, write_shell_files
+from slipway.engines.debugging import describe, find_stopped, remaining_steps, shell_words, write_shell_files
 from slipway.engines.engine import BuildContext
 from slipway.engines.rattler import RattlerEngine
 from slipway.pipeline.context import RunContext
@@ -63,7 +63,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         raise UsageError(f"the recipe makes no `{arguments.package}`", hint=f"it makes {names}")
     engine = RattlerEngine()
     log: Sequence[str]
-    found = None if arguments.fresh else find_prepared(arguments.package, os.environ)
+    found = None if arguments.fresh else find_stopped(arguments.package, os.environ)
     output = next((one for one in outputs if found is not None and one.build_string == found.build_string), None)
     run = RunContext(request.workspace, engine, channels, dict(os.environ), reporter, 1, arguments.isolation)
     context = BuildContext(
@@ -76,7 +76,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         (output,) = outputs
         with request.workspace.lock():
             engine.prepare(output, context, reporter)
-        found, log = find_prepared(arguments.package, os.environ), ()
+        found, log = find_stopped(arguments.package, os.environ), ()
         assert found is not None
     else:
         log = _read(request.workspace.log(output.key))

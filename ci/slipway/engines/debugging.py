@@ -60,9 +60,13 @@ class Steps:
     state: tuple[str, ...] = ()
 
 
-def find_prepared(name: str, environ: Mapping[str, str]) -> PreparedBuild | None:
+def find_stopped(name: str, environ: Mapping[str, str]) -> PreparedBuild | None:
     """The build of the package `name` that stopped last; None where it went well, or never began."""
-    place = build_root(environ) / name
+    return find_prepared(build_root(environ) / name)
+
+
+def find_prepared(place: Path) -> PreparedBuild | None:
+    """The build in a folder; None where its environments are not there yet."""
     work = next((path.parent for path in place.glob("output/bld/*/work/build_env.sh")), None)
     recipe = read_json(place / "recipe" / "recipe.yaml")
     if work is None or recipe is None or not (place / "recipe" / SCRIPT_NAME).is_file():
@@ -112,6 +116,12 @@ def _looks_like(line: str, command: str) -> bool:
 def _parses(lines: Sequence[str]) -> bool:
     text = "\n".join(lines)
     return capture(["bash", "-n", "-c", text], env={"PATH": "/usr/bin:/bin"}, what="bash").status == 0
+
+
+def find_text(path: Path, text: str) -> int | None:
+    """The number of the first line of a recipe that holds a command; None where it was made by templates."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() and text.strip() else []
+    return next((number for number, line in enumerate(lines, start=1) if text.strip() in line), None)
 
 
 def write_shell_files(prepared: PreparedBuild, steps: Steps) -> Path:

@@ -34,6 +34,7 @@ from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
 from slipway.engines.compiler_cache.store import check_store, choose_store, fresh_store
+from slipway.engines.debugging import find_prepared, find_text, remaining_steps
 from slipway.engines.first_error import find_first_error
 from slipway.engines.host_tools import make_host_tools
 from slipway.engines.isolation import Isolator
@@ -342,7 +343,7 @@ class _Build:
         if kind is SolveError:
             what = "no environment satisfies its requirements"
         elif first is not None:
-            what = f"{what}: {first.text}"
+            what = f"{what}: {first.text}{self._step_of_script(progress.phase)}"
             tail = "\n".join([first.text, "", *first.around])
         codes = {Phase.TEST: "test-failed", Phase.SCRIPT: "script-failed"}
         return kind(
@@ -352,6 +353,19 @@ class _Build:
             detail=tail,
             code="unsolvable" if kind is SolveError else codes.get(progress.phase),
         )
+
+    def _step_of_script(self, phase: Phase) -> str:
+        """Which line of the recipe's script failed, as far as its trace tells."""
+        prepared = find_prepared(self.place) if phase is Phase.SCRIPT else None
+        log = self._read_log()
+        if prepared is None or not any(line.startswith(("+ ", "++ ")) for line in log):
+            return ""
+        steps = remaining_steps(prepared, log)
+        name = steps.path or self.output.recipe_path.name
+        number: int | None = steps.number
+        if steps.path is None:  # commands in the recipe itself
+            number = find_text(self.output.recipe_path, steps.lines[0] if steps.lines else "")
+        return f" ({name}:{number})" if number else ""
 
     def _read_log(self) -> list[str]:
         try:

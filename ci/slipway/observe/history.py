@@ -20,6 +20,16 @@ def last_build(logs: Path, name: str) -> BuildRecord | None:
     return max(records, key=lambda record: record.phases[-1].end, default=None)
 
 
+def expected_seconds(logs: Path, names: Sequence[str]) -> list[float]:
+    """How long the builds of outputs will take, by their last ones; one that is new, as long as the others on average.
+
+    Empty where none was ever built.
+    """
+    known = {name: record.seconds for name in dict.fromkeys(names) if (record := last_build(logs, name)) is not None}
+    usual = sum(known.values()) / len(known) if known else 0.0
+    return [known.get(name, usual) for name in names] if known else []
+
+
 def fitting_jobs(peaks: Sequence[int], wanted: int, free: int) -> int:
     """How many compilers may run at once, from 1 to `wanted`, so that the largest ones together fit into memory.
 

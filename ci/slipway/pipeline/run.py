@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeWarning
@@ -20,15 +21,16 @@ from slipway.channel.folder import Channel
 from slipway.channel.package import read_paths
 from slipway.engines.engine import BuildContext
 from slipway.model import Artifact, RenderedOutput
-from slipway.observe.history import jobs_for
+from slipway.observe.history import expected_seconds, jobs_for
 from slipway.pipeline.judgement import judge_new, judge_reused
 from slipway.pipeline.packing import finish_package
-from slipway.pipeline.plan import PlannedOutput, make_plan, plan_output
+from slipway.pipeline.plan import PlanInputs, PlannedOutput, make_plan, plan_output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from slipway.base.log import Task
     from slipway.pipeline.context import RunContext
 
 
@@ -43,11 +45,50 @@ def run(outputs: Sequence[RenderedOutput], context: RunContext, *, publish: bool
     inputs = context.plan_inputs()
     with context.reporter.step(Stage(StageKey.PLAN)):
         plan = make_plan(outputs, inputs)
+    with _whole(plan.outputs, context) as whole:
+        artifacts = _bring_up_to_date(outputs, plan.outputs, context, inputs, whole)
+    return _publish_all(artifacts, context) if publish else artifacts
+
+
+@contextmanager
+def _whole(planned: Sequence[PlannedOutput], context: RunContext) -> Iterator[Whole]:
+    """The progress of all builds together, where earlier ones say how long they take."""
+    building = [one.output for one in planned if one.reason.builds]
+    seconds = expected_seconds(context.workspace.dist / "logs", [output.name for output in building])
+    if not seconds:
+        yield Whole(None, {})
+        return
+    with context.reporter.task("all packages", total=round(sum(seconds)) or 1, unit="seconds") as task:
+        yield Whole(task, {output.key: one for output, one in zip(building, seconds, strict=True)})
+
+
+@dataclass
+class Whole:
+    """The progress of a run: `expected` seconds for each output that is built."""
+
+    task: Task | None
+    expected: Mapping[str, float]
+    passed: float = 0.0
+
+    def built(self, key: str) -> None:
+        """An output is done."""
+        if self.task is not None and key in self.expected:
+            self.passed += self.expected[key]
+            self.task.update(completed=round(self.passed))
+
+
+def _bring_up_to_date(
+    outputs: Sequence[RenderedOutput],
+    plan: Sequence[PlannedOutput],
+    context: RunContext,
+    inputs: PlanInputs,
+    whole: Whole,
+) -> list[Artifact]:
     own_names = {output.name for output in outputs}
     done: list[PlannedOutput] = []
     artifacts: list[Artifact] = []
-    for position, planned in enumerate(plan.outputs, start=1):
-        with context.reporter.step(Stage(StageKey.OUTPUT, planned.output.key, position, len(plan.outputs))):
+    for position, planned in enumerate(plan, start=1):
+        with context.reporter.step(Stage(StageKey.OUTPUT, planned.output.key, position, len(plan))):
             if any(before.reason.builds for before in done):  # which took its time: files may have been edited
                 planned = plan_output(planned.output, done, own_names, inputs)
             context.journal.add(Decided(planned.output.key, planned.reason, planned.shown_changes))
@@ -57,7 +98,8 @@ def run(outputs: Sequence[RenderedOutput], context: RunContext, *, publish: bool
         context.journal.add(_describe(artifact))
         done.append(planned)
         artifacts.append(artifact)
-    return _publish_all(artifacts, context) if publish else artifacts
+        whole.built(planned.output.key)
+    return artifacts
 
 
 def _open_channels(context: RunContext) -> None:

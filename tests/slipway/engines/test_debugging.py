@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.engines.debugging import describe, find_prepared, remaining_steps, shell_words, write_shell_files
+from slipway.engines.debugging import describe, find_stopped, find_text, remaining_steps, shell_words, write_shell_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def prepare(folder: Path, own: str, **files: str) -> PreparedBuild:
     (place / "recipe/recipe.yaml").write_text(json.dumps({"build": {"string": "h1_0"}}), encoding="utf-8")
     for name, text in files.items():
         (place / "recipe" / f"{name}.sh").write_text(text, encoding="utf-8")
-    found = find_prepared("demo", {"SLIPWAY_BUILD_FOLDER": str(folder)})
+    found = find_stopped("demo", {"SLIPWAY_BUILD_FOLDER": str(folder)})
     assert found is not None
     return found
 
@@ -87,4 +87,12 @@ def test_the_shell_stands_where_the_script_was(tmp_path: Path) -> None:
 
 
 def test_nothing_is_there(tmp_path: Path) -> None:
-    assert find_prepared("demo", {"SLIPWAY_BUILD_FOLDER": str(tmp_path)}) is None
+    assert find_stopped("demo", {"SLIPWAY_BUILD_FOLDER": str(tmp_path)}) is None
+
+
+def test_where_a_command_stands_in_a_recipe(tmp_path: Path) -> None:
+    path = tmp_path / "meta.yaml"
+    path.write_text("build:\n  script:\n    - make\n    - make install\n", encoding="utf-8")
+    assert find_text(path, "make install") == 4
+    assert find_text(path, "cmake") is None
+    assert find_text(tmp_path / "none", "make") is None
