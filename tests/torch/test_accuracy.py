@@ -110,3 +110,81 @@ def test_special_functions(name: str) -> None:
     assert units_off(function(*arguments), exact) < MOST_UNITS.get(name, 20.0)
     rounded = [column.float() for column in arguments]
     assert units_off(function(*rounded), function(*[column.double() for column in rounded]).numpy()) <= 2
+
+
+WITHIN_A_UNIT = {
+    "exp": (np.exp, -103, 88.7),
+    "expm1": (np.expm1, -20, 0.3),
+    "exp2": (np.exp2, -149, 127.9),
+    "log": (np.log, 0.5, 2),
+    "log1p": (np.log1p, -0.9, 2),
+    "log2": (np.log2, 0.5, 2),
+    "log10": (np.log10, 0.5, 2),
+    "sin": (np.sin, -1e4, 1e4),
+    "cos": (np.cos, -1e4, 1e4),
+    "tan": (np.tan, -1e4, 1e4),
+    "atan": (np.arctan, -10, 10),
+    "erfc": (np.vectorize(math.erfc), -4, 10),
+}
+
+
+@pytest.mark.parametrize("name", WITHIN_A_UNIT)
+def test_float32_functions_are_within_about_a_unit(name: str) -> None:
+    exact, low, high = WITHIN_A_UNIT[name]
+    x = np.random.default_rng(0).uniform(low, high, 100_000).astype(np.float32)
+    assert units_off(getattr(torch, name)(torch.from_numpy(x)), exact(x.astype(np.float64))) <= 1.2
+
+
+@pytest.mark.parametrize(
+    "name", ["exp", "expm1", "exp2", "tanh", "sigmoid", "erf", "erfc", "tan", "atan", "sin", "log1p"]
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_edges(name: str, dtype: torch.dtype) -> None:
+    x = torch.tensor([0.0, -0.0, math.inf, -math.inf, math.nan], dtype=dtype)
+    alone = torch.stack([getattr(torch, name)(value) for value in x])
+    among_others = getattr(torch, name)(torch.cat((x, torch.ones(59, dtype=dtype))))[:5]
+    assert torch.equal(alone.isnan(), among_others.isnan())
+    assert alone.nan_to_num(7).tolist() == among_others.nan_to_num(7).tolist()
+    assert among_others[4].isnan()
+    expected = {
+        "exp": [1, 1, math.inf, 0],
+        "expm1": [0, 0, math.inf, -1],
+        "exp2": [1, 1, math.inf, 0],
+        "tanh": [0, 0, 1, -1],
+        "sigmoid": [0.5, 0.5, 1, 0],
+        "erf": [0, 0, 1, -1],
+        "erfc": [1, 1, 0, 2],
+        "atan": [0, 0, math.pi / 2, -math.pi / 2],
+    }
+    if name in expected:
+        assert among_others[:4].tolist() == pytest.approx(expected[name])
+        if expected[name][1] == 0:
+            assert math.copysign(1, among_others[1].item()) == -1
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_remainders_are_exact(dtype: torch.dtype) -> None:
+    generator = np.random.default_rng(0)
+    numpy_type = np.float32 if dtype == torch.float32 else np.float64
+    a = (generator.normal(size=20_000) * np.exp2(generator.uniform(-20, 40, 20_000))).astype(numpy_type)
+    b = (generator.normal(size=20_000) * np.exp2(generator.uniform(-20, 20, 20_000))).astype(numpy_type)
+    a[:5], b[:5] = [np.inf, 1, 1, 0, np.nan], [1, np.inf, 0, -3, 1]
+    b[5:2000] = a[5:2000] / generator.integers(1, 99, 1995)  # nearly whole quotients
+    with np.errstate(invalid="ignore"):
+        for ours, theirs in ((torch.fmod, np.fmod), (torch.remainder, np.remainder)):
+            result = ours(torch.from_numpy(a), torch.from_numpy(b)).numpy()
+            expected = theirs(a, b)
+            finite = np.isfinite(b) | np.isnan(expected)
+            assert np.array_equal(result[finite], expected[finite], equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["exp", "tanh", "neg", "sin", "abs", "sum", "amax", "var", "cumsum", "isnan", "tan"])
+def test_layouts_do_not_matter(name: str) -> None:
+    function = getattr(torch, name)
+    x = torch.randn(67, 301)
+    for view in (x[:, ::2], x[::3, ::3], x.t(), x.t()[::2], x.flip(1)[:, 1:], x[:, :1].expand(67, 40)):
+        arguments = (0,) if name == "cumsum" else ()
+        assert torch.allclose(function(view, *arguments), function(view.contiguous(), *arguments), rtol=1e-4)
+        if name in ("sum", "amax", "var"):
+            for dim in (0, 1):
+                assert torch.allclose(function(view, dim), function(view.contiguous(), dim), atol=1e-5)

@@ -1,6 +1,7 @@
 // Reading and writing by index tensors and masks.
 
 #include <aten/ATen.h>
+#include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
@@ -174,9 +175,36 @@ void check_scatter(const Tensor& self, int64_t dim, const Tensor& index, const T
               " and to be no larger size than src ", src.sizes());
 }
 
+// The elements where a mask of the tensor's own shape is true, on the CPU: neither places nor offsets are written down.
+Tensor elements_where(const Tensor& self, const Tensor& mask) {
+  const Tensor values = at::detail::to_contiguous(self);
+  const Tensor chosen = at::detail::to_contiguous(mask);
+  const auto* choice = static_cast<const uint8_t*>(chosen.data_ptr());
+  int64_t count = 0;
+  for (int64_t i = 0; i < self.numel(); ++i) count += choice[i] != 0;
+  const Tensor out = at::detail::empty({count}, self.dtype(), self.device());
+  dispatch_word(self.element_size(), [&](auto word) {
+    using Word = decltype(word);
+    const auto* from = static_cast<const Word*>(values.data_ptr());
+    auto* to = static_cast<Word*>(out.data_ptr());
+    // Every element is written, and only those that count move on: no branch to mispredict.
+    for (Word* const end = to + count; to < end; ++from, ++choice) {
+      *to = *from;
+      to += *choice != 0;
+    }
+  });
+  return out;
+}
+
+bool is_own_mask(const Tensor& self, TensorList indices) {
+  return indices.size() == 1 && indices[0].defined() && indices[0].dtype() == kBool && self.dim() > 0 && self.is_cpu() &&
+         indices[0].is_cpu() && indices[0].sizes() == self.sizes();
+}
+
 }  // namespace
 
 Tensor index(const Tensor& self, TensorList indices) {
+  if (is_own_mask(self, indices)) return elements_where(self, indices[0]);
   const AdvancedIndex plan = make_advanced_index(self, indices);
   check_indexable(plan);
   const Tensor out = at::detail::empty(indexed_shape(plan), self.dtype(), self.device());

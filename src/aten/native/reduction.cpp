@@ -302,6 +302,10 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
   // Sums of powers leave the range of halves before their roots come back into it.
   if (c10::is_reduced_floating_type(self.dtype())) return at::norm(self.to(kFloat), p, dim, keepdim).to(self.dtype());
   const double exponent = p.value_or(Scalar(2)).toDouble();
+  if (exponent == 2 && !self.is_complex() && dim.empty() && !keepdim && self.is_cpu() && self.is_contiguous()) {
+    const Tensor flat = at::reshape(self, {self.numel()});
+    return at::sqrt(at::dot(flat, flat));  // in one pass
+  }
   if (exponent == 2 && !self.is_complex()) return at::sqrt(at::sum(at::mul(self, self), dim, keepdim));
   const Tensor magnitude = at::abs(self);
   if (exponent == 2) return at::sqrt(at::sum(at::mul(magnitude, magnitude), dim, keepdim));

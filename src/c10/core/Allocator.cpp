@@ -1,6 +1,9 @@
 #include <c10/core/Allocator.h>
 
 #include <cstdlib>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace c10 {
 
@@ -12,6 +15,14 @@ constexpr size_t kAlignment = 64;  // a cache line, and the widest vector
 
 class CPUAllocator final : public Allocator {
  public:
+#if defined(__GLIBC__)
+  // Memory of tensors that come and go stays with the process: given back, it costs a fault per page when the next batch or
+  // activation takes it again, which is more than most kernels cost. Larger blocks than the first number go back at once.
+  CPUAllocator() {
+    if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  }
+#endif
   DataPtr allocate(size_t bytes) override {
     if (bytes == 0) return DataPtr(nullptr, nullptr, nullptr, kCPU);
     void* data = nullptr;

@@ -12,6 +12,10 @@
 
 #include <aten/TensorIterator.h>
 
+#include <array>
+#include <tuple>
+#include <utility>
+
 #include <hwy/highway.h>
 
 // Functions that are compiled for the current instruction set, lambdas and templates included.
@@ -30,22 +34,64 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
+constexpr int64_t kStagedRow = 256;  // elements at a time that are brought side by side: they stay in the first cache
+
+// `count` elements side by side: where they are, if they lie so, else collected in `buffer`.
+template <typename T>
+TORCH_SIMD inline const T* collect(const char* data, int64_t stride, int64_t count, T* buffer) {
+  if (stride == sizeof(T)) return reinterpret_cast<const T*>(data);
+  if (stride == 2 * sizeof(T)) {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) buffer[i] = reinterpret_cast<const T*>(data)[2 * i];
+  } else if (stride == -static_cast<int64_t>(sizeof(T))) {
+    const T* first = reinterpret_cast<const T*>(data) - (count - 1);
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) buffer[i] = first[count - 1 - i];
+  } else {
+    for (int64_t i = 0; i < count; ++i) buffer[i] = *reinterpret_cast<const T*>(data + i * stride);
+  }
+  return buffer;
+}
+
+template <typename Out, typename... In, typename Row, size_t... I>
+TORCH_SIMD void run_rows_of(char** data, const int64_t* strides, int64_t count, const Row& row, std::index_sequence<I...>) {
+  if (strides[0] == sizeof(Out) && ((strides[I + 1] == sizeof(In)) && ...)) {
+    return row(count, reinterpret_cast<Out*>(data[0]), reinterpret_cast<const In*>(data[I + 1])...);
+  }
+  std::tuple<std::array<In, kStagedRow>...> buffers;
+  Out results[kStagedRow];
+  for (int64_t done = 0; done < count; done += kStagedRow) {
+    const int64_t part = std::min(kStagedRow, count - done);
+    char* const target = data[0] + done * strides[0];
+    Out* const out = strides[0] == sizeof(Out) ? reinterpret_cast<Out*>(target) : results;
+    row(part, out, collect<In>(data[I + 1] + done * strides[I + 1], strides[I + 1], part, std::get<I>(buffers).data())...);
+    if (out != results) continue;
+    for (int64_t i = 0; i < part; ++i) *reinterpret_cast<Out*>(target + i * strides[0]) = results[i];
+  }
+}
+// row(count, out, in...) on parts of a row whose elements lie side by side. Its steps are in bytes, the output's first.
+template <typename Out, typename... In, typename Row>
+TORCH_SIMD void run_rows(char** data, const int64_t* strides, int64_t count, const Row& row) {
+  run_rows_of<Out, In...>(data, strides, count, row, std::index_sequence_for<In...>());
+}
+
+// What an operation makes of elements side by side.
+template <typename Op>
+struct PlainRow {
+  Op op;
+  template <typename Out, typename... In>
+  TORCH_SIMD void operator()(int64_t count, Out* out, const In*... in) const {
+    const Op own = op;  // nothing that is written can change it
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) out[i] = own(in[i]...);
+  }
+};
+
 template <typename Out, typename In, typename Op>
 struct UnaryLoop {
   Op op;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
-    if (strides[0] == sizeof(Out) && strides[1] == sizeof(In)) {
-      auto* out = reinterpret_cast<Out*>(data[0]);
-      const auto* in = reinterpret_cast<const In*>(data[1]);
-      TORCH_INDEPENDENT
-      for (int64_t i = 0; i < count; ++i) out[i] = op(in[i]);
-      return;
-    }
-    char* out = data[0];
-    const char* in = data[1];
-    for (int64_t i = 0; i < count; ++i, out += strides[0], in += strides[1]) {
-      *reinterpret_cast<Out*>(out) = op(*reinterpret_cast<const In*>(in));
-    }
+    run_rows<Out, In>(data, strides, count, PlainRow<Op>{op});
   }
 };
 
@@ -53,35 +99,25 @@ template <typename Out, typename In, typename Op>
 struct BinaryLoop {
   Op op;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
-    constexpr int64_t size = sizeof(In);
     if (strides[0] == sizeof(Out)) {
+      const Op own = op;
       auto* out = reinterpret_cast<Out*>(data[0]);
       const auto* a = reinterpret_cast<const In*>(data[1]);
       const auto* b = reinterpret_cast<const In*>(data[2]);
-      if (strides[1] == size && strides[2] == size) {
-        TORCH_INDEPENDENT
-        for (int64_t i = 0; i < count; ++i) out[i] = op(a[i], b[i]);
-        return;
-      }
-      if (strides[1] == size && strides[2] == 0) {
+      if (strides[1] == sizeof(In) && strides[2] == 0) {
         const In right = *b;
         TORCH_INDEPENDENT
-        for (int64_t i = 0; i < count; ++i) out[i] = op(a[i], right);
+        for (int64_t i = 0; i < count; ++i) out[i] = own(a[i], right);
         return;
       }
-      if (strides[1] == 0 && strides[2] == size) {
+      if (strides[1] == 0 && strides[2] == sizeof(In)) {
         const In left = *a;
         TORCH_INDEPENDENT
-        for (int64_t i = 0; i < count; ++i) out[i] = op(left, b[i]);
+        for (int64_t i = 0; i < count; ++i) out[i] = own(left, b[i]);
         return;
       }
     }
-    char* out = data[0];
-    const char* a = data[1];
-    const char* b = data[2];
-    for (int64_t i = 0; i < count; ++i, out += strides[0], a += strides[1], b += strides[2]) {
-      *reinterpret_cast<Out*>(out) = op(*reinterpret_cast<const In*>(a), *reinterpret_cast<const In*>(b));
-    }
+    run_rows<Out, In, In>(data, strides, count, PlainRow<Op>{op});
   }
 };
 
@@ -90,23 +126,7 @@ template <typename Out, typename A, typename B, typename Op>
 struct TernaryLoop {
   Op op;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
-    if (strides[0] == sizeof(Out) && strides[1] == sizeof(A) && strides[2] == sizeof(B) && strides[3] == sizeof(B)) {
-      auto* out = reinterpret_cast<Out*>(data[0]);
-      const auto* a = reinterpret_cast<const A*>(data[1]);
-      const auto* b = reinterpret_cast<const B*>(data[2]);
-      const auto* c = reinterpret_cast<const B*>(data[3]);
-      TORCH_INDEPENDENT
-      for (int64_t i = 0; i < count; ++i) out[i] = op(a[i], b[i], c[i]);
-      return;
-    }
-    char* out = data[0];
-    const char* a = data[1];
-    const char* b = data[2];
-    const char* c = data[3];
-    for (int64_t i = 0; i < count; ++i, out += strides[0], a += strides[1], b += strides[2], c += strides[3]) {
-      *reinterpret_cast<Out*>(out) =
-          op(*reinterpret_cast<const A*>(a), *reinterpret_cast<const B*>(b), *reinterpret_cast<const B*>(c));
-    }
+    run_rows<Out, A, B, B>(data, strides, count, PlainRow<Op>{op});
   }
 };
 

@@ -12,6 +12,7 @@
 #define TORCH_REDUCE_INL_H_
 #endif
 
+#include <aten/native/cpu/Loops-inl.h>
 #include <aten/native/cpu/ReducePlan.h>
 
 #include <hwy/highway.h>
@@ -166,7 +167,7 @@ HWY_ATTR void combine_columns(T* HWY_RESTRICT into, const T* HWY_RESTRICT from, 
   for (; i < columns; ++i) into[i] = Op::combine(into[i], from[i]);
 }
 
-// The fastest dimension stays and its elements lie next to each other: rows are added up side by side.
+// The fastest dimension stays: rows are added up side by side.
 template <typename Op, typename T>
 HWY_ATTR void reduce_columns(const ReducePlan& plan) {
   const int64_t columns = plan.kept_sizes[0];
@@ -180,6 +181,7 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
       [&](int64_t first, int64_t last) {
         HWY_ALIGN T group[kColumnBlock];
         HWY_ALIGN T section[kColumnBlock];
+        HWY_ALIGN T collected[kColumnBlock];
         for (int64_t unit = first; unit < last; ++unit) {
           const int64_t chunk = unit % chunks;
           const int64_t block = unit / chunks % blocks;
@@ -188,7 +190,7 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
           int64_t out_offset;
           int64_t in_offset;
           plan.kept_offsets(position, 1, out_offset, in_offset);
-          const char* data = plan.in + in_offset + block * kColumnBlock * static_cast<int64_t>(sizeof(T));
+          const char* data = plan.in + in_offset + block * kColumnBlock * plan.kept_strides[0];
           T* total = partial.data() + chunk * plan.outputs + position * columns + block * kColumnBlock;
           std::fill_n(total, width, Op::identity());
           const int64_t end = std::min(plan.count, (chunk + 1) * kRowChunk);
@@ -199,7 +201,7 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
               const int64_t group_end = std::min(section_end, row + kRowGroup);
               std::fill_n(group, width, Op::identity());
               for (int64_t i = row; i < group_end; ++i) {
-                combine_columns<Op>(group, reinterpret_cast<const T*>(data + plan.reduced_offset(i)), width);
+                combine_columns<Op>(group, collect(data + plan.reduced_offset(i), plan.kept_strides[0], width, collected), width);
               }
               combine_columns<Op>(section, group, width);
             }
@@ -248,9 +250,34 @@ HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
   }
 }
 
+// `count` elements that lie `stride` bytes apart, in blocks that are brought side by side.
+template <typename Op, typename T>
+HWY_ATTR T reduce_collected(const char* data, int64_t stride, int64_t count) {
+  HWY_ALIGN T block[kRunBlock];
+  Cascade<Op, T> cascade;
+  for (int64_t done = 0; done < count; done += kRunBlock) {
+    const int64_t part = std::min(kRunBlock, count - done);
+    cascade.add(reduce_run<Op>(collect(data + done * stride, stride, part, block), part));
+  }
+  return cascade.result();
+}
+
 // Any strides.
 template <typename Op, typename T>
 HWY_ATTR void reduce_strided(const ReducePlan& plan) {
+  constexpr int64_t kLong = 16;  // elements from which on it pays to bring them together
+  const int64_t length = plan.reduced_sizes.empty() ? 1 : plan.reduced_sizes[0];
+  const int64_t runs = length == 0 ? 0 : plan.count / length;
+  if (plan.outputs == 1 && length >= kLong) {  // the runs are given out to threads
+    std::vector<T> partial(static_cast<size_t>(runs));
+    parallel_for(0, runs, std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) {
+      for (int64_t run = first; run < last; ++run) {
+        partial[run] = reduce_collected<Op, T>(plan.in + plan.reduced_offset(run, 1), plan.reduced_strides[0], length);
+      }
+    });
+    *reinterpret_cast<T*>(plan.out) = finish(plan, reduce_run<Op>(partial.data(), runs));
+    return;
+  }
   parallel_for(0, plan.outputs, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, plan.count)),
                [&](int64_t first, int64_t last) {
                  for (int64_t i = first; i < last; ++i) {
@@ -258,8 +285,15 @@ HWY_ATTR void reduce_strided(const ReducePlan& plan) {
                    int64_t in_offset;
                    plan.kept_offsets(i, 0, out_offset, in_offset);
                    Cascade<Op, T> cascade;
-                   for (int64_t j = 0; j < plan.count; ++j)
-                     cascade.add(*reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(j)));
+                   if (length >= kLong) {
+                     for (int64_t run = 0; run < runs; ++run) {
+                       const char* data = plan.in + in_offset + plan.reduced_offset(run, 1);
+                       cascade.add(reduce_collected<Op, T>(data, plan.reduced_strides[0], length));
+                     }
+                   } else {
+                     for (int64_t j = 0; j < plan.count; ++j)
+                       cascade.add(*reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(j)));
+                   }
                    *reinterpret_cast<T*>(plan.out + out_offset) = finish(plan, cascade.result());
                  }
                });
@@ -278,6 +312,9 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
     } else {
       reduce_columns<Op, T>(plan);
     }
+  } else if (plan.count > 1 && plan.outputs > 1 && plan.kept_sizes[0] >= 16 &&
+             std::abs(plan.kept_strides[0]) < std::abs(plan.reduced_strides[0])) {
+    reduce_columns<Op, T>(plan);
   } else {
     reduce_strided<Op, T>(plan);
   }

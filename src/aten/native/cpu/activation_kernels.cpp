@@ -34,7 +34,7 @@ HWY_INLINE HWY_ATTR V gelu_tanh(D d, V x) {
   using T = hn::TFromD<D>;
   const V cube = hn::Mul(hn::Mul(x, x), x);
   const V inner = hn::MulAdd(hn::Set(d, T(kCubic)), cube, x);
-  return hn::Tanh(d, hn::Mul(hn::Set(d, T(kSquareRootOf2OverPi)), inner));
+  return tanh_vector(d, hn::Mul(hn::Set(d, T(kSquareRootOf2OverPi)), inner));
 }
 
 struct Gelu {
@@ -55,7 +55,7 @@ struct GeluBackward {
   HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
     using T = hn::TFromD<D>;
     const V exponent = hn::Mul(hn::Mul(x, x), hn::Set(d, T(-0.5)));
-    const V density = hn::Mul(hn::Exp(d, exponent), hn::Set(d, T(kInverseSquareRootOf2Pi)));
+    const V density = hn::Mul(exp_vector(d, exponent), hn::Set(d, T(kInverseSquareRootOf2Pi)));
     return hn::Mul(grad, hn::MulAdd(x, density, normal_cumulative(d, x)));
   }
 };
@@ -89,20 +89,11 @@ void GeluBackwardImpl(TensorIterator& iter, bool tanh_approximation) {
   });
 }
 
-// 1 / (1 + exp(-x)), from exp(-|x|), which cannot overflow.
-template <typename D, typename V>
-HWY_INLINE HWY_ATTR V sigmoid_vector(D d, V x) {
-  const V one = hn::Set(d, hn::TFromD<D>(1));
-  const V small = hn::Exp(d, hn::Neg(hn::Abs(x)));
-  const V numerator = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one);
-  return hn::IfThenElse(hn::Eq(x, x), hn::Div(numerator, hn::Add(one, small)), x);
-}
-
 // tanh(log(1 + e^x)) = n / (n + 2) with n = e^x * (e^x + 2); from 20 on it is 1.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V tanh_of_softplus(D d, V x) {
   using T = hn::TFromD<D>;
-  const V power = hn::Exp(d, hn::Min(x, hn::Set(d, T(20))));
+  const V power = exp_vector(d, hn::Min(x, hn::Set(d, T(20))));
   const V two = hn::Set(d, T(2));
   const V n = hn::Mul(power, hn::Add(power, two));
   return hn::IfThenElse(hn::Eq(x, x), hn::Div(n, hn::Add(n, two)), x);
@@ -111,7 +102,7 @@ HWY_INLINE HWY_ATTR V tanh_of_softplus(D d, V x) {
 struct Silu {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return hn::Mul(x, sigmoid_vector(d, x));
+    return sigmoid_times(d, x, x);
   }
 };
 struct SiluBackward {
@@ -141,14 +132,14 @@ struct MishBackward {
 struct LogSigmoid {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    const V small = hn::Exp(d, hn::Neg(hn::Abs(x)));
-    return hn::IfThenElse(hn::Eq(x, x), hn::Sub(hn::Min(x, hn::Zero(d)), hn::Log1p(d, small)), x);
+    const V small = exp_vector(d, hn::Neg(hn::Abs(x)));
+    return hn::Sub(hn::Min(x, hn::Zero(d)), log1p_of_fraction(d, small));
   }
 };
 struct LogSigmoidBackward {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
-    return hn::Mul(grad, sigmoid_vector(d, hn::Neg(x)));
+    return sigmoid_times(d, hn::Neg(x), grad);
   }
 };
 struct Softplus {
@@ -160,10 +151,9 @@ struct Softplus {
     const V scale = hn::Set(d, static_cast<T>(beta));
     const V scaled = hn::Mul(x, scale);
     // log(1 + exp(s)) = max(s, 0) + log(1 + exp(-|s|))
-    const V log = hn::Log1p(d, hn::Exp(d, hn::Neg(hn::Abs(scaled))));
+    const V log = log1p_of_fraction(d, exp_vector(d, hn::Neg(hn::Abs(scaled))));
     const V smooth = hn::Div(hn::Add(hn::Max(scaled, hn::Zero(d)), log), scale);
-    const V result = hn::IfThenElse(hn::Gt(scaled, hn::Set(d, static_cast<T>(threshold))), x, smooth);
-    return hn::IfThenElse(hn::Eq(x, x), result, x);
+    return hn::IfThenElse(hn::Gt(scaled, hn::Set(d, static_cast<T>(threshold))), x, smooth);
   }
 };
 struct SoftplusBackward {
@@ -174,7 +164,7 @@ struct SoftplusBackward {
     using T = hn::TFromD<D>;
     const V scaled = hn::Mul(x, hn::Set(d, static_cast<T>(beta)));
     const auto above = hn::Gt(scaled, hn::Set(d, static_cast<T>(threshold)));
-    return hn::IfThenElse(above, grad, hn::Mul(grad, sigmoid_vector(d, scaled)));
+    return hn::IfThenElse(above, grad, sigmoid_times(d, scaled, grad));
   }
 };
 // scale * x above 0, scale * alpha * (exp(input_scale * x) - 1) below.
@@ -185,10 +175,11 @@ struct Elu {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     using T = hn::TFromD<D>;
-    const V below = hn::Expm1(d, hn::Mul(hn::Min(x, hn::Zero(d)), hn::Set(d, static_cast<T>(input_scale))));
-    const V smooth = hn::Mul(below, hn::Set(d, static_cast<T>(alpha * scale)));
-    const V result = hn::IfThenElse(hn::Le(x, hn::Zero(d)), smooth, hn::Mul(x, hn::Set(d, static_cast<T>(scale))));
-    return hn::IfThenElse(hn::Eq(x, x), result, x);
+    const V straight = hn::Mul(x, hn::Set(d, static_cast<T>(scale)));
+    const auto bent = hn::Le(x, hn::Zero(d));
+    if (hn::AllFalse(d, bent)) return straight;
+    const V below = expm1_vector(d, hn::Mul(hn::Min(x, hn::Zero(d)), hn::Set(d, static_cast<T>(input_scale))));
+    return hn::IfThenElse(bent, hn::Mul(below, hn::Set(d, static_cast<T>(alpha * scale))), straight);
   }
 };
 struct EluBackward {
@@ -198,7 +189,7 @@ struct EluBackward {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
     using T = hn::TFromD<D>;
-    const V power = hn::Exp(d, hn::Mul(hn::Min(x, hn::Zero(d)), hn::Set(d, static_cast<T>(input_scale))));
+    const V power = exp_vector(d, hn::Mul(hn::Min(x, hn::Zero(d)), hn::Set(d, static_cast<T>(input_scale))));
     const V slope = hn::Mul(power, hn::Set(d, static_cast<T>(alpha * scale * input_scale)));
     return hn::Mul(grad, hn::IfThenElse(hn::Le(x, hn::Zero(d)), slope, hn::Set(d, static_cast<T>(scale))));
   }

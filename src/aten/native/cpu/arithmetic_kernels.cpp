@@ -84,22 +84,42 @@ struct DivideTruncating {
 template <typename T>
 struct DivideFlooring {
   TORCH_SIMD T operator()(T a, T b) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      // As Python's float_floor_div: the quotient from the remainder, exact for large operands too.
-      if (HWY_UNLIKELY(b == 0)) return a / b;
-      const T remainder = std::fmod(a, b);
-      T quotient = (a - remainder) / b;
-      if (remainder != 0 && (b < 0) != (remainder < 0)) quotient -= T(1);
-      if (quotient == 0) return std::copysign(T(0), a / b);
-      const T floor = std::floor(quotient);
-      return quotient - floor > T(0.5) ? floor + T(1) : floor;
-    } else {
-      const T quotient = DivideTruncating<T>()(a, b);
-      if constexpr (std::is_signed_v<T>) {
-        if (b != -1 && (a < 0) != (b < 0) && a % b != 0) return quotient - 1;
-      }
-      return quotient;
+    const T quotient = DivideTruncating<T>()(a, b);
+    if constexpr (std::is_signed_v<T>) {
+      if (b != -1 && (a < 0) != (b < 0) && a % b != 0) return quotient - 1;
     }
+    return quotient;
+  }
+};
+
+// As Python's float_floor_div: the quotient from the remainder, exact for large operands too.
+struct DivideFlooringFunction {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
+    using T = hn::TFromD<D>;
+    const V zero = hn::Zero(d);
+    const V one = hn::Set(d, T(1));
+    const V plain = hn::Div(a, b);
+    const V rest = fmod_vector(d, a, b);
+    V quotient = hn::Div(hn::Sub(a, rest), b);
+    quotient = hn::IfThenElse(other_side(d, rest, b), hn::Sub(quotient, one), quotient);
+    V floor = hn::Floor(quotient);
+    floor = hn::IfThenElse(hn::Gt(hn::Sub(quotient, floor), hn::Set(d, T(0.5))), hn::Add(floor, one), floor);
+    floor = hn::IfThenElse(hn::Eq(quotient, zero), hn::CopySign(zero, plain), floor);
+    return hn::IfThenElse(hn::Eq(b, zero), plain, floor);
+  }
+  // Where a remainder is not 0 and has another sign than the divisor.
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static auto other_side(D d, V rest, V divisor) {
+    const V zero = hn::Zero(d);
+    return hn::And(hn::Ne(rest, zero), hn::Xor(hn::Lt(divisor, zero), hn::Lt(rest, zero)));
+  }
+};
+struct RemainderFunction {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
+    const V rest = fmod_vector(d, a, b);
+    return hn::IfThenElse(DivideFlooringFunction::other_side(d, rest, b), hn::Add(rest, b), rest);
   }
 };
 
@@ -107,18 +127,13 @@ struct DivideFlooring {
 template <typename T>
 struct Remainder {
   TORCH_SIMD T operator()(T a, T b) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      const T remainder = std::fmod(a, b);
+    if (HWY_UNLIKELY(b == 0)) throw_zero_division();
+    if constexpr (std::is_signed_v<T>) {
+      if (b == -1) return 0;
+      const T remainder = a % b;
       return remainder != 0 && (b < 0) != (remainder < 0) ? remainder + b : remainder;
     } else {
-      if (HWY_UNLIKELY(b == 0)) throw_zero_division();
-      if constexpr (std::is_signed_v<T>) {
-        if (b == -1) return 0;
-        const T remainder = a % b;
-        return remainder != 0 && (b < 0) != (remainder < 0) ? remainder + b : remainder;
-      } else {
-        return static_cast<T>(a % b);
-      }
+      return static_cast<T>(a % b);
     }
   }
 };
@@ -251,6 +266,17 @@ void DivImpl(TensorIterator& iter) {
       run_binary<T, T>(iter, Op<T>());                   \
     });                                                  \
   }
+#define TORCH_INTEGERS_AND_VECTORS(Name, name, Op)                                \
+  void Name##Impl(TensorIterator& iter) {                                         \
+    dispatch_numeric_types(iter.common_dtype(), name, [&](auto type) {            \
+      using T = typename decltype(type)::type;                                    \
+      if constexpr (std::is_floating_point_v<T>) {                                \
+        iter.for_each(BinaryVectorLoop<T, Op##Function>{{}}, kMathGrain);         \
+      } else {                                                                    \
+        run_binary<T, T>(iter, Op<T>());                                          \
+      }                                                                           \
+    });                                                                           \
+  }
 #define TORCH_BITWISE_KERNEL(Name, name, Op)                                                             \
   void Name##Impl(TensorIterator& iter) {                                                                \
     dispatch_integral_types_and_bool(c10::same_bits_type(iter.common_dtype()), name, [&](auto type) {    \
@@ -259,14 +285,15 @@ void DivImpl(TensorIterator& iter) {
     });                                                                                                  \
   }
 TORCH_BINARY_KERNEL(DivTrunc, "div_trunc", dispatch_numeric_types, DivideTruncating)
-TORCH_BINARY_KERNEL(DivFloor, "div_floor", dispatch_numeric_types, DivideFlooring)
-TORCH_BINARY_KERNEL(Remainder, "remainder", dispatch_numeric_types, Remainder)
+TORCH_INTEGERS_AND_VECTORS(DivFloor, "div_floor", DivideFlooring)
+TORCH_INTEGERS_AND_VECTORS(Remainder, "remainder", Remainder)
 TORCH_BINARY_KERNEL(Maximum, "maximum", dispatch_all_types, Maximum)
 TORCH_BINARY_KERNEL(Minimum, "minimum", dispatch_all_types, Minimum)
 TORCH_BITWISE_KERNEL(BitwiseAnd, "bitwise_and", BitAnd)
 TORCH_BITWISE_KERNEL(BitwiseOr, "bitwise_or", BitOr)
 TORCH_BITWISE_KERNEL(BitwiseXor, "bitwise_xor", BitXor)
 #undef TORCH_BITWISE_KERNEL
+#undef TORCH_INTEGERS_AND_VECTORS
 #undef TORCH_BINARY_KERNEL
 
 // float32 in vectors; float64 by the C library, whose last digits a vector of float64 cannot give.

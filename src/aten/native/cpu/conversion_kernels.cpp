@@ -51,6 +51,41 @@ TORCH_SIMD void convert_elements(char* to, int64_t to_step, const char* from, in
   }
 }
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+// float16 by the processor's own instructions, where every processor of the instruction set has them.
+HWY_ATTR void widen_halves(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> half;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  if (to_step == sizeof(float) && from_step == sizeof(c10::Half)) {
+    for (; i + lanes <= count; i += lanes) {
+      const auto* source = reinterpret_cast<const hwy::float16_t*>(from) + i;
+      hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, source)), d, reinterpret_cast<float*>(to) + i);
+    }
+  }
+  convert_elements<float, c10::Half>(to + i * to_step, to_step, from + i * from_step, from_step, count - i);
+}
+HWY_ATTR void round_to_halves(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> half;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  if (to_step == sizeof(c10::Half) && from_step == sizeof(float)) {
+    for (; i + lanes <= count; i += lanes) {
+      const auto* source = reinterpret_cast<const float*>(from) + i;
+      hn::StoreU(hn::DemoteTo(half, hn::LoadU(d, source)), half, reinterpret_cast<hwy::float16_t*>(to) + i);
+    }
+  }
+  convert_elements<c10::Half, float>(to + i * to_step, to_step, from + i * from_step, from_step, count - i);
+}
+#else
+constexpr ConversionStep widen_halves = &convert_elements<float, c10::Half>;
+constexpr ConversionStep round_to_halves = &convert_elements<c10::Half, float>;
+#endif
+
 // What most conversions are between.
 #define TORCH_FREQUENT_TYPES(row) \
   row(float, Float) row(double, Double) row(int64_t, Long) row(int, Int) row(uint8_t, Byte) row(bool, Bool)
@@ -76,14 +111,14 @@ ConversionStep FindStep(c10::ScalarType to, c10::ScalarType from) {
     TORCH_FREQUENT_TYPES(TORCH_STEP)
 #undef TORCH_STEP
     case c10::ScalarType::Half:
-      if (from == kFloat) return &convert_elements<c10::Half, float>;
+      if (from == kFloat) return round_to_halves;
       break;
     case c10::ScalarType::BFloat16:
       if (from == kFloat) return &convert_elements<c10::BFloat16, float>;
       break;
     default: break;
   }
-  if (to == kFloat && from == c10::ScalarType::Half) return &convert_elements<float, c10::Half>;
+  if (to == kFloat && from == c10::ScalarType::Half) return widen_halves;
   if (to == kFloat && from == c10::ScalarType::BFloat16) return &convert_elements<float, c10::BFloat16>;
   return nullptr;
 }

@@ -21,6 +21,16 @@ template <typename T>
 struct Move {
   TORCH_SIMD T operator()(T value) const { return value; }
 };
+template <typename T>
+struct MoveLoop {
+  TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
+    if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {
+      std::memcpy(data[0], data[1], static_cast<size_t>(count) * sizeof(T));
+    } else {
+      UnaryLoop<T, T, Move<T>>{{}}(data, strides, count);
+    }
+  }
+};
 
 constexpr int64_t kBlock = 32;  // rows and columns of a transposed block: it fits in the first cache
 
@@ -71,7 +81,7 @@ void copy_bits(TensorIterator& iter) {
     }
     return;
   }
-  run_unary<T, T>(iter, Move<T>());
+  iter.for_each(MoveLoop<T>());
 }
 
 void CopyImpl(TensorIterator& iter) {

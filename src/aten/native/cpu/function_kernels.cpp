@@ -1,9 +1,10 @@
-// The functions of aten/native/ScalarFunctions.h: plain loops around one call, compiled once.
+// The functions of aten/native/ScalarFunctions.h: plain loops around one call, compiled once, but for those in vectors.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/cpu/Loops-inl.h>
 #include <aten/native/ScalarFormulas.h>
+#include <aten/native/cpu/VectorFunctions.h>
 
 #include <cmath>
 #include <complex>
@@ -46,6 +47,7 @@ void run_each(TensorIterator& iter, T (*function)(T, T)) {
   case UnaryFunction::name: detail::throw_dtype_not_implemented(#name, iter.common_dtype());
 
 void unary_function_kernel(TensorIterator& iter, UnaryFunction function) {
+  if (run_in_vectors(iter, function)) return;
   if (!c10::is_complex_type(iter.common_dtype())) {
     return dispatch_floating_types(iter.common_dtype(), "unary_function", [&](auto type) {
       using T = typename decltype(type)::type;
@@ -66,6 +68,7 @@ void unary_function_kernel(TensorIterator& iter, UnaryFunction function) {
   case BinaryFunction::name: return run_each<T>(iter, &name##_of<T>);
 
 void binary_function_kernel(TensorIterator& iter, BinaryFunction function) {
+  if (run_in_vectors(iter, function)) return;
   switch (function) {
 #define TORCH_GROUP(name) case BinaryFunction::name:
     AT_FORALL_FLOATING_PAIR_FUNCTIONS(TORCH_GROUP)

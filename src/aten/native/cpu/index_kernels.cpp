@@ -115,7 +115,23 @@ template <typename Word>
 void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from_strides, bool from_indexed) {
   const int64_t step_from = from_strides[0];
   const int64_t step_to = from_strides[1];
-  parallel_for(0, static_cast<int64_t>(rows.indexed.size()), grain_of(rows),
+  const auto positions = static_cast<int64_t>(rows.indexed.size());
+  if (rows.length > 1 && (step_from != 1 || step_to != 1) && positions > 4) {
+    // The elements of a position lie apart: position after position within each of them, which lie closer.
+    const int64_t* source = (from_indexed ? rows.indexed : rows.dense).data();
+    const int64_t* target = (from_indexed ? rows.dense : rows.indexed).data();
+    parallel_for(0, rows.length, std::max<int64_t>(1, kGrainSize / positions), [&](int64_t first, int64_t last) {
+      for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
+        const Word* base = from + (from_indexed ? rows.indexed_outer : rows.dense_outer)[outer];
+        Word* out = to + (from_indexed ? rows.dense_outer : rows.indexed_outer)[outer];
+        for (int64_t i = first; i < last; ++i) {
+          for (int64_t j = 0; j < positions; ++j) out[target[j] + i * step_to] = base[source[j] + i * step_from];
+        }
+      }
+    });
+    return;
+  }
+  parallel_for(0, positions, grain_of(rows),
                [&](int64_t first, int64_t last) {
                  if (rows.length == 1) {
                    const int64_t* source = (from_indexed ? rows.indexed : rows.dense).data();
@@ -171,6 +187,12 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
     parallel_for(0, rows.length, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, positions)),
                  [&](int64_t first, int64_t last) {
                    for_each_row(rows, 0, positions, [&](int64_t indexed, int64_t dense) {
+                     if (rows.indexed_stride == 1 && rows.dense_stride == 1) {
+                       scalar_t* to = target + indexed;
+                       const scalar_t* from = source + dense;
+                       for (int64_t i = first; i < last; ++i) to[i] = static_cast<scalar_t>(to[i] + from[i]);
+                       return;
+                     }
                      for (int64_t i = first; i < last; ++i) {
                        scalar_t& element = target[indexed + i * rows.indexed_stride];
                        element = static_cast<scalar_t>(element + source[dense + i * rows.dense_stride]);

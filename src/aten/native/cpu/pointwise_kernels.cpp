@@ -109,6 +109,16 @@ template <typename T>
 struct MaskedFillLoop {
   T value;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
+    if constexpr (!std::is_same_v<T, WideWord>) {
+      if (strides[0] == sizeof(T) && strides[1] == 1) {
+        auto* out = reinterpret_cast<T*>(data[0]);
+        const auto* mask = reinterpret_cast<const uint8_t*>(data[1]);
+        const T own = value;
+        TORCH_INDEPENDENT
+        for (int64_t i = 0; i < count; ++i) out[i] = Select<T>::select(mask[i], own, out[i]);
+        return;
+      }
+    }
     for (int64_t i = 0; i < count; ++i) {
       if (*reinterpret_cast<const bool*>(data[1] + i * strides[1]))
         *reinterpret_cast<T*>(data[0] + i * strides[0]) = value;

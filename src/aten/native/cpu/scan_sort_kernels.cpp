@@ -102,6 +102,40 @@ struct SortBuffers {
     items.resize(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) items[i] = Item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
   }
+  // The first `count` in order, as std::partial_sort leaves them: a heap of them stands, and what is before its last one takes
+  // that one's place. Most elements are not, which a block of neighbours shows at once.
+  template <typename Compare>
+  void select_few(const T* row, int64_t size, int64_t stride, bool descending, int64_t count, const Compare& is_before) {
+    constexpr int64_t kBlock = 32;
+    const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
+    load(row, count, stride, descending);
+    items.resize(static_cast<size_t>(count + 1));
+    const auto begin = items.begin();
+    std::make_heap(begin, begin + count, is_before);
+    for (int64_t start = count; start < size; start += kBlock) {
+      const int64_t end = std::min(size, start + kBlock);
+      const T last = row[begin->index() * stride];
+      if (stride == 1 && end - start == kBlock && !(descending ? any_above(row + start, last) : any_below(row + start, last))) continue;
+      for (int64_t i = start; i < end; ++i) {
+        const Item item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
+        if (!is_before(item, *begin)) continue;
+        items[static_cast<size_t>(count)] = item;
+        std::pop_heap(begin, begin + count + 1, is_before);
+      }
+    }
+    std::sort_heap(begin, begin + count, is_before);
+  }
+  // Whether one of 32 elements may come after `last`; a NaN does.
+  static bool any_above(const T* block, T last) {
+    int found = 0;
+    for (int i = 0; i < 32; ++i) found |= !(block[i] <= last);
+    return found != 0;
+  }
+  static bool any_below(const T* block, T last) {
+    int found = 0;
+    for (int i = 0; i < 32; ++i) found |= !(block[i] >= last);
+    return found != 0;
+  }
   void store(T* values, int64_t* indices, const T* row, int64_t count, int64_t stride_in,
              int64_t stride_out) const {
     for (int64_t i = 0; i < count; ++i) {
@@ -153,10 +187,9 @@ void cumsum_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
 
 namespace {
 
-// order(buffers, size) puts the first elements of each row's items in place.
+// order(buffers, row, size, stride) puts the first elements of each row's items in place.
 template <typename Order>
-void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
-                         bool descending, Order&& order) {
+void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, Order&& order) {
   const Tensor dense = at::detail::to_contiguous(self);
   const Extents extents(dense, dim);
   const int64_t count = values.sizes()[dim];
@@ -175,8 +208,7 @@ void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tens
         const int64_t inner = row % extents.inner;
         const scalar_t* data = from + outer * extents.size * extents.inner + inner;
         const int64_t target = outer * count * extents.inner + inner;
-        buffers.load(data, extents.size, extents.inner, descending);
-        order(buffers, extents.size);
+        order(buffers, data, extents.size, extents.inner);
         buffers.store(sorted + target, places + target, data, count, extents.inner, extents.inner);
       }
     });
@@ -187,7 +219,8 @@ void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tens
 
 void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
                  bool descending) {
-  for_each_sorted_row(values, indices, self, dim, descending, [](auto& buffers, int64_t size) {
+  for_each_sorted_row(values, indices, self, dim, [&](auto& buffers, const auto* row, int64_t size, int64_t stride) {
+    buffers.load(row, size, stride, descending);
     if (size < kRadixSize) {
       std::sort(buffers.items.begin(), buffers.items.end());
     } else {
@@ -198,7 +231,8 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
 
 // The lower one of the two in the middle; the first NaN of a row that has one.
 void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
-  for_each_sorted_row(values, indices, self, dim, /*descending=*/false, [](auto& buffers, int64_t size) {
+  for_each_sorted_row(values, indices, self, dim, [](auto& buffers, const auto* row, int64_t size, int64_t stride) {
+    buffers.load(row, size, stride, /*descending=*/false);
     using Key = typename std::remove_reference_t<decltype(buffers)>::Key;
     auto& items = buffers.items;
     const auto not_a_number = std::find_if(items.begin(), items.end(), [](const auto& item) {
@@ -213,14 +247,15 @@ void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& se
 void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool largest,
                  bool sorted) {
   const int64_t count = values.sizes()[dim];
-  for_each_sorted_row(values, indices, self, dim, largest, [&](auto& buffers, int64_t size) {
+  for_each_sorted_row(values, indices, self, dim, [&](auto& buffers, const auto* row, int64_t size, int64_t stride) {
     // Of equal elements those are found that PyTorch finds, by the same steps: the numbers alone are compared.
     const auto is_before = [](const auto& a, const auto& b) { return a.key() < b.key(); };
     auto& items = buffers.items;
     if (count == 0) return;
     if (count * 64 <= size) {
-      std::partial_sort(items.begin(), items.begin() + count, items.end(), is_before);
+      buffers.select_few(row, size, stride, largest, count, is_before);
     } else {
+      buffers.load(row, size, stride, largest);
       std::nth_element(items.begin(), items.begin() + count - 1, items.end(), is_before);
       if (sorted) std::sort(items.begin(), items.begin() + count - 1, is_before);
     }

@@ -29,6 +29,9 @@ struct Plan {
     }
     // Rows never meet in `indexed` when the indices move along them.
     rows_are_independent = dim == last;
+    const bool is_dense = dense_column == 1 && index_column == 1;
+    is_plain = is_dense && indexed_column == 0 && step == 1;
+    columns_move_together = is_dense && indexed_column == 1;
   }
 
   int64_t dim;
@@ -44,7 +47,16 @@ struct Plan {
   DimVector dense_outer;
   DimVector index_outer;
   bool rows_are_independent = false;
+  bool is_plain = false;               // indices along rows of neighbours
+  bool columns_move_together = false;  // indices from row to row of neighbours
 };
+
+[[noreturn]] void throw_outside(const Plan& plan, const int64_t* index_row) {
+  int64_t column = 0;
+  while (static_cast<uint64_t>(index_row[column * plan.index_column]) < static_cast<uint64_t>(plan.size)) ++column;
+  TORCH_CHECK(false, "index ", index_row[column * plan.index_column], " is out of bounds for dimension ", plan.dim,
+              " with size ", plan.size);
+}
 
 // body(indexed element, dense element) for every index.
 template <typename T, typename Body>
@@ -65,12 +77,24 @@ void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index
         dense_row += position * plan.dense_outer[i];
         index_row += position * plan.index_outer[i];
       }
+      // All indices of a row are checked before any is used: both loops are short then.
+      const auto size = static_cast<uint64_t>(plan.size);
+      bool inside = true;
       for (int64_t column = 0; column < plan.columns; ++column) {
-        const int64_t place = index_row[column * plan.index_column];
-        TORCH_CHECK(place >= 0 && place < plan.size, "index ", place, " is out of bounds for dimension ",
-                    plan.dim, " with size ", plan.size);
-        body(indexed_row[column * plan.indexed_column + place * plan.step],
-             dense_row[column * plan.dense_column]);
+        inside &= static_cast<uint64_t>(index_row[column * plan.index_column]) < size;
+      }
+      if (!inside) throw_outside(plan, index_row);
+      if (plan.is_plain) {
+        for (int64_t column = 0; column < plan.columns; ++column) body(indexed_row[index_row[column]], dense_row[column]);
+      } else if (plan.columns_move_together) {
+        for (int64_t column = 0; column < plan.columns; ++column) {
+          body(indexed_row[column + index_row[column] * plan.step], dense_row[column]);
+        }
+      } else {
+        for (int64_t column = 0; column < plan.columns; ++column) {
+          body(indexed_row[column * plan.indexed_column + index_row[column * plan.index_column] * plan.step],
+               dense_row[column * plan.dense_column]);
+        }
       }
     }
   });

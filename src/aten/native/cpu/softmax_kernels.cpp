@@ -11,8 +11,7 @@
 #include <aten/Parallel.h>
 #include <aten/native/cpu/Reduce-inl.h>
 #include <aten/native/cpu/ReduceOps-inl.h>
-
-#include <hwy/contrib/math/math-inl.h>
+#include <aten/native/cpu/VectorMath-inl.h>
 
 #include <cmath>
 #include <vector>
@@ -24,12 +23,6 @@ namespace HWY_NAMESPACE {
 // Elements that are treated together; as many as keep three rows of them in the nearest cache.
 constexpr int64_t kBlock = 1024;
 
-// Highway's exp makes 0 of NaN.
-template <typename D, typename V>
-HWY_ATTR V exp_or_nan(D d, V x) {
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
-}
-
 // to[i] = exp(from[i] - shift[i * shift_step]) where shift_step is 0 or 1. `to` may be `from`.
 template <typename T, int kShiftStep>
 HWY_ATTR void exp_shifted(T* to, const T* from, const T* shift, int64_t count) {
@@ -38,12 +31,12 @@ HWY_ATTR void exp_shifted(T* to, const T* from, const T* shift, int64_t count) {
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
     const auto offset = kShiftStep ? hn::LoadU(d, shift + i) : hn::Set(d, *shift);
-    hn::StoreU(exp_or_nan(d, hn::Sub(hn::LoadU(d, from + i), offset)), d, to + i);
+    hn::StoreU(exp_vector(d, hn::Sub(hn::LoadU(d, from + i), offset)), d, to + i);
   }
   if (i < count) {
     HWY_ALIGN T rest[HWY_MAX_BYTES / sizeof(T)] = {};
     for (int64_t j = i; j < count; ++j) rest[j - i] = from[j] - shift[j * kShiftStep];
-    hn::Store(exp_or_nan(d, hn::Load(d, rest)), d, rest);
+    hn::Store(exp_vector(d, hn::Load(d, rest)), d, rest);
     for (int64_t j = i; j < count; ++j) to[j] = rest[j - i];
   }
 }

@@ -195,6 +195,23 @@ void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tens
   });
 }
 
+namespace {
+
+// The bin of a value that is inside: that whose lower edge is the last one not above it; the last has its upper edge, too.
+// Edges are mostly even, so that a guess is right or next to it, and a search is rare.
+template <typename T>
+int64_t find_bin(const T* edge, int64_t bins, T value) {
+  const double share = (static_cast<double>(value) - static_cast<double>(edge[0])) /
+                       (static_cast<double>(edge[bins]) - static_cast<double>(edge[0]));
+  int64_t bin = std::isfinite(share) ? std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(bins)), 0, bins - 1) : 0;
+  if (value < edge[bin]) bin = std::max<int64_t>(0, bin - 1);
+  else if (bin + 1 < bins && value >= edge[bin + 1]) ++bin;
+  if (value >= edge[bin] && (bin + 1 == bins || value < edge[bin + 1])) return bin;
+  return std::min<int64_t>(std::upper_bound(edge, edge + bins + 1, value) - edge - 1, bins - 1);
+}
+
+}  // namespace
+
 void histogram_kernel(const Tensor& hist, const Tensor& points, TensorList edges, const Tensor& weight) {
   const int64_t dims = points.sizes()[1];
   dispatch_floating_types(points.dtype(), "histogram", [&](auto type) {
@@ -211,9 +228,7 @@ void histogram_kernel(const Tensor& hist, const Tensor& points, TensorList edges
         const scalar_t value = values[point * dims + dim];
         inside = bins > 0 && value >= edge[0] && value <= edge[bins];
         if (!inside) break;
-        // The last bin has its upper edge, too.
-        const int64_t bin = std::upper_bound(edge, edge + bins + 1, value) - edge - 1;
-        place = place * bins + std::min(bin, bins - 1);
+        place = place * bins + find_bin(edge, bins, value);
       }
       if (inside) totals[place] += weights ? weights[point] : 1;
     }

@@ -1,5 +1,5 @@
-// Transcendental functions: Highway's vector versions inside the range that they are made for, the C library's outside
-// (infinities, NaN, huge arguments of sin), so that the edges are exact.
+// Transcendental functions in vectors: those of VectorMath-inl.h for every argument; others inside the range that they are
+// made for, and the C library's outside (infinities, NaN, huge arguments of sin), so that the edges are exact.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -19,66 +19,53 @@ namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
 template <typename T>
-constexpr T kInfinity = std::numeric_limits<T>::infinity();
-template <typename T>
 constexpr T kLargest = std::numeric_limits<T>::max();
 
-// Highway's `Name` in [low, high], the C library's `name` elsewhere.
-#define TORCH_MATH_FUNCTION(Name, name, low, high)                         \
+// `value` in [low, high], the C library's `name` elsewhere: float32 by way of float64, float64 by Highway.
+#if HWY_TARGET == HWY_SCALAR
+#define TORCH_IN_DOUBLE(Function, otherwise) (otherwise)
+#else
+#define TORCH_IN_DOUBLE(Function, otherwise) in_float_or_double<Function>(d, x, [&]() HWY_ATTR { return otherwise; })
+using Log1pInDouble = LogInDouble<UnitE, true>;
+using Log2InDouble = LogInDouble<Unit2>;
+using Log10InDouble = LogInDouble<Unit10>;
+template <typename Function, typename D, typename V, typename Otherwise>
+HWY_INLINE HWY_ATTR V in_float_or_double(D d, V x, const Otherwise& otherwise) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return in_double(d, Function(), x);
+  else return otherwise();
+}
+#endif
+#define TORCH_MATH_FUNCTION(Name, name, low, high, value)                  \
   struct Name##Function {                                                  \
     template <typename D, typename V>                                      \
     HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                     \
       using T = hn::TFromD<D>;                                             \
-      T (*scalar)(T) = [](T value) -> T { return std::name(value); };      \
-      return patch_outside(d, x, hn::Name(d, x), T(low), T(high), scalar); \
+      T (*scalar)(T) = [](T argument) -> T { return std::name(argument); }; \
+      return patch_outside(d, x, value, T(low), T(high), scalar);          \
     }                                                                      \
   };
-TORCH_MATH_FUNCTION(Exp, exp, -kInfinity<T>, sizeof(T) == 4 ? 88 : 706)
-TORCH_MATH_FUNCTION(Expm1, expm1, -kInfinity<T>, sizeof(T) == 4 ? 88 : 706)
-TORCH_MATH_FUNCTION(Log, log, std::numeric_limits<T>::min(), kLargest<T>)
-TORCH_MATH_FUNCTION(Log1p, log1p, 0, kLargest<T>)
-TORCH_MATH_FUNCTION(Sin, sin, -39000, 39000)
-TORCH_MATH_FUNCTION(Cos, cos, -39000, 39000)
+TORCH_MATH_FUNCTION(Sin, sin, -39000, 39000, TORCH_IN_DOUBLE(SineInDouble<0>, hn::Sin(d, x)))
+TORCH_MATH_FUNCTION(Cos, cos, -39000, 39000, TORCH_IN_DOUBLE(SineInDouble<1>, hn::Cos(d, x)))
+TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.5 : 0, kLargest<T>, TORCH_IN_DOUBLE(Log1pInDouble, hn::Log1p(d, x)))
+TORCH_MATH_FUNCTION(Log, log, std::numeric_limits<T>::min(), kLargest<T>, log_vector(d, x))
+TORCH_MATH_FUNCTION(Log2, log2, std::numeric_limits<T>::min(), kLargest<T>, TORCH_IN_DOUBLE(Log2InDouble, log2_vector(d, x)))
+TORCH_MATH_FUNCTION(Log10, log10, std::numeric_limits<T>::min(), kLargest<T>, TORCH_IN_DOUBLE(Log10InDouble, log10_vector(d, x)))
 #undef TORCH_MATH_FUNCTION
+#undef TORCH_IN_DOUBLE
 
-#define TORCH_LOGARITHM(Name, name)                                                                   \
-  struct Name##Function {                                                                             \
-    template <typename D, typename V>                                                                 \
-    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                                                \
-      using T = hn::TFromD<D>;                                                                        \
-      T (*scalar)(T) = [](T value) -> T { return std::name(value); };                                 \
-      return patch_outside(d, x, name##_vector(d, x), std::numeric_limits<T>::min(), kLargest<T>, scalar); \
-    }                                                                                                 \
+#define TORCH_VECTOR_FUNCTION(Name, name)                          \
+  struct Name##Function {                                          \
+    template <typename D, typename V>                              \
+    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {             \
+      return name##_vector(d, x);                                  \
+    }                                                              \
   };
-TORCH_LOGARITHM(Log2, log2)
-TORCH_LOGARITHM(Log10, log10)
-#undef TORCH_LOGARITHM
-
-struct TanhFunction {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return hn::Tanh(d, x);
-  }
-};
-
-struct ErfFunction {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return erf_vector(d, x);
-  }
-};
-
-struct SigmoidFunction {
-  // From exp(-|x|), which cannot overflow.
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    const V one = hn::Set(d, hn::TFromD<D>(1));
-    const V small = hn::Exp(d, hn::Neg(hn::Abs(x)));
-    const V numerator = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one);
-    const V result = hn::Div(numerator, hn::Add(one, small));
-    return hn::IfThenElse(hn::Eq(x, x), result, x);
-  }
-};
+TORCH_VECTOR_FUNCTION(Exp, exp)
+TORCH_VECTOR_FUNCTION(Expm1, expm1)
+TORCH_VECTOR_FUNCTION(Tanh, tanh)
+TORCH_VECTOR_FUNCTION(Erf, erf)
+TORCH_VECTOR_FUNCTION(Sigmoid, sigmoid)
+#undef TORCH_VECTOR_FUNCTION
 
 #define TORCH_MATH_KERNEL(Name, name)                                    \
   void Name##Impl(TensorIterator& iter) {                                \

@@ -589,6 +589,10 @@ TEST(normalisation_of_channels) {
   run({
       ROW("native_batch_norm", INPUTS(batch, weight, bias),
           std::get<0>(at::native_batch_norm(x[0], x[1], x[2], {}, {}, true, 0.1, 1e-3))),
+      ROW("_normalize_rows", INPUTS(values({4, 3}), values({3}), values({3})),
+          std::get<0>(at::_normalize_rows(x[0], {3}, x[1], x[2], 1e-3, true))),
+      {"_normalize_rows, root mean squares", {values({4, 3}), values({3})},
+       [=](const Tensors& x) { return at::rms_norm(x[0], {3}, x[1], 1e-3); }},
       {"native_batch_norm, running moments", {batch, weight, bias},
        [=](const Tensors& x) { return at::batch_norm(x[0], x[1], x[2], mean, variance, false, 0.1, 1e-3, false); }},
       ROW("native_batch_norm without weight", INPUTS(values({4, 3})),

@@ -149,6 +149,11 @@ Tensor batch_norm_input_backward(const Tensor& grad, const Tensor& input, const 
 Tensor batch_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
                                   bool training, double eps);
 Tensor batch_norm_bias_backward(const Tensor& grad);
+Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape, const Tensor& weight,
+                                     const Tensor& mean, const Tensor& scale, double eps, bool centered);
+Tensor normalize_rows_weight_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape, const Tensor& mean,
+                                      const Tensor& scale, double eps, bool centered);
+Tensor normalize_rows_bias_backward(const Tensor& grad, at::IntArrayRef normalized_shape);
 
 // Shapes and views.
 // Elements of storage from the first to the last that such a shape touches; 0 without elements.

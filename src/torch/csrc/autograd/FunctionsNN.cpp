@@ -137,4 +137,47 @@ Tensor batch_norm_weight_backward(const Tensor& grad, const Tensor& input, const
 
 Tensor batch_norm_bias_backward(const Tensor& grad) { return grad.sum(all_but_channels(grad)); }
 
+namespace {
+
+// The input's rows normalised again, as functions of it.
+Normalised normalise_rows(const Tensor& input, const std::vector<int64_t>& dims, double eps, bool centered) {
+  const Tensor wide = c10::is_reduced_floating_type(input.dtype()) ? input.to(at::kFloat) : input;
+  const Tensor deviations = centered ? wide - wide.mean(dims, true) : wide;
+  const Tensor scale = at::rsqrt((deviations * deviations).mean(dims, true) + eps);
+  return {deviations * scale, scale};
+}
+
+std::vector<int64_t> dims_between(int64_t first, int64_t last) {
+  std::vector<int64_t> dims;
+  for (int64_t dim = first; dim < last; ++dim) dims.push_back(dim);
+  return dims;
+}
+
+bool has_row_kernels(const Tensor& input) { return !c10::GradMode::is_enabled() && input.device().is_cpu(); }
+
+}  // namespace
+
+Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape, const Tensor& weight,
+                                     const Tensor& mean, const Tensor& scale, double eps, bool centered) {
+  if (has_row_kernels(input)) return at::_normalize_rows_gradient(grad, input, weight, mean, scale, centered);
+  const std::vector<int64_t> dims = dims_between(input.dim() - static_cast<int64_t>(normalized_shape.size()), input.dim());
+  const Normalised x = normalise_rows(input, dims, eps, centered);
+  const Tensor weighted = weight.defined() ? grad * weight : grad;
+  const Tensor across = weighted - x.values * (weighted * x.values).mean(dims, true);
+  return (centered ? across - weighted.mean(dims, true) : across) * x.invstd;
+}
+
+Tensor normalize_rows_weight_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape, const Tensor& mean,
+                                      const Tensor& scale, double eps, bool centered) {
+  if (has_row_kernels(input)) return at::_normalize_rows_weight_gradient(grad, input, normalized_shape, mean, scale);
+  const int64_t leading = input.dim() - static_cast<int64_t>(normalized_shape.size());
+  const Tensor product = grad * normalise_rows(input, dims_between(leading, input.dim()), eps, centered).values;
+  return leading == 0 ? product : product.sum(dims_between(0, leading));
+}
+
+Tensor normalize_rows_bias_backward(const Tensor& grad, at::IntArrayRef normalized_shape) {
+  const int64_t leading = grad.dim() - static_cast<int64_t>(normalized_shape.size());
+  return leading == 0 ? grad : grad.sum(dims_between(0, leading));
+}
+
 }  // namespace torch::autograd

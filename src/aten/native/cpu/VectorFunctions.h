@@ -1,0 +1,13 @@
+#pragma once
+// Those functions of aten/native/ScalarFunctions.h that programs call often enough to have vectors of their own.
+
+#include <aten/TensorIterator.h>
+#include <aten/native/ScalarFunctions.h>
+
+namespace at::native::cpu {
+
+// Whether there are vectors for the function and the iterator's common dtype; if so, it has been computed.
+bool run_in_vectors(TensorIterator& iter, UnaryFunction function);
+bool run_in_vectors(TensorIterator& iter, BinaryFunction function);
+
+}  // namespace at::native::cpu

@@ -1,0 +1,271 @@
+// Rows brought to mean 0 and deviation 1 (or only to a root mean square of 1), times a weight, plus a bias; and the gradients.
+// A row is read into the first cache once, in the type that is computed in, whatever type it has in memory.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+#include <aten/Parallel.h>
+#include <aten/native/cpu/Conversion.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/row_norm_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int64_t kBlock = 4096;  // elements whose sum is made in T before it goes into a double
+
+// Rows of a tensor as T: where they lie, or through a buffer if they are of another type.
+template <typename T>
+class Rows {
+ public:
+  Rows(const Tensor& tensor, int64_t width)
+      : data_(static_cast<char*>(tensor.data_ptr())), dtype_(tensor.dtype()), size_(static_cast<int64_t>(c10::element_size(dtype_))),
+        row_bytes_(width * size_), converts_(dtype_ != c10::CppTypeToScalarType<T>::value) {
+    if (converts_) buffer_.resize(static_cast<size_t>(width));
+  }
+  // `count` elements from `begin` of row `index`.
+  const T* read(int64_t index, int64_t begin, int64_t count) {
+    const char* from = data_ + index * row_bytes_ + begin * size_;
+    if (!converts_) return reinterpret_cast<const T*>(from);
+    Conversion(c10::CppTypeToScalarType<T>::value, dtype_)(reinterpret_cast<char*>(buffer_.data()), sizeof(T), from, size_, count);
+    return buffer_.data();
+  }
+  // Where to write a row; finish() brings it to its place.
+  T* start(int64_t index) { return converts_ ? buffer_.data() : reinterpret_cast<T*>(data_ + index * row_bytes_); }
+  void finish(int64_t index) {
+    if (!converts_) return;
+    Conversion(dtype_, c10::CppTypeToScalarType<T>::value)(data_ + index * row_bytes_, size_, reinterpret_cast<const char*>(buffer_.data()),
+                                                           sizeof(T), static_cast<int64_t>(buffer_.size()));
+  }
+
+ private:
+  char* data_;
+  ScalarType dtype_;
+  int64_t size_;
+  int64_t row_bytes_;
+  bool converts_;
+  std::vector<T> buffer_;
+};
+
+// The sum of term(d, i) over vectors and of term(i) over what is left of [0, count).
+template <typename T, typename Term>
+HWY_ATTR double add_up(int64_t count, const Term& term) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  double total = 0;
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const int64_t end = std::min(count, begin + kBlock);
+    auto a = hn::Zero(d);
+    auto b = a;
+    auto c = a;
+    auto e = a;
+    int64_t i = begin;
+    for (; i + 4 * lanes <= end; i += 4 * lanes) {
+      a = hn::Add(a, term(d, i));
+      b = hn::Add(b, term(d, i + lanes));
+      c = hn::Add(c, term(d, i + 2 * lanes));
+      e = hn::Add(e, term(d, i + 3 * lanes));
+    }
+    for (; i + lanes <= end; i += lanes) a = hn::Add(a, term(d, i));
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e)))));
+    for (; i < end; ++i) total += static_cast<double>(term(i));
+  }
+  return total;
+}
+
+template <typename T>
+struct Value {
+  const T* x;
+  template <typename D>
+  HWY_ATTR hn::Vec<D> operator()(D d, int64_t i) const { return hn::LoadU(d, x + i); }
+  HWY_ATTR T operator()(int64_t i) const { return x[i]; }
+};
+template <typename T>
+struct Square {
+  const T* x;
+  T mean;
+  template <typename D>
+  HWY_ATTR hn::Vec<D> operator()(D d, int64_t i) const {
+    const auto deviation = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
+    return hn::Mul(deviation, deviation);
+  }
+  HWY_ATTR T operator()(int64_t i) const { return (x[i] - mean) * (x[i] - mean); }
+};
+// gradient * weight, and that times the deviation of x.
+template <typename T, bool kDeviation>
+struct Weighted {
+  const T* gradient;
+  const T* weight;  // null: 1
+  const T* x;
+  T mean;
+  template <typename D>
+  HWY_ATTR hn::Vec<D> operator()(D d, int64_t i) const {
+    auto value = hn::LoadU(d, gradient + i);
+    if (weight) value = hn::Mul(value, hn::LoadU(d, weight + i));
+    return kDeviation ? hn::Mul(value, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean))) : value;
+  }
+  HWY_ATTR T operator()(int64_t i) const {
+    const T value = weight ? gradient[i] * weight[i] : gradient[i];
+    return kDeviation ? value * (x[i] - mean) : value;
+  }
+};
+
+template <typename T>
+TORCH_SIMD void write_row(T* out, const T* x, T mean, T scale, const T* weight, const T* bias, int64_t width) {
+  if (weight && bias) {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < width; ++i) out[i] = (x[i] - mean) * scale * weight[i] + bias[i];
+  } else if (weight) {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < width; ++i) out[i] = (x[i] - mean) * scale * weight[i];
+  } else {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < width; ++i) out[i] = (x[i] - mean) * scale + (bias ? bias[i] : T(0));
+  }
+}
+
+template <typename T>
+TORCH_SIMD void write_gradient(T* out, const T* gradient, const T* weight, const T* x, T mean, T scale, T slope, T shift, int64_t width) {
+  if (weight) {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < width; ++i) out[i] = gradient[i] * weight[i] * scale - (x[i] - mean) * slope - shift;
+  } else {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < width; ++i) out[i] = gradient[i] * scale - (x[i] - mean) * slope - shift;
+  }
+}
+
+template <typename T>
+const T* elements(const Tensor& tensor) {
+  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
+}
+
+int64_t grain(int64_t width) { return std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, width)); }
+
+void NormalizeRowsImpl(const Tensor& out, const Tensor& mean, const Tensor& scale, const Tensor& input, const Tensor& weight,
+                       const Tensor& bias, double eps, bool centered) {
+  const int64_t rows = mean.numel();
+  const int64_t width = rows == 0 ? 0 : input.numel() / rows;
+  dispatch_floating_types(mean.dtype(), "LayerNormKernelImpl", [&](auto type) {
+    using T = typename decltype(type)::type;
+    T* means = mean.data_ptr<T>();
+    T* scales = scale.data_ptr<T>();
+    const T* weights = elements<T>(weight);
+    const T* biases = elements<T>(bias);
+    parallel_for(0, rows, grain(width), [&](int64_t first, int64_t last) {
+      Rows<T> values(input, width);
+      Rows<T> results(out, width);
+      const auto n = static_cast<double>(width);
+      for (int64_t row = first; row < last; ++row) {
+        const T* x = values.read(row, 0, width);
+        const T middle = centered ? static_cast<T>(add_up<T>(width, Value<T>{x}) / n) : T(0);
+        const double square = add_up<T>(width, Square<T>{x, middle}) / n;
+        means[row] = middle;
+        scales[row] = static_cast<T>(1 / std::sqrt(square + eps));
+        write_row(results.start(row), x, middle, scales[row], weights, biases, width);
+        results.finish(row);
+      }
+    });
+  });
+}
+
+void NormalizeRowsGradientImpl(const Tensor& out, const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
+                               const Tensor& scale, bool centered) {
+  const int64_t rows = mean.numel();
+  const int64_t width = rows == 0 ? 0 : input.numel() / rows;
+  dispatch_floating_types(mean.dtype(), "LayerNormBackwardKernelImpl", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const T* means = mean.data_ptr<T>();
+    const T* scales = scale.data_ptr<T>();
+    const T* weights = elements<T>(weight);
+    parallel_for(0, rows, grain(width), [&](int64_t first, int64_t last) {
+      Rows<T> gradients(grad, width);
+      Rows<T> values(input, width);
+      Rows<T> results(out, width);
+      const auto n = static_cast<double>(width);
+      for (int64_t row = first; row < last; ++row) {
+        const T* g = gradients.read(row, 0, width);
+        const T* x = values.read(row, 0, width);
+        const auto factor = static_cast<double>(scales[row]);
+        const double sum = centered ? add_up<T>(width, Weighted<T, false>{g, weights, x, means[row]}) : 0;
+        const double product = add_up<T>(width, Weighted<T, true>{g, weights, x, means[row]});
+        write_gradient(results.start(row), g, weights, x, means[row], scales[row],
+                       static_cast<T>(factor * factor * factor * product / n), static_cast<T>(factor * sum / n), width);
+        results.finish(row);
+      }
+    });
+  });
+}
+
+template <typename T>
+TORCH_SIMD void add_products(T* sums, const T* gradient, const T* x, T mean, T scale, int64_t count) {
+  TORCH_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) sums[i] += gradient[i] * ((x[i] - mean) * scale);
+}
+
+void NormalizeRowsWeightGradientImpl(const Tensor& out, const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& scale) {
+  constexpr int64_t kColumns = 256;  // that a thread sums up while it walks through the rows
+  constexpr int64_t kHeight = 64;    // rows that are summed in T before they go into a double
+  const int64_t rows = mean.numel();
+  const int64_t width = out.numel();
+  dispatch_floating_types(mean.dtype(), "LayerNormBackwardKernelImpl", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const T* means = mean.data_ptr<T>();
+    const T* scales = scale.data_ptr<T>();
+    T* results = out.data_ptr<T>();
+    const int64_t groups = (width + kColumns - 1) / kColumns;
+    parallel_for(0, groups, grain(kColumns * rows), [&](int64_t first, int64_t last) {
+      Rows<T> gradients(grad, width);
+      Rows<T> values(input, width);
+      for (int64_t group = first; group < last; ++group) {
+        const int64_t begin = group * kColumns;
+        const int64_t count = std::min(kColumns, width - begin);
+        double totals[kColumns] = {};
+        for (int64_t top = 0; top < rows; top += kHeight) {
+          T sums[kColumns] = {};
+          for (int64_t row = top; row < std::min(rows, top + kHeight); ++row) {
+            add_products(sums, gradients.read(row, begin, count), values.read(row, begin, count), means[row], scales[row], count);
+          }
+          for (int64_t i = 0; i < count; ++i) totals[i] += static_cast<double>(sums[i]);
+        }
+        for (int64_t i = 0; i < count; ++i) results[begin + i] = static_cast<T>(totals[i]);
+      }
+    });
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(NormalizeRowsImpl);
+void normalize_rows_kernel(const Tensor& out, const Tensor& mean, const Tensor& scale, const Tensor& input, const Tensor& weight,
+                           const Tensor& bias, double eps, bool centered) {
+  HWY_DYNAMIC_DISPATCH(NormalizeRowsImpl)(out, mean, scale, input, weight, bias, eps, centered);
+}
+HWY_EXPORT(NormalizeRowsGradientImpl);
+void normalize_rows_gradient_kernel(const Tensor& out, const Tensor& grad, const Tensor& input, const Tensor& weight,
+                                    const Tensor& mean, const Tensor& scale, bool centered) {
+  HWY_DYNAMIC_DISPATCH(NormalizeRowsGradientImpl)(out, grad, input, weight, mean, scale, centered);
+}
+HWY_EXPORT(NormalizeRowsWeightGradientImpl);
+void normalize_rows_weight_gradient_kernel(const Tensor& out, const Tensor& grad, const Tensor& input, const Tensor& mean,
+                                           const Tensor& scale) {
+  HWY_DYNAMIC_DISPATCH(NormalizeRowsWeightGradientImpl)(out, grad, input, mean, scale);
+}
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE
