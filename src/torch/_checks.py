@@ -77,6 +77,9 @@ def _assert(condition: Any, message: str) -> None:
     return None
 
 
+_assert.__module__ = "torch"  # where code that is made of a trace finds it
+
+
 def _assert_async(
     input: torch.Tensor, assert_msg: str = "Expected Tensor with single nonzero value, but got zero"
 ) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class Tensor(_C.TensorBase):
     """A strided array of one dtype on one device, which remembers how it was computed if a gradient is wanted."""
 
+    __module__ = "torch"  # where programs and pickles find it
     __array_priority__ = 1000  # numpy_array + tensor calls the tensor's __radd__
     __rdiv__ = _C.TensorBase.__rtruediv__
     __idiv__ = _C.TensorBase.__itruediv__

@@ -22,6 +22,8 @@ def _check_dtype(name: str, dtype: object) -> None:
 class finfo:
     """Limits of a floating dtype (default: the default dtype): bits, eps, max, min, smallest_normal, resolution."""
 
+    __module__ = "torch"
+
     def __init__(self, dtype: torch.dtype | None = None) -> None:
         dtype = torch.get_default_dtype() if dtype is None else dtype
         _check_dtype("finfo", dtype)
@@ -53,6 +55,8 @@ class finfo:
 
 class iinfo:
     """Limits of an integer dtype: bits, max, min."""
+
+    __module__ = "torch"
 
     def __init__(self, dtype: torch.dtype) -> None:
         _check_dtype("iinfo", dtype)

@@ -239,8 +239,8 @@ def load(
     location). `weights_only` (default True) reads tensors, containers and numbers and never runs code of the file;
     with False the file can run any code: only for files whose author you trust.
 
-    Raises FileNotFoundError, RuntimeError for a file that is truncated or no such archive, pickle.UnpicklingError for
-    contents that are malformed or not allowed.
+    Raises FileNotFoundError, RuntimeError for a file that is truncated or damaged, pickle.UnpicklingError for one that
+    is no such file, or whose contents are malformed or not allowed.
 
     With `mmap` (a path only) the elements stay in the file, and come into memory where they are looked at; what is
     written to the tensors does not reach the file. Files of PyTorch 1.5 and older are read, too.
@@ -267,6 +267,22 @@ def load(
 
 
 def _load(
+    file: IO[bytes],
+    name: str,
+    map_location: MapLocation,
+    unpickler: Callable[..., Any],
+    weights_only: bool,
+    mapped: bool,
+) -> Any:
+    if weights_only:
+        try:
+            return _read_file(file, name, map_location, unpickler, weights_only, mapped)
+        except pickle.UnpicklingError as error:
+            raise pickle.UnpicklingError(f"Weights only load failed. {error}") from None
+    return _read_file(file, name, map_location, unpickler, weights_only, mapped)
+
+
+def _read_file(
     file: IO[bytes],
     name: str,
     map_location: MapLocation,
@@ -347,7 +363,9 @@ class _Reader:
         magic = file.read(4)
         file.seek(start)
         if magic != b"PK\x03\x04":
-            raise RuntimeError(f"{name} is not a file of torch.save: it starts with {magic!r}, not a zip archive")
+            raise pickle.UnpicklingError(
+                f"{name} is not a file of torch.save: it starts with {magic!r}, not a zip archive"
+            )
         try:
             self._zip = zipfile.ZipFile(file)
         except _DAMAGE as error:

@@ -189,6 +189,7 @@ class Tracer(TracerBase):
         concrete = dict(concrete_args) if isinstance(concrete_args, dict) else {}
         if isinstance(concrete_args, tuple):
             concrete = dict(zip(names[start:], concrete_args, strict=True))
+        self._specialised = 0  # how many parameters, or parts of them, were fixed
         for name in names[start:]:
             args.append(self._placeholder(name, signature.parameters[name], concrete))
         if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
@@ -213,17 +214,16 @@ class Tracer(TracerBase):
             return self.create_proxy("placeholder", name, default, {}, type_expr=annotation)
         value = concrete[name]
         if isinstance(value, torch.Tensor) or not isinstance(value, (list, tuple, dict)):
-            placeholder = self.create_proxy("placeholder", name, (value,), {})
+            self._specialised += 1
+            placeholder = self.create_proxy("placeholder", f"{name}_{self._specialised}", (value,), {})
             self._check_specialised(placeholder, name, value)
             return value
-        made = 0
 
         def replace(leaf: Any) -> Any:
-            nonlocal made
-            made += 1
+            self._specialised += 1
             if leaf is not PH:
                 return leaf
-            return self.create_proxy("placeholder", f"{name}_{made}", (), {})
+            return self.create_proxy("placeholder", f"{name}_{self._specialised}", (), {})
 
         return pytree.tree_map(replace, value)
 
@@ -233,7 +233,7 @@ class Tracer(TracerBase):
             self.create_proxy("call_function", _assert_is_none, (placeholder, text), {})
         elif isinstance(value, (bool, int, float)):
             text = f"{name} has been specialized to have value {value} but got another value"
-            self.create_proxy("call_function", _assert_equal, (placeholder, value, text), {})
+            self.create_proxy("call_function", torch._assert, (placeholder == value, text), {})
 
     def trace(self, root: torch.nn.Module | Callable[..., Any], concrete_args: dict[str, Any] | None = None) -> Graph:
         """The graph of a module's `forward`, or of a function.
@@ -381,12 +381,6 @@ def _flatten_parameters(function: Any) -> Callable[..., Any]:
 def _assert_is_none(value: Any, message: str) -> None:
     """Part of traced code: a parameter that was fixed to None must be None."""
     if value is not None:
-        raise AssertionError(message)
-
-
-def _assert_equal(value: Any, expected: Any, message: str) -> None:
-    """Part of traced code: a parameter that was fixed must have that value."""
-    if value != expected:
         raise AssertionError(message)
 
 

@@ -43,8 +43,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if id(self) in memo:
             found: Parameter = memo[id(self)]
             return found
-        copy = type(self)(self.detach().clone(), self.requires_grad)
-        copy.__dict__.update(self.__dict__)
+        copy = type(self)(self.detach().clone(), self.requires_grad)  # without attributes, as in PyTorch
         memo[id(self)] = copy
         return copy
 

@@ -1,8 +1,8 @@
 #include <torch/csrc/autograd/python_engine.h>
+#include <torch/csrc/autograd/python_function.h>
 
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/engine.h>
-#include <torch/csrc/autograd/python_function.h>
 #include <torch/csrc/autograd/python_hooks.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/autograd/saved_variable.h>
@@ -52,7 +52,8 @@ int node_clear(PyObject* self) {
 
 PyObject* node_repr(PyObject* self) {
   const std::shared_ptr<Node> node = node_of(self);
-  const std::string name = node ? node->name() : Py_TYPE(self)->tp_name;
+  std::string name = node ? node->name() : Py_TYPE(self)->tp_name;
+  if (dynamic_cast<const PythonNode*>(node.get())) name = "torch.autograd.function." + name;
   return PyUnicode_FromFormat("<%s object at %p>", name.c_str(), static_cast<void*>(self));
 }
 
@@ -74,13 +75,15 @@ PyObject* node_next_functions(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     const std::shared_ptr<Node> node = living_node(self);
     const autograd::edge_list& edges = node->next_edges();
-    Object result = Object::steal(checked(PyTuple_New(static_cast<Py_ssize_t>(edges.size()))));
+    const Object result = Object::steal(checked(PyList_New(0)));
+    const auto* python_node = dynamic_cast<const PythonNode*>(node.get());
     for (size_t index = 0; index < edges.size(); ++index) {
+      if (python_node && !python_node->tensor_arguments[index]) continue;
       const Object next = Object::steal(wrap_node(edges[index].function));
-      PyObject* pair = Py_BuildValue("(OI)", next.get(), edges[index].input_nr);
-      PyTuple_SET_ITEM(result.get(), static_cast<Py_ssize_t>(index), checked(pair));
+      const Object pair = Object::steal(checked(Py_BuildValue("(OI)", next.get(), edges[index].input_nr)));
+      checked(PyList_Append(result.get(), pair.get()));
     }
-    return result.release();
+    return checked(PyList_AsTuple(result.get()));
   });
 }
 

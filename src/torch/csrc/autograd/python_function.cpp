@@ -187,6 +187,7 @@ Object attach(const Call& call, PyObject* result, PyObject* const* values, Py_ss
     TORCH_CHECK(!tensor.is_leaf() || !tensor.requires_grad(),
                 "a leaf Variable that requires grad is being used in an in-place operation.");
     autograd::rebase_history(tensor, call.node);
+    tensor.impl()->bump_version();
     entry.input_nr = tensor.output_nr();
     return Object::borrow(result);
   }

@@ -72,7 +72,10 @@ at::Tensor SavedVariable::unpack(std::shared_ptr<Node> owner) const {
     message
         << "one of the variables needed for gradient computation has been modified by an inplace operation: "
         << describe(data_);
-    if (history) message << ", which is output " << output_nr_ << " of " << history->name() << ",";
+    if (history) {
+      const std::string name = history->name();
+      message << ", which is output " << output_nr_ << " of " << name.substr(0, name.rfind("Backward")) << ",";
+    }
     message << " is at version " << current << "; expected version " << saved_version_
             << " instead. Hint: the tensor was "
             << "changed after it was used in the forward pass; use an out-of-place operation there, or clone "

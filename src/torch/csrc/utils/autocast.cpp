@@ -8,6 +8,7 @@
 #include <aten/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -32,11 +33,12 @@ const std::unordered_map<std::string_view, Policy>& policies() {
     for (const char* name :
          {"conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "conv_tbc", "convolution",
           "bmm", "mm", "baddbmm", "addmm", "addbmm", "linear", "matmul", "linalg_multi_dot", "chain_matmul",
-          "scaled_dot_product_attention", "lstm", "rnn_tanh", "rnn_relu", "einsum", "tensordot", "inner"}) {
+          "scaled_dot_product_attention", "lstm", "rnn_tanh", "rnn_relu", "einsum", "tensordot", "inner", "matrix_power",
+          "linalg_matrix_power", "prelu"}) {
       made->emplace(name, Policy::Lower);
     }
     for (const char* name :
-         {"avg_pool3d", "binary_cross_entropy", "binary_cross_entropy_with_logits", "grid_sampler", "polar", "prod", "quantile",
+         {"avg_pool3d", "binary_cross_entropy", "binary_cross_entropy_with_logits", "grid_sample", "grid_sampler", "polar", "prod", "quantile",
           "nanquantile", "stft", "cdist", "trace", "view_as_complex", "cholesky", "cholesky_inverse", "cholesky_solve",
           "inverse", "lu_solve", "orgqr", "ormqr", "pinverse", "max_pool3d", "max_unpool2d", "max_unpool3d",
           "adaptive_avg_pool3d", "reflection_pad1d", "reflection_pad2d", "replication_pad1d", "replication_pad2d",
@@ -128,7 +130,14 @@ AutocastArguments::AutocastArguments(const char* name, PyObject* self, PyObject*
     : self_(self), values_(values) {
   const State& current = state();
   if (!current.enabled) return;
-  const auto found = policies().find(name);
+  auto found = policies().find(name);
+  if (std::string_view(name) == "pad") {  // of which only some modes are operators of the list
+    const auto is_mode = [](PyObject* value) {
+      return PyUnicode_Check(value) && (PyUnicode_CompareWithASCIIString(value, "reflect") == 0 ||
+                                        PyUnicode_CompareWithASCIIString(value, "replicate") == 0);
+    };
+    if (std::any_of(values, values + count, is_mode)) found = policies().find("reflection_pad1d");
+  }
   if (found == policies().end()) return;
   c10::ScalarType dtype = found->second == Policy::Single ? at::kFloat : current.dtype;
   if (found->second == Policy::Widest) {

@@ -20,8 +20,8 @@ class _EveryModule:
     """Hooks that are called for all modules, before each one's own."""
 
     def __init__(self) -> None:
-        self.forward_pre: dict[int, Any] = {}
-        self.forward: dict[int, Any] = {}
+        self.forward_pre: dict[int, Any] = OrderedDict()
+        self.forward: dict[int, Any] = OrderedDict()
         self.forward_with_kwargs: dict[int, bool] = {}
         self.forward_always: dict[int, bool] = {}
         self.backward_pre: dict[int, Any] = {}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _EXTRA_STATE = "_extra_state"
 
 
-class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What `load_state_dict` returns: the keys that it missed and those that it did not know."""
 
     __slots__ = ()
@@ -169,7 +169,7 @@ class StateDictMixin:
 
     def load_state_dict(
         self: Any, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
+    ) -> _IncompatibleKeys:
         """Copies a state dict into parameters and buffers, or puts its tensors in their place (`assign`).
 
         `strict`: keys must match exactly. Everything wrong is reported at once, in a RuntimeError.
@@ -196,7 +196,7 @@ class StateDictMixin:
                 if child is not None:
                     inner = f"{prefix}{name}."
                     load(child, {key: value for key, value in part.items() if key.startswith(inner)}, inner)
-            incompatible = IncompatibleKeys(missing, unexpected)
+            incompatible = _IncompatibleKeys(missing, unexpected)
             for hook in module._load_state_dict_post_hooks.values():
                 if hook(module, incompatible) is not None:
                     raise RuntimeError(
@@ -212,4 +212,4 @@ class StateDictMixin:
                     errors.insert(0, f"{kind} key(s) in state_dict: {listed}. ")
         if errors:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
-        return IncompatibleKeys(missing, unexpected)
+        return _IncompatibleKeys(missing, unexpected)

@@ -21,7 +21,7 @@ from torch.nn.modules._hooks import (
     register_module_parameter_registration_hook,
     run_registration_hooks,
 )
-from torch.nn.modules._state import IncompatibleKeys, StateDictMixin
+from torch.nn.modules._state import StateDictMixin, _IncompatibleKeys as _IncompatibleKeys
 from torch.nn.parameter import Buffer, Parameter, is_lazy
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ __all__ = [
     "register_module_parameter_registration_hook",
 ]
 
-_IncompatibleKeys = IncompatibleKeys  # the name that libraries import
 T_destination = TypeVar("T_destination", bound="dict[str, Any]")
 # Names that libraries import: hooks for all modules, by their numbers.
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"

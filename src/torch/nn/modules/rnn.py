@@ -8,6 +8,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import _C
 from torch.nn import init
 from torch.nn.functional.recurrent import CELLS, Weights, run_recurrence
 from torch.nn.modules.module import Module
@@ -140,7 +141,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """RuntimeError for an input of other dimensions or features, ValueError for another dtype."""
         weight = self._flat_weights[0]
-        if input.dtype != weight.dtype:
+        if input.dtype != weight.dtype and not _C._is_autocast_enabled():
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                 f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
@@ -205,6 +206,8 @@ class RNNBase(Module):
             weights.append(Weights(*values, weight_hr=projection))
         if batch_sizes is None and self.batch_first:
             input = input.transpose(0, 1)
+        if self.mode == "LSTM" and self.proj_size == 0 and batch_sizes is None and _C._is_autocast_enabled():
+            input, *hx = (tensor.to(_C._get_autocast_dtype()) for tensor in (input, *hx))
         output, last = run_recurrence(
             self.mode,
             input,

@@ -69,10 +69,9 @@ class RandomSampler(Sampler[int]):
                 size = min(32, self.num_samples - start)
                 yield from torch.randint(high=count, size=(size,), dtype=torch.int64, generator=generator).tolist()
             return
-        left = self.num_samples
-        while left > 0:
+        # PyTorch draws one more permutation for what is left, also if nothing is.
+        for left in (*[count] * (self.num_samples // count), self.num_samples % count):
             yield from islice(torch.randperm(count, generator=generator).tolist(), left)
-            left -= count
 
     def __len__(self) -> int:
         return self.num_samples

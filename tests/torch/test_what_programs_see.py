@@ -1,0 +1,163 @@
+"""What programs print and look at: names of classes, texts of errors, the numbers that generators go on with."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+from typing import Any
+
+import pytest
+
+import torch
+from torch.nn import functional
+
+
+def test_the_names_of_classes() -> None:
+    assert repr(type(torch.ones(1))) == "<class 'torch.Tensor'>"
+    assert (torch.finfo.__module__, torch.iinfo.__module__) == ("torch", "torch")
+    assert pickle.loads(pickle.dumps(torch.Tensor)) is torch.Tensor
+
+
+def test_keys_that_a_module_missed() -> None:
+    answer = torch.nn.Linear(1, 1).load_state_dict({"weight": torch.ones(1, 1), "x": torch.ones(1)}, strict=False)
+    assert repr(answer) == "_IncompatibleKeys(missing_keys=['bias'], unexpected_keys=['x'])"
+
+
+def test_a_sampler_leaves_its_generator_where_pytorch_does() -> None:
+    generator = torch.Generator().manual_seed(5)
+    assert list(torch.utils.data.RandomSampler(range(5), generator=generator)) == [1, 3, 0, 4, 2]
+    assert list(torch.utils.data.SubsetRandomSampler([3, 4, 5], generator=generator)) == [3, 4, 5]
+
+
+def test_copies_of_parameters_have_no_attributes() -> None:
+    parameter = torch.nn.Parameter(torch.ones(2))
+    parameter.note = 1  # type: ignore[attr-defined]
+    assert copy.deepcopy(parameter).__dict__ == {}
+
+
+def test_warm_restarts_count_in_whole_numbers() -> None:
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 3, 2)
+    assert repr(schedule.state_dict()["T_cur"]) == "0"
+
+
+class Scaled(torch.autograd.Function):
+    """A tensor times a number."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, factor: float) -> torch.Tensor:
+        ctx.factor = factor
+        return x * factor
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> Any:
+        return grad * ctx.factor, None
+
+
+def test_nodes_of_python() -> None:
+    y = Scaled.apply(torch.ones(1, requires_grad=True), 2.0)
+    node: Any = y.grad_fn
+    assert repr(node).startswith("<torch.autograd.function.ScaledBackward object at")
+    assert [type(next_node).__name__ for next_node, _ in node.next_functions] == ["AccumulateGrad"]
+
+
+def test_the_operation_whose_result_was_written_over() -> None:
+    y = torch.ones(2, requires_grad=True).exp()
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="which is output 0 of Exp, is at version 1; expected version 0"):
+        y.sum().backward()
+
+
+def test_files_that_are_none() -> None:
+    for weights_only, text in ((True, "^Weights only load failed"), (False, "is not a file of torch.save")):
+        with pytest.raises(pickle.UnpicklingError, match=text):
+            torch.load(io.BytesIO(b"garbage"), weights_only=weights_only)
+
+
+def test_parameters_that_a_trace_fixes() -> None:
+    def function(x: torch.Tensor, flag: bool = True) -> torch.Tensor:
+        return x + 1 if flag else x
+
+    traced = torch.fx.symbolic_trace(function, concrete_args={"flag": True})
+    assert [node.name for node in traced.graph.nodes] == ["x", "flag_1", "eq", "_assert", "add", "output"]
+    assert traced(torch.ones(1)).item() == 2
+    with pytest.raises(AssertionError, match="flag has been specialized to have value True"):
+        traced(torch.ones(1), False)
+
+
+LOW = torch.bfloat16
+
+
+def low(*shape: int) -> torch.Tensor:
+    return torch.ones(shape, dtype=LOW)
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda: torch.nn.LSTM(3, 3)(torch.ones(2, 1, 3))[0], LOW),
+        (lambda: torch.nn.LSTM(3, 3)(low(2, 1, 3))[1][1], LOW),
+        (lambda: torch.nn.LSTM(3, 3, 2, bias=False, bidirectional=True)(torch.ones(2, 3))[0], LOW),
+        (lambda: torch.nn.LSTM(3, 3, proj_size=2)(torch.ones(2, 1, 3))[1][1], torch.float32),
+        (lambda: torch.nn.GRU(3, 3)(torch.ones(2, 1, 3))[0], torch.float32),
+        (lambda: functional.pad(low(1, 2, 4), (1, 1), "reflect"), torch.float32),
+        (lambda: functional.pad(low(1, 2, 4, 4), (1, 1, 1, 1), mode="replicate"), torch.float32),
+        (lambda: functional.pad(low(1, 2, 4), (1, 1)), LOW),
+        (lambda: functional.grid_sample(low(1, 1, 3, 3), low(1, 2, 2, 2), align_corners=False), torch.float32),
+        (lambda: functional.prelu(torch.ones(2), torch.ones(1)), LOW),
+        (lambda: torch.matrix_power(torch.ones(2, 2), 3), LOW),
+    ],
+)
+def test_dtypes_in_autocast(function: Any, expected: torch.dtype) -> None:
+    with torch.autocast("cpu"):
+        assert function().dtype is expected
+
+
+class Source(torch.utils.data.IterDataPipe[int]):
+    """Numbers, of which several readers get a share each."""
+
+    shuffles, seed, share = False, 0, (1, 0)
+
+    def __iter__(self) -> Any:
+        numbers = list(range(6))[self.share[1] :: self.share[0]]
+        return iter(numbers[::-1] if self.shuffles else numbers)
+
+    def set_shuffle(self, shuffle: bool) -> None:
+        self.shuffles = shuffle
+
+    def set_seed(self, seed: int) -> None:
+        self.seed = seed
+
+    def apply_sharding(self, count: int, number: int) -> None:
+        self.share = (count, number)
+
+
+class Doubled(torch.utils.data.IterDataPipe[int]):
+    """Twice what others give."""
+
+    def __init__(self, *sources: Any) -> None:
+        self.sources = sources
+
+    def __iter__(self) -> Any:
+        return (2 * number for source in self.sources for number in source)
+
+
+def test_settings_of_pipes() -> None:
+    from torch.utils.data import graph, graph_settings
+
+    source = Source()
+    pipe = Doubled(source)
+    assert graph.traverse_dps(pipe) == {id(pipe): (pipe, {id(source): (source, {})})}
+    assert graph_settings.apply_shuffle_settings(pipe) is pipe
+    assert list(pipe) == [0, 2, 4, 6, 8, 10]
+    graph_settings.apply_sharding(pipe, 2, 1)
+    graph_settings.apply_shuffle_settings(pipe, shuffle=True)
+    assert list(pipe) == [10, 6, 2]
+    graph_settings.apply_random_seed(pipe, torch.Generator().manual_seed(1))
+    assert source.seed != 0
+    with pytest.warns(UserWarning, match="does not contain a `Shuffler`"), pytest.raises(AttributeError):
+        graph_settings.apply_shuffle_settings(Doubled(), shuffle=True)
+    source.source = Source()  # type: ignore[attr-defined]
+    with pytest.raises(RuntimeError, match="Sharding twice on a single pipeline"):
+        graph_settings.apply_sharding(pipe, 2, 1)
