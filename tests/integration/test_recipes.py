@@ -1,4 +1,4 @@
-"""Recipes of others, from source to use: a C library in four packages, a noarch package, an extension of our torch."""
+"""Recipes of others, from source to use: of many kinds, on the embedded channel alone but for our torch."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from slipway.base.files import hash_file
 from slipway.channel.package import read_info
 
 from .conftest import RECIPES, ShipTorch, Slipway
@@ -82,6 +83,113 @@ def test_recipe_yaml_with_a_staging_output(slipway: Slipway, tmp_path: Path) -> 
     states = [row["state"] for row in json.loads(succeed(slipway("plan", recipe, "--dist", dist, "--json")))]
     assert states == ["up to date"] * 3
     succeed(slipway("rebuild", "editdistance", "--recipe", recipe, "--dist", dist))
+
+
+def test_fortran_with_lapack_by_its_standard_names(slipway: Slipway, tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    succeed(slipway("ship", RECIPES / "fortran_lapack", "--dist", dist))
+    depends = index(dist)["liblinefit"]["depends"]
+    assert "liblapack >=3.9.0,<4.0a0" in depends, "its run_exports: any LAPACK will do, though it is linked with one"
+    assert not {spec.split()[0] for spec in depends} & {"libblas", "libgfortran5"}, "which the recipe does not want"
+    assert "0 finding(s)" in succeed(slipway("verify", "--dist", dist))
+
+
+def test_rust_extension(slipway: Slipway, tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    succeed(slipway("ship", RECIPES / "rust_extension", "--dist", dist))
+    record = index(dist)["tallyrs"]
+    assert [path for path in installs(dist, record) if "tally" in path] == [
+        "lib/python3.11/site-packages/tally.abi3.so"
+    ]
+    assert not [spec for spec in record["depends"] if spec.startswith("rust")]
+
+
+def test_meson_finds_a_library_by_pkg_config(slipway: Slipway, tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    succeed(slipway("ship", RECIPES / "meson_program", "--dist", dist))
+    record = index(dist)["crcsum"]
+    assert "libzlib >=1.2.13,<2.0a0" in record["depends"], "zlib's run_exports"
+    assert installs(dist, record) == {"bin/crcsum"}
+    # What an installed package needs of the embedded channel comes with it, without being named.
+    succeed(slipway("install", "crcsum", "--dist", dist))
+    answer = subprocess.run([dist / "env/bin/crcsum"], input=b"a", env={}, capture_output=True, check=True)
+    assert answer.stdout == b"e8b7be43\n"
+
+
+def test_cuda_library_with_a_matrix_of_its_own(slipway: Slipway, tmp_path: Path) -> None:
+    dist, recipe = tmp_path / "dist", RECIPES / "cuda_library"
+    cuda = ("--variant", "cuda_compiler_version=13.0")
+    succeed(slipway("ship", recipe, "--dist", dist, "--variant", "cuda_compiler_version=None"))
+    plain = index(dist)["libaxpy"]
+    assert plain["build"].startswith("cpu_h")
+    succeed(slipway("ship", recipe, "--dist", dist, *cuda))
+    content = json.loads((dist / "channel/linux-64/repodata.json").read_text(encoding="utf-8"))["packages.conda"]
+    assert len(content) == 2, "the one beside the other"
+    (other,) = [record for record in content.values() if record["build"] != plain["build"]]
+    assert other["build"].startswith("cuda130_h")
+    assert {spec.split()[0] for spec in other["depends"]} >= {"cuda-cudart", "cuda-version"}
+    assert not [spec for spec in plain["depends"] if "cuda" in spec]
+
+
+def test_archive_with_patches_and_a_repository(slipway: Slipway, tmp_path: Path) -> None:
+    """One source by `url`, with a patch, and one by `git_url`, both made here; each is a package of its own."""
+    work = tmp_path / "greeter-1.0"
+    work.mkdir()
+    (work / "LICENSE").write_text("Do as you like.\n", encoding="utf-8")
+    (work / "greeter").write_text("#!/bin/sh\necho hello\n", encoding="utf-8")
+    subprocess.run(["tar", "czf", tmp_path / "greeter-1.0.tar.gz", "-C", tmp_path, work.name], check=True)
+    identity = ["-c", "user.name=somebody", "-c", "user.email=nobody@example.org"]
+    for command in (
+        ["init", "-q", "-b", "main"],
+        ["add", "."],
+        [*identity, "commit", "-qm", "A start"],
+        ["tag", "v1.0"],
+    ):
+        subprocess.run(["git", "-C", work, *command], check=True, capture_output=True)
+    archive = tmp_path / "greeter-1.0.tar.gz"
+    sources = {
+        "archive": f"  url: {archive.as_uri()}\n  sha256: {hash_file(archive)}\n  patches:\n    - louder.patch\n",
+        "repository": f"  git_url: {work.as_uri()}\n  git_rev: v1.0\n",
+    }
+    for name, source in sources.items():
+        recipe, dist = tmp_path / name, tmp_path / f"dist-{name}"
+        recipe.mkdir()
+        (recipe / "meta.yaml").write_text(GREETER.replace("SOURCE", source).replace("NAME", name), encoding="utf-8")
+        (recipe / "louder.patch").write_text(LOUDER, encoding="utf-8")
+        succeed(slipway("ship", recipe, "--dist", dist))
+        succeed(slipway("install", f"greeter-{name}", "--dist", dist))
+        said = subprocess.run([dist / "env/bin/greeter"], capture_output=True, text=True, check=True).stdout
+        assert said == {"archive": "HELLO\n", "repository": "hello\n"}[name]
+
+
+GREETER = """\
+package:
+  name: greeter-NAME
+  version: "1.0"
+source:
+SOURCE
+build:
+  number: 0
+  script:
+    - mkdir -p $PREFIX/bin
+    - install -m 755 greeter $PREFIX/bin/greeter
+test:
+  commands:
+    - greeter
+about:
+  license: MIT
+  license_file: LICENSE
+  summary: Greets
+"""
+LOUDER = """\
+Louder, for those who sit in the last row.
+--- a/greeter
++++ b/greeter
+@@ -1,2 +1,2 @@
+ #!/bin/sh
+-echo hello
++echo HELLO
+"""
 
 
 def test_c_library_with_split_outputs(slipway: Slipway, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 //! A Python module of one function, `count(words: bytes) -> int`, on the few functions of Python's stable ABI it needs.
 
-use std::ffi::{c_char, c_int, c_long, c_void};
+use std::os::raw::{c_char, c_int, c_long, c_void};
 use std::ptr::{null, null_mut};
 
 type Object = *mut c_void;
