@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import proc
-from slipway.base.errors import BuildError, HostError, IntegrityError, RecipeError
+from slipway.base.errors import BuildError, HostError, IntegrityError
 from slipway.base.secrets import names_a_secret
 from slipway.channel.environments import local_folder
 from slipway.channel.folder import Channel
@@ -51,11 +51,6 @@ class CondaBuildEngine:
                 "`conda` is not on PATH",
                 hint="install conda and conda-build, or use `--engine rattler`, which needs neither",
             )
-        if output.v1 is not None:
-            raise RecipeError(
-                "conda-build does not build a recipe.yaml here", where=str(output.recipe_path),
-                hint="leave `--engine` out: rattler-build is what reads it",
-            )  # fmt: skip
         self._tell_isolation(context.isolation, reporter)
         check_packages(context.channels)
         target = context.workspace.work / "conda-build" / output.key

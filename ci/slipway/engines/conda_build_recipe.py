@@ -37,6 +37,11 @@ def write_recipe(output: RenderedOutput, folder: Path) -> Path:
     Raises:
         RecipeError: `folder` holds something else than such a recipe, or a link of the recipe leads out of it.
     """
+    if output.v1 is not None:
+        raise RecipeError(
+            "real conda-build is not asked to build a recipe.yaml", where=str(output.recipe_path),
+            hint="rattler-build is what reads it: leave `--engine` out",
+        )  # fmt: skip
     mark = folder / "conda_build_config.yaml"
     if folder.exists() and any(folder.iterdir()) and not mark.exists():
         raise RecipeError("the folder is not empty", where=str(folder), hint="name a new one")

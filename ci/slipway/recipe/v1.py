@@ -21,7 +21,7 @@ from slipway.model import OutputTest, RenderedOutput, Requirements, RunExports, 
 from slipway.recipe import config, fields, hashes, pins
 from slipway.recipe.choose import RecipeMatrix
 from slipway.recipe.file_names import check_file_names
-from slipway.recipe.outputs import required_by_tests, texts
+from slipway.recipe.outputs import check_build_string, check_file_name, required_by_tests, texts
 from slipway.recipe.usage import mentions
 
 if TYPE_CHECKING:
@@ -77,13 +77,13 @@ def render(
         rendered = stage0.render(variants, rattler_build.RenderConfig(_platform_config(platform)))
         skips = _find_skips(stage0.to_dict())
         kept = [one for one in rendered if not (skips and one.recipe.package.name in _skipped(one, skips, platform))]
+        found: dict[tuple[str, str], RenderedOutput] = {}
+        versions = {one.recipe.package.name: (one.recipe.package.version, str(one.recipe.build.string)) for one in kept}
+        for one in kept:
+            output = _V1Reader(one, recipe, platform, environ, versions).read()
+            found.setdefault((output.subdir, output.key), output)
     except rattler_build.RattlerBuildError as error:
         raise _explain(str(error), recipe) from None
-    found: dict[tuple[str, str], RenderedOutput] = {}
-    versions = {one.recipe.package.name: (one.recipe.package.version, str(one.recipe.build.string)) for one in kept}
-    for one in kept:
-        output = _V1Reader(one, recipe, platform, environ, versions).read()
-        found.setdefault((output.subdir, output.key), output)
     return RecipeMatrix(tuple(found.values()), space.values(), space.zip_groups)
 
 
@@ -243,7 +243,7 @@ class _V1Reader:
             script_commands=commands,
             script_env=variables,
             secret_env=secrets,
-            test=OutputTest(requires=tuple(required_by_tests(content.get("tests") or ()))),
+            test=_named_by_tests(content.get("tests") or ()),
             about={
                 old: content.get("about", {})[new] for old, new in ABOUT.items() if content.get("about", {}).get(new)
             },
@@ -257,6 +257,8 @@ class _V1Reader:
             staging=staging,
             v1={key: value for key, value in content.items() if value and key != "schema_version"},
         )
+        check_build_string(output.build_string, self.recipe.path)
+        check_file_name(output.key, self.recipe.path)
         listing = {
             "build": output.build_string,
             "hash_input": dict(self.used),
@@ -411,3 +413,15 @@ ABOUT: Final = {
 def _bare(spec: Any) -> str:
     """A spec as text; what only the build knows (`pin_compatible`) is the name alone."""
     return str(spec["pin_compatible"]["name"] if isinstance(spec, dict) else spec)
+
+
+def _named_by_tests(tests: Sequence[Mapping[str, Any]]) -> OutputTest:
+    """What tests take from elsewhere; they themselves are rattler-build's to run."""
+    files: list[str] = []
+    source_files: list[str] = []
+    for test in tests:
+        script, named = test.get("script"), test.get("files") or {}
+        files += [str(script["file"])] if isinstance(script, dict) and script.get("file") else []
+        files += texts(named.get("recipe"))
+        source_files += texts(named.get("source"))
+    return OutputTest(requires=tuple(required_by_tests(tests)), files=tuple(files), source_files=tuple(source_files))

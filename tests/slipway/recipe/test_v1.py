@@ -8,6 +8,7 @@ import pytest
 
 from slipway.base.errors import RecipeError
 from slipway.base.platform import LINUX_64
+from slipway.engines.conda_build_recipe import write_recipe
 from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.recipe import VariantConfigText, load_recipe, render_matrix
 
@@ -146,6 +147,10 @@ BAD: dict[str, tuple[str, str]] = {
     "about:\n  license: No Such\n": ("SPDX", "recipe.yaml"),
     "source: {path: a, target_directory: ../b}\n": ("leads out of", "recipe.yaml"),
     "build: {script: {file: ../x.sh}}\n": ("leads out of", "recipe.yaml"),
+    "build: {script: 'echo ${{ nope }}'}\n": ("undefined", "recipe.yaml"),
+    "build: {string: ../b}\n": ("build string", "recipe.yaml"),
+    "tests: [{script: {file: ../x.sh}}]\n": ("leads out of", "recipe.yaml"),
+    "tests: [{script: [a], files: {recipe: [../../x]}}]\n": ("leads out of", "recipe.yaml"),
     "requirements: {run: [\"${{ pin_subpackage('nobody') }}\"]}\n": ("nobody", "recipe.yaml"),
 }
 
@@ -157,6 +162,12 @@ def test_mistakes_name_their_line(tmp_path: Path, text: str) -> None:
         rendered(tmp_path, HEAD + text)
     assert said in str(caught.value)
     assert where in str(caught.value.where)
+
+
+def test_real_conda_build_is_not_asked(tmp_path: Path) -> None:
+    (output,) = rendered(tmp_path, HEAD)
+    with pytest.raises(RecipeError, match=r"not asked to build a recipe\.yaml"):
+        write_recipe(output, tmp_path / "one")
 
 
 def test_meta_yaml_comes_first(tmp_path: Path) -> None:
