@@ -129,8 +129,12 @@ if TYPE_CHECKING:
         xpu as xpu,
     )
     from torch.__config__ import (
+        has_cuda as has_cuda,
+        has_cudnn as has_cudnn,
         has_lapack as has_lapack,
         has_mkl as has_mkl,
+        has_mkldnn as has_mkldnn,
+        has_mps as has_mps,
         has_openmp as has_openmp,
         has_spectral as has_spectral,
     )

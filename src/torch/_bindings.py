@@ -81,7 +81,10 @@ LAZY_ATTRIBUTES = {
         ["is_anomaly_enabled", "is_anomaly_check_nan_enabled", "set_anomaly_enabled"], "torch.autograd.anomaly_mode"
     ),
     **dict.fromkeys(["Event", "Stream", "get_device", "get_device_module"], "torch._devices"),
-    **dict.fromkeys(["has_lapack", "has_mkl", "has_openmp", "has_spectral"], "torch.__config__"),
+    **dict.fromkeys(
+        ["has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps", "has_openmp", "has_spectral"],
+        "torch.__config__",
+    ),
     **dict.fromkeys(["fork", "wait"], "torch.jit"),
     **dict.fromkeys(
         [

@@ -161,3 +161,31 @@ def test_settings_of_pipes() -> None:
     source.source = Source()  # type: ignore[attr-defined]
     with pytest.raises(RuntimeError, match="Sharding twice on a single pipeline"):
         graph_settings.apply_sharding(pipe, 2, 1)
+
+
+def test_what_profiles_tell_of_calls() -> None:
+    steps: list[int] = []
+    plan = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
+    with torch.profiler.profile(schedule=plan, on_trace_ready=lambda run: steps.append(run.step_num)) as run:
+        for _ in range(6):
+            torch.ones(2).exp()
+            run.step()
+    assert steps == [4]
+    event = next(event for event in run.events() if event.name == "aten::exp")
+    assert event.time_range.elapsed_us() == pytest.approx(event.cpu_time_total)
+    assert event.cpu_parent.name.startswith("ProfilerStep#")
+    assert (event.device_type, event.is_async, event.cuda_time) == (torch.profiler.DeviceType.CPU, False, 0)
+    assert run.key_averages()[0].device_time_total == 0
+
+
+def test_lists_of_parameters_print_as_dictionaries_do() -> None:
+    one = torch.nn.Parameter(torch.ones(1))
+    line = "  (0): Parameter containing: [torch.float32 of size 1]"
+    assert repr(torch.nn.ParameterList([one])) == f"ParameterList({line})"
+    with pytest.raises(TypeError, match=r"iterable of Tensors or dicts, but got torch\.FloatTensor"):
+        torch.optim.SGD(torch.ones(1), lr=0.1)
+
+
+def test_what_old_programs_ask_of_a_build() -> None:
+    assert not any((torch.has_mps, torch.has_cuda, torch.has_cudnn, torch.has_mkldnn))
+    assert torch.has_lapack

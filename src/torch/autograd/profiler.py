@@ -10,9 +10,10 @@ import json
 import threading
 import time
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode, redispatch_function
@@ -20,11 +21,43 @@ from torch.overrides import TorchFunctionMode, redispatch_function
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# The kinds of devices, with PyTorch's numbers.
+DeviceType = IntEnum(
+    "DeviceType",
+    "CPU CUDA MKLDNN OPENGL OPENCL IDEEP HIP FPGA MAIA XLA Vulkan Metal XPU MPS Meta HPU VE Lazy IPU MTIA PrivateUse1",
+    start=0,
+    module="torch.profiler",
+)
+
 __all__ = ["EventList", "FunctionEvent", "emit_itt", "emit_nvtx", "profile", "record_function"]
 
 
+class Interval(NamedTuple):
+    """When something began and ended, in microseconds."""
+
+    start: float
+    end: float
+
+    def elapsed_us(self) -> float:
+        """How long it took."""
+        return self.end - self.start
+
+
+class _OnCPU:
+    """What PyTorch also tells of calls; here they all are on the CPU, and memory is not recorded."""
+
+    device_type = DeviceType.CPU
+    is_async = is_remote = is_legacy = False
+    device_time = device_time_total = self_device_time_total = 0.0
+    cuda_time = cuda_time_total = self_cuda_time_total = 0.0
+    cpu_memory_usage = self_cpu_memory_usage = device_memory_usage = self_device_memory_usage = 0
+    flops = device_index = 0
+    node_id = sequence_nr = -1
+    stack: ClassVar[list[str]] = []
+
+
 @dataclass
-class FunctionEvent:
+class FunctionEvent(_OnCPU):
     """One call: its name, when it began and how long it took (microseconds), and the call around it."""
 
     id: int
@@ -49,6 +82,21 @@ class FunctionEvent:
         return self.duration
 
     @property
+    def time_range(self) -> Interval:
+        """When it began and ended."""
+        return Interval(self.start, self.start + self.duration)
+
+    @property
+    def cpu_parent(self) -> FunctionEvent | None:
+        """The call around it."""
+        return self.parent
+
+    @property
+    def cpu_children(self) -> list[FunctionEvent]:
+        """The calls inside."""
+        return self.children
+
+    @property
     def self_cpu_time_total(self) -> float:
         """The same without the calls inside."""
         return self.duration - sum(child.duration for child in self.children)
@@ -60,7 +108,7 @@ class FunctionEvent:
 
 
 @dataclass
-class FunctionEventAvg:
+class FunctionEventAvg(_OnCPU):
     """All calls of one name (and one set of shapes) together; times in microseconds."""
 
     key: str

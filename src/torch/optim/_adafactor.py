@@ -38,8 +38,8 @@ class Adafactor(ElementwiseOptimizer):
         if not d >= 1.0:
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
         check_not_negative(lr=lr, weight_decay=weight_decay)
-        options = {"lr": lr, "beta2_decay": beta2_decay, "d": d, "weight_decay": weight_decay}
-        Optimizer.__init__(self, params, {**options, "eps": eps, "foreach": foreach, "maximize": maximize})
+        options = {"lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay}
+        Optimizer.__init__(self, params, {**options, "foreach": foreach, "maximize": maximize})
 
     def _new_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         if parameter.dim() <= 1:

@@ -285,6 +285,8 @@ def _like(value: Any, parameter: Tensor, key: str = "") -> Any:
 
 
 def _kind(value: object) -> str:
+    if type(value) is Tensor:
+        return value.type()
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import socket
 import time
-from enum import Enum, IntEnum
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torch.autograd.profiler import EventList, profile as _profile, record_function
+from torch.autograd.profiler import DeviceType, EventList, profile as _profile, record_function
 from torch.profiler._execution_trace import ExecutionTraceObserver
 
 if TYPE_CHECKING:
@@ -37,15 +37,6 @@ class ProfilerActivity(Enum):
     MTIA = 3
     HPU = 4
     PrivateUse1 = 5
-
-
-# The kinds of devices, with PyTorch's numbers.
-DeviceType = IntEnum(
-    "DeviceType",
-    "CPU CUDA MKLDNN OPENGL OPENCL IDEEP HIP FPGA MAIA XLA Vulkan Metal XPU MPS Meta HPU VE Lazy IPU MTIA PrivateUse1",
-    start=0,
-    module="torch.profiler",
-)
 
 
 class ProfilerAction(Enum):
@@ -170,9 +161,9 @@ class profile:
     def step(self) -> None:
         """The next step of the program begins."""
         self._end_step()
+        self.step_num += 1  # first: a handler of traces sees the number of the step that begins
         if self.current_action is ProfilerAction.RECORD_AND_SAVE:
             self._save()
-        self.step_num += 1
         self._change(self._action())
         self._begin_step()
 

@@ -322,12 +322,7 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self) -> str:
-        return "\n".join(f"({number}): {_described(value)}" for number, value in enumerate(self))
-
-    def __repr__(self) -> str:
-        lines = self.extra_repr()
-        indented = "".join(f"\n    {line}" for line in lines.split("\n")) + "\n" if lines else ""
-        return f"{self._get_name()}({indented})"
+        return "\n".join(f"  ({number}): {_described(value)}" for number, value in enumerate(self))
 
 
 class ParameterDict(Module):
