@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import gc
 import os
 import signal
 import time
@@ -124,6 +125,22 @@ def reductions(everybody: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
         yield name, total
 
 
+def forks(rank: int, size: int) -> None:
+    """What a member forks leaves the group alone: loaders' workers, and a process that drops its copy of the group."""
+    loader = torch.utils.data.DataLoader(list(range(8)), batch_size=2, num_workers=2, multiprocessing_context="fork")
+    assert [int(batch.sum()) for batch in loader] == [1, 5, 9, 13]
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        dist.destroy_process_group()
+        gc.collect()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    tensor = torch.ones(1)
+    dist.all_reduce(tensor)
+    assert int(tensor) == size
+
+
 def types(rank: int, size: int) -> None:
     """All types, sizes around gloo's segments, empty tensors; what a type cannot do is said before anybody waits."""
     for dtype in DTYPES:
@@ -173,6 +190,12 @@ def messages(rank: int, size: int) -> None:
         assert senders == set(range(1, size))
     else:
         dist.send(torch.tensor([rank]), 0)
+    received = torch.zeros(1)
+    coming, going = dist.irecv(received, before), dist.isend(torch.ones(1), following)
+    end = time.monotonic() + 30
+    while not (coming.is_completed() and going.is_completed()):
+        assert time.monotonic() < end
+    equal(received, torch.ones(1))
     received = torch.zeros(2)
     operations = [
         dist.P2POp(dist.isend, torch.full((2,), float(rank)), following),

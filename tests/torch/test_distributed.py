@@ -220,7 +220,7 @@ def test_collectives(size: int) -> None:
 
 
 @needs_gloo
-@pytest.mark.parametrize("name", ["types", "messages", "groups"])
+@pytest.mark.parametrize("name", ["types", "messages", "groups", "forks"])
 def test_four_members(name: str) -> None:
     together(name, 4)
 

@@ -142,7 +142,7 @@ class Mesh:
         if failed:
             raise failed[0]
         check(status)
-        self.pointer, self.library = pointer, library
+        self.pointer, self.library, self.process = pointer, library, os.getpid()
         self.functions = {name: getattr(library, f"torch_distributed_{name}") for name in COLLECTIVES}
 
     def call(self, name: str, tag: int, seconds: float, *arguments: Any) -> None:
@@ -170,7 +170,7 @@ class Mesh:
         self.library.torch_distributed_abort(self.pointer)
 
     def __del__(self) -> None:
-        if hasattr(self, "library"):
+        if getattr(self, "process", None) == os.getpid():  # a forked process has none of its threads
             self.library.torch_distributed_close(self.pointer)
 
 

@@ -106,6 +106,12 @@ class Message(Work):
         self._execute()
         return super().wait(timeout)
 
+    def is_completed(self) -> bool:
+        """Whether it has ended; who asks has somebody wait for it."""
+        if not self._ended.is_set() and self._run is not None:
+            threading.Thread(target=self._execute, name="torch-message", daemon=True).start()
+        return super().is_completed()
+
     def get_future(self) -> Future[Any]:
         self._execute()
         return super().get_future()
