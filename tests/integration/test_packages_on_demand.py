@@ -13,7 +13,7 @@ from slipway.base.log import NullReporter
 from slipway.bootstrap.choices import names_on_demand
 from slipway.bootstrap.described import missing_libraries
 from slipway.bootstrap.embedded import embedded_channel
-from slipway.channel.environments import install, solve
+from slipway.channel.environments import install, package_names, solve
 
 pytestmark = pytest.mark.network
 
@@ -26,6 +26,11 @@ USED = sorted((kind, name) for kind, names in USES.items() for name in names)
 @pytest.fixture(scope="module")
 def channel() -> str:
     return embedded_channel({}, NullReporter(), needs=names_on_demand(), offline=False).url
+
+
+@pytest.fixture(scope="module")
+def cuda_channel() -> str:
+    return embedded_channel({"cuda_compiler_version": "13.0"}, NullReporter(), needs=USES["cuda"], offline=False).url
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +52,10 @@ def run(command: list[str | Path], folder: Path, prefix: Path) -> str:
 
 
 @pytest.mark.parametrize(("kind", "name"), USED, ids=[name for _, name in USED])
-def test_package(kind: str, name: str, channel: str, compiler: Path, tmp_path: Path) -> None:
+def test_package(kind: str, name: str, compiler: Path, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
-    solution = solve([name], (channel,))
+    specs = [name, "cuda-cudart-dev", "cuda-crt-dev_linux-64"] if kind == "cuda" else [name]
+    solution = solve(specs, (request.getfixturevalue("cuda_channel" if kind == "cuda" else "channel"),))
     install(solution, prefix, NullReporter())
     asked = {package.name for package in solution.packages} & names_on_demand()
     assert [line for one in sorted(asked) for line in missing_libraries(prefix, one)] == []
@@ -63,7 +69,8 @@ def test_package(kind: str, name: str, channel: str, compiler: Path, tmp_path: P
         (tmp_path / "use.cpp").write_text("\n".join(code), encoding="utf-8")
         flags = [flag.replace("-I", f"-I{prefix}/") for flag in use.get("flags", ())]
         links = [f"-l{library}" for library in use.get("libraries", ())]
-        where = [f"-isystem{prefix}/include", f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib", "-Wl,--no-undefined"]
+        headers = [f"-isystem{prefix}/{folder}include" for folder in ("", "targets/x86_64-linux/")]
+        where = [*headers, f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib", "-Wl,--no-undefined"]
         run([compiler, "-std=c++17", *where, *flags, "use.cpp", *links, "-o", "use"], tmp_path, prefix)
         run([tmp_path / "use"], tmp_path, prefix)
 
@@ -71,5 +78,5 @@ def test_package(kind: str, name: str, channel: str, compiler: Path, tmp_path: P
 def test_every_package_is_used_or_needed_by_one_that_is(channel: str) -> None:
     """So that each has been in an environment, and was found whole there."""
     others = {"rust_linux-64", "gfortran_linux-64"}  # used by tests/integration/test_recipes.py
-    seen = {package.name for _, name in USED for package in solve([name], (channel,)).packages}
-    assert names_on_demand() - seen <= others
+    seen = {package.name for kind, name in USED if kind != "cuda" for package in solve([name], (channel,)).packages}
+    assert (names_on_demand() & package_names((channel,))) - seen <= others
