@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import threading
 import time
-import traceback
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.connection import wait
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.multiprocessing
+from torch._utils import ExceptionWrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,23 +42,6 @@ _worker_info: WorkerInfo | None = None
 def get_worker_info() -> WorkerInfo | None:
     """The worker this runs in; None in the loader's own process. Streams use it to split their items."""
     return _worker_info
-
-
-@dataclass(frozen=True)
-class _Failure:
-    """An exception on its way from a worker to the loader."""
-
-    kind: type[BaseException]
-    text: str
-    worker: int
-
-    def reraise(self) -> None:
-        message = f"Caught {self.kind.__name__} in DataLoader worker process {self.worker}.\nOriginal {self.text}"
-        try:
-            error = self.kind(message)
-        except Exception:  # its constructor takes something else
-            error = RuntimeError(message)
-        raise error
 
 
 class _End:
@@ -100,13 +83,14 @@ def _run_worker(
     random.seed(seed)
     torch.manual_seed(seed)
     _worker_info = WorkerInfo(number, count, seed, dataset)
-    failure: _Failure | None = None
+    failure: ExceptionWrapper | None = None
+    where = f"in DataLoader worker process {number}"
     stream = None
     try:
         if init is not None:
             init(number)
-    except Exception as error:
-        failure = _Failure(type(error), traceback.format_exc(), number)
+    except Exception:
+        failure = ExceptionWrapper(where=where)
     while True:
         task = tasks.get()
         if task is None:
@@ -123,8 +107,8 @@ def _run_worker(
                     answer = fetch(stream, indices)
                 else:
                     answer = fetch(dataset, indices)
-            except Exception as error:
-                answer = _Failure(type(error), traceback.format_exc(), number)
+            except Exception:
+                answer = ExceptionWrapper(where=where)
         results.send((position, number, answer))
 
 
@@ -225,7 +209,7 @@ class WorkerPool:
             answer = done.pop(wanted)
             wanted += 1
             send()
-            if isinstance(answer, _Failure):
+            if isinstance(answer, ExceptionWrapper):
                 answer.reraise()
             if answer is not _End:
                 yield answer
