@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from slipway.channel.folder import Channel
     from slipway.model import RenderedOutput, Variant
 
-SCHEMES = ("file", "http", "https", "s3", "oci")
+SCHEMES = ("file", "http", "https", "s3", "oci", "oci+http")
 """How addresses of channels begin."""
 
 

@@ -1,7 +1,8 @@
 """Channels elsewhere, reached through a server of our own on this machine, which keeps the limits of `base.http`.
 
 rattler fetches by itself and knows no such limits. So it is sent here: each channel has a local address, and what is
-asked of that is fetched from where the channel really is, piece by piece.
+asked of that is fetched from where the channel really is, piece by piece. Channels in buckets and registries are
+read by what publishes there (`slipway.channel.stores`), whole files at a time.
 
 What an address says of a user, a password or a token stays here, too: rattler gets the address without them, so none
 is in what it writes down, such as its cache of indexes or the records of an installation.
@@ -20,7 +21,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from slipway.base.errors import ChannelError, HostError
+import slipway.channel.stores.oci  # as modules: what they hold is no part of the key of `slipway.bootstrap.code`
+import slipway.channel.stores.s3
+from slipway.base.errors import ChannelError, HostError, SlipwayError
 from slipway.base.http import DOWNLOAD_ERRORS, ServerLimitError, open_url, read_chunks, read_limits
 from slipway.base.secrets import remember_url
 from slipway.channel import rattler
@@ -29,10 +32,15 @@ from slipway.channel.credentials import CREDENTIALS, read_authorization
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+
 _TOKEN = re.compile(r"^/t/[^/]+(?=/)")
 _ASKED = ("If-None-Match", "If-Modified-Since", "Authorization", "Accept", "Range")
 _ANSWERED = ("Content-Length", "Content-Type", "ETag", "Last-Modified", "Cache-Control", "Content-Range")
 
+
+WEB = ("http", "https")
+STORED = ("s3", "oci", "oci+http")
+"""Schemes of channels that a store reads."""
 
 _given: dict[str, str] = {}
 """Addresses as they were given, by the same without what is secret in them."""
@@ -50,10 +58,11 @@ def without_credentials(address: str) -> str:
         parts = urlsplit(address)
     except ValueError as error:
         raise ChannelError(f"this is no address of a channel: {error}", where=address) from error
-    if parts.scheme not in ("http", "https"):
+    if parts.scheme not in (*WEB, *STORED):
         return address
-    path = _TOKEN.sub("", parts.path)
-    plain = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=path).geturl().rstrip("/")
+    path = _TOKEN.sub("", parts.path) if parts.scheme in WEB else parts.path
+    scheme = parts.scheme.partition("+")[0]  # rattler takes no other name of a registry than `oci`
+    plain = parts._replace(scheme=scheme, netloc=parts.netloc.rpartition("@")[2], path=path).geturl().rstrip("/")
     if plain != address.rstrip("/"):
         remember_url(address)
         _given[plain] = address.rstrip("/")
@@ -84,7 +93,7 @@ class LimitedAccess:
         self._limits = read_limits()
         self._sizes = sizes
         self._token = secrets.token_hex(8)
-        self._remote = [url for url in self.channels if url.startswith(("http://", "https://"))]
+        self._remote = [url for url in self.channels if urlsplit(url).scheme in (*WEB, *STORED)]
         self._server = self._start() if self._remote else None
 
     def address_of(self, channel: str) -> str:
@@ -143,8 +152,14 @@ class LimitedAccess:
             handler.send_error(403)
             return
         url = f"{self._remote[int(index)]}/{rest}"
+        is_package = rest.endswith((".conda", ".tar.bz2"))
+        most = self._sizes.get(url) or (self._limits.file_bytes if is_package else self._limits.index_bytes)
+        limit = "" if url in self._sizes else "file_bytes" if is_package else "index_bytes"
         begun = False
         try:
+            if urlsplit(url).scheme in STORED:
+                self._answer_from_store(handler, self._remote[int(index)], rest, most, limit)
+                return
             headers = {name: handler.headers[name] for name in _ASKED if name in handler.headers}
             headers = read_authorization(url) | headers
             headers["User-Agent"] = "slipway"
@@ -156,9 +171,6 @@ class LimitedAccess:
                 handler.send_header("Connection", "close")
                 handler.end_headers()
                 begun = True
-                is_package = rest.endswith((".conda", ".tar.bz2"))
-                most = self._sizes.get(url) or (self._limits.file_bytes if is_package else self._limits.index_bytes)
-                limit = "" if url in self._sizes else "file_bytes" if is_package else "index_bytes"
                 for chunk in read_chunks(answer, url, self._limits, most=most, limit=limit):
                     handler.wfile.write(chunk)
         except ServerLimitError as error:
@@ -170,13 +182,35 @@ class LimitedAccess:
         except urllib.error.HTTPError as error:
             error.close()
             handler.send_response(error.code)
+            asked = handler.headers.get("If-None-Match")
+            if error.code == 304 and asked is not None:
+                handler.send_header("ETag", asked)  # without which rattler does not take it; not all servers repeat it
             handler.send_header("Content-Length", "0")
             handler.end_headers()
-        except DOWNLOAD_ERRORS as error:
+        except (*DOWNLOAD_ERRORS, SlipwayError) as error:
             self.trouble = self.trouble or str(getattr(error, "reason", error))
             if not begun:
                 with contextlib.suppress(OSError):
                     handler.send_error(502)
+        handler.close_connection = True
+
+    def _answer_from_store(
+        self, handler: BaseHTTPRequestHandler, channel: str, name: str, most: int, limit: str
+    ) -> None:
+        address = with_credentials(f"{channel}/").rstrip("/")
+        kinds = slipway.channel.stores
+        store = kinds.s3.BucketStore(address) if address.startswith("s3:") else kinds.oci.RegistryStore(address)
+        stored = store.read(name)
+        content = b"" if stored is None else stored.content
+        if len(content) > most:
+            what = f"has more than the {most} bytes that {'are allowed' if limit else 'its channel promises'}"
+            raise ServerLimitError(f"a download {what}", f"{channel}/{name}", limit or "file_bytes")
+        handler.send_response(404 if stored is None else 200)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        if handler.command != "HEAD":
+            handler.wfile.write(content)
         handler.close_connection = True
 
 

@@ -103,6 +103,25 @@ def test_killed_it_can_be_run_again(place: str, kit: Kit) -> None:
     assert look(place) == ["one"]
 
 
+def test_what_was_published_is_a_channel_to_install_from(
+    place: str, kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Every kind of place, by its own address; what is large, missing or elsewhere is told of it."""
+    assert main(["publish", "--to", place, str(make_package(kit, "one", 3_000_000))]) == 0
+    words = ["install", "--dist", str(tmp_path / "dist"), "--channel", place, "--prefix"]
+    assert main([*words, str(tmp_path / "env"), "one"]) == 0
+    assert (tmp_path / "env/share/one.bin").stat().st_size == 3_000_000
+    record = json.loads(next((tmp_path / "env/conda-meta").glob("one-*.json")).read_text(encoding="utf-8"))
+    assert "127.0.0.1" not in record["url"] or "127.0.0.1" in place, "it is known by its own address"
+    assert "s3cretword" not in json.dumps(record)
+    assert main([*words, str(tmp_path / "other"), "two"]) == 7
+    if place.startswith(("s3:", "oci")):
+        monkeypatch.setenv("SLIPWAY_HTTP_INDEX_BYTES", "100")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        assert main([*words, str(tmp_path / "third"), "one"]) == 5
+        assert "100 bytes" in capfd.readouterr().err
+
+
 def test_solver_reads_what_lies_on_a_server(
     webdav: tuple[str, Path],
     bucket: str,
