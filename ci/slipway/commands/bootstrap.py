@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--update-lock", action="store_true", help="rewrite ci/slipway/bootstrap/data/lock.yaml from its descriptions"
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument("--json", action="store_true", help="one object: url, digest and the packages")
 
 
 def execute(args: argparse.Namespace, reporter: log.Reporter) -> int:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--json", action="store_true", help="print the packages as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="a list of objects: key, path, sha256, size, seconds, reused"
+    )
     add_build_arguments(parser)
     add_request_arguments(parser)
 

@@ -49,7 +49,7 @@ class Check:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--json", action="store_true", help="print the checks as JSON")
+    parser.add_argument("--json", action="store_true", help="the checks: a list of objects")
     parser.add_argument("--dist", metavar="DIR", help="folder that will be written to (default: dist/)")
 
 

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="solve, print, and change nothing")
     parser.add_argument("--offline", action="store_true", help="download nothing")
     parser.add_argument("--dist", metavar="DIR", help="folder for everything that is written (default: dist/)")
-    parser.add_argument("--json", action="store_true", help="print the packages as JSON")
+    parser.add_argument("--json", action="store_true", help="the packages: a list of objects")
     add_variant_arguments(parser)
 
 

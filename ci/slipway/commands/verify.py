@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
     parser.add_argument("--rules", action="store_true", help="say what the rules are, and judge nothing")
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument("--json", action="store_true", help="the findings: a list of objects")
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
