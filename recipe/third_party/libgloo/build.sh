@@ -2,6 +2,8 @@
 # TCP only: without Redis and InfiniBand, which no process group of ours uses. Its CMake files are older than what
 # today's CMake reads without being told.
 set -euo pipefail
+# It leaves out a header that older compilers' others brought along.
+export CXXFLAGS="${CXXFLAGS:-} -include array"
 # CMAKE_ARGS is a list of words by design.
 # shellcheck disable=SC2086
 cmake ${CMAKE_ARGS:-} -G Ninja -S "$SRC_DIR" -B build \
