@@ -23,6 +23,8 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], Any, Any, Any, int]] = 
     "direct, dilated, in groups": ((2, 6, 12, 12), (4, 3, 3, 2), (1, 1), (2, 1), (2, 3), 2),
     "each channel": ((2, 6, 20, 20), (6, 1, 3, 3), (1, 1), (1, 1), (1, 1), 6),
     "each channel, steps": ((2, 6, 20, 21), (12, 1, 3, 3), (2, 3), (1, 1), (1, 1), 6),
+    "each channel, steps of two": ((2, 40, 13, 37), (40, 1, 3, 3), (2, 2), (1, 1), (1, 1), 40),
+    "each channel, dilated, narrow": ((2, 33, 9, 5), (33, 1, 3, 2), (1, 1), (2, 1), (2, 1), 33),
     "pointwise": ((3, 8, 10, 10), (5, 8, 1, 1), (1, 1), (0, 0), (1, 1), 1),
     "pointwise, padded": ((3, 8, 10, 10), (5, 8, 1, 1), (1, 1), (1, 2), (1, 1), 1),
     "pointwise, several small images": ((70, 8, 2, 2), (5, 8, 1, 1), (1, 1), (0, 0), (1, 1), 1),
@@ -134,6 +136,52 @@ def test_transposed_convolution(name: str) -> None:
         gradients(actual, [input, weight, bias]), gradients(expected, [input, weight, bias]), strict=True
     ):
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if len(case[0]) == 4 and name != "nothing"])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_channels_last(name: str, transposed: bool) -> None:
+    """The same numbers, and strides that say so."""
+    size, weight_size, stride, padding, dilation, groups = CASES[name]
+    image = torch.randn(size, dtype=torch.float64)
+    weight = torch.randn(weight_size, dtype=torch.float64, requires_grad=True)
+    options: tuple[Any, ...] = (stride, padding, dilation, transposed, [0, 0], groups)
+    if transposed:
+        image = torch.randn_like(
+            torch.convolution(image, weight, None, stride, padding, dilation, False, [0, 0], groups)
+        )
+        if name == "padding larger than the kernel":
+            return
+    bias = torch.randn(size[1] if transposed else weight_size[0], dtype=torch.float64, requires_grad=True)
+    plain = image.clone().requires_grad_()
+    last = image.to(memory_format=torch.channels_last).requires_grad_()
+    expected = torch.convolution(plain, weight, bias, *options)
+    actual = torch.convolution(last, weight, bias, *options)
+    assert actual.is_contiguous(memory_format=torch.channels_last)
+    torch.testing.assert_close(actual, expected, rtol=1e-10, atol=1e-10)
+    wanted, found = gradients(expected, [plain, weight, bias]), gradients(actual, [last, weight, bias])
+    for ours, theirs in zip(found, wanted, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "nothing"])
+def test_bfloat16(name: str) -> None:
+    """Sums are float32's, rounded once."""
+    size, weight_size, stride, padding, dilation, groups = CASES[name]
+    image, weight, bias = (torch.randn(shape).bfloat16() for shape in (size, weight_size, weight_size[:1]))
+    options = (stride, padding, dilation, False, [0] * len(stride), groups)
+    expected = torch.convolution(image.float(), weight.float(), bias.float(), *options)
+    torch.testing.assert_close(
+        torch.convolution(image, weight, bias, *options).float(), expected, rtol=2**-8, atol=2e-2
+    )
+    slopes = torch.randn_like(expected).bfloat16()
+    inputs = [tensor.requires_grad_() for tensor in (image, weight)]
+    wide = [tensor.detach().float().requires_grad_() for tensor in (image, weight)]
+    found = torch.autograd.grad(torch.convolution(inputs[0], inputs[1], None, *options), inputs, slopes)
+    wanted = torch.autograd.grad(torch.convolution(wide[0], wide[1], None, *options), wide, slopes.float())
+    for ours, theirs in zip(found, wanted, strict=True):
+        torch.testing.assert_close(ours.float(), theirs, rtol=2**-7, atol=4e-2)
 
 
 def test_gradients_of_gradients() -> None:

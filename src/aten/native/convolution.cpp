@@ -161,13 +161,23 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
     channelwise[1] = channels;
     return at::detail::to_contiguous(at::add(result, at::reshape(bias, channelwise)), format_of_result(input, weight));
   }
-  const Tensor out = at::detail::empty(shape, input.dtype(), input.device());
+  const MemoryFormat format = format_of_result(input, weight);
+  const Tensor out = at::detail::empty(shape, input.options(), format);
   if (out.numel() > 0) {
     const auto& kernels = transposed ? convolution_transposed_kernels : convolution_kernels;
-    run_kernel_in_float32(kernels, input.device(), out, input.contiguous(), weight.contiguous(),
-               bias.defined() ? bias.contiguous() : bias, window.stride, window.padding, window.dilation, groups);
+    const Tensor image = at::detail::to_contiguous(input, format);
+    const Tensor addend = bias.defined() ? bias.contiguous() : bias;
+    if (input.dtype() == kBFloat16 && input.is_cpu()) {  // read as it is, where the processor can
+      const Tensor sums = at::detail::empty(shape, out.options().dtype(kFloat), format);
+      run_kernel(kernels, input.device(), sums, image, weight.contiguous(), addend.defined() ? at::detail::to_dtype(addend, kFloat) : addend,
+                 window.stride, window.padding, window.dilation, groups);
+      at::detail::copy_into(out, sums);
+    } else {
+      run_kernel_in_float32(kernels, input.device(), out, image, weight.contiguous(), addend, window.stride, window.padding,
+                            window.dilation, groups);
+    }
   }
-  return at::detail::to_contiguous(out, format_of_result(input, weight));
+  return out;
 }
 
 Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& input, IntArrayRef weight_size,
@@ -190,12 +200,13 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
   if (!convolution_weight_gradient_kernels.has(input.device_type())) {
     return weight_gradient_by_windows(grad_output, input, weight_size, window.stride, window.padding, window.dilation, groups);
   }
+  const MemoryFormat format = format_of_result(grad_output, input);
   const Tensor out = at::detail::empty(weight_size, input.dtype(), input.device());
   if (out.numel() > 0) {
-    run_kernel_in_float32(convolution_weight_gradient_kernels, input.device(), out, grad_output.contiguous(), input.contiguous(),
-               window.stride, window.padding, window.dilation, groups);
+    run_kernel_in_float32(convolution_weight_gradient_kernels, input.device(), out, at::detail::to_contiguous(grad_output, format),
+               at::detail::to_contiguous(input, format), window.stride, window.padding, window.dilation, groups);
   }
-  return at::detail::to_contiguous(out, format_of_result(grad_output, input));
+  return at::detail::to_contiguous(out, format);
 }
 
 // ------------------------------------------------------------------------------------------------ by number of dimensions

@@ -131,6 +131,21 @@ class GatherPlan {
   ImageLayout read_;
 };
 
+inline GatherPlan ordinary_plan(const ConvolutionGeometry& g, bool channels_last) {
+  const auto axis = [&](int dim) {
+    return AxisPlan::ordinary(g.kernel[dim], g.windows[dim], g.stride[dim], g.padding[dim], g.dilation[dim]);
+  };
+  return GatherPlan({axis(0), axis(1), axis(2)}, g.image, g.groups * g.image_channels, channels_last);
+}
+
+// The geometry's image is the result, and its windows are what is read.
+inline GatherPlan transposed_plan(const ConvolutionGeometry& g, bool channels_last) {
+  const auto axis = [&](int dim) {
+    return AxisPlan::transposed(g.kernel[dim], g.image[dim], g.stride[dim], g.padding[dim], g.dilation[dim]);
+  };
+  return GatherPlan({axis(0), axis(1), axis(2)}, g.windows, g.groups * g.window_channels, channels_last);
+}
+
 // One phase of each axis: its results, counted through, and the elements that each of them reads.
 struct GatherPhase {
   std::vector<int64_t> reads;   // of each result: where its elements begin

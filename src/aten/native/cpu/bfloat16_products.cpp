@@ -29,11 +29,11 @@ constexpr int64_t kWidth = 32;  // columns of a panel
 constexpr int64_t kLanes = 16;
 
 // As add_tile in gathered_products.cpp.
-template <int Rows, int Vectors>
-AT_PAIRS_TARGET void add_tile(const uint16_t* data, const int64_t* rows, const int64_t* depths, int64_t depth,
+template <int Rows, int Vectors, typename Element>
+AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const int64_t* depths, int64_t depth,
                               Lines<const uint32_t> panel, Lines<float> sums, bool fresh) {
   __m512 totals[Rows][Vectors];
-  const uint16_t* starts[Rows];
+  const Element* starts[Rows];
 #pragma GCC unroll 12
   for (int row = 0; row < Rows; ++row) {
     starts[row] = data + rows[row];
@@ -64,8 +64,8 @@ AT_PAIRS_TARGET void add_tile(const uint16_t* data, const int64_t* rows, const i
   }
 }
 
-template <int Vectors>
-AT_PAIRS_TARGET void add_tiles(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+template <int Vectors, typename Element>
+AT_PAIRS_TARGET void add_tiles(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                                Lines<const uint32_t> panel, Lines<float> sums, bool fresh) {
   int64_t row = 0;
   for (; row + 12 <= count; row += 12, sums.data += 12 * sums.step) {
@@ -124,7 +124,11 @@ AT_PAIRS_TARGET void multiply_lines(int64_t count, int64_t depth, const uint16_t
                                      (__m512bh)load_some(vector + k + 32 * v, left));
       }
     }
-    out[i] = _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(totals[0], totals[1]), _mm512_add_ps(totals[2], totals[3])));
+    alignas(64) float lanes[kLanes];
+    _mm512_store_ps(lanes, _mm512_add_ps(_mm512_add_ps(totals[0], totals[1]), _mm512_add_ps(totals[2], totals[3])));
+    float sum = 0;
+    for (const float lane : lanes) sum += lane;
+    out[i] = sum;
   }
 }
 
@@ -221,7 +225,8 @@ void multiply_by_mkl(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand
 
 }  // namespace
 
-void add_gathered_pairs(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+template <typename Element>
+void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                         Lines<const uint32_t> panel, int64_t columns, Lines<float> sums, bool fresh) {
   if (columns <= kLanes) {
     add_tiles<1>(data, rows, count, depths, depth, panel, sums, fresh);
@@ -230,8 +235,13 @@ void add_gathered_pairs(const uint16_t* data, const int64_t* rows, int64_t count
   }
 }
 
+template void add_gathered_pairs(const uint16_t*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>, int64_t,
+                                 Lines<float>, bool);
+template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>, int64_t,
+                                 Lines<float>, bool);
+
 bool has_bfloat16_products() {
-  static const bool answer = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw");
+  static const bool answer = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") && panel_columns<float>() == kWidth;
   return answer;
 }
 
@@ -271,8 +281,11 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
 #else
 
 bool has_bfloat16_products() { return false; }
-void add_gathered_pairs(const uint16_t*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>, int64_t, Lines<float>,
+template <typename Element>
+void add_gathered_pairs(const Element*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>, int64_t, Lines<float>,
                         bool) {}
+template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>, int64_t,
+                                 Lines<float>, bool);
 void bfloat16_gemm(int64_t, int64_t, int64_t, float, MatrixOperand<uint16_t>, MatrixOperand<uint16_t>, float, float*, int64_t) {}
 
 #endif

@@ -1,13 +1,17 @@
-// Convolutions. Floating: directly, on a copy of the image laid out for it (PhasedImage.h). Integers, kernels of one element,
-// and transposed ones with strides: windows copied into a matrix, a tile that fits into the cache at a time, times the
-// weight. Tiles, images and groups are given out to threads.
+// Convolutions. Floating ones whose groups have enough channels of results to fill vectors: as gathered products, row-major or
+// channels last. Of few channels: directly, on a copy of the image laid out for it (PhasedImage.h), or channel by channel.
+// Integers, and transposed ones with strides: windows copied into a matrix, a tile that fits into the cache at a time, times
+// the weight. Tiles, images and groups are given out to threads.
 
 #include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/ConvolutionGeometry.h>
 #include <aten/native/cpu/DispatchInt64.h>
+#include <aten/native/cpu/GatherPlan.h>
 #include <aten/native/cpu/PhasedImage.h>
+#include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/direct_convolution.h>
 #include <aten/native/cpu/gathered_convolution.h>
@@ -15,6 +19,7 @@
 
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace at::native::cpu {
 
@@ -25,6 +30,8 @@ using Geometry = ConvolutionGeometry;
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kDirectGradientBytes = 1 << 19;  // of images and slopes
 constexpr int64_t kShortLine = 6;
+constexpr int64_t kFewOutputs = 4;               // fewer are computed one at a time
+constexpr int64_t kFewSources = 4;               // channels, of which a transposed convolution is not worth a product
 constexpr int64_t kPartialSumBytes = 1 << 26;    // of a weight's gradient, over all threads
 constexpr int64_t kSerialWork = 1 << 15;         // multiplications that waking threads does not pay for
 
@@ -157,7 +164,13 @@ void convolve_directly(const Geometry& g, T* out, const T* input, const T* weigh
       }
       const int64_t first_channel = pair % g.groups * outs + first_out;
       T* to = out + (pair * outs + first_out) * g.window_count();
-      for (int64_t z = 0; z < g.windows[0]; ++z) {
+      for (int64_t z = 0; z < g.windows[0] * (outs < kFewOutputs ? count_outs : 0); ++z) {
+        const int64_t o = z / g.windows[0];
+        direct_plane(image.get() + z % g.windows[0] * layout.plane(), offsets.data(), taps, weight + (first_channel + o) * taps,
+                     bias ? bias[first_channel + o] : T(0), g.windows[1], layout.line(), g.windows[2],
+                     to + z * g.windows[1] * g.windows[2]);
+      }
+      for (int64_t z = 0; outs >= kFewOutputs && z < g.windows[0]; ++z) {
         const int64_t reach = (g.windows[1] - 1) * layout.line() + g.windows[2];
         for (int64_t place = 0; place < reach; place += kDirectBlock<T>) {
           direct_convolution(image.get() + z * layout.plane() + place, offsets.data(), taps,
@@ -243,6 +256,116 @@ void weight_gradient_directly(const Geometry& g, T* out, const T* grad, const T*
   add_partial_sums(out, partial.get(), chunks, g.groups * size);
 }
 
+// Transposed, with strides and few channels to read: each phase of the image is a small ordinary one.
+template <typename T>
+void transpose_directly(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  const GatherPlan plan = transposed_plan(g, false);
+  const ImageLayout image = ImageLayout::of(g.image, g.groups * g.image_channels, false);
+  const int64_t kernel = g.kernel_elements();
+  struct Phase {
+    const AxisPlan::Phase *z, *y, *x;
+    GatherPhase all;
+  };
+  std::vector<Phase> phases;
+  for (const auto& z : plan.axis(0).phases) {
+    for (const auto& y : plan.axis(1).phases) {
+      for (const auto& x : plan.axis(2).phases) phases.push_back({&z, &y, &x, GatherPhase(plan, z, y, x, g.kernel, image)});
+    }
+  }
+  const int64_t source_elements = plan.has_frame() ? plan.frame_elements() : g.groups * g.window_channels * g.window_count();
+  const int64_t work = g.batch * g.groups * g.window_channels * g.window_count() * g.rows();
+  const int64_t tasks = g.batch * g.groups;
+  parallel_for(0, tasks, grain_for(work, tasks), [&](int64_t begin, int64_t end) {
+    const auto frame = scratch<T>(source_elements + 2 * kDirectBlock<T>);  // what is read behind the end is not used
+    std::fill_n(frame.get() + source_elements, 2 * kDirectBlock<T>, T(0));
+    const auto results = scratch<T>(g.image_elements());
+    std::vector<int64_t> offsets;
+    std::vector<T> weights;
+    int64_t held = -1;
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t number = task / g.groups;
+      const int64_t group = task % g.groups;
+      if (std::exchange(held, number) != number) {
+        const T* from = input + number * g.groups * g.window_channels * g.window_count();
+        if (plan.has_frame()) plan.write_frame(from, frame.get(), 0, g.groups * g.window_channels);
+        else std::copy_n(from, source_elements, frame.get());
+      }
+      for (int64_t c = 0; c < g.image_channels; ++c) {
+        const int64_t channel = group * g.image_channels + c;
+        T* to = out + (number * g.groups * g.image_channels + channel) * g.image_elements();
+        for (const Phase& phase : phases) {
+          offsets.clear();
+          weights.clear();
+          for (int64_t source = 0; source < g.window_channels; ++source) {
+            for (const auto& tap : phase.all.taps) {
+              offsets.push_back((group * g.window_channels + source) * plan.layout().channel + tap.distance);
+              weights.push_back(weight[((group * g.window_channels + source) * g.image_channels + c) * kernel + tap.place]);
+            }
+          }
+          for (int64_t z = 0; z < phase.z->count; ++z) {
+            const int64_t plane = phase.y->count * phase.x->count;
+            direct_plane(frame.get() + z * plan.layout().axis[0], offsets.data(), static_cast<int64_t>(offsets.size()), weights.data(),
+                         bias ? bias[channel] : T(0), phase.y->count, plan.layout().axis[1], phase.x->count, results.get());
+            const int64_t* places = phase.all.writes.data() + z * plane;
+            for (int64_t y = 0; y < phase.y->count; ++y) {
+              T* line = to + places[y * phase.x->count];
+              for (int64_t x = 0; x < phase.x->count; ++x) line[x * g.stride[2]] = results[y * phase.x->count + x];
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+// One channel a group, channels last: `transposed` is the gradient of the image.
+template <typename T>
+void convolve_channelwise(const Geometry& g, bool transposed, T* out, const T* input, const T* weight, const T* bias) {
+  const int64_t channels = g.groups;
+  const int64_t kernel = g.kernel_elements();
+  const Geometry::Triple& from = transposed ? g.windows : g.image;
+  const Geometry::Triple& to = transposed ? g.image : g.windows;
+  const auto weights = scratch<T>(kernel * channels);
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t place = 0; place < kernel; ++place) weights[place * channels + c] = weight[c * kernel + place];
+  }
+  // Of each result along an axis, the places in the kernel and what they read.
+  std::array<std::vector<std::vector<AxisPlan::Tap>>, 3> reads;
+  for (int dim = 0; dim < 3; ++dim) {
+    for (int64_t i = 0; i < to[dim]; ++i) {
+      auto& taps = reads[dim].emplace_back();
+      for (int64_t place = 0; place < g.kernel[dim]; ++place) {
+        const int64_t reach = place * g.dilation[dim] - g.padding[dim];
+        const int64_t at = transposed ? i - reach : i * g.stride[dim] + reach;
+        const int64_t step = transposed ? g.stride[dim] : 1;
+        if (at >= 0 && at % step == 0 && at / step < from[dim]) taps.push_back({place, at / step});
+      }
+    }
+  }
+  const int64_t lines = g.batch * to[0] * to[1];
+  parallel_for(0, lines, grain_for(lines * to[2] * kernel * channels, lines), [&](int64_t begin, int64_t end) {
+    std::vector<ChannelTap<T>> taps;
+    std::vector<int64_t> ends;
+    for (int64_t line = begin; line < end; ++line) {
+      const T* image = input + line / (to[0] * to[1]) * from[0] * from[1] * from[2] * channels;
+      taps.clear();
+      ends.clear();
+      for (int64_t x = 0; x < to[2]; ++x) {
+        for (const auto& c : reads[0][line / to[1] % to[0]]) {
+          for (const auto& b : reads[1][line % to[1]]) {
+            for (const auto& a : reads[2][x]) {
+              taps.push_back({image + ((c.distance * from[1] + b.distance) * from[2] + a.distance) * channels,
+                              weights.get() + ((c.place * g.kernel[1] + b.place) * g.kernel[2] + a.place) * channels});
+            }
+          }
+        }
+        ends.push_back(static_cast<int64_t>(taps.size()));
+      }
+      channelwise_results(taps.data(), ends.data(), to[2], bias, channels, out + line * to[2] * channels);
+    }
+  });
+}
+
 // ---------------------------------------------------------------- by matrix products
 
 template <typename T>
@@ -278,10 +401,12 @@ void convolve_by_products(const Geometry& g, T* out, const T* input, const T* we
   });
 }
 
+// Channels last where takes_channels_last() says so.
 template <typename T>
-void convolve(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+void convolve(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g.window_channels)) return convolve_gathered(g, false, out, input, weight, bias);
+    if (is_gathered<T>(g.window_channels)) return convolve_gathered(g, channels_last, out, input, weight, bias);
+    if (channels_last) return convolve_channelwise(g, false, out, input, weight, bias);
     if (!g.is_pointwise()) return convolve_directly(g, out, input, weight, bias);
   }
   convolve_by_products(g, out, input, weight, bias);
@@ -326,9 +451,11 @@ void scatter_by_products(const Geometry& g, T* out, const T* input, const T* wei
 
 // A transposed convolution with stride 1 is an ordinary one with the kernel turned round.
 template <typename T>
-void convolve_transposed(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+void convolve_transposed(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g.image_channels)) return convolve_transposed_gathered(g, false, out, input, weight, bias);
+    if (is_gathered<T>(g.image_channels)) return convolve_transposed_gathered(g, channels_last, out, input, weight, bias);
+    if (channels_last) return convolve_channelwise(g, true, out, input, weight, bias);
+    if (g.has_stride() && g.window_channels <= kFewSources) return transpose_directly(g, out, input, weight, bias);
   }
   if (g.has_stride() || !std::is_floating_point_v<T>) return scatter_by_products(g, out, input, weight, bias);
   Geometry turned = g;
@@ -346,11 +473,11 @@ void convolve_transposed(const Geometry& g, T* out, const T* input, const T* wei
       }
     }
   }
-  convolve(turned, out, input, flipped.get(), bias);
+  convolve(turned, false, out, input, flipped.get(), bias);
 }
 
 template <typename T>
-void weight_gradient(const Geometry& g, T* out, const T* grad, const T* input) {
+void weight_gradient(const Geometry& g, bool channels_last, T* out, const T* grad, const T* input) {
   const int64_t rows = g.rows();
   const int64_t outs = g.window_channels;
   const int64_t windows = g.window_count();
@@ -362,7 +489,7 @@ void weight_gradient(const Geometry& g, T* out, const T* grad, const T* input) {
     return;
   }
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g.window_channels)) return weight_gradient_gathered(g, false, out, grad, input);
+    if (is_gathered<T>(g.window_channels)) return weight_gradient_gathered(g, channels_last, out, grad, input);
     // Short lines of windows would leave the vectors mostly to the zeros between them.
     if (!g.is_pointwise() && g.windows[2] >= kShortLine) return weight_gradient_directly(g, out, grad, input);
   }
@@ -406,34 +533,81 @@ void weight_gradient(const Geometry& g, T* out, const T* grad, const T* input) {
   add_partial_sums(out, partial.get(), chunks, g.groups * size);
 }
 
+// Whether there is a way that reads and writes floating images with their channels last.
+bool takes_channels_last(ScalarType dtype, int64_t result_channels, const Geometry& g) {
+  const bool wide = dtype == kFloat ? is_gathered<float>(result_channels) : dtype == kDouble && is_gathered<double>(result_channels);
+  return wide || (c10::is_floating_type(dtype) && g.image_channels == 1 && g.window_channels == 1);
+}
+
+// Calls body(out, input, whether channels are last) with both laid out alike, as the way that is taken wants them.
+template <typename Body>
+void in_one_layout(const Tensor& out, const Tensor& input, bool takes_last, Body&& body) {
+  const bool is_last = !(out.is_contiguous() && input.is_contiguous());
+  if (!is_last || takes_last) return body(out, input, is_last);
+  const Tensor result = at::detail::empty(out.sizes(), out.dtype(), out.device());
+  body(result, at::detail::to_contiguous(input), false);
+  at::detail::copy_into(out, result);
+}
+
+// Images and weights of bfloat16 come as they are, with results (and the bias) in float32. False: not for this way.
+bool convolve_in_pairs(const Geometry& g, bool transposed, const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  const int64_t results = transposed ? g.image_channels : g.window_channels;
+  const int64_t sources = transposed ? g.window_channels : g.image_channels;
+  if (!has_bfloat16_products() || !is_gathered<float>(results) || sources < kFewSources) return false;
+  if (!out.is_contiguous() || !input.is_contiguous()) return false;
+  const auto bits = [](const Tensor& tensor) { return static_cast<const uint16_t*>(tensor.data_ptr()); };
+  convolve_pairs(g, transposed, out.data_ptr<float>(), bits(input), bits(weight), bias.defined() ? bias.data_ptr<float>() : nullptr);
+  return true;
+}
+
 }  // namespace
 
 void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(input.sizes(), out.sizes(), weight.sizes(), stride, padding, dilation, groups);
-  dispatch_numeric_types(out.dtype(), "convolution", [&](auto type) {
-    using T = typename decltype(type)::type;
-    convolve(geometry, out.data_ptr<T>(), input.data_ptr<T>(), weight.data_ptr<T>(),
-             bias.defined() ? bias.data_ptr<T>() : nullptr);
+  if (input.dtype() == kBFloat16) {
+    if (convolve_in_pairs(geometry, false, out, input, weight, bias)) return;
+    return convolution_kernel(out, at::detail::to_dtype(input, kFloat), at::detail::to_dtype(weight, kFloat), bias, stride, padding,
+                              dilation, groups);
+  }
+  const bool takes_last = takes_channels_last(out.dtype(), geometry.window_channels, geometry);
+  in_one_layout(out, input, takes_last, [&](const Tensor& result, const Tensor& image, bool channels_last) {
+    dispatch_numeric_types(out.dtype(), "convolution", [&](auto type) {
+      using T = typename decltype(type)::type;
+      convolve(geometry, channels_last, result.data_ptr<T>(), image.data_ptr<T>(), weight.data_ptr<T>(),
+               bias.defined() ? bias.data_ptr<T>() : nullptr);
+    });
   });
 }
 
 void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(out.sizes(), input.sizes(), weight.sizes(), stride, padding, dilation, groups);
-  dispatch_floating_types_and_int64(out.dtype(), "convolution_transposed", [&](auto type) {
-    using T = typename decltype(type)::type;
-    convolve_transposed(geometry, out.data_ptr<T>(), input.data_ptr<T>(), weight.data_ptr<T>(),
-                        bias.defined() ? bias.data_ptr<T>() : nullptr);
+  if (input.dtype() == kBFloat16) {
+    if (convolve_in_pairs(geometry, true, out, input, weight, bias)) return;
+    return convolution_transposed_kernel(out, at::detail::to_dtype(input, kFloat), at::detail::to_dtype(weight, kFloat), bias, stride,
+                                         padding, dilation, groups);
+  }
+  const bool takes_last = takes_channels_last(out.dtype(), geometry.image_channels, geometry);
+  in_one_layout(out, input, takes_last, [&](const Tensor& result, const Tensor& image, bool channels_last) {
+    dispatch_floating_types_and_int64(out.dtype(), "convolution_transposed", [&](auto type) {
+      using T = typename decltype(type)::type;
+      convolve_transposed(geometry, channels_last, result.data_ptr<T>(), image.data_ptr<T>(), weight.data_ptr<T>(),
+                          bias.defined() ? bias.data_ptr<T>() : nullptr);
+    });
   });
 }
 
 void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, const Tensor& input, IntArrayRef stride,
                                         IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(input.sizes(), grad.sizes(), out.sizes(), stride, padding, dilation, groups);
+  const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
+  const bool is_kept = is_last && geometry.window_channels > 1 && takes_channels_last(out.dtype(), geometry.window_channels, geometry);
+  const Tensor slopes = is_kept ? grad : at::detail::to_contiguous(grad);
+  const Tensor image = is_kept ? input : at::detail::to_contiguous(input);
   dispatch_floating_types(out.dtype(), "convolution_weight_gradient", [&](auto type) {
     using T = typename decltype(type)::type;
-    weight_gradient(geometry, out.data_ptr<T>(), grad.data_ptr<T>(), input.data_ptr<T>());
+    weight_gradient(geometry, is_kept, out.data_ptr<T>(), slopes.data_ptr<T>(), image.data_ptr<T>());
   });
 }
 

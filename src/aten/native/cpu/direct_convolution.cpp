@@ -66,6 +66,92 @@ HWY_ATTR void all_outputs(const T* data, const int64_t* offsets, int64_t taps, c
   }
 }
 
+// A vector of places in four lines at a time.
+template <typename T, int Lines>
+HWY_ATTR void plane_lines(const T* data, const int64_t* offsets, int64_t taps, const T* weights, T start, int64_t line, int64_t width, T* out) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t next = 0; next < width; next += lanes) {
+    // The last vector ends with the line, over what the one before wrote.
+    const int64_t x = width >= lanes && next + lanes > width ? width - lanes : next;
+    V sums[Lines];
+#pragma GCC unroll 4
+    for (int i = 0; i < Lines; ++i) sums[i] = hn::Set(d, start);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const T* place = data + offsets[tap] + x;
+      const V weight = hn::Set(d, weights[tap]);
+#pragma GCC unroll 4
+      for (int i = 0; i < Lines; ++i) sums[i] = hn::MulAdd(hn::LoadU(d, place + i * line), weight, sums[i]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < Lines; ++i) {
+      if (HWY_LIKELY(width >= lanes)) {
+        hn::StoreU(sums[i], d, out + i * width + x);
+      } else {
+        HWY_ALIGN T some[hn::MaxLanes(d)];
+        hn::Store(sums[i], d, some);
+        for (int64_t j = 0; j < width; ++j) out[i * width + j] = some[j];
+      }
+    }
+  }
+}
+
+template <typename T>
+HWY_ATTR void plane(const T* data, const int64_t* offsets, int64_t taps, const T* weights, T start, int64_t lines, int64_t line,
+                    int64_t width, T* out) {
+  int64_t y = 0;
+  for (; y + 4 <= lines; y += 4) plane_lines<T, 4>(data + y * line, offsets, taps, weights, start, line, width, out + y * width);
+  for (; y < lines; ++y) plane_lines<T, 1>(data + y * line, offsets, taps, weights, start, line, width, out + y * width);
+}
+void direct_plane_float(const float* data, const int64_t* offsets, int64_t taps, const float* weights, float start, int64_t lines,
+                        int64_t line, int64_t width, float* out) {
+  plane(data, offsets, taps, weights, start, lines, line, width, out);
+}
+void direct_plane_double(const double* data, const int64_t* offsets, int64_t taps, const double* weights, double start, int64_t lines,
+                         int64_t line, int64_t width, double* out) {
+  plane(data, offsets, taps, weights, start, lines, line, width, out);
+}
+
+template <typename T>
+HWY_ATTR void channelwise(const ChannelTap<T>* taps, const int64_t* ends, int64_t results, const T* start, int64_t channels, T* out) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t first = 0;
+  for (int64_t i = 0; i < results; first = ends[i], ++i, out += channels) {
+    int64_t c = 0;
+    for (; c + 2 * lanes <= channels; c += 2 * lanes) {
+      auto low = start ? hn::LoadU(d, start + c) : hn::Zero(d);
+      auto high = start ? hn::LoadU(d, start + c + lanes) : hn::Zero(d);
+      for (int64_t tap = first; tap < ends[i]; ++tap) {
+        low = hn::MulAdd(hn::LoadU(d, taps[tap].source + c), hn::LoadU(d, taps[tap].weight + c), low);
+        high = hn::MulAdd(hn::LoadU(d, taps[tap].source + c + lanes), hn::LoadU(d, taps[tap].weight + c + lanes), high);
+      }
+      hn::StoreU(low, d, out + c);
+      hn::StoreU(high, d, out + c + lanes);
+    }
+    for (; c + lanes <= channels; c += lanes) {
+      auto sum = start ? hn::LoadU(d, start + c) : hn::Zero(d);
+      for (int64_t tap = first; tap < ends[i]; ++tap) {
+        sum = hn::MulAdd(hn::LoadU(d, taps[tap].source + c), hn::LoadU(d, taps[tap].weight + c), sum);
+      }
+      hn::StoreU(sum, d, out + c);
+    }
+    for (; c < channels; ++c) {
+      T sum = start ? start[c] : T(0);
+      for (int64_t tap = first; tap < ends[i]; ++tap) sum += taps[tap].source[c] * taps[tap].weight[c];
+      out[c] = sum;
+    }
+  }
+}
+void channelwise_float(const ChannelTap<float>* taps, const int64_t* ends, int64_t results, const float* start, int64_t channels, float* out) {
+  channelwise(taps, ends, results, start, channels, out);
+}
+void channelwise_double(const ChannelTap<double>* taps, const int64_t* ends, int64_t results, const double* start, int64_t channels,
+                        double* out) {
+  channelwise(taps, ends, results, start, channels, out);
+}
+
 void direct_convolution_float(const float* data, const int64_t* offsets, int64_t taps, const float* weights,
                               const float* start, int64_t outs, float* result) {
   all_outputs(data, offsets, taps, weights, start, outs, result);
@@ -185,6 +271,30 @@ void direct_convolution(const float* data, const int64_t* offsets, int64_t taps,
 void direct_convolution(const double* data, const int64_t* offsets, int64_t taps, const double* weights,
                         const double* start, int64_t outs, double* result) {
   HWY_DYNAMIC_DISPATCH(direct_convolution_double)(data, offsets, taps, weights, start, outs, result);
+}
+
+HWY_EXPORT(direct_plane_float);
+HWY_EXPORT(direct_plane_double);
+
+void direct_plane(const float* data, const int64_t* offsets, int64_t taps, const float* weights, float start, int64_t lines,
+                  int64_t line, int64_t width, float* out) {
+  HWY_DYNAMIC_DISPATCH(direct_plane_float)(data, offsets, taps, weights, start, lines, line, width, out);
+}
+void direct_plane(const double* data, const int64_t* offsets, int64_t taps, const double* weights, double start, int64_t lines,
+                  int64_t line, int64_t width, double* out) {
+  HWY_DYNAMIC_DISPATCH(direct_plane_double)(data, offsets, taps, weights, start, lines, line, width, out);
+}
+
+HWY_EXPORT(channelwise_float);
+HWY_EXPORT(channelwise_double);
+
+void channelwise_results(const ChannelTap<float>* taps, const int64_t* ends, int64_t results, const float* start, int64_t channels,
+                         float* out) {
+  HWY_DYNAMIC_DISPATCH(channelwise_float)(taps, ends, results, start, channels, out);
+}
+void channelwise_results(const ChannelTap<double>* taps, const int64_t* ends, int64_t results, const double* start, int64_t channels,
+                         double* out) {
+  HWY_DYNAMIC_DISPATCH(channelwise_double)(taps, ends, results, start, channels, out);
 }
 
 HWY_EXPORT(direct_weight_gradient_float);

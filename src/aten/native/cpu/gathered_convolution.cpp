@@ -2,9 +2,11 @@
 
 #include <aten/Parallel.h>
 #include <aten/native/cpu/GatherPlan.h>
+#include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/gathered_products.h>
 
 #include <memory>
+#include <type_traits>
 
 namespace at::native::cpu {
 
@@ -36,10 +38,29 @@ struct WeightLayout {
   int64_t results, sources;       // channels of a group
 };
 
+// Pairs of bfloat16 numbers (bfloat16_products.h) are elements, too: their sums are floats.
+template <typename Element>
+using SumOf = std::conditional_t<std::is_same_v<Element, uint32_t>, float, Element>;
+
+template <typename T>
+void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, Lines<const T> panel,
+                 int64_t columns, Lines<SumOf<T>> sums, bool fresh) {
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    add_gathered_pairs(data, rows, count, depths, depth, panel, columns, sums, fresh);
+  } else {
+    add_gathered_product(data, rows, count, depths, depth, panel, columns, sums, fresh);
+  }
+}
+
+void transpose_matrix(const uint32_t* from, int64_t from_step, int64_t rows, int64_t columns, uint32_t* to, int64_t to_step) {
+  cpu::transpose_matrix(reinterpret_cast<const float*>(from), from_step, rows, columns, reinterpret_cast<float*>(to), to_step);
+}
+using cpu::transpose_matrix;
+
 // One panel of `columns` columns: line k holds from[j * step + places[k]] for the columns j.
 template <typename T>
 void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<int64_t>& places, T* panel) {
-  const int64_t width = panel_columns<T>();
+  const int64_t width = panel_columns<SumOf<T>>();
   const auto depth = static_cast<int64_t>(places.size());
   if (columns < width) std::fill_n(panel, depth * width, T(0));
   for (int64_t first = 0; first < depth;) {
@@ -73,7 +94,7 @@ struct PreparedPhase {
         for (const auto& tap : phase.taps) add(channel, tap);
       }
     }
-    const int64_t width = panel_columns<T>();
+    const int64_t width = panel_columns<SumOf<T>>();
     const int64_t count = divide_up(layout.results, width);
     const int64_t size = depth() * width;
     panels = scratch<T>(groups * count * size);
@@ -113,8 +134,8 @@ void write_results(const T* sums, int64_t count, int64_t columns, const int64_t*
 // Results [first, last) of a phase, for one image and one group; `sums` has room for a block of all panels.
 template <typename T>
 void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t last, const T* data, const T* panels, int64_t channels,
-                     const T* bias, const ResultLayout& layout, T* sums, T* out) {
-  const int64_t width = panel_columns<T>();
+                     const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, SumOf<T>* out) {
+  const int64_t width = panel_columns<SumOf<T>>();
   const int64_t depth = prepared.depth();
   const int64_t chunks = std::max<int64_t>(1, divide_up(depth, kBlockDepth));
   for (int64_t block = first; block < last; block += kBlockResults) {
@@ -124,11 +145,11 @@ void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t la
       const int64_t end = (chunk + 1) * depth / chunks;
       for (int64_t channel = 0; channel < channels; channel += width) {
         const int64_t columns = std::min(width, channels - channel);
-        T* to = sums + (chunks > 1 ? channel * kBlockResults : 0);
+        SumOf<T>* to = sums + (chunks > 1 ? channel * kBlockResults : 0);
         const bool fresh = chunk == 0 && !bias;
         for (int64_t i = 0; chunk == 0 && bias && i < count; ++i) std::copy_n(bias + channel, columns, to + i * width);
-        add_gathered_product(data, prepared.phase.reads.data() + block, count, prepared.depths.data() + begin, end - begin,
-                             {panels + channel * depth + begin * width, width}, columns, {to, width}, fresh);
+        add_product<T>(data, prepared.phase.reads.data() + block, count, prepared.depths.data() + begin, end - begin,
+                       {panels + channel * depth + begin * width, width}, columns, {to, width}, fresh);
         if (chunk == chunks - 1) {
           write_results(to, count, columns, prepared.phase.writes.data() + block, layout, out + channel * layout.image.channel);
         }
@@ -138,8 +159,8 @@ void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t la
 }
 
 template <typename T>
-void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_t, 3>& result_size, const WeightLayout& layout, T* out,
-              const T* input, int64_t image_elements, const T* weight, const T* bias) {
+void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_t, 3>& result_size, const WeightLayout& layout,
+              SumOf<T>* out, const T* input, int64_t image_elements, const T* weight, const SumOf<T>* bias) {
   const int64_t result_channels = g.groups * layout.results;
   const ResultLayout results{ImageLayout::of(result_size, result_channels, plan.channels_last()), plan.channels_last(),
                              plan.axis(0).phases.size() * plan.axis(1).phases.size() * plan.axis(2).phases.size() == 1};
@@ -170,11 +191,11 @@ void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_
       }
     });
   }
-  const int64_t width = panel_columns<T>();
+  const int64_t width = panel_columns<SumOf<T>>();
   const int64_t panel_count = divide_up(layout.results, width);
   parallel_for(0, g.batch * parts, grain_for(work, g.batch * parts), [&](int64_t begin, int64_t end) {
     const auto own_frame = scratch<T>(few ? 0 : frame);
-    const auto sums = scratch<T>(kBlockResults * panel_count * width);
+    const auto sums = scratch<SumOf<T>>(kBlockResults * panel_count * width);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t image = task / parts;
       const int64_t part = task % parts;
@@ -187,7 +208,7 @@ void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_
       }
       for (const PreparedPhase<T>& prepared : phases) {
         const auto count = static_cast<int64_t>(prepared.phase.reads.size());
-        const int64_t share = divide_up(divide_up(count, parts), panel_rows<T>()) * panel_rows<T>();
+        const int64_t share = divide_up(divide_up(count, parts), panel_rows<SumOf<T>>()) * panel_rows<SumOf<T>>();
         const int64_t first = std::min(count, part * share);
         const int64_t last = part == parts - 1 ? count : std::min(count, first + share);
         for (int64_t group = 0; group < g.groups; ++group) {
@@ -203,13 +224,6 @@ void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_
   });
 }
 
-GatherPlan ordinary_plan(const Geometry& g, bool channels_last) {
-  const auto axis = [&](int dim) {
-    return AxisPlan::ordinary(g.kernel[dim], g.windows[dim], g.stride[dim], g.padding[dim], g.dilation[dim]);
-  };
-  return GatherPlan({axis(0), axis(1), axis(2)}, g.image, g.groups * g.image_channels, channels_last);
-}
-
 }  // namespace
 
 template <typename T>
@@ -222,12 +236,50 @@ void convolve_gathered(const Geometry& g, bool channels_last, T* out, const T* i
 
 template <typename T>
 void convolve_transposed_gathered(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
-  const auto axis = [&](int dim) {
-    return AxisPlan::transposed(g.kernel[dim], g.image[dim], g.stride[dim], g.padding[dim], g.dilation[dim]);
-  };
-  const GatherPlan plan({axis(0), axis(1), axis(2)}, g.windows, g.groups * g.window_channels, channels_last);
   const WeightLayout layout{g.window_channels * g.rows(), g.kernel_elements(), g.rows(), g.image_channels, g.window_channels};
-  run_plan(g, plan, g.image, layout, out, input, g.groups * g.window_channels * g.window_count(), weight, bias);
+  run_plan(g, transposed_plan(g, channels_last), g.image, layout, out, input, g.groups * g.window_channels * g.window_count(), weight, bias);
+}
+
+namespace {
+
+// Two channels of each group as one of pairs, of images and (for `inner` 1 or more elements) weights: from [outer, channels, inner]
+// to [outer, channels / 2 rounded up, inner].
+std::unique_ptr<uint32_t[]> pairs_of(const uint16_t* from, int64_t outer, int64_t channels, int64_t inner) {
+  const int64_t pairs = (channels + 1) / 2;
+  auto result = scratch<uint32_t>(outer * pairs * inner);
+  uint32_t* const to = result.get();
+  parallel_for(0, outer * pairs, std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(inner, 1)), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t channel = i % pairs * 2;
+      const uint16_t* first = from + (i / pairs * channels + channel) * inner;
+      uint32_t* target = to + i * inner;
+      if (channel + 1 == channels) {
+        for (int64_t j = 0; j < inner; ++j) target[j] = first[j];
+      } else {
+        for (int64_t j = 0; j < inner; ++j) target[j] = first[j] | static_cast<uint32_t>(first[inner + j]) << 16;
+      }
+    }
+  });
+  return result;
+}
+
+}  // namespace
+
+void convolve_pairs(const Geometry& g, bool transposed, float* out, const uint16_t* input, const uint16_t* weight, const float* bias) {
+  const int64_t sources = transposed ? g.window_channels : g.image_channels;
+  const int64_t results = transposed ? g.image_channels : g.window_channels;
+  const int64_t elements = transposed ? g.window_count() : g.image_elements();
+  const int64_t kernel = g.kernel_elements();
+  const int64_t pairs = (sources + 1) / 2;
+  Geometry halved = g;
+  (transposed ? halved.window_channels : halved.image_channels) = pairs;
+  const auto images = pairs_of(input, g.batch * g.groups, sources, elements);
+  // The weight of a group is [results, sources, kernel], or [sources, results, kernel] of a transposed one.
+  const auto weights = transposed ? pairs_of(weight, g.groups, sources, results * kernel) : pairs_of(weight, g.groups * results, sources, kernel);
+  const WeightLayout layout{results * pairs * kernel, transposed ? kernel : pairs * kernel, transposed ? results * kernel : kernel, results,
+                            pairs};
+  run_plan(halved, transposed ? transposed_plan(halved, false) : ordinary_plan(halved, false), transposed ? g.image : g.windows, layout, out,
+           images.get(), g.groups * pairs * elements, weights.get(), bias);
 }
 
 template <typename T>

@@ -3,6 +3,8 @@
 
 #include <aten/native/cpu/ConvolutionGeometry.h>
 
+#include <cstdint>
+
 namespace at::native::cpu {
 
 // Images and results lie both with their channels last, or both row-major. `bias` may be null.
@@ -13,6 +15,10 @@ void convolve_gathered(const ConvolutionGeometry& geometry, bool channels_last, 
 template <typename T>
 void convolve_transposed_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* input, const T* weight,
                                   const T* bias);
+
+// The same of bfloat16 numbers (their bits), with results in float32, where has_bfloat16_products(): images are row-major.
+void convolve_pairs(const ConvolutionGeometry& geometry, bool transposed, float* out, const uint16_t* input, const uint16_t* weight,
+                    const float* bias);
 
 // out: row-major.
 template <typename T>
