@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError, SlipwayError, SolveError
 from slipway.base.paths import cache_folder
+from slipway.bootstrap.choices import names_on_demand
 from slipway.channel.environments import package_names
 from slipway.recipe.choose import used_variant
 from slipway.recipe.hashes import name_of
@@ -69,12 +70,16 @@ def find_line(meta: Path, section: str, name: str) -> str:
 
 
 def _advise(name: str, offered: frozenset[str], channels: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(offered), n=1, cutoff=0.75)
+    embedded = any(channel.startswith(cache_folder().as_uri()) for channel in channels)
+    on_demand = names_on_demand() if embedded else frozenset()
+    if name in on_demand:
+        return "the embedded channel has it for another choice of CUDA or BLAS: look at the variant"
+    close = difflib.get_close_matches(name, sorted(offered | on_demand), n=1, cutoff=0.75)
     said = [f"did you mean `{close[0]}`?"] if close else []
-    if any(channel.startswith(cache_folder().as_uri()) for channel in channels):
+    if embedded:
         said.append(
             "the embedded channel lacks it: take it from another one (`--channel embedded --channel conda-forge`), "
-            f"or add it: `slipway bootstrap add wheel:{name}`, where that is Python alone"
+            f"or add it: `slipway bootstrap add wheel:{name}`, or `deb:` and what Debian calls it"
         )
     else:
         said.append(f"looked for in {', '.join(channels)}; `--channel` names others")
