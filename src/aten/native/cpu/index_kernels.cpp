@@ -5,6 +5,7 @@
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -116,8 +117,8 @@ void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from
   const int64_t step_from = from_strides[0];
   const int64_t step_to = from_strides[1];
   const auto positions = static_cast<int64_t>(rows.indexed.size());
-  if (rows.length > 1 && (step_from != 1 || step_to != 1) && positions > 4) {
-    // The elements of a position lie apart: position after position within each of them, which lie closer.
+  if (rows.length > 1 && positions > 4 && std::abs(rows.dense[1] - rows.dense[0]) < std::abs(rows.dense_stride)) {
+    // Positions lie closer than the elements of one do: element after element, and all positions within each.
     const int64_t* source = (from_indexed ? rows.indexed : rows.dense).data();
     const int64_t* target = (from_indexed ? rows.dense : rows.indexed).data();
     parallel_for(0, rows.length, std::max<int64_t>(1, kGrainSize / positions), [&](int64_t first, int64_t last) {
