@@ -92,7 +92,7 @@ def test_failing_script_shows_the_end_of_its_log(
     with pytest.raises(BuildError) as caught:
         run([output], make_context())
     error = caught.value
-    assert error.message == f"`{output.key}`: its build script failed: the command `false`"
+    assert error.message == f"`{output.key}`: its build script failed: the command `false` (build.sh:2)"
     place, _, line = str(error.where).rpartition(":")
     assert workspace.log(output.key) == Path(place)
     assert workspace.log(output.key).read_text(encoding="utf-8").splitlines()[int(line) - 1] == "++ false"
