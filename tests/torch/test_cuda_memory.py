@@ -177,3 +177,12 @@ def test_raw_memory() -> None:
     assert torch.cuda.memory_allocated() == before
     with pytest.raises(ValueError, match="is not memory of caching_allocator_alloc"):
         torch.cuda.caching_allocator_delete(address)
+
+
+def test_storages_of_the_device() -> None:
+    storage = torch.cuda.FloatStorage(3)
+    assert storage.is_cuda
+    assert len(storage) == 3
+    assert isinstance(torch.ones(2, device="cuda").storage(), torch.cuda.FloatStorage)
+    assert not isinstance(torch.ones(2).storage(), torch.cuda.FloatStorage)
+    assert not isinstance(torch.ones(2, dtype=torch.int64, device="cuda").storage(), torch.cuda.FloatStorage)

@@ -241,6 +241,12 @@ def __getattr__(name: str) -> Any:
         kind = TENSOR_TYPES.get(f"torch.cuda.{name}")
         if kind is not None:
             return kind
+    if name.endswith("Storage"):
+        from torch.cuda._storages import storage_class
+
+        kind = storage_class(name)
+        if kind is not None:
+            return kind
     if name == "default_generators":
         return tuple(_C._cuda_default_generator(index) for index in range(device_count()))
     return _bindings.submodules(__name__)(name)

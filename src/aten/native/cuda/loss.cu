@@ -69,12 +69,12 @@ void nll_loss_kernel(const Tensor& losses, const Tensor& weights, const Tensor& 
   });
 }
 
+// `grad_input` comes filled with zeros.
 void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_losses, const Tensor& target, const Tensor& weight,
                               int64_t ignore_index) {
   const Tensor grads = packed(grad_losses);
   const Tensor labels = packed(target);
   const Tensor factors = packed(weight);
-  Tensor(grad_input).zero_();
   dispatch_floating_types(grad_input.dtype(), "nll_loss_backward", [&](auto tag) {
     using T = typename decltype(tag)::type;
     backward<T>(grad_input.data_ptr<T>(), grads.data_ptr<T>(),

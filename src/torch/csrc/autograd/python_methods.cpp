@@ -149,7 +149,7 @@ Parameter cuda_parameters[] = {{"self", Kind::Tensor},
 PyObject* cuda_call(Arguments& arguments) {
   const c10::Device device = arguments.optional_device(1).value_or(c10::Device(c10::kCUDA));
   if (!device.is_cuda()) raise(PyExc_RuntimeError, "Invalid device, must be cuda device: " + device.str());
-  return wrap(arguments.tensor(0).to(device));
+  return wrap(arguments.tensor(0).to(device, std::nullopt, arguments.given(2) && arguments.boolean(2)));
 }
 TORCH_METHOD(cuda, cuda_parameters, 3, cuda_call)
 
