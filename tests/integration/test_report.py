@@ -163,7 +163,7 @@ def test_a_failed_build_has_its_report(slipway: Slipway, tmp_path: Path) -> None
     text = slipway("report", "--text", "--dist", dist).stdout
     assert text.startswith("slipway ship: failed in ")
     assert "hello.cpp" in text, "what was compiled before the failure is there"
-    assert "its build script failed: the command `exit 7`\nat: " in text
+    assert "its build script failed: the command `exit 7` (build.sh:6) at: " in " ".join(text.split())
     assert "What went wrong" in (dist / "report.html").read_text(encoding="utf-8")
 
 
