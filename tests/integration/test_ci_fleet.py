@@ -25,7 +25,7 @@ from .test_ci_run import CHAIN, CONFIG, states, stay_once, stays, write_script
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
-DEADLINE_SECONDS = 120
+DEADLINE_SECONDS = 400
 
 
 @pytest.fixture

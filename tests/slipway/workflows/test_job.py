@@ -62,8 +62,8 @@ def test_device_jobs_install_their_own_cuda(own_matrix: Matrix) -> None:
         assert taken == [job.identifier], strict_spec(arguments.specs[0])
 
 
-def test_publishing_command_is_one_of_slipway() -> None:
-    arguments = parsed(publish_command(), publish, PACKAGES="dist/handed/linux-64/a.conda")
+def test_publishing_command_is_one_of_slipway(own_matrix: Matrix) -> None:
+    arguments = parsed(publish_command(own_matrix), publish, PACKAGES="dist/handed/linux-64/a.conda")
     assert arguments.to == "dist/release"
     assert arguments.packages == [Path("dist/handed/linux-64/a.conda")]
 
