@@ -94,14 +94,19 @@ def _apply(node: NodeClass) -> str:
     every = frozenset(range(len(node.inputs)))
     lines += [_unpack(saved) for saved in node.saved if saved.kind != "value" and saved.needed_by == every]
     for position, (argument, expression) in enumerate(zip(node.inputs, node.expressions)):
+        if not expression:  # comes with the input before
+            continue
         offset = " + ".join(sizes[:position]) or "0"
+        together = 1
+        while node.expressions[position + together : position + together + 1] == ("",):
+            together += 1
         unpacked = [
             "  " + _unpack(saved)
             for saved in node.saved
             if saved.kind != "value" and position in saved.needed_by and saved.needed_by != every
         ]
-        if argument.type.is_tensor_list:
-            condition = f"task_should_compute_any({offset}, {sizes[position]})"
+        if argument.type.is_tensor_list or together > 1:
+            condition = f"task_should_compute_any({offset}, {' + '.join(sizes[position : position + together])})"
             assign = f"    move_into(grad_inputs, {offset}, {expression});"
         else:
             condition = f"task_should_compute_output({offset})"

@@ -100,6 +100,14 @@ def _node_class(name: str, info: DifferentiabilityInfo) -> NodeClass:
     expressions = []
     needs: dict[tuple[str, str], set[int]] = {}
     for position, formula in enumerate(info.formulas):
+        if formula.expression.startswith("with "):
+            before = info.formulas[position - 1] if position else formula
+            if formula.expression not in (f"with {before.input}", before.expression):
+                raise DeclarationError(
+                    formula.location, "expected `with` and the input before, or one that is `with` it"
+                )
+            expressions.append("")
+            continue
         expression, properties = _replace_properties(formula.expression, set(arguments))
         expressions.append(expression)
         for tensor, what in properties:

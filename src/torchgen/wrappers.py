@@ -83,7 +83,8 @@ def _number_face(face: Face) -> str:
 def _native_call(face: Face, **replacements: str) -> str:
     """Calls the native function, or what its row names for sparse tensors if there are any."""
     outs = {FaceKind.SELF: "result", FaceKind.INPLACE: "self", FaceKind.OUT: "out"}
-    replacements = {"out": outs[face.kind], **replacements}
+    if all(argument.name != "out" for argument in face.native.schema.arguments):
+        replacements = {"out": outs[face.kind], **replacements}
     call = f"native::{api.call(api.native_signature(face.native), **replacements)}"
     sparse = face.native.sparse
     if sparse in ("", SPARSE_ANY):

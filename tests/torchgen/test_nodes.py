@@ -75,6 +75,13 @@ def test_a_formula_must_use_grad(node: Callable[[str, str], NodeClass]) -> None:
         node("f(Tensor self) -> Tensor", "  self: self * 2\n")
 
 
+def test_inputs_whose_gradients_come_together(node: Callable[[str, str], NodeClass]) -> None:
+    made = node("f(Tensor a, Tensor b, Tensor c) -> Tensor", "  a: both(grad, a, b)\n  b: with a\n  c: grad\n")
+    assert made.expressions == ("both(grad, a, b)", "", "grad")
+    with pytest.raises(DeclarationError, match="expected `with` and the input before"):
+        node("f(Tensor a, Tensor b, Tensor c) -> Tensor", "  a: grad\n  b: grad\n  c: with a\n")
+
+
 def test_identifiers_are_names_that_stand_alone() -> None:
     assert identifiers('grad.expand(self_sizes) * at::neg(x->y) + other("text")') == {
         "grad",

@@ -597,6 +597,8 @@ TEST(normalisation_of_channels) {
        [=](const Tensors& x) { return at::batch_norm(x[0], x[1], x[2], mean, variance, false, 0.1, 1e-3, false); }},
       ROW("native_batch_norm without weight", INPUTS(values({4, 3})),
           at::batch_norm(x[0], {}, {}, {}, {}, true, 0.1, 1e-3, false)),
+      ROW("_scaled_dot_product_flash_attention_for_cpu", INPUTS(values({1, 2, 3, 4}), values({1, 2, 5, 4}), values({1, 2, 5, 3})),
+          std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(x[0], x[1], x[2]))),
       ROW("instance_norm", INPUTS(batch, weight, bias), at::instance_norm(x[0], x[1], x[2], {}, {}, true, 0.1, 1e-3, false)),
       ROW("group_norm", INPUTS(values({2, 4, 3}), values({4})), at::group_norm(x[0], 2, x[1], {}, 1e-3)),
       ROW("rms_norm", INPUTS(values({3, 4}), values({4})), at::rms_norm(x[0], {4}, x[1], 1e-3)),

@@ -154,6 +154,9 @@ Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at
 Tensor normalize_rows_weight_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape, const Tensor& mean,
                                       const Tensor& scale, double eps, bool centered);
 Tensor normalize_rows_bias_backward(const Tensor& grad, at::IntArrayRef normalized_shape);
+// The gradients of query, key and value.
+std::vector<Tensor> attention_backward(const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& output,
+                                       const Tensor& logsumexp, bool is_causal, const Tensor& mask, std::optional<double> scale);
 
 // Shapes and views.
 // Elements of storage from the first to the last that such a shape touches; 0 without elements.

@@ -5,6 +5,9 @@
 #include <aten/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <cmath>
+#include <limits>
+
 namespace torch::autograd {
 
 // ------------------------------------------------------------------------------------------------ activations
@@ -178,6 +181,29 @@ Tensor normalize_rows_weight_backward(const Tensor& grad, const Tensor& input, a
 Tensor normalize_rows_bias_backward(const Tensor& grad, at::IntArrayRef normalized_shape) {
   const int64_t leading = grad.dim() - static_cast<int64_t>(normalized_shape.size());
   return leading == 0 ? grad : grad.sum(dims_between(0, leading));
+}
+
+// ------------------------------------------------------------------------------------------------ attention
+
+std::vector<Tensor> attention_backward(const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& output,
+                                       const Tensor& logsumexp, bool is_causal, const Tensor& mask, std::optional<double> scale) {
+  if (!c10::GradMode::is_enabled()) {
+    auto [grad_query, grad_key, grad_value] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
+        grad, query, key, value, output, logsumexp, 0, is_causal, mask, scale);
+    return {grad_query, grad_key, grad_value};
+  }
+  // That can be differentiated again.
+  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
+  Tensor scores = at::matmul(query, key.transpose(-2, -1)) * factor;
+  if (mask.defined()) scores = scores + mask;
+  if (is_causal) {
+    const Tensor seen = at::tril(at::ones({query.size(-2), key.size(-2)}, query.options().dtype(at::kBool)));
+    scores = at::masked_fill(scores, at::logical_not(seen), at::Scalar(-std::numeric_limits<double>::infinity()));
+  }
+  const Tensor weights = at::_safe_softmax(scores, -1);
+  const Tensor slopes = at::matmul(grad, value.transpose(-2, -1));
+  const Tensor score_slopes = weights * (slopes - (slopes * weights).sum({-1}, true)) * factor;
+  return {at::matmul(score_slopes, key), at::matmul(score_slopes.transpose(-2, -1), query), at::matmul(weights.transpose(-2, -1), grad)};
 }
 
 }  // namespace torch::autograd
