@@ -247,7 +247,13 @@ bool has_bfloat16_products() {
 
 void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b, float beta,
                    float* out, int64_t out_leading) {
-  if (is_for_mkl() && k > 0) return multiply_by_mkl(m, n, k, alpha, a, b, beta, out, out_leading);
+  if (k == 0 || alpha == 0) {  // nothing to add
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) out[i * out_leading + j] = beta == 0 ? 0.0F : beta * out[i * out_leading + j];
+    }
+    return;
+  }
+  if (is_for_mkl()) return multiply_by_mkl(m, n, k, alpha, a, b, beta, out, out_leading);
   if (n == 1) return multiply_by_vector(m, k, a, b.data, b.transposed ? 1 : b.leading, alpha, beta, out, out_leading);
   if (m == 1) {
     return multiply_by_vector(n, k, {b.data, b.leading, !b.transposed}, a.data, a.transposed ? a.leading : 1, alpha, beta, out, 1);
