@@ -5,7 +5,9 @@
 #include <aten/Tensor.h>
 #include <aten/TensorIterator.h>
 #include <aten/native/Distribution.h>
+#include <aten/native/GridSampling.h>
 #include <aten/native/PoolGeometry.h>
+#include <aten/native/Resampling.h>
 #include <aten/native/ScalarFunctions.h>
 #include <c10/core/KernelTable.h>
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _REDUCTIONS = ("none", "mean", "sum")
-_SAMPLING = tuple(vision.GRID_SAMPLE_INTERPOLATION_MODES)
-_PADDING = tuple(vision.GRID_SAMPLE_PADDING_MODES)
 _BAGS = ("sum", "mean", "max")
 _linear = _C._nn.linear
 
@@ -206,46 +204,6 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     if len(size) not in (4, 5):
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     return vision.affine_grid(theta, size, align_corners)
-
-
-@overridable
-def grid_sampler(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor:
-    """`torch.nn.functional.grid_sample`: interpolation 0 bilinear, 1 nearest, 2 bicubic; padding 0 zeros, 1 border, 2
-    reflection."""
-    return vision.grid_sample(
-        input,
-        grid,
-        _choose(_SAMPLING, interpolation_mode, "interpolation_mode"),
-        _choose(_PADDING, padding_mode, "padding_mode"),
-        align_corners,
-    )
-
-
-def _sample(dimensions: int, input: Tensor, grid: Tensor, *options: Any) -> Tensor:
-    if input.dim() != dimensions + 2:
-        raise RuntimeError(
-            f"grid_sampler(): expected {dimensions + 2}D input and grid with same number of dimensions, but got input "
-            f"with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
-        )
-    return grid_sampler(input, grid, *options)
-
-
-@overridable
-def grid_sampler_2d(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor:
-    """`torch.grid_sampler` of images."""
-    return _sample(2, input, grid, interpolation_mode, padding_mode, align_corners)
-
-
-@overridable
-def grid_sampler_3d(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor:
-    """`torch.grid_sampler` of volumes."""
-    return _sample(3, input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 @overridable

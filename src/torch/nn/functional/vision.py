@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
-from torch.nn.functional.upsampling import cubic_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,52 +69,6 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     return points.bmm(theta.transpose(1, 2)).view(size[0], *spatial, dimensions)
 
 
-def _reflect(places: Tensor, low: float, high: float) -> Tensor:
-    """Places thrown back at both ends until they lie between them."""
-    if low == high:
-        return torch.zeros_like(places)
-    span = high - low
-    away = (places - low).abs()
-    flips = (away.detach() / span).floor()
-    rest = away - flips * span
-    return torch.where(flips % 2 == 0, rest + low, span - rest + low)
-
-
-def _pad_places(places: Tensor, size: int, padding_mode: str, align_corners: bool) -> Tensor:
-    if padding_mode == "reflection":
-        places = _reflect(places, 0, size - 1) if align_corners else _reflect(places, -0.5, size - 0.5)
-    return places if padding_mode == "zeros" else places.clamp(0, size - 1)
-
-
-def _gather(input: Tensor, places: list[Tensor]) -> Tensor:
-    """The elements (N, C, places) of (N, C, *sizes) at whole places, 0 outside."""
-    sizes = input.shape[2:]
-    flat, inside = None, None
-    for place, size in zip(places, sizes, strict=True):
-        within = (place >= 0) & (place <= size - 1)
-        inside = within if inside is None else inside & within
-        number = torch.where(within, place, torch.zeros_like(place)).to(torch.int64)
-        flat = number if flat is None else flat * size + number
-    assert flat is not None
-    assert inside is not None
-    batch, channels = input.shape[:2]
-    index = flat.reshape(batch, 1, -1).expand(-1, channels, -1)
-    found = input.reshape(batch, channels, -1).gather(2, index)
-    return found * inside.reshape(batch, 1, -1).to(input.dtype)
-
-
-class _WithoutSlope(torch.autograd.Function):
-    """Ones in the shape of the input, whose gradient is 0."""
-
-    @staticmethod
-    def forward(ctx: Any, input: Tensor) -> Tensor:
-        return torch.ones_like(input)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Any:
-        return torch.zeros_like(gradients[0])
-
-
 def grid_sample(
     input: Tensor,
     grid: Tensor,
@@ -146,77 +98,5 @@ def grid_sample(
     if align_corners is None:
         _warn_about_corners()
         align_corners = False
-    dimensions = input.dim() - 2
-    if dimensions not in (2, 3) or grid.dim() != input.dim():
-        raise RuntimeError(
-            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with "
-            f"sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
-        )
-    if input.size(0) != grid.size(0):
-        raise RuntimeError(
-            "grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
-            f"{list(input.shape)} and grid with sizes {list(grid.shape)}"
-        )
-    if grid.size(-1) != dimensions:
-        raise RuntimeError(
-            f"grid_sampler(): expected grid to have size {dimensions} in last dimension, but got grid with sizes "
-            f"{list(grid.shape)}"
-        )
-    if dimensions == 3 and mode == "bicubic":
-        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
-    sizes = input.shape[2:]
-    raw = []
-    for position, size in enumerate(sizes):
-        place = grid[..., dimensions - 1 - position]
-        raw.append((place + 1) / 2 * (size - 1) if align_corners else ((place + 1) * size - 1) / 2)
-    if mode == "bicubic":
-        result = _sample_cubic(input, raw, padding_mode, align_corners)
-    else:
-        places = [_pad_places(place, size, padding_mode, align_corners) for place, size in zip(raw, sizes, strict=True)]
-        if mode == "nearest":
-            # The grid takes part, with a gradient of 0.
-            still: Tensor = _WithoutSlope.apply(places[0])
-            result = _gather(input, [place.detach().round() for place in places]) * still.reshape(input.size(0), 1, -1)
-        else:
-            result = _sample_linear(input, places)
-    return result.reshape(*input.shape[:2], *grid.shape[1:-1])
-
-
-def _sample_linear(input: Tensor, places: list[Tensor]) -> Tensor:
-    batch = input.size(0)
-    lower = [place.detach().floor() for place in places]
-    result: Tensor | None = None
-    for corner in product((0, 1), repeat=len(places)):
-        weight: Tensor | None = None
-        for place, low, upper in zip(places, lower, corner, strict=True):
-            share = place - low if upper else low + 1 - place
-            weight = share if weight is None else weight * share
-        assert weight is not None
-        part = _gather(input, [low + step for low, step in zip(lower, corner, strict=True)])
-        part = part * weight.reshape(batch, 1, -1)
-        result = part if result is None else result + part
-    assert result is not None
-    return result
-
-
-def _sample_cubic(input: Tensor, raw: list[Tensor], padding_mode: str, align_corners: bool) -> Tensor:
-    batch = input.size(0)
-    lower = [place.detach().floor() for place in raw]
-    weights = [cubic_weights(place - low) for place, low in zip(raw, lower, strict=True)]
-    result: Tensor | None = None
-    for row in range(4):
-        line: Tensor | None = None
-        for column in range(4):
-            steps = (row - 1, column - 1)
-            places = [
-                _pad_places(low + step, size, padding_mode, align_corners)
-                for low, step, size in zip(lower, steps, input.shape[2:], strict=True)
-            ]
-            # Reflected places lie between elements where corners are not aligned: PyTorch cuts them off.
-            part = _gather(input, [place.trunc() for place in places]) * weights[1][column].reshape(batch, 1, -1)
-            line = part if line is None else line + part
-        assert line is not None
-        line = line * weights[0][row].reshape(batch, 1, -1)
-        result = line if result is None else result + line
-    assert result is not None
-    return result
+    modes = GRID_SAMPLE_INTERPOLATION_MODES[mode], GRID_SAMPLE_PADDING_MODES[padding_mode]
+    return torch.grid_sampler(input, grid, *modes, align_corners)

@@ -1,0 +1,260 @@
+// Images in another size, plane by plane and axis by axis: the last axis first, so that all others add up whole rows.
+
+#include <aten/Dispatch.h>
+#include <aten/Kernels.h>
+#include <aten/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/resample_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+// uint8 is added up in float, and rounded after each axis.
+template <typename T>
+using Sum = std::conditional_t<std::is_same_v<T, uint8_t>, float, T>;
+
+template <typename T>
+TORCH_SIMD T rounded(Sum<T> sum) {
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    return static_cast<uint8_t>(std::min(255.0F, std::max(0.0F, sum + 0.5F)));
+  } else {
+    return sum;
+  }
+}
+
+template <typename T>
+struct Axis {
+  int64_t old_size, new_size;
+  bool identity;
+  bool pairs = true;  // each new element has two places
+  const int32_t* offsets = nullptr;
+  const int32_t* places = nullptr;
+  const Sum<T>* weights = nullptr;
+
+  explicit Axis(const ResampleAxis& axis) : old_size(axis.old_size), new_size(axis.new_size), identity(axis.is_identity()) {
+    if (identity) return;
+    offsets = axis.offsets.template data_ptr<int32_t>();
+    places = axis.places.template data_ptr<int32_t>();
+    weights = axis.weights.template data_ptr<Sum<T>>();
+    for (int64_t n = 0; n <= new_size; ++n) pairs = pairs && offsets[n] == 2 * n;
+  }
+
+  // The old elements from the first to the last one that new elements begin .. end - 1 are made of.
+  void find_range(int64_t begin, int64_t end, int64_t& first, int64_t& last) const {
+    first = identity ? begin : old_size;
+    last = identity ? end : 0;
+    if (identity) return;
+    for (int32_t k = offsets[begin]; k < offsets[end]; ++k) {
+      first = std::min<int64_t>(first, places[k]);
+      last = std::max<int64_t>(last, places[k] + 1);
+    }
+    first = std::min(first, last);
+  }
+};
+
+// out[i] = sum of weights[k] * (rows + (places[k] - first) * stride)[i]; `rows` begin with number `first`.
+template <typename T>
+TORCH_SIMD void add_up_rows(T* __restrict out, const T* rows, int64_t first, int64_t stride, const int32_t* places,
+                            const Sum<T>* weights, int64_t count, int64_t length) {
+  if (count == 0) {
+    std::fill_n(out, length, T(0));
+  } else if (count == 1) {
+    const T* row = rows + (places[0] - first) * stride;
+    for (int64_t i = 0; i < length; ++i) out[i] = rounded<T>(weights[0] * static_cast<Sum<T>>(row[i]));
+  } else if (count == 2) {
+    const T* row = rows + (places[0] - first) * stride;
+    const T* second = rows + (places[1] - first) * stride;
+    for (int64_t i = 0; i < length; ++i) {
+      out[i] = rounded<T>(weights[0] * static_cast<Sum<T>>(row[i]) + weights[1] * static_cast<Sum<T>>(second[i]));
+    }
+  } else {
+    constexpr int64_t kPart = 256;
+    Sum<T> sums[kPart];
+    for (int64_t start = 0; start < length; start += kPart) {
+      const int64_t part = std::min(kPart, length - start);
+      std::fill_n(sums, part, Sum<T>(0));
+      for (int64_t k = 0; k < count; ++k) {
+        const T* row = rows + (places[k] - first) * stride + start;
+        for (int64_t i = 0; i < part; ++i) sums[i] += weights[k] * static_cast<Sum<T>>(row[i]);
+      }
+      for (int64_t i = 0; i < part; ++i) out[start + i] = rounded<T>(sums[i]);
+    }
+  }
+}
+
+// One row of elements, `inner` numbers each.
+template <typename T>
+TORCH_SIMD void resample_row(T* __restrict out, const T* row, const Axis<T>& axis, int64_t inner) {
+  if (inner > 1) {
+    for (int64_t n = 0; n < axis.new_size; ++n) {
+      const int32_t begin = axis.offsets[n];
+      add_up_rows(out + n * inner, row, 0, inner, axis.places + begin, axis.weights + begin, axis.offsets[n + 1] - begin, inner);
+    }
+  } else if (axis.pairs) {
+    for (int64_t n = 0; n < axis.new_size; ++n) {
+      out[n] = rounded<T>(axis.weights[2 * n] * static_cast<Sum<T>>(row[axis.places[2 * n]]) +
+                          axis.weights[2 * n + 1] * static_cast<Sum<T>>(row[axis.places[2 * n + 1]]));
+    }
+  } else {
+    for (int64_t n = 0; n < axis.new_size; ++n) {
+      Sum<T> sum = 0;
+      for (int32_t k = axis.offsets[n]; k < axis.offsets[n + 1]; ++k) {
+        sum += axis.weights[k] * static_cast<Sum<T>>(row[axis.places[k]]);
+      }
+      out[n] = rounded<T>(sum);
+    }
+  }
+}
+
+// Rows of all slices of a volume (or of the one slice of an image): slice k begins `depth` elements after the one before.
+template <typename T>
+struct Slices {
+  T* rows;
+  int64_t depth;
+};
+
+// Rows begin .. end - 1 of one new plane or volume; `narrow` and `low` are memory for what lies between two axes.
+template <typename T>
+void resample_rows(T* out, const T* plane, const Axis<T>& z, const Axis<T>& y, const Axis<T>& x, int64_t inner, int64_t begin,
+                   int64_t end, std::vector<T>& narrow, std::vector<T>& low) {
+  const int64_t old_row = x.old_size * inner;
+  const int64_t length = x.new_size * inner;
+  const Slices<T> results{out + begin * length, y.new_size * length};
+  int64_t first, last;
+  y.find_range(begin, end, first, last);
+  const int64_t rows = last - first;
+  Slices<const T> source{plane + first * old_row, y.old_size * old_row};
+  // Memory for an axis' results; the last axis that changes writes where they belong.
+  const auto target = [&](std::vector<T>& memory, int64_t count, bool is_last) {
+    if (is_last) return results;
+    memory.resize(static_cast<size_t>(z.old_size * count * length));
+    return Slices<T>{memory.data(), count * length};
+  };
+  if (!x.identity) {
+    const Slices<T> lines = target(narrow, rows, y.identity && z.identity);
+    for (int64_t k = 0; k < z.old_size; ++k) {
+      for (int64_t j = 0; j < rows; ++j) {
+        resample_row(lines.rows + k * lines.depth + j * length, source.rows + k * source.depth + j * old_row, x, inner);
+      }
+    }
+    source = {lines.rows, lines.depth};
+  }
+  if (!y.identity) {
+    const Slices<T> lines = target(low, end - begin, z.identity);
+    for (int64_t k = 0; k < z.old_size; ++k) {
+      for (int64_t j = begin; j < end; ++j) {
+        const int32_t start = y.offsets[j];
+        add_up_rows(lines.rows + k * lines.depth + (j - begin) * length, source.rows + k * source.depth, first, length,
+                    y.places + start, y.weights + start, y.offsets[j + 1] - start, length);
+      }
+    }
+    source = {lines.rows, lines.depth};
+  }
+  if (z.identity) return;
+  for (int64_t k = 0; k < z.new_size; ++k) {
+    const int32_t start = z.offsets[k];
+    add_up_rows(results.rows + k * results.depth, source.rows, 0, source.depth, z.places + start, z.weights + start,
+                z.offsets[k + 1] - start, (end - begin) * length);
+  }
+}
+
+void ResampleImpl(const Tensor& out, const Tensor& self, const ResampleGeometry& g) {
+  const auto resample = [&](auto type) {
+    using T = typename decltype(type)::type;
+    const Axis<T> z(g.axes[0]);
+    const Axis<T> y(g.axes[1]);
+    const Axis<T> x(g.axes[2]);
+    const T* planes = self.data_ptr<T>();
+    T* results = out.data_ptr<T>();
+    const int64_t old_plane = z.old_size * y.old_size * x.old_size * g.inner;
+    const int64_t new_row = x.new_size * g.inner;
+    const int64_t new_plane = z.new_size * y.new_size * new_row;
+    // Few planes are cut into parts of their rows; a part computes the rows of the last axis that it needs itself.
+    const int64_t parts = g.planes >= 4 * get_num_threads() ? 1 : std::max<int64_t>(1, std::min<int64_t>(y.new_size / 16, 16));
+    const int64_t rows = (y.new_size + parts - 1) / parts;
+    const int64_t work = std::max<int64_t>(1, std::max(old_plane, new_plane) / parts);
+    parallel_for(0, g.planes * parts, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
+      std::vector<T> narrow;
+      std::vector<T> low;
+      for (int64_t task = first; task < last; ++task) {
+        const int64_t plane = task / parts;
+        const int64_t begin = task % parts * rows;
+        const int64_t end = std::min(y.new_size, begin + rows);
+        if (begin < end) {
+          resample_rows(results + plane * new_plane, planes + plane * old_plane, z, y, x, g.inner, begin, end, narrow, low);
+        }
+      }
+    });
+  };
+  if (self.dtype() == kByte) return resample(TypeTag<uint8_t>());
+  dispatch_floating_types(self.dtype(), "interpolate", resample);
+}
+
+template <typename Word>
+TORCH_SIMD void pick(Word* __restrict out, const Word* row, const int32_t* places, int64_t count) {
+  for (int64_t n = 0; n < count; ++n) out[n] = row[places[n]];
+}
+
+// New elements that are old ones: rows that come twice in a row are copied.
+void ResampleNearestImpl(const Tensor& out, const Tensor& self, const ResampleGeometry& g) {
+  dispatch_word(self.element_size(), [&](auto tag) {
+    using Word = decltype(tag);
+    const auto* planes = static_cast<const Word*>(self.data_ptr());
+    auto* results = static_cast<Word*>(out.data_ptr());
+    const int64_t old_row = g.axes[2].old_size * g.inner;
+    const int64_t new_row = g.axes[2].new_size * g.inner;
+    const int64_t rows = g.axes[1].new_size;
+    const int64_t lines = g.planes * g.axes[0].new_size * rows;
+    const auto place = [&](int dim, int64_t n) {
+      return g.axes[dim].is_identity() ? n : int64_t{g.axes[dim].places.template data_ptr<int32_t>()[n]};
+    };
+    parallel_for(0, lines, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, new_row)), [&](int64_t begin, int64_t end) {
+      int64_t before = -1;
+      for (int64_t line = begin; line < end; ++line) {
+        const int64_t plane = line / rows / g.axes[0].new_size;
+        const int64_t depth = place(0, line / rows % g.axes[0].new_size);
+        const int64_t source = (plane * g.axes[0].old_size + depth) * g.axes[1].old_size + place(1, line % rows);
+        const Word* row = planes + source * old_row;
+        Word* result = results + line * new_row;
+        if (source == before || g.axes[2].is_identity()) {
+          std::memcpy(result, source == before ? result - new_row : row, static_cast<size_t>(new_row) * sizeof(Word));
+        } else if (g.inner == 1) {
+          pick(result, row, g.axes[2].places.template data_ptr<int32_t>(), new_row);
+        } else {
+          for (int64_t n = 0; n < g.axes[2].new_size; ++n) std::copy_n(row + place(2, n) * g.inner, g.inner, result + n * g.inner);
+        }
+        before = source;
+      }
+    });
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(ResampleImpl);
+void resample_kernel(const Tensor& out, const Tensor& self, const ResampleGeometry& geometry) {
+  HWY_DYNAMIC_DISPATCH(ResampleImpl)(out, self, geometry);
+}
+HWY_EXPORT(ResampleNearestImpl);
+void resample_nearest_kernel(const Tensor& out, const Tensor& self, const ResampleGeometry& geometry) {
+  HWY_DYNAMIC_DISPATCH(ResampleNearestImpl)(out, self, geometry);
+}
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE
