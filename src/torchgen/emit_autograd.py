@@ -74,15 +74,24 @@ def _release(saved: Saved) -> str:
     return f"{saved.field}.reset();"
 
 
-def _unpack(saved: Saved) -> str:
+def _unpacked(saved: Saved) -> str:
     if saved.kind == "tensors":
-        return f"  const auto {saved.name} = unpack_list({saved.field});"
+        return f"unpack_list({saved.field})"
     owner = "shared_from_this()" if saved.kind == "result" else ""
-    return f"  const Tensor {saved.name} = {saved.field}.unpack({owner});"
+    return f"{saved.field}.unpack({owner})"
+
+
+def _unpack(saved: Saved, wanted: str = "") -> str:
+    """A formula's name for what was saved, empty if nothing is `wanted` of it."""
+    value, cpp_type = _unpacked(saved), "variable_list" if saved.kind == "tensors" else "Tensor"
+    return f"const {cpp_type} {saved.name} = " + (f"{wanted} ? {value} : {cpp_type}();" if wanted else f"{value};")
 
 
 def _apply(node: NodeClass) -> str:
-    """The code of a node: each formula runs when its input needs a gradient."""
+    """The code of a node: each formula runs when its input needs a gradient.
+
+    What is saved is unpacked once, however many formulas mention it: hooks of saved tensors count on that.
+    """
     lines = [f"variable_list {node.name}::apply(variable_list&& grads) {{"]
     uses_grads = any("grads" in expression for expression in node.expressions)
     if not uses_grads:
@@ -91,8 +100,7 @@ def _apply(node: NodeClass) -> str:
     lines.append(f"  variable_list grad_inputs({' + '.join(sizes)});")
     if not uses_grads:
         lines.append("  if (!grad.defined()) return grad_inputs;")
-    every = frozenset(range(len(node.inputs)))
-    lines += [_unpack(saved) for saved in node.saved if saved.kind != "value" and saved.needed_by == every]
+    steps = []  # where a formula's gradients begin, whether they are wanted, what puts them there
     for position, (argument, expression) in enumerate(zip(node.inputs, node.expressions)):
         if not expression:  # comes with the input before
             continue
@@ -100,16 +108,23 @@ def _apply(node: NodeClass) -> str:
         together = 1
         while node.expressions[position + together : position + together + 1] == ("",):
             together += 1
-        unpacked = [
-            "  " + _unpack(saved)
-            for saved in node.saved
-            if saved.kind != "value" and position in saved.needed_by and saved.needed_by != every
-        ]
         if argument.type.is_tensor_list or together > 1:
             condition = f"task_should_compute_any({offset}, {' + '.join(sizes[position : position + together])})"
-            assign = f"    move_into(grad_inputs, {offset}, {expression});"
+            steps.append((position, condition, f"move_into(grad_inputs, {offset}, {expression});"))
         else:
-            condition = f"task_should_compute_output({offset})"
-            assign = f"    grad_inputs[{offset}] = {expression};"
-        lines += [f"  if ({condition}) {{", *unpacked, assign, "  }"]
+            steps.append((position, f"task_should_compute_output({offset})", f"grad_inputs[{offset}] = {expression};"))
+    every = frozenset(range(len(node.inputs)))
+    alone: dict[int, list[str]] = {}
+    for saved in node.saved:
+        if saved.kind == "value":
+            continue
+        users = [(position, condition) for position, condition, _ in steps if position in saved.needed_by]
+        if saved.needed_by == every:
+            lines.append(f"  {_unpack(saved)}")
+        elif len(users) > 1:
+            lines.append(f"  {_unpack(saved, ' || '.join(condition for _, condition in users))}")
+        elif users:
+            alone.setdefault(users[0][0], []).append(f"    {_unpack(saved)}")
+    for position, condition, assign in steps:
+        lines += [f"  if ({condition}) {{", *alone.get(position, []), f"    {assign}", "  }"]
     return "\n".join([*lines, "  return grad_inputs;", "}"])

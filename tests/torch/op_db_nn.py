@@ -25,10 +25,19 @@ OPS: tuple[Op, ...] = (
     op("F.triplet_margin_loss", call(X, X, X), call(X, X, X, margin=3.0, reduction="none")),
     op("F.unfold", call(T((2, 3, 5, 5)), 2), call(T((1, 2, 5, 6)), (2, 3), 1, (1, 0), 2)),
     op("F.fold", call(T((2, 12, 16)), 5, 2), call(T((1, 12, 6)), (5, 6), (2, 3), 1, (1, 0), 2)),
-    op("F.interpolate", *(call(T((1, 2, 3, 4)), (5, 3), mode=m) for m in ("nearest", "nearest-exact", "bilinear", "bicubic"))),
+    op(
+        "F.interpolate",
+        *(call(T((1, 2, 3, 4)), (5, 3), mode=m) for m in ("nearest", "nearest-exact", "bilinear", "bicubic")),
+    ),
     op("F.interpolate", *(call(T((2, 1, 5, 4)), (3, 7), mode=m, antialias=True) for m in ("bilinear", "bicubic"))),
-    op("F.interpolate", call(T((1, 2, 5)), scale_factor=1.7, mode="linear"), call(T((2, 1, 4)), 7, mode="linear", align_corners=True)),
-    op("F.interpolate", call(T((1, 2, 2, 3, 2)), (3, 2, 4), mode="trilinear"), call(T((1, 2, 2, 3, 2)), scale_factor=2)),
+    op(
+        "F.interpolate",
+        call(T((1, 2, 5)), scale_factor=1.7, mode="linear"),
+        call(T((2, 1, 4)), 7, mode="linear", align_corners=True),
+    ),
+    op(
+        "F.interpolate", call(T((1, 2, 2, 3, 2)), (3, 2, 4), mode="trilinear"), call(T((1, 2, 2, 3, 2)), scale_factor=2)
+    ),
     op(
         "F.grid_sample",
         *(

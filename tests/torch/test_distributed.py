@@ -188,6 +188,7 @@ def test_a_store_that_is_gone_is_said() -> None:
         client.get("a")
 
 
+@needs_gloo
 def test_wrong_ways_to_join(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
         monkeypatch.delenv(name, raising=False)

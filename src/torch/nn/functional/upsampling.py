@@ -6,7 +6,6 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import _C
 
 if TYPE_CHECKING:
