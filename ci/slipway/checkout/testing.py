@@ -17,7 +17,7 @@ from slipway.base.checkout import require_checkout
 from slipway.base.errors import BuildError, NetworkError
 from slipway.base.platform import this_platform, usable_cpus
 from slipway.bootstrap.embedded import embedded_channel
-from slipway.channel.environments import install, solve
+from slipway.channel.environments import install, needed_names, solve
 from slipway.channel.folder import Channel
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def make_environment(
     workspace: Workspace, specs: Sequence[str], reporter: Reporter, *, name: str, channels: Sequence[str]
 ) -> Path:
     """An environment of its own for tests, solved from `channels` and the embedded one."""
-    embedded = embedded_channel({}, reporter, needs=specs, offline=False)
+    embedded = embedded_channel({}, reporter, needs=needed_names(specs, channels), offline=False)
     prefix = workspace.work / f"{name}-env"
     install(solve(list(specs), (*channels, embedded.url)), prefix, reporter, into_existing=True)
     return prefix

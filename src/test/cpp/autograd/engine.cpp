@@ -230,7 +230,7 @@ TEST(what_was_written_cannot_be_used) {
   CHECK_THROWS(
       Error, y.sum().backward(),
       "one of the variables needed for gradient computation has been modified by an inplace operation: "
-      "[torch.DoubleTensor [2]], which is output 0 of ExpBackward0, is at version 1; expected version 0 "
+      "[torch.DoubleTensor [2]], which is output 0 of Exp, is at version 1; expected version 0 "
       "instead");
   Tensor z = x * 1;
   Tensor product = z * x;

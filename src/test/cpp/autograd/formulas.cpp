@@ -55,6 +55,8 @@ void run(const std::vector<Row>& rows) {
 #define UNARY(name, low, high) \
   {#name, {values({2, 3}, low, high)}, [](const Tensors& x) { return at::name(x[0]); }}
 #define ROW(name, inputs, expression) {name, inputs, [](const Tensors& x) -> Tensor { return expression; }}
+// Of a function whose gradient has no gradient for all of its inputs.
+#define ROW_ONCE(name, inputs, expression) {name, inputs, [](const Tensors& x) -> Tensor { return expression; }, /*second=*/false}
 #define INPUTS(...) \
   Tensors { __VA_ARGS__ }
 
@@ -549,14 +551,14 @@ TEST(pooling) {
       ROW("_interpolate", INPUTS(values({1, 2, 5, 6})), at::_interpolate(x[0], {7, 3}, {}, {}, {}, "cubic", false, false)),
       ROW("_interpolate_backward", INPUTS(values({1, 2, 7, 3})),
           at::_interpolate_backward(x[0], {1, 2, 5, 6}, {}, {}, {}, "linear", false, true)),
-      ROW("grid_sampler", INPUTS(values({1, 2, 5, 6}), values({1, 2, 3, 2})), at::grid_sampler(x[0], x[1], 0, 1, false)),
-      ROW("grid_sampler_2d", INPUTS(values({1, 2, 5, 6}), values({1, 2, 3, 2})), at::grid_sampler_2d(x[0], x[1], 2, 0, true)),
-      ROW("grid_sampler_3d", INPUTS(values({1, 2, 2, 3, 2}), values({1, 2, 1, 2, 3})), at::grid_sampler_3d(x[0], x[1], 0, 2, false)),
+      ROW_ONCE("grid_sampler", INPUTS(values({1, 2, 5, 6}), values({1, 2, 3, 2})), at::grid_sampler(x[0], x[1], 0, 1, false)),
+      ROW_ONCE("grid_sampler_2d", INPUTS(values({1, 2, 5, 6}), values({1, 2, 3, 2})), at::grid_sampler_2d(x[0], x[1], 2, 0, true)),
+      ROW_ONCE("grid_sampler_3d", INPUTS(values({1, 2, 2, 3, 2}), values({1, 2, 1, 2, 3})), at::grid_sampler_3d(x[0], x[1], 0, 2, false)),
       ROW("_grid_sampler_grid_backward", INPUTS(values({1, 2, 3, 2})),
           at::_grid_sampler_grid_backward(x[0], values({1, 2, 5, 6}), values({1, 3, 2, 2}), 0, 0, false)),
       ROW("_grid_sampler_tangent", INPUTS(values({1, 3, 2, 2})),
           at::_grid_sampler_tangent(x[0], values({1, 2, 5, 6}), values({1, 3, 2, 2}), 2, 1, true)),
-      ROW("_grid_sampler_input_backward", INPUTS(values({1, 2, 2, 3}), values({1, 2, 3, 2})),
+      ROW_ONCE("_grid_sampler_input_backward", INPUTS(values({1, 2, 2, 3}), values({1, 2, 3, 2})),
           at::_grid_sampler_input_backward(x[0], x[1], {1, 2, 5, 6}, 0, 0, true)),
       ROW("adaptive_avg_pool1d", INPUTS(values({2, 7})), at::adaptive_avg_pool1d(x[0], 3)),
       ROW("_adaptive_avg_pool2d", INPUTS(image), at::_adaptive_avg_pool2d(x[0], {3, 7})),
