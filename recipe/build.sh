@@ -91,6 +91,10 @@ build_pytorch() {
   configure_and_install PYTHON "-DPython_EXECUTABLE=$PYTHON"
   # Who looks after the installed files: pip must not.
   echo conda > "$SP_DIR/torch-$PKG_VERSION.dist-info/INSTALLER"
+  # Not an entry point: that would name the folder it was built in, and be other bytes in another one.
+  mkdir -p "$PREFIX/bin"
+  printf '%s\n' '#!/bin/sh' 'exec "$(dirname "$0")/python" -m torch.distributed.run "$@"' > "$PREFIX/bin/torchrun"
+  chmod 755 "$PREFIX/bin/torchrun"
 }
 
 case $PKG_NAME in

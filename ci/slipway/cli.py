@@ -100,7 +100,7 @@ def main(argv: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # else somebody said `nohup`
         signal.signal(signal.SIGHUP, _interrupt)
-    started, as_json = time.monotonic(), False
+    started, as_json, answer = time.monotonic(), False, io.StringIO()
     try:
         _check_working_directory()
         if not words or words[0] in ("-h", "--help", "help"):
@@ -115,12 +115,12 @@ def main(argv: list[str] | None = None) -> int:
         parser, given = make_parser(words[0], module, words[1:])
         arguments = parser.parse_args(given)
         as_json = bool(getattr(arguments, "json", False) or getattr(arguments, RECORD, False))
-        code = _execute(module, arguments, words)
+        code = _execute(module, arguments, words, answer)
         sys.stdout.flush()
         return code
     except SlipwayError as error:
         print_error(error)
-        if as_json:
+        if as_json and not answer.getvalue():  # one answer: what a command found wrong is in its own
             _print_answer(CommandAnswer(tuple(words), error.exit_code, _since(started), error=failed_answer(error)))
         return error.exit_code
     except KeyboardInterrupt:
@@ -148,8 +148,12 @@ def main(argv: list[str] | None = None) -> int:
         return full.exit_code
 
 
-def _execute(module: ModuleType, arguments: argparse.Namespace, words: list[str]) -> int:
-    """Run a command, with the reporter that was asked for; returns its exit code."""
+def _execute(module: ModuleType, arguments: argparse.Namespace, words: list[str], answer: io.StringIO) -> int:
+    """Run a command, with the reporter that was asked for; returns its exit code.
+
+    Args:
+        answer: what a command prints with its own ``--json`` is written here, too.
+    """
     if getattr(arguments, RECORD, False):
         started, recorder, printed = time.monotonic(), RecordingReporter(), io.StringIO()
         with warnings_shown(), contextlib.redirect_stdout(printed):
@@ -157,10 +161,19 @@ def _execute(module: ModuleType, arguments: argparse.Namespace, words: list[str]
         lines, steps = tuple(recorder.lines), tuple(recorder.steps)
         _print_answer(CommandAnswer(tuple(words), code, _since(started), lines, steps, printed.getvalue()))
         return code
-    quiet = arguments.quiet or bool(getattr(arguments, "json", False))
+    as_json = bool(getattr(arguments, "json", False))
     live = not getattr(module, "TAKES_COMMAND", False) and not arguments.verbose
-    with warnings_shown(), make_reporter(quiet=quiet, verbose=arguments.verbose, live_display=live) as reporter:
-        return int(module.execute(arguments, reporter))
+    with (
+        warnings_shown(),
+        make_reporter(quiet=arguments.quiet or as_json, verbose=arguments.verbose, live_display=live) as reporter,
+    ):
+        if not as_json:
+            return int(module.execute(arguments, reporter))
+        try:
+            with contextlib.redirect_stdout(answer):
+                return int(module.execute(arguments, reporter))
+        finally:
+            sys.stdout.write(answer.getvalue())
 
 
 def _since(started: float) -> float:

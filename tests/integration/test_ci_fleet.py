@@ -58,12 +58,15 @@ def start(tmp_path: Path) -> Iterator[Start]:
         return process
 
     yield run
-    for process in processes:
+    for process in reversed(processes):  # workers before their scheduler, which they take leave of
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGCONT)
             process.terminate()
-    for process in processes:
-        process.wait(30)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def wait_for(condition: Callable[[], object], what: str) -> None:

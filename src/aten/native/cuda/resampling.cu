@@ -47,51 +47,57 @@ struct NewElement {
   }
 };
 
-}  // namespace
-
-void resample_kernel(const Tensor& out, const Tensor& self, const ResampleGeometry& g) {
-  dispatch_floating_types(self.dtype(), "interpolate", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const Axis<T> z(g.axes[0]);
-    const Axis<T> y(g.axes[1]);
-    const Axis<T> x(g.axes[2]);
-    const int64_t inner = g.inner;
-    const T* values = self.data_ptr<T>();
-    T* results = out.data_ptr<T>();
-    for_each_index(out.numel(), [=] __device__(int64_t index) {
-      const NewElement<T> at(index, z, y, x, inner);
-      T sum = 0;
-      for (int32_t k = z.begin(at.z); k < z.end(at.z); ++k) {
-        T slice = 0;
-        for (int32_t j = y.begin(at.y); j < y.end(at.y); ++j) {
-          const T* row = values + ((at.plane * z.old_size + z.place(k)) * y.old_size + y.place(j)) * x.old_size * inner + at.inner;
-          T line = 0;
-          for (int32_t i = x.begin(at.x); i < x.end(at.x); ++i) line += x.weight(i) * row[x.place(i) * inner];
-          slice += y.weight(j) * line;
-        }
-        sum += z.weight(k) * slice;
+template <typename T>
+void resample(const Tensor& out, const Tensor& self, const ResampleGeometry& g) {
+  const Axis<T> z(g.axes[0]);
+  const Axis<T> y(g.axes[1]);
+  const Axis<T> x(g.axes[2]);
+  const int64_t inner = g.inner;
+  const T* values = self.data_ptr<T>();
+  T* results = out.data_ptr<T>();
+  for_each_index(out.numel(), [=] __device__(int64_t index) {
+    const NewElement<T> at(index, z, y, x, inner);
+    T sum = 0;
+    for (int32_t k = z.begin(at.z); k < z.end(at.z); ++k) {
+      T slice = 0;
+      for (int32_t j = y.begin(at.y); j < y.end(at.y); ++j) {
+        const T* row = values + ((at.plane * z.old_size + z.place(k)) * y.old_size + y.place(j)) * x.old_size * inner + at.inner;
+        T line = 0;
+        for (int32_t i = x.begin(at.x); i < x.end(at.x); ++i) line += x.weight(i) * row[x.place(i) * inner];
+        slice += y.weight(j) * line;
       }
-      results[index] = sum;
-    });
+      sum += z.weight(k) * slice;
+    }
+    results[index] = sum;
   });
 }
 
-void resample_nearest_kernel(const Tensor& out, const Tensor& self, const ResampleGeometry& g) {
+template <typename Word>
+void pick_nearest(const Tensor& out, const Tensor& self, const ResampleGeometry& g) {
   const Axis<float> z(g.axes[0]);
   const Axis<float> y(g.axes[1]);
   const Axis<float> x(g.axes[2]);
   const int64_t inner = g.inner;
-  dispatch_word(self.element_size(), [&](auto tag) {
-    using Word = decltype(tag);
-    const auto* values = static_cast<const Word*>(self.data_ptr());
-    auto* results = static_cast<Word*>(out.data_ptr());
-    for_each_index(out.numel(), [=] __device__(int64_t index) {
-      const NewElement<float> at(index, z, y, x, inner);
-      const int64_t slice = at.plane * z.old_size + z.place(z.begin(at.z));
-      const int64_t row = slice * y.old_size + y.place(y.begin(at.y));
-      results[index] = values[(row * x.old_size + x.place(x.begin(at.x))) * inner + at.inner];
-    });
+  const auto* values = static_cast<const Word*>(self.data_ptr());
+  auto* results = static_cast<Word*>(out.data_ptr());
+  for_each_index(out.numel(), [=] __device__(int64_t index) {
+    const NewElement<float> at(index, z, y, x, inner);
+    const int64_t slice = at.plane * z.old_size + z.place(z.begin(at.z));
+    const int64_t row = slice * y.old_size + y.place(y.begin(at.y));
+    results[index] = values[(row * x.old_size + x.place(x.begin(at.x))) * inner + at.inner];
   });
+}
+
+}  // namespace
+
+void resample_kernel(const Tensor& out, const Tensor& self, const ResampleGeometry& geometry) {
+  dispatch_floating_types(self.dtype(), "interpolate", [&](auto tag) {
+    resample<typename decltype(tag)::type>(out, self, geometry);
+  });
+}
+
+void resample_nearest_kernel(const Tensor& out, const Tensor& self, const ResampleGeometry& geometry) {
+  dispatch_word(self.element_size(), [&](auto tag) { pick_nearest<decltype(tag)>(out, self, geometry); });
 }
 
 namespace {
