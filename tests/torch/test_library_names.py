@@ -225,6 +225,20 @@ def test_callbacks_wait_for_the_end_of_a_backward_pass() -> None:
         torch.autograd.Variable._execution_engine.queue_callback(seen.clear)
 
 
+def test_a_callback_may_queue_another() -> None:
+    x, called = torch.ones(2, requires_grad=True), []
+    engine = torch.autograd.Variable._execution_engine
+
+    def first() -> None:
+        called.append("first")
+        engine.queue_callback(lambda: called.append("second"))
+
+    y = x * 2
+    y.register_hook(lambda gradient: engine.queue_callback(first))
+    y.sum().backward()
+    assert called == ["first", "second"]
+
+
 def test_bits_move() -> None:
     x = torch.tensor([1, 2, 12])
     assert ((x << 2).tolist(), (x >> 1).tolist(), (2 << x).tolist()) == ([4, 8, 48], [0, 1, 6], [4, 8, 8192])

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # What waits, by thread and pass. Passes are numbered upwards, so that an inner one's number is above the outer one's.
 _waiting: dict[tuple[int, int], list[Callable[[], None]]] = {}
+# What is being called, by thread, and the pass around it: one of these may queue another.
+_called: dict[int, tuple[int, list[Callable[[], None]]]] = {}
 
 
 def run(*arguments: Any) -> Any:
@@ -23,17 +25,34 @@ def run(*arguments: Any) -> Any:
         _take_ended()
         raise
     if _waiting:
-        for callback in _take_ended():
-            callback()
+        _call(_take_ended())
     return answer
+
+
+def _call(callbacks: list[Callable[[], None]]) -> None:
+    thread = get_ident()
+    outer = _called.get(thread)
+    _called[thread] = _C._current_graph_task_id(), callbacks
+    try:
+        for callback in callbacks:  # grows while it is walked through
+            callback()
+    finally:
+        if outer is None:
+            del _called[thread]
+        else:
+            _called[thread] = outer
 
 
 def queue(callback: Callable[[], None]) -> None:
     """Calls `callback()` at the end of the pass that runs."""
-    number = _C._current_graph_task_id()
+    thread, number = get_ident(), _C._current_graph_task_id()
+    around, callbacks = _called.get(thread, (None, []))
+    if around == number:
+        callbacks.append(callback)
+        return
     if number < 0:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    _waiting.setdefault((get_ident(), number), []).append(callback)
+    _waiting.setdefault((thread, number), []).append(callback)
 
 
 def _take_ended() -> list[Callable[[], None]]:
