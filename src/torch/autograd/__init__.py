@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torch import _C
+from torch._overridable import overridable
 from torch.autograd import _callbacks
 from torch.autograd.grad_mode import (
     enable_grad,
@@ -90,6 +91,7 @@ def _check_gradients(outputs: tuple[Any, ...], gradients: tuple[Tensor | None, .
             )
 
 
+@overridable
 def backward(
     tensors: Tensor | Sequence[Tensor],
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -115,6 +117,7 @@ def backward(
     _callbacks.run(outputs, gradients, keep, create_graph, wanted, True, True)
 
 
+@overridable
 def grad(
     outputs: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],
