@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 import zipfile
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, IntegrityError
+from slipway.base.scratch import scratch_folder
 from slipway.channel import limited_access, rattler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 PACKAGE_SUFFIX = ".conda"
 
@@ -103,10 +103,10 @@ def unpack_package(path: Path) -> Iterator[Path]:
     Raises:
         IntegrityError: it is not a readable package.
     """
-    with tempfile.TemporaryDirectory(prefix="slipway-package-") as folder:
+    with scratch_folder("package") as folder:
         with _reading_errors(path):
-            rattler.package_streaming.extract(path, Path(folder))
-        yield Path(folder)
+            rattler.package_streaming.extract(path, folder)
+        yield folder
 
 
 def unpack_files(path: Path, folder: Path) -> None:

@@ -11,13 +11,12 @@ there. In a folder all of it takes place in one step.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import BusyError, ChannelError, UsageError
 from slipway.base.files import hash_file, link_or_copy
+from slipway.base.scratch import scratch_folder
 from slipway.channel import indexes
 from slipway.channel.catalogue import (
     BILL_SUFFIX,
@@ -35,6 +34,7 @@ from slipway.channel.repodata import SUBDIRS, read_records, write_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
     from slipway.base.log import Reporter
     from slipway.channel.hotfixes import Hotfix
@@ -102,8 +102,7 @@ def prepare(packages: Iterable[tuple[str, Path]], hotfixes: tuple[Hotfix, ...] |
         if (name := f"{subdir}/{read_file_name(path)}") in files and hash_file(path) != hash_file(files[name]):
             raise ChannelError(f"two packages are called {name}", where=str(path), hint="publish one of them")
         files[name] = path
-    with tempfile.TemporaryDirectory(prefix="slipway-publish-") as scratch:
-        folder = Path(scratch)
+    with scratch_folder("publish") as folder:
         for subdir in SUBDIRS:
             (folder / subdir).mkdir()
         for name, path in files.items():

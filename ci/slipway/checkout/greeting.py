@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import shlex
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import proc
 from slipway.base.checkout import require_checkout
 from slipway.base.errors import BuildError
 from slipway.base.events import Stage, StageKey
+from slipway.base.scratch import scratch_folder
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.recipe.choose import WITHOUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from slipway.base.log import Reporter
     from slipway.request import Request
@@ -61,13 +61,13 @@ def greet(request: Request, channels: tuple[str, ...], reporter: Reporter) -> Gr
         solution = solve(specs, (Channel(workspace.channel).url, *channels))
         linked = install(solution, prefix, reporter, into_existing=True)
         reporter.line(f"{len(solution.packages)} packages, {linked} of them new")
-    with reporter.step(Stage(StageKey.HELLO_WORLD)), tempfile.TemporaryDirectory(prefix="slipway-hello-") as folder:
-        program = Path(folder) / "hello_world.py"
+    with reporter.step(Stage(StageKey.HELLO_WORLD)), scratch_folder("hello") as folder:
+        program = folder / "hello_world.py"
         program.write_text((require_checkout() / HELLO_WORLD).read_text(encoding="utf-8") + ABOUT, encoding="utf-8")
         completed = proc.run(
             [prefix / "bin" / "python", program],
-            env=clean_environment(prefix, os.environ) | {"HOME": folder},
-            cwd=Path(folder),
+            env=clean_environment(prefix, os.environ) | {"HOME": str(folder)},
+            cwd=folder,
             what="the hello world in the new environment",
             log=workspace.log("hello-world"),
             error=BuildError,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
     from slipway.base.log import Reporter
+    from slipway.request import Configurations
 
 
 def add_matrix_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,10 +40,21 @@ def matrix_of(arguments: argparse.Namespace, checkout: Path) -> Matrix:
         UsageError: a configuration lies outside of the checkout.
     """
     configurations = configurations_of(arguments, [checkout])
-    recipe = find_recipe(arguments.recipe).parent
-    settings, own = load_settings(arguments.settings), find_checkout()
+    return make_recipe_matrix(find_recipe(arguments.recipe).parent, checkout, configurations, arguments.settings)
+
+
+def make_recipe_matrix(
+    recipe: Path, checkout: Path, configurations: Configurations, settings_file: Path = DEFAULT_SETTINGS
+) -> Matrix:
+    """The jobs of the recipe in a folder: by our settings where it is ours, else by what its slipway.yaml says.
+
+    Raises:
+        RecipeError: it cannot be rendered.
+        UsageError: a configuration lies outside of the checkout.
+    """
+    settings, own = load_settings(settings_file), find_checkout()
     is_ours = own is not None and recipe.resolve().is_relative_to(own)
-    if not is_ours and arguments.settings == DEFAULT_SETTINGS:
+    if not is_ours and settings_file == DEFAULT_SETTINGS:
         settings = settings_elsewhere(settings, load_recipe_settings(recipe), str(recipe / RECIPE_SETTINGS))
     return make_matrix(recipe, checkout, settings, configurations)
 

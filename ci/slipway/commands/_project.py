@@ -25,7 +25,6 @@ _COMPILES: Final = frozenset(
 """What only projects with compiled code are built with."""
 
 _TODO: Final = "TODO"
-WORKFLOW: Final = ".github/workflows/slipway.yml"
 
 
 @dataclass(frozen=True)
@@ -190,32 +189,6 @@ def write_recipe(project: Project) -> dict[str, str]:
         *([f"  license_file: {project.license_file}"] if project.license_file else []),
     ]  # fmt: skip
     return {"meta.yaml": "\n".join(lines) + "\n"}
-
-
-def write_workflow() -> str:
-    """A workflow of GitHub Actions that ships the recipe."""
-    return """\
-# Written by `slipway init --ci`: builds, tests and judges the packages; the channel is kept with the run.
-name: packages
-on: [push, pull_request]
-jobs:
-  ship:
-    runs-on: ubuntu-24.04
-    container: python:3.11-bookworm
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/cache@v4
-        with:
-          path: ~/.cache/slipway
-          key: slipway-${{ hashFiles('recipe/**') }}
-          restore-keys: slipway-
-      - run: pip install slipway
-      - run: slipway ship recipe
-      - uses: actions/upload-artifact@v4
-        with:
-          name: channel
-          path: dist/channel
-"""
 
 
 def _script(project: Project) -> list[str]:

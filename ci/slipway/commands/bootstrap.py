@@ -10,13 +10,12 @@ slipway bootstrap add deb:libfmt-dev deb:libfmt9 --name fmt
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, UsageError
 from slipway.base.paths import cache_folder
+from slipway.base.scratch import scratch_folder
 from slipway.bootstrap import adding, adding_debs, described
 from slipway.bootstrap.choices import DATA, ChannelRequest, names_on_demand
 from slipway.bootstrap.ensure import ensure_channel
@@ -25,6 +24,7 @@ from slipway.channel.environments import install, solve
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from slipway.base import log
     from slipway.bootstrap.stored import EmbeddedChannel
@@ -110,8 +110,8 @@ def _add(args: argparse.Namespace, cache: Path, reporter: log.Reporter) -> int:
         reporter.line(f"{one.name}: {one.path}")
     names = tuple(one.name for one in added)
     channel = ensure_channel(ChannelRequest(names=names), reporter, cache=cache, offline=False)
-    with tempfile.TemporaryDirectory(prefix="slipway-added-") as folder:
-        prefix = Path(folder) / "env"
+    with scratch_folder("added") as folder:
+        prefix = folder / "env"
         install(solve(names, (channel.url,)), prefix, reporter)
         missing = [line for name in names for line in described.missing_libraries(prefix, name)]
     if missing:

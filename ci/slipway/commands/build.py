@@ -10,12 +10,10 @@ import os
 from typing import TYPE_CHECKING
 
 from slipway.base.text import human_seconds, human_size
-from slipway.bootstrap.embedded import channels_of, needs_of
-from slipway.channel.folder import Channel
 from slipway.commands._options import add_build_arguments, add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
-from slipway.pipeline.finalize import finalize
+from slipway.pipeline.finalize import finalize, find_channels
 from slipway.pipeline.run import run
 from slipway.report.journaling import open_journal
 
@@ -43,11 +41,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         open_journal(request.workspace, "build", arguments.jobs, reporter) as (journal, reporter),
     ):
         rendered = request.outputs()
-        needed = request.channel_variant(rendered)
-        channels = channels_of(
-            request.channels, needed, reporter, needs=needs_of(rendered), own=Channel(request.workspace.channel),
-            offline=request.offline, build_tools=True,
-        )  # fmt: skip
+        channels = find_channels(request, rendered, reporter)
         outputs = finalize(request, rendered, channels)
         context = RunContext(
             workspace=request.workspace,

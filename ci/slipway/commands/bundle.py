@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING
 from slipway.base.files import hash_file
 from slipway.base.platform import usable_cpus
 from slipway.base.text import human_size
-from slipway.bootstrap.embedded import channels_of, needs_of
-from slipway.channel.folder import Channel
 from slipway.commands._options import add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.pipeline.bundle import write_bundle
 from slipway.pipeline.context import RunContext
+from slipway.pipeline.finalize import find_channels
 
 if TYPE_CHECKING:
     import argparse
@@ -49,11 +48,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     request = request_of(arguments)
     with request.workspace.lock():
         rendered = request.outputs()
-        needed = request.channel_variant(rendered)
-        channels = channels_of(
-            request.channels, needed, reporter, needs=needs_of(rendered), own=Channel(request.workspace.channel),
-            offline=request.offline, build_tools=True,
-        )  # fmt: skip
+        channels = find_channels(request, rendered, reporter)
         context = RunContext(
             workspace=request.workspace,
             engine=load_engine(arguments.engine),

@@ -10,13 +10,13 @@ and listed. Exit code 3 where both do not render alike: the file is written all 
 from __future__ import annotations
 
 import shutil
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError, UsageError
 from slipway.base.files import write_file
+from slipway.base.scratch import scratch_folder
 from slipway.commands._conversion import Converter, compare, to_text
 from slipway.commands._meta_tree import read_meta
 from slipway.commands._options import add_platform_argument, add_request_arguments, request_of
@@ -52,8 +52,8 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     converter = Converter(tree, (path.name for path in request.recipe.iterdir()))
     text = to_text(tree, converter.convert())
     before = request.matching()
-    with tempfile.TemporaryDirectory(prefix="slipway-convert-") as folder:
-        copy = Path(folder) / "recipe"
+    with scratch_folder("convert") as folder:
+        copy = folder / "recipe"
         shutil.copytree(request.recipe, copy, ignore=shutil.ignore_patterns(META_NAME, V1_NAME))
         (copy / V1_NAME).write_text(text, encoding="utf-8")
         write_file(target, text)

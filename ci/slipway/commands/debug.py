@@ -16,14 +16,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import UsageError
-from slipway.bootstrap.embedded import channels_of, needs_of
-from slipway.channel.folder import Channel
 from slipway.commands._options import add_isolation_argument, add_request_arguments, request_of
 from slipway.engines.debugging import describe, find_stopped, remaining_steps, shell_words, write_shell_files
 from slipway.engines.engine import BuildContext
 from slipway.engines.rattler import RattlerEngine
 from slipway.pipeline.context import RunContext
-from slipway.pipeline.finalize import finalize
+from slipway.pipeline.finalize import finalize, find_channels
 
 if TYPE_CHECKING:
     import argparse
@@ -53,10 +51,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Run the shell; returns its exit status."""
     request = request_of(arguments)
     rendered = request.outputs()
-    channels = channels_of(
-        request.channels, request.channel_variant(rendered), reporter, needs=needs_of(rendered),
-        own=Channel(request.workspace.channel), offline=request.offline, build_tools=True,
-    )  # fmt: skip
+    channels = find_channels(request, rendered, reporter)
     outputs = [output for output in finalize(request, rendered, channels) if output.name == arguments.package]
     if not outputs:
         names = ", ".join(dict.fromkeys(output.name for output in rendered))

@@ -1,7 +1,7 @@
 """Write a recipe for the project in a folder: Python, CMake (with CUDA where it is used), or both.
 
     slipway init            recipe/ beside the project's pyproject.toml or CMakeLists.txt; then `slipway ship recipe`
-    slipway init --ci       also a workflow of GitHub Actions that ships it
+    slipway init --ci       also the workflows of GitHub Actions that `slipway ci write recipe --github` writes
 
 Name, version, licence and requirements are those that the project's own files say. What they do not say is a line to
 edit, which says so. Nothing that is there is written over.
@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import UsageError
 from slipway.base.files import write_file
-from slipway.commands._project import WORKFLOW, read_project, write_recipe, write_workflow
+from slipway.commands._ci_list import make_recipe_matrix
+from slipway.commands._project import read_project, write_recipe
+from slipway.request import Configurations
+from slipway.workflows import files
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "project", nargs="?", type=Path, default=Path(), metavar="DIR", help="the project (default: here)"
     )
-    parser.add_argument("--ci", action="store_true", help="also a workflow of GitHub Actions")
+    parser.add_argument("--ci", action="store_true", help="also workflows of GitHub Actions, see `ci write`")
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -35,12 +38,15 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     project: Path = arguments.project.resolve()
     if (project / "recipe" / "meta.yaml").exists():
         raise UsageError("there is a recipe already", where=str(project / "recipe"), hint="take it away, or edit it")
-    files = {f"recipe/{name}": text for name, text in write_recipe(read_project(project)).items()}
-    if arguments.ci and not (project / WORKFLOW).exists():
-        files[WORKFLOW] = write_workflow()
-    for name, text in files.items():
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        write_file(project / name, text)
-        reporter.line(f"{name}: written")
+    for name, text in write_recipe(read_project(project)).items():
+        write_file(project / "recipe" / name, text)
+        reporter.line(f"recipe/{name}: written")
+    if arguments.ci:
+        matrix = make_recipe_matrix(project / "recipe", project, Configurations((project,)))
+        wanted = files.texts(matrix, for_github=True, for_gitlab=False)
+        kept = {name for name in wanted if (project / name).exists()}
+        files.write({name: text for name, text in wanted.items() if name not in kept}, project)
+        for name in wanted:
+            reporter.line(f"{name}: {'there already, and kept' if name in kept else 'written'}")
     reporter.line("next: read recipe/meta.yaml, then `slipway ship recipe`")
     return 0

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import UsageError
 from slipway.base.platform import this_platform
-from slipway.bootstrap.embedded import channels_of, needs_of
-from slipway.channel.folder import Channel
 from slipway.commands._options import add_platform_argument, add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
-from slipway.pipeline.finalize import finalize
+from slipway.pipeline.finalize import finalize, find_channels
 from slipway.pipeline.plan import make_plan
 from slipway.recipe.choose import identifier, used_variant
 from slipway.recipe.hashes import as_json
@@ -67,10 +65,7 @@ def _plan(arguments: argparse.Namespace, request: Request, reporter: Reporter) -
             f"slipway does not build for {request.platform} here", hint="add --matrix, or leave --platform out"
         )
     rendered = request.outputs()
-    channels = channels_of(
-        request.channels, request.channel_variant(rendered), reporter, needs=needs_of(rendered),
-        own=Channel(request.workspace.channel), offline=request.offline, build_tools=True,
-    )  # fmt: skip
+    channels = find_channels(request, rendered, reporter)
     outputs = finalize(request, rendered, channels)
     context = RunContext(
         workspace=request.workspace,

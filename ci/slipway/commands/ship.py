@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING
 from slipway.base.events import Stage, StageKey
 from slipway.base.paths import Workspace
 from slipway.base.text import format_table, human_seconds, human_size
-from slipway.bootstrap.embedded import channels_of, needs_of
-from slipway.channel.folder import Channel
 from slipway.checkout.greeting import greet
 from slipway.commands._options import (
     add_build_arguments,
@@ -29,7 +27,7 @@ from slipway.commands._options import (
 )
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
-from slipway.pipeline.finalize import finalize
+from slipway.pipeline.finalize import finalize, find_channels
 from slipway.pipeline.run import run
 from slipway.report.journaling import open_journal
 
@@ -63,12 +61,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         with reporter.step(Stage(StageKey.RECIPE)):
             rendered = request.outputs()
         with reporter.step(Stage(StageKey.BASE_CHANNEL)):
-            needed = request.channel_variant(rendered)
-            named = request.channels if bundle is None else bundle.channels
-            channels = channels_of(
-                named, needed, reporter, needs=needs_of(rendered), own=Channel(request.workspace.channel),
-                offline=request.offline, build_tools=True,
-            )  # fmt: skip
+            channels = find_channels(request, rendered, reporter, instead=None if bundle is None else bundle.channels)
             outputs = finalize(request, rendered, channels)
         context = RunContext(
             workspace=request.workspace,

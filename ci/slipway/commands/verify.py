@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, SolveError, VerifyError
 from slipway.base.paths import Workspace
+from slipway.base.scratch import scratch_folder
 from slipway.base.text import format_table, table_width
 from slipway.bootstrap.choices import embedded_choices
 from slipway.bootstrap.embedded import channels_of
@@ -87,8 +87,8 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
                 check_package(path.name, facts.sha256, read_proof(path), trust, str(path))
             everything.append(facts)
     findings: list[Finding] = []
-    with tempfile.TemporaryDirectory(prefix="slipway-verify-") as scratch:
-        channels = None if arguments.alone else _Channels(arguments, folder, Path(scratch), everything, paths)
+    with scratch_folder("verify") as scratch:
+        channels = None if arguments.alone else _Channels(arguments, folder, scratch, everything, paths)
         for facts in everything:
             with reporter.step(f"verify {facts.name}"):
                 around = None

@@ -15,12 +15,11 @@ slipway's tests exercise the command line that it makes, not conda-build itself:
 from __future__ import annotations
 
 import shutil
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base import proc
 from slipway.base.errors import BuildError, HostError, IntegrityError
+from slipway.base.scratch import scratch_folder
 from slipway.base.secrets import names_a_secret
 from slipway.channel.environments import local_folder
 from slipway.channel.folder import Channel
@@ -29,6 +28,7 @@ from slipway.engines.engine import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from slipway.base.log import Reporter
     from slipway.engines.engine import BuildContext
@@ -56,13 +56,13 @@ class CondaBuildEngine:
         target = context.workspace.work / "conda-build" / output.key
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        with tempfile.TemporaryDirectory(prefix="slipway-recipe-") as folder:
-            recipe = write_recipe(output, Path(folder) / "recipe").parent
+        with scratch_folder("recipe") as folder:
+            recipe = write_recipe(output, folder / "recipe").parent
             log = context.workspace.log(output.key)
             with reporter.task(output.name) as task:
                 proc.run(
                     command_line(conda, recipe, context, target),
-                    env=environment(output, context) | {"CONDA_PKGS_DIRS": str(Path(folder) / "packages")},
+                    env=environment(output, context) | {"CONDA_PKGS_DIRS": str(folder / "packages")},
                     what=f"conda build of `{output.name}`",
                     log=log,
                     on_line=lambda line: task.update(text=line[:100]),

@@ -14,7 +14,6 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from slipway.base.checkout import PACKAGE_ROOT
@@ -22,6 +21,7 @@ from slipway.base.errors import HostError, SlipwayError
 from slipway.base.locks import hold_lock
 from slipway.base.paths import cache_folder
 from slipway.base.proc import capture
+from slipway.base.scratch import scratch_folder
 from slipway.channel.environments import install, solve
 from slipway.engines.engine import Isolation
 
@@ -150,8 +150,8 @@ class Isolator:
             yield None
             return
         temporary = Path(environ.get("TMPDIR") or "/tmp")
-        with TemporaryDirectory(prefix="slipway-", dir=temporary, ignore_cleanup_errors=True) as scratch:
-            yield Sandbox(program, Path(scratch).absolute(), tuple(dict.fromkeys((Path("/tmp"), temporary.absolute()))))
+        with scratch_folder("sandbox", below=temporary) as scratch:
+            yield Sandbox(program, scratch.absolute(), tuple(dict.fromkeys((Path("/tmp"), temporary.absolute()))))
 
 
 def _find_program(
@@ -180,8 +180,8 @@ def _find_program(
 
 def find_problem(program: Path) -> str:
     """Why the bubblewrap at `program` makes no sandbox here; empty if it does."""
-    with TemporaryDirectory(prefix="slipway-") as scratch:
-        answer = capture(Sandbox(program, Path(scratch).resolve()).command(["true"]), env={"PATH": os.defpath},
+    with scratch_folder("sandbox") as scratch:
+        answer = capture(Sandbox(program, scratch.resolve()).command(["true"]), env={"PATH": os.defpath},
                          what="a sandbox")  # fmt: skip
     return "" if answer.status == 0 else answer.tail.strip() or f"{program} ended with status {answer.status}"
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from slipway.base.errors import ChannelError, RecipeError, UsageError
 from slipway.base.files import disk_errors, replace_file
 from slipway.base.paths import cache_folder
 from slipway.base.platform import this_platform
+from slipway.base.scratch import scratch_folder
 from slipway.base.secrets import redact, redact_values
 from slipway.channel import limited_access
 from slipway.channel.environments import Solution, solve
@@ -113,9 +113,9 @@ def write_bundle(
         package = f"{output.name} =={output.version} {output.build_string}"
         for others in {(), output.test.requires}:
             solve_noting([package, *others], (context.published.url, *context.channels))
-    with tempfile.TemporaryDirectory(prefix="slipway-bundle-") as scratch, replace_file(path) as beside:
-        members = _collect_request(Path(scratch), request, rendered, [planned.output for planned in plan.outputs])
-        pack_files(beside, members | _collect_packages(Path(scratch), plan, solutions), since)
+    with scratch_folder("bundle") as scratch, replace_file(path) as beside:
+        members = _collect_request(scratch, request, rendered, [planned.output for planned in plan.outputs])
+        pack_files(beside, members | _collect_packages(scratch, plan, solutions), since)
         _try_opening(beside, request, outputs, beside=path.parent)
     return plan
 
@@ -130,8 +130,8 @@ def write_request(path: Path, request: Request, rendered: Sequence[RenderedOutpu
         pin_sources(output, offline=request.offline, environ=request.environ, pinned_before=request.pinned)
         for output in rendered
     ]
-    with tempfile.TemporaryDirectory(prefix="slipway-bundle-") as scratch, replace_file(path) as beside:
-        pack_files(beside, _collect_request(Path(scratch), request, rendered, outputs))
+    with scratch_folder("bundle") as scratch, replace_file(path) as beside:
+        pack_files(beside, _collect_request(scratch, request, rendered, outputs))
         _try_opening(beside, request, outputs, beside=path.parent)
 
 
@@ -298,8 +298,7 @@ def open_bundle(
     """
     if not path.is_file():
         raise UsageError("there is no such bundle", where=str(path), hint="`slipway bundle FILE` makes one")
-    with tempfile.TemporaryDirectory(prefix="slipway-bundle-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with scratch_folder("bundle") as folder:
         with disk_errors("the disk is full, so a bundle could not be unpacked", where=folder,
                          hint="make room, or name another folder in TMPDIR"):  # fmt: skip
             unpack_files(path, folder, beside or path.parent)

@@ -11,12 +11,12 @@ import io
 import json
 import shutil
 import tarfile
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError, RecipeError, UsageError
 from slipway.base.files import is_disk_full
+from slipway.base.scratch import scratch_folder
 from slipway.channel.package_writer import to_json
 from slipway.source.tree import SourceTree, fingerprint
 
@@ -97,10 +97,10 @@ def _take_from_earlier(path: Path, folder: Path, contents: Mapping[str, Any], be
         raise IntegrityError(
             f"another bundle is called {since['name']} than the one it was made since", where=str(path)
         )
-    with tempfile.TemporaryDirectory(prefix="slipway-bundle-", ignore_cleanup_errors=True) as name:
-        unpack_files(earlier, Path(name), beside)
-        files = json.loads((Path(name) / CONTENTS).read_bytes())["files"]
-        places = {known: Path(name) / place for place, known in files.items()}
+    with scratch_folder("bundle") as unpacked:
+        unpack_files(earlier, unpacked, beside)
+        files = json.loads((unpacked / CONTENTS).read_bytes())["files"]
+        places = {known: unpacked / place for place, known in files.items()}
         for place, known in contents["files"].items():
             target = folder / place
             if known in places and not (target.exists() or target.is_symlink()):

@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError
+from slipway.bootstrap.embedded import channels_of, needs_of
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
 from slipway.pipeline.solving import solve_environments
@@ -15,9 +16,29 @@ from slipway.source import pin_sources
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from slipway.base.log import Reporter
     from slipway.model import RenderedOutput
     from slipway.pipeline.solving import Solve
     from slipway.request import Request
+
+
+def find_channels(
+    request: Request, outputs: Sequence[RenderedOutput], reporter: Reporter, *, instead: tuple[str, ...] | None = None
+) -> tuple[str, ...]:
+    """The addresses of the channels that `outputs` are built from; the embedded one is assembled for them.
+
+    Args:
+        outputs: where they differ in a variant key, the channel is that of the first one.
+        instead: channels that take the place of those that were asked for.
+
+    Raises:
+        ChannelError: there is no such channel.
+        NetworkError: a download was needed and could not be made.
+    """
+    return channels_of(
+        request.channels if instead is None else instead, request.channel_variant(outputs), reporter,
+        needs=needs_of(outputs), own=Channel(request.workspace.channel), offline=request.offline, build_tools=True,
+    )  # fmt: skip
 
 
 def finalize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import os
 import shutil
-import tempfile
 import time
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -18,6 +17,7 @@ from slipway.base.files import hash_file, link_or_copy
 from slipway.base.keyed_hash import MARK, hash_with_key
 from slipway.base.paths import cache_folder
 from slipway.base.proc import capture
+from slipway.base.scratch import scratch_folder
 from slipway.base.secrets import remember_secret
 from slipway.bootstrap.choices import embedded_choices
 from slipway.bootstrap.embedded import channels_of
@@ -84,8 +84,7 @@ def rebuild(package: Path, options: RebuildOptions, reporter: Reporter) -> Rebui
         )
     manifest = Manifest.from_json(text, where=str(package))
     recipe = (options.recipe or DEFAULT_RECIPE).resolve()
-    with tempfile.TemporaryDirectory(prefix="slipway-rebuild-") as name, unpack_package(package) as unpacked:
-        folder = Path(name)
+    with scratch_folder("rebuild") as folder, unpack_package(package) as unpacked:
         output = _restore_output(manifest, recipe, unpacked, folder, offline=options.offline, environ=options.environ)
         channels = _locked_channels(manifest, output, options, folder, reporter)
         engine = load_engine(manifest.engine.split()[0])

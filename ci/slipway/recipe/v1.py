@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tempfile
 from dataclasses import replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -151,9 +152,10 @@ def _ask_again(
     values = rattler_build.VariantConfig({key: [value] for key, value in one.variant.items()})
     names = {**one.recipe.context, **context}
     asked = {**({"context": names} if names else {}), "package": {"name": "asked", "version": "0"}, **section}
-    (rendered,) = rattler_build.Stage0Recipe.from_dict(asked).render(
-        values, rattler_build.RenderConfig(_platform_config(platform))
-    )
+    with tempfile.TemporaryDirectory() as folder:  # rattler-build leaves one of its own behind where none is named
+        (rendered,) = rattler_build.Stage0Recipe.from_dict(asked, recipe_dir=folder).render(
+            values, rattler_build.RenderConfig(_platform_config(platform))
+        )
     answer: dict[str, Any] = rendered.recipe.to_dict()
     return answer
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,14 +20,13 @@ from slipway.base.errors import ChannelError, RecipeError, UsageError
 from slipway.base.files import write_file
 from slipway.base.platform import usable_cpus
 from slipway.base.proc import capture
-from slipway.bootstrap.embedded import channels_of, needs_of
+from slipway.base.scratch import scratch_folder
 from slipway.channel.environments import install, solve
-from slipway.channel.folder import Channel
 from slipway.pipeline.context import RunContext
-from slipway.pipeline.finalize import finalize
+from slipway.pipeline.finalize import finalize, find_channels
 from slipway.pipeline.plan import make_plan
 from slipway.release.wheels import make_wheel
-from slipway.workflows.job import job_variant, local_jobs
+from slipway.workflows.job import local_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,11 +184,8 @@ def find_built(request: Request, engine: Engine, reporter: Reporter) -> list[Bui
 
 
 def _find(request: Request, job: Job, engine: Engine, reporter: Reporter) -> Built:
-    outputs = [*(other.output for other in job.needs), job.output]
-    own = Channel(request.workspace.channel)
-    channels = channels_of(request.channels, job_variant(job), reporter, needs=needs_of(outputs), own=own,
-                           offline=request.offline, build_tools=True)  # fmt: skip
-    final = finalize(request, outputs, channels)
+    channels = find_channels(request, job.outputs[::-1], reporter)
+    final = finalize(request, job.outputs, channels)
     context = RunContext(
         workspace=request.workspace,
         engine=engine,
@@ -203,7 +198,7 @@ def _find(request: Request, job: Job, engine: Engine, reporter: Reporter) -> Bui
     output = planned.output
     if planned.package is None:
         raise ChannelError(
-            f"there is no package of `{output.key}` as it would be built now", where=str(own.folder),
+            f"there is no package of `{output.key}` as it would be built now", where=str(request.workspace.channel),
             hint="`slipway ship` or `slipway ci run` with the same options builds it",
         )  # fmt: skip
     spec = f"{output.name} =={output.version} {output.build_string}"
@@ -225,10 +220,10 @@ def make_wheels(
         settings = wheels.get(package.name)
         if settings is not None:
             with (
-                tempfile.TemporaryDirectory(prefix="slipway-wheel-") as name,
+                scratch_folder("wheel") as name,
                 reporter.step(f"wheel of {package.spec}"),
             ):
-                prefix = Path(name) / "prefix"
+                prefix = name / "prefix"
                 install(solve([package.spec], (own, *package.channels)), prefix, reporter)
                 made.append(make_wheel(prefix, package.name, settings, folder, reporter, log=log))
     return made

@@ -46,6 +46,11 @@ class Job:
         return identifier(self.output)
 
     @property
+    def outputs(self) -> tuple[RenderedOutput, ...]:
+        """Those of the packages that are handed to it, and its own, in build order."""
+        return (*(other.output for other in self.needs), self.output)
+
+    @property
     def name(self) -> str:
         """Unique in a pipeline."""
         return f"{self.platform}/{self.identifier}"

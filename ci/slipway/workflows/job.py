@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError, VariantError
 from slipway.base.files import write_file
-from slipway.bootstrap.embedded import channels_of, needs_of
 from slipway.channel.folder import Channel
 from slipway.pipeline.context import RunContext
-from slipway.pipeline.finalize import finalize
+from slipway.pipeline.finalize import finalize, find_channels
 from slipway.pipeline.run import run
-from slipway.recipe.choose import variant_of
 from slipway.report.journaling import open_journal
 from slipway.workflows.graph import Job, make_jobs, select_job
 from slipway.workflows.handing import check_handed, hand_on
@@ -55,11 +53,6 @@ def find_job(jobs: Sequence[Job], identifier: str) -> Job:
     return job
 
 
-def job_variant(job: Job) -> dict[str, str]:
-    """What the embedded channel must hold for this job and for what is handed to it, by variant key."""
-    return variant_of((job.output, *(other.output for other in reversed(job.needs))))
-
-
 def run_job(
     request: Request,
     job: Job,
@@ -85,13 +78,9 @@ def run_job(
         BuildError, SolveError, VerifyError: see `slipway.pipeline.run`.
     """
     workspace = request.workspace
-    outputs = [*(other.output for other in job.needs), job.output]
     with workspace.lock(), open_journal(workspace, f"ci job {job.name}", jobs, reporter) as (journal, reporter):
-        channels = channels_of(
-            request.channels, job_variant(job), reporter, needs=needs_of(outputs), own=Channel(workspace.channel),
-            offline=request.offline, build_tools=True,
-        )  # fmt: skip
-        outputs = finalize(request, outputs, channels)
+        channels = find_channels(request, job.outputs[::-1], reporter)
+        outputs = finalize(request, job.outputs, channels)
         Channel(workspace.channel).publish(_take(job, handed, reporter))
         context = RunContext(
             workspace=workspace,

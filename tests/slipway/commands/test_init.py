@@ -87,6 +87,27 @@ def test_nothing_is_written_over_and_nothing_made_of_nothing(
     assert "pyproject.toml or a CMakeLists.txt" in capsys.readouterr().err
     (tmp_path / "CMakeLists.txt").touch()
     assert main(["init", str(tmp_path), "--ci"]) == 0
-    assert (tmp_path / ".github/workflows/slipway.yml").is_file()
     assert main(["init", str(tmp_path)]) == 2
     assert "there is a recipe already" in capsys.readouterr().err
+
+
+def test_workflows_are_those_of_ci_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text("project(hello VERSION 0.4)")
+    workflow = tmp_path / ".github/workflows/packages.yml"
+    workflow.parent.mkdir(parents=True)
+    workflow.write_text("mine\n")
+    assert main(["init", str(tmp_path), "--ci"]) == 0
+    assert "packages.yml: there already, and kept" in capsys.readouterr().out
+    assert workflow.read_text() == "mine\n"
+    workflow.unlink()
+    monkeypatch.chdir(tmp_path)
+    words = ["ci", "write", "recipe", "--github", "--to", str(tmp_path)]
+    assert main([*words, "--check"]) == 2
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition("] ")[2] for line in said if not line.endswith(": fresh")] == [
+        ".github/workflows/packages.yml: not fresh"
+    ]
+    assert main(words) == 0
+    assert main([*words, "--check"]) == 0

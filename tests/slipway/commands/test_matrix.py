@@ -215,7 +215,7 @@ def test_what_commands_would_build_is_of_that_matrix(
         raise Reached
 
     monkeypatch.setattr(Request, "outputs", recorded)
-    monkeypatch.setattr(f"slipway.commands.{name}.channels_of", stop)
+    monkeypatch.setattr(f"slipway.commands.{name}.find_channels", stop)
     words = options(surroundings)
     with pytest.raises(Reached):
         main([name, *words, "--dist", str(tmp_path / "dist")])

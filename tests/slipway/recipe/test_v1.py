@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,12 +14,23 @@ from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.recipe import VariantConfigText, load_recipe, render_matrix
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from slipway.model import RenderedOutput
 
 HEAD = "package: {name: demo, version: '1.2.3'}\n"
 PYTHONS = "python:\n  - 3.11\n  - 3.12\n"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_in_the_temporary_folder(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield
+    assert not list(folder.iterdir())
 
 
 def rendered(

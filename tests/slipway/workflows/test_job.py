@@ -17,9 +17,10 @@ from slipway.channel.specs import strict_spec
 from slipway.cli import main
 from slipway.commands import ci, install, publish
 from slipway.commands._options import request_of
+from slipway.recipe.choose import variant_of
 from slipway.workflows.graph import takes
 from slipway.workflows.handing import check_handed, hand_on, record_of
-from slipway.workflows.job import find_job, job_variant, local_jobs
+from slipway.workflows.job import find_job, local_jobs
 from slipway.workflows.matrix import HANDED, build_command, gpu_commands, gpu_spec, publish_command
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def test_publishing_command_is_one_of_slipway(own_matrix: Matrix) -> None:
 
 
 def test_embedded_channel_for_a_job_holds_what_its_needs_need(own_matrix: Matrix) -> None:
-    found = {job.output.name: job_variant(job) for job in own_matrix.jobs["linux-64"]}
+    found = {job.output.name: variant_of(job.outputs[::-1]) for job in own_matrix.jobs["linux-64"]}
     assert channel_request(found["libtorch"]) == ChannelRequest(None, "openblas")
     assert channel_request(found["libtorch-cuda"]) == ChannelRequest("13.0", "mkl")
     assert channel_request(found["pytorch"]) == ChannelRequest(None, "mkl", ("3.13",))

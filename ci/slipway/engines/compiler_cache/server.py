@@ -14,11 +14,9 @@ import hashlib
 import json
 import os
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +26,7 @@ from slipway.base.errors import HostError
 from slipway.base.events import Compiled
 from slipway.base.files import write_file
 from slipway.base.proc import GRACE_SECONDS, start
+from slipway.base.scratch import scratch_folder
 from slipway.engines.compiler_cache.store import CREDENTIAL_FOLDERS, FILE_VARIABLES, Store, unusable
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ class CompilerCache:
     on_start: Callable[[int], None] = lambda session: None
     error: HostError | None = None
     _process: subprocess.Popen[bytes] | None = None
-    _scratch: Path | None = None
+    _scratch: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _errors: Path = field(init=False)
 
     def __enter__(self) -> CompilerCache:
@@ -147,8 +146,7 @@ class CompilerCache:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        if self._scratch is not None:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+        self._scratch.close()
 
     def on_line(self, line: str) -> None:
         """Take one line of the build's log: answer if it asks."""
@@ -218,8 +216,8 @@ class CompilerCache:
             return address, address
         if self.sandbox is not None:
             return self.sandbox.outside(Path("/tmp/sccache-socket")), Path("/tmp/sccache-socket")
-        self._scratch = Path(tempfile.mkdtemp(prefix="slipway-sccache-", dir="/tmp"))
-        return self._scratch / "socket", self._scratch / "socket"
+        address = self._scratch.enter_context(scratch_folder("sccache", below=Path("/tmp"))) / "socket"
+        return address, address
 
     def _sandbox_for_store(self, sandbox: Sandbox) -> Sandbox:
         """As the build's, with the store: a folder for writing, or else the network and what opens it."""

@@ -1,0 +1,67 @@
+"""Folders for a while: gone after the block, and gone soon where a process was killed."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slipway.base.scratch import remove_orphans, scratch_folder
+
+HOLD = """
+import sys
+from pathlib import Path
+from slipway.base.scratch import scratch_folder
+with scratch_folder("held", below=Path(sys.argv[1])) as folder:
+    (folder / "inner").mkdir()
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+def hold(below: Path) -> tuple["subprocess.Popen[str]", Path]:
+    """Another process that holds a folder until its input ends."""
+    command = [sys.executable, "-P", "-c", HOLD, str(below)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+def test_nothing_stays_after_the_block_nor_after_an_error(tmp_path: Path) -> None:
+    with scratch_folder("trial", below=tmp_path) as folder:
+        (folder / "file").write_text("x")
+        assert folder.parent == tmp_path
+    with pytest.raises(KeyboardInterrupt), scratch_folder("trial", below=tmp_path):
+        raise KeyboardInterrupt
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_next_one_removes_what_a_killed_process_left_and_nothing_else(tmp_path: Path) -> None:
+    process, left = hold(tmp_path)
+    held, kept = hold(tmp_path)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    others = [tmp_path / name for name in ("slipway-build", "slipway-my-12345678", "other-abcdefgh.scratch")]
+    for path in others:
+        path.mkdir()
+    remove_orphans(tmp_path)
+    assert left.is_dir(), "it may be one that is just being made"
+    for path in (left, kept, *others):
+        os.utime(path, (0, 0))
+    with scratch_folder("next", below=tmp_path) as folder:
+        assert {*tmp_path.iterdir()} == {kept, folder, *others}
+    held.communicate("")
+    assert held.returncode == 0
+    assert {*tmp_path.iterdir()} == {*others}
+
+
+def test_a_link_of_that_name_is_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "mine"
+    (target / "file").mkdir(parents=True)
+    link = tmp_path / "slipway-link-abcdefgh.scratch"
+    link.symlink_to(target)
+    remove_orphans(tmp_path, young=-1)
+    assert link.is_symlink()
+    assert (target / "file").is_dir()
