@@ -29,6 +29,7 @@ class Platform:
         library_suffix: of shared libraries: ``.so``, ``.dylib``, ``.dll``.
         loader: where programs look for the dynamic loader; None where it is not named in them.
         emulator: the program that runs this platform's programs on another processor; None where there is none.
+        debian: what Debian calls its processor, such as ``amd64``; None where Debian has no packages for it.
     """
 
     subdir: str
@@ -39,6 +40,7 @@ class Platform:
     library_suffix: str = ".so"
     loader: str | None = None
     emulator: str | None = None
+    debian: str | None = None
 
     def __str__(self) -> str:
         return self.subdir
@@ -65,7 +67,14 @@ class Platform:
 
 
 def _linux(
-    suffix: str, cpu: str, loader: str, emulator: str, *, selector: str | None = None, gnu: str | None = None
+    suffix: str,
+    cpu: str,
+    loader: str,
+    emulator: str,
+    *,
+    selector: str | None = None,
+    gnu: str | None = None,
+    debian: str | None = None,
 ) -> Platform:
     return Platform(
         subdir=f"linux-{suffix}",
@@ -75,17 +84,18 @@ def _linux(
         gnu_triplet=gnu or f"{cpu}-linux-gnu",
         loader=loader,
         emulator=emulator,
+        debian=debian,
     )
 
 
-LINUX_64: Final = _linux("64", "x86_64", "/lib64/ld-linux-x86-64.so.2", "qemu-x86_64")
+LINUX_64: Final = _linux("64", "x86_64", "/lib64/ld-linux-x86-64.so.2", "qemu-x86_64", debian="amd64")
 
 PLATFORMS: Final[Mapping[str, Platform]] = {
     known.subdir: known
     for known in (
         LINUX_64,
         _linux("32", "i686", "/lib/ld-linux.so.2", "qemu-i386", selector="x86", gnu="i386-linux-gnu"),
-        _linux("aarch64", "aarch64", "/lib/ld-linux-aarch64.so.1", "qemu-aarch64"),
+        _linux("aarch64", "aarch64", "/lib/ld-linux-aarch64.so.1", "qemu-aarch64", debian="arm64"),
         _linux("armv6l", "armv6l", "/lib/ld-linux-armhf.so.3", "qemu-arm", gnu="arm-linux-gnueabihf"),
         _linux("armv7l", "armv7l", "/lib/ld-linux-armhf.so.3", "qemu-arm", gnu="arm-linux-gnueabihf"),
         _linux("ppc64le", "ppc64le", "/lib64/ld64.so.2", "qemu-ppc64le", gnu="powerpc64le-linux-gnu"),

@@ -103,6 +103,7 @@ def package_key(
         code,
         description.fingerprint,
         description.python,
+        description.platform.subdir,
         [asdict(text) for text in description.texts],
         description.step_files,
         sources,

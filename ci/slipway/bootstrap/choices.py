@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping  # noqa: TC003 - read when the settings are converted
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from slipway.base.errors import ChannelError, VariantError
+from slipway.base.platform import LINUX_64, Platform
 from slipway.base.schema import read_yaml
 
 DATA = Path(__file__).parent / "data"
@@ -28,6 +30,7 @@ class ChannelRequest:
             without Python would be another package for each. It is the first choice of the settings that this machine
             has, and solvers take it wherever nothing asks for another one.
         names: what is wanted of `names_on_demand`; it comes with all that it needs.
+        platform: what is built for: another one than the channel's own is one of the settings' `targets`.
     """
 
     cuda: str | None = None
@@ -35,11 +38,16 @@ class ChannelRequest:
     python: tuple[str, ...] = ("3.11",)
     build_tools: bool = False
     names: tuple[str, ...] = ()
+    platform: Platform = LINUX_64
 
 
 @dataclass(frozen=True)
 class EmbeddedSettings:
-    """``data/settings.yaml``: Debian's suite, its glibc and Python, and the choices that a request has."""
+    """``data/settings.yaml``: Debian's suite, its glibc and Python, and the choices that a request has.
+
+    Attributes:
+        targets: other platforms that can be built for, and the packages that they have; what those need comes along.
+    """
 
     suite: str
     glibc: str
@@ -47,6 +55,7 @@ class EmbeddedSettings:
     cudas: tuple[str, ...]
     blas: tuple[str, ...]
     debian_python: str
+    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def check_python(self, version: str) -> None:
         """Raise VariantError, with the choices, for a Python that the channel does not have."""
@@ -59,8 +68,13 @@ class EmbeddedSettings:
             raise _no_such("CUDA", request.cuda, self.cudas)
         if request.blas not in self.blas:
             raise _no_such("BLAS", request.blas, self.blas)
+        if request.platform != LINUX_64 and request.platform.subdir not in self.targets:
+            raise _no_such("platform", request.platform.subdir, (LINUX_64.subdir, *self.targets))
         for python in request.python:
             self.check_python(python)
+        if request.platform != LINUX_64 and self.debian_python not in request.python:
+            asked = ", ".join(request.python)
+            raise _no_such(f"Python for {request.platform}", asked, (self.debian_python,))
         if not request.python:
             raise VariantError("no Python version was asked for")
 

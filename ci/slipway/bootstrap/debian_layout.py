@@ -11,6 +11,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
+from slipway.base.platform import PLATFORMS
 from slipway.bootstrap.description import PLACEHOLDER
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from slipway.bootstrap.mapping import Glob
     from slipway.bootstrap.sources import SourceEntry, Tree
 
-TRIPLET: Final = "x86_64-linux-gnu"
+TRIPLET: Final = "(?:" + "|".join(known.gnu_triplet for known in PLATFORMS.values() if known.gnu_triplet) + ")"
+"""A pattern: how Debian names its folders of libraries, on any processor."""
 
 COMMON_LICENCES: Final = "usr/share/common-licenses/"
 """Where the package base-files has the texts that others refer to."""

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 from slipway.base import errors
 from slipway.base.files import says_disk_full
 from slipway.base.http import DownloadWatch, read_limits
+from slipway.base.platform import LINUX_64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from slipway.base.proc import Answer, Processes
@@ -29,13 +30,19 @@ _CONDA_FORGE = "use `--channel conda-forge` on a machine that is not Debian"
 _LINE = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})$")
 
 
+NATIVE = str(LINUX_64.debian)
+"""What Debian calls the processor that the channel is for."""
+
 _SPARE = 16_000_000
 """Bytes that apt may write beside the packages that it is to fetch."""
 
 
 @dataclass(frozen=True)
 class OfferedDeb:
-    """What the signed index offers for a name: version, file name, size in bytes and sha256."""
+    """What the signed index offers for a name: version, file name, size in bytes and sha256.
+
+    The name is apt's: that of a package for another processor than this machine's ends in it (``libc6:arm64``).
+    """
 
     name: str
     version: str
@@ -62,14 +69,22 @@ def machine_codename(os_release: Path) -> str:
     return values["VERSION_CODENAME"]
 
 
-def debian_sources(etc_apt: Path, codename: str, suite: str) -> str:
+def architectures(names: Iterable[str]) -> tuple[str, ...]:
+    """Debian's names of the processors that packages with apt's `names` are for, this machine's first."""
+    others = {name.partition(":")[2] for name in names} - {"", NATIVE}
+    return (NATIVE, *sorted(others))
+
+
+def debian_sources(etc_apt: Path, codename: str, suite: str, architectures: Sequence[str] = (NATIVE,)) -> str:
     """The machine's Debian sources as one deb822 text, with `suite` in place of the machine's own `codename`.
 
     Args:
         etc_apt: the folder that holds ``sources.list`` and ``sources.list.d``.
     """
     stanzas = [
-        stanza for described in _read_sources(etc_apt) if (stanza := _narrow(described, codename, suite)) is not None
+        stanza
+        for described in _read_sources(etc_apt)
+        if (stanza := _narrow(described, codename, suite, architectures)) is not None
     ]
     if not stanzas:
         raise errors.HostError(
@@ -118,20 +133,23 @@ def _from_deb822(text: str) -> Iterator[dict[str, str]]:
             yield fields
 
 
-def _narrow(fields: dict[str, str], codename: str, suite: str) -> str | None:
+def _narrow(fields: dict[str, str], codename: str, suite: str, architectures: Sequence[str]) -> str | None:
     ours = {codename, *(f"{codename}{end}" for end in ("-updates", "-security", "/updates"))}
     suites = [name.replace(codename, suite, 1) for name in fields.get("Suites", "").split() if name in ours]
     if not suites or "main" not in fields.get("Components", "").split():
         return None
     kept = {key: value for key, value in fields.items() if key.title() in ("Uris", "Signed-By", "Trusted")}
-    lines = ["Types: deb", f"Suites: {' '.join(suites)}", "Components: main", "Architectures: amd64"]
+    lines = ["Types: deb", f"Suites: {' '.join(suites)}", "Components: main"]
+    lines += [f"Architectures: {' '.join(architectures)}"]
     return "\n".join([*lines, *(f"{key}: {value}" for key, value in kept.items())]) + "\n"
 
 
 class Apt:
     """apt with its own state in `folder`."""
 
-    def __init__(self, folder: Path, sources: str, processes: Processes) -> None:
+    def __init__(
+        self, folder: Path, sources: str, processes: Processes, architectures: Sequence[str] = (NATIVE,)
+    ) -> None:
         self._folder = folder
         self._processes = processes
         self._limits = read_limits()
@@ -154,7 +172,7 @@ class Apt:
             "Dir::State::Status": folder / "status",
             "Dir::Cache": folder,
             "Dir::Cache::Archives": folder / "archives",
-            "APT::Architecture": "amd64",
+            "APT::Architecture": NATIVE,
             "APT::Sandbox::User": "root",  # the cache is the user's: apt's own user cannot write there
             "APT::Update::Error-Mode": "any",
             "Acquire::Languages": "none",
@@ -167,7 +185,8 @@ class Apt:
         self._configuration = folder / "apt.conf"
         self._configuration.write_text(
             "".join(f"#clear {hook};\n" for hook in hooks)
-            + "".join(f'{key} "{value}";\n' for key, value in settings.items()),
+            + "".join(f'{key} "{value}";\n' for key, value in settings.items())
+            + "".join(f'APT::Architectures:: "{name}";\n' for name in architectures),
             encoding="utf-8",
         )
 
@@ -184,7 +203,8 @@ class Apt:
         offers: dict[str, OfferedDeb] = {}
         for line in outcome.text.splitlines():
             if match := _LINE.match(line.strip()):
-                name, version, _ = match["file"].split("_")
+                plain, version, processor = match["file"].removesuffix(".deb").split("_")
+                name = plain if processor in (NATIVE, "all") else f"{plain}:{processor}"
                 offers[name] = OfferedDeb(
                     name, urllib.parse.unquote(version), match["file"], int(match["size"]), match["sha256"]
                 )

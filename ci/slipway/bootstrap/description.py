@@ -3,18 +3,20 @@
 Everything is checked on load: a key that nobody reads, a value of the wrong type, a pattern that does not fit its
 destination are errors that name the file and the key. ``${name}``, ``${version}``, ``${placeholder}`` and, in a
 package that is made per Python, ``${python}`` (3.11), ``${full_python}`` (3.11.7) and ``${py}`` (311) are filled in
-before a value is looked at; ``$${name}`` stands for the text ``${name}``.
+before a value is looked at; ``$${name}`` stands for the text ``${name}``. What a package is made for
+is ``${platform}`` (linux-aarch64), and ``${gnu}`` (aarch64-linux-gnu) what Debian's folders there are called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - these types are read when a file is converted to them
-from dataclasses import asdict, dataclass, field, fields, replace
+import shlex
+from collections.abc import Callable, Iterator, Mapping  # noqa: TC003 - a file is converted to these types
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path  # noqa: TC003 - as above
 from typing import Literal
 
 from slipway.base.errors import ChannelError
-from slipway.base.platform import LINUX_64, NOARCH
+from slipway.base.platform import LINUX_64, NOARCH, Platform
 from slipway.base.schema import InvalidValueError, YamlDocument, read_document, show_key, yaml_key
 from slipway.bootstrap.choices import ON_DEMAND
 from slipway.bootstrap.mapping import Glob, Rule, check_template
@@ -43,6 +45,7 @@ class SourceDescription:
         files: the file mapping. Paths of a wheel start with ``site/``, ``data/``, ``scripts/`` or ``headers/``.
         licenses: globs of files to keep as licence texts.
         link_root: absolute symlinks are made relative, as if this folder of the package were ``/``.
+        platforms: those that the package takes it for; empty: all.
     """
 
     wheel: str | None = None
@@ -54,6 +57,7 @@ class SourceDescription:
     files: tuple[Rule, ...] = ()
     licenses: tuple[Glob, ...] = ()
     link_root: str | None = None
+    platforms: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if sum(getattr(self, kind) is not None for kind in _KINDS) != 1:
@@ -136,10 +140,22 @@ class Wrapper:
 
 @dataclass(frozen=True)
 class Activation:
-    """Scripts of the data folder's ``activation/`` for an environment's arrival and leave."""
+    """Scripts of the data folder's ``activation/`` for an environment's arrival and leave.
+
+    With `settings`, shell variables that the first one begins with, several packages share the scripts: the package's
+    name becomes part of theirs.
+    """
 
     activate: str
     deactivate: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def texts(self, package: str, read: Callable[[str, str], str]) -> Iterator[TextFile]:
+        """The files of a package; `read` gives a script's text by its key and its name."""
+        lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in self.settings.items())
+        for event, name in (("activate", self.activate), ("deactivate", self.deactivate)):
+            path = f"{event}-{package}.sh" if self.settings else name
+            yield TextFile(f"etc/conda/{event}.d/{path}", (lines if event == "activate" else "") + read(event, name))
 
 
 @dataclass(frozen=True)
@@ -205,18 +221,20 @@ class PackageDescription(DescriptionFile):
     Attributes:
         origin: the data file, and `fingerprint` the digest of its bytes.
         python: the version X.Y that it is made for, where it is made per Python.
+        platform: what it is made for.
         step_files: content of each file that `steps` name.
     """
 
     origin: Path
     fingerprint: str
     python: str | None
+    platform: Platform
     step_files: Mapping[str, str]
 
     @property
     def subdir(self) -> str:
-        """``noarch``, or that of the embedded channel's platform."""
-        return NOARCH if self.noarch_python else LINUX_64.subdir
+        """``noarch``, or that of its platform."""
+        return NOARCH if self.noarch_python else self.platform.subdir
 
     @property
     def tools(self) -> frozenset[str]:
@@ -263,7 +281,14 @@ def load(path: Path, digest: str) -> RawDescription:
     return RawDescription(document, document.only("name", "version", "when", "per").convert(Head), digest)
 
 
-def instantiate(raw: RawDescription, *, python: str | None, full_python: str | None, files: Path) -> PackageDescription:
+def instantiate(
+    raw: RawDescription,
+    *,
+    python: str | None,
+    full_python: str | None,
+    files: Path,
+    platform: Platform = LINUX_64,
+) -> PackageDescription:
     """Fill in the variables of one description and check all of it.
 
     Args:
@@ -274,7 +299,7 @@ def instantiate(raw: RawDescription, *, python: str | None, full_python: str | N
     Raises:
         ChannelError: a key is missing or unknown, or a value is not what it should be.
     """
-    variables = {"placeholder": PLACEHOLDER}
+    variables = {"placeholder": PLACEHOLDER, "platform": platform.subdir, "gnu": str(platform.gnu_triplet)}
     if python and full_python:
         variables |= {"python": python, "full_python": full_python, "py": python.replace(".", "")}
     named = raw.document.only("name", "version").expand(variables)
@@ -298,24 +323,25 @@ def instantiate(raw: RawDescription, *, python: str | None, full_python: str | N
         content = document.expand_text(read(files, text.file, *key), variables, key)
         return replace(text, file="", content=content)
 
-    # Activation scripts are shell: their ${...} are the shell's.
-    scripts = {} if given.activation is None else asdict(given.activation)
-    activation = tuple(
-        TextFile(f"etc/conda/{event}.d/{name}", read(files / "activation", name, "activation", event))
-        for event, name in scripts.items()
-    )
+    def read_script(event: str, name: str) -> str:  # shell: its ${...} are the shell's
+        return read(files / "activation", name, "activation", event)
+
+    activation = () if given.activation is None else tuple(given.activation.texts(given.name, read_script))
     return PackageDescription(
         **{key.name: getattr(given, key.name) for key in fields(given)}
         | {
             "build_prefix": given.build_prefix or (f"py{variables['py']}_" if python else ""),
             "sources": tuple(
-                replace(source, pin=source.pin or given.version) if source.wheel else source for source in given.sources
+                replace(source, pin=source.pin or given.version) if source.wheel else source
+                for source in given.sources
+                if not source.platforms or platform.subdir in source.platforms
             ),
             "texts": tuple(filled(text, index) for index, text in enumerate(given.texts)) + activation,
         },
         origin=document.path,
         fingerprint=raw.digest,
         python=python,
+        platform=platform,
         step_files={
             name: read(files, name, "steps", index, "files")
             for index, step in enumerate(given.steps)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from slipway.base import errors
 from slipway.base.files import write_file
 from slipway.base.json_file import read_json
+from slipway.base.platform import LINUX_64
 from slipway.base.schema import convert
 from slipway.bootstrap import wheels as wheels_module
 from slipway.bootstrap.cache import Cache, typed_disk_errors
-from slipway.bootstrap.debs import Apt, OfferedDeb, debian_sources, machine_codename
+from slipway.bootstrap.debs import Apt, OfferedDeb, architectures, debian_sources, machine_codename
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,6 +58,7 @@ class DebianArchive:
         self._offline = offline
         self._memory = cache.apt / "offers.json"
         self._connected: Apt | None = None
+        self._architectures: frozenset[str] = frozenset()
 
     def choose(self, names: Sequence[str]) -> dict[str, OfferedDeb]:
         """What goes in for each name: what the lock says, as long as it is in the cache or to be had.
@@ -76,7 +78,7 @@ class DebianArchive:
                 chosen[name] = here or both[0]
         missing = [self._lock.deb(name) for name in names if name not in chosen]
         if missing:
-            listed = self._apt().listed(missing)
+            listed = self._apt(names).listed(missing)
             chosen |= {deb.name: deb for deb in missing if deb.sha256 in listed}
             gone = [deb.name for deb in missing if deb.sha256 not in listed]
             for name, deb in (self.offers(gone) if gone else {}).items():
@@ -90,7 +92,7 @@ class DebianArchive:
 
     def offers(self, names: Sequence[str]) -> dict[str, OfferedDeb]:
         """What the index offers today, whatever the lock says."""
-        found = self._apt().offers(sorted(names))
+        found = self._apt(names).offers(sorted(names))
         stored = {**self._read_remembered(), **found}
         remembered = _Remembered(self._lock.suite, tuple(stored.values()))
         write_file(self._memory, json.dumps(asdict(remembered)))
@@ -98,7 +100,8 @@ class DebianArchive:
 
     def fetch(self, debs: Sequence[OfferedDeb]) -> None:
         """Download packages into the cache."""
-        for deb, path in zip(debs, self._apt().download(debs), strict=True):
+        apt = self._apt([deb.name for deb in debs])
+        for deb, path in zip(debs, apt.download(debs), strict=True):
             wheels_module.store_download(path, deb.sha256, self._cache.downloads)
 
     def _read_remembered(self) -> dict[str, OfferedDeb]:
@@ -107,15 +110,16 @@ class DebianArchive:
             return {}
         return {deb.name: deb for deb in stored.debs}
 
-    def _apt(self) -> Apt:
-        if self._connected is None:
+    def _apt(self, names: Sequence[str]) -> Apt:
+        wanted = architectures(names)
+        if self._connected is None or not self._architectures.issuperset(wanted):
             if self._offline:
                 raise _offline("Debian packages")
             codename = machine_codename(self._host.os_release)
-            sources = debian_sources(self._host.etc_apt, codename, self._lock.suite)
-            apt = Apt(self._cache.apt, sources, self._processes)
+            sources = debian_sources(self._host.etc_apt, codename, self._lock.suite, wanted)
+            apt = Apt(self._cache.apt, sources, self._processes, wanted)
             apt.update()
-            self._connected = apt
+            self._connected, self._architectures = apt, frozenset(wanted)
         return self._connected
 
 
@@ -167,9 +171,10 @@ def _batches(wheels: Sequence[LockedWheel]) -> list[list[LockedWheel]]:
 
 def _fetch_batch(batch: Sequence[LockedWheel], python: str, cache: Cache, processes: Processes) -> None:
     tag = batch[0].tag
-    wanted = f"3.{tag.removeprefix('cp3')}" if tag.startswith("cp3") else python
+    serves, _, cpu = tag.partition("-")
+    wanted = f"3.{serves.removeprefix('cp3')}" if serves.startswith("cp3") else python
     with tempfile.TemporaryDirectory(dir=cache.work, prefix="download-", ignore_cleanup_errors=True) as folder:
-        wheels_module.fetch(batch, wanted, processes, Path(folder), cache.downloads)
+        wheels_module.fetch(batch, wanted, processes, Path(folder), cache.downloads, cpu or LINUX_64.cpu)
 
 
 def bytes_on_disk(cache: Cache) -> int:

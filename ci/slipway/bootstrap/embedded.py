@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError
 from slipway.base.paths import cache_folder
+from slipway.base.platform import LINUX_64
 from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.ensure import ensure_channel
 from slipway.bootstrap.pins import EMBEDDED
 from slipway.channel.environments import needed_names
 from slipway.channel.specs import package_name
 from slipway.recipe.choose import WITHOUT, version_of
+from slipway.recipe.defaults import target_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,12 +37,14 @@ def channel_request(asked: Variant, *, needs: Iterable[str] = (), build_tools: b
     named = {key: version_of(asked[key]) for key in ("python", "blas_impl", "cuda_compiler_version") if key in asked}
     request = ChannelRequest()
     cuda = named.get("cuda_compiler_version", WITHOUT)
+    platform = target_of(asked, request.platform)
     return ChannelRequest(
         cuda=None if cuda == WITHOUT else cuda,
-        blas=named.get("blas_impl", request.blas),
+        blas=named.get("blas_impl", request.blas if platform == LINUX_64 else "openblas"),
         python=(named["python"],) if "python" in named else request.python,
         build_tools=build_tools,
         names=tuple(sorted(set(map(package_name, needs)))),
+        platform=platform,
     )
 
 

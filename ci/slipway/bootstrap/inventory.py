@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slipway.base import errors
+from slipway.base.platform import LINUX_64, find_platform
 from slipway.bootstrap.choices import read_settings
 from slipway.bootstrap.description import (
     PackageDescription,
@@ -19,9 +20,10 @@ from slipway.bootstrap.description import (
 from slipway.channel.specs import package_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from slipway.base.platform import Platform
     from slipway.bootstrap.choices import ChannelRequest, EmbeddedSettings
 
 
@@ -39,13 +41,18 @@ class EmbeddedInventory:
         return self.folder / "lock.yaml"
 
     def select(
-        self, request: ChannelRequest, full_pythons: Mapping[str, str], from_debian: frozenset[str] = frozenset()
+        self,
+        request: ChannelRequest,
+        full_pythons: Mapping[str, str],
+        from_debian: frozenset[str] = frozenset(),
+        target_python: str = "",
     ) -> tuple[PackageDescription, ...]:
         """The checked descriptions of every package that the request needs, tools before what is made with them.
 
         Args:
             full_pythons: the full version X.Y.Z of each requested Python.
             from_debian: those of them that are made from Debian's packages, not as a snapshot.
+            target_python: the full version of Debian's Python, where another platform is asked for.
         """
         self.settings.check(request)
         selection = Selection(request.cuda, request.blas)
@@ -70,7 +77,32 @@ class EmbeddedInventory:
                 found = on_demand.pop(name)
                 chosen += found
                 wanted.update(*map(_needed_names, found))
-        return _sort_by_tools(chosen)
+        return (*_sort_by_tools(chosen), *self._for_target(request.platform, selection, target_python))
+
+    def _for_target(
+        self, platform: Platform, selection: Selection | None, full_python: str
+    ) -> Iterator[PackageDescription]:
+        """What a target has, beside what is for every platform: the settings' `targets`, and all that these need."""
+        if platform == LINUX_64:
+            return
+        known: dict[str, list[RawDescription]] = {}
+        for raw in self.descriptions:
+            if (selection is None or raw.wanted(selection)) and raw.head.when.interpreter != ("snapshot",):
+                known.setdefault(raw.head.name, []).append(raw)
+        waiting, seen = list(self.settings.targets[platform.subdir]), set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for raw in known.get(name, ()):
+                version = self.settings.debian_python if raw.head.per else None
+                found = instantiate(
+                    raw, python=version, full_python=full_python, files=self.folder / "files", platform=platform
+                )
+                waiting += _needed_names(found) - found.tools
+                if found.subdir == platform.subdir:  # the others are there for every platform
+                    yield found
 
     def everything(self) -> tuple[PackageDescription, ...]:
         """Every package for every choice: what the lock must cover."""
@@ -79,6 +111,8 @@ class EmbeddedInventory:
             settings = self.settings
             versions = (settings.debian_python,) if raw.head.when.interpreter == ("debian",) else settings.pythons
             chosen += self._instances(raw, {version: f"{version}.0" for version in versions})
+        for subdir in self.settings.targets:
+            chosen += self._for_target(find_platform(subdir), None, f"{self.settings.debian_python}.0")
         return tuple(chosen)
 
     def _instances(self, raw: RawDescription, pythons: Mapping[str, str]) -> list[PackageDescription]:

@@ -14,12 +14,15 @@ import yaml
 
 from slipway.base import errors
 from slipway.base.files import write_file
+from slipway.base.platform import LINUX_64
 from slipway.base.schema import read_yaml
 from slipway.bootstrap.debs import OfferedDeb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from slipway.base.platform import Platform
 
 _HEADER = """\
 # What the embedded channel is made from. Written by `slipway bootstrap --update-lock`; not by hand.
@@ -30,7 +33,11 @@ _HINT = "run `slipway bootstrap --update-lock`"
 
 @dataclass(frozen=True)
 class LockedWheel:
-    """One file of a project: `tag` is ``cp311`` for one Python, ``any`` for all; `size` is in bytes."""
+    """One file of a project; `size` is in bytes.
+
+    `tag` says what it serves: ``cp311`` one Python, ``any`` all of them, and ``cp311-aarch64`` one on another processor
+    than the channel's own.
+    """
 
     project: str
     version: str
@@ -76,9 +83,10 @@ class Lock:
     debs: Mapping[str, OfferedDeb]
     wheels: Mapping[tuple[str, str, str], LockedWheel]
 
-    def wheel(self, project: str, version: str, python: str | None) -> LockedWheel:
-        """The wheel of `project` that serves Python `python` (X.Y, or None where any will do)."""
-        tags = ["any"] if python is None else [f"cp{python.replace('.', '')}", "any"]
+    def wheel(self, project: str, version: str, python: str | None, platform: Platform = LINUX_64) -> LockedWheel:
+        """The wheel of `project` that serves Python `python` (X.Y, or None where any will do) on a platform."""
+        end = "" if platform == LINUX_64 else f"-{platform.cpu}"
+        tags = [f"{tag}{end}" for tag in ([f"cp{python.replace('.', '')}"] if python else [])] + [f"any{end}", "any"]
         for tag in tags:
             if found := self.wheels.get((project, version, tag)):
                 return found
@@ -94,6 +102,12 @@ class Lock:
                 f"the lock has no Debian package `{name}`", where="ci/slipway/bootstrap/data/lock.yaml", hint=_HINT
             )
         return self.debs[name]
+
+    def deb_name(self, name: str, platform: Platform) -> str:
+        """apt's name of a package for a platform: ``libz:arm64`` for another processor, if it is not for every one."""
+        if platform == LINUX_64 or ":" in name or self.deb(name).file.endswith("_all.deb"):
+            return name
+        return f"{name}:{platform.debian}"
 
 
 def read_lock(path: Path) -> Lock:

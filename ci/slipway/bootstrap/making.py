@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from slipway.base import errors
 from slipway.base.events import Stage, StageKey
 from slipway.base.files import link_or_copy, move_folder, write_file
+from slipway.base.platform import LINUX_64
 from slipway.bootstrap.assemble import AssembledPackage, ResolvedSource, assemble, load_assembled, package_key
 from slipway.bootstrap.cache import typed_disk_errors
 from slipway.bootstrap.code import code_digest
@@ -84,9 +85,15 @@ def make_channel(request: ChannelRequest, place: Workplace, *, stamp: str, refre
     assert rattler.package_streaming  # read here: two threads that want a late module at once would find half of it
     from_debian = frozenset(version for version, python in place.pythons.items() if python.debian)
     full_pythons = {version: python.full_version for version, python in place.pythons.items()}
-    descriptions = place.inventory.select(request, full_pythons, from_debian)
+    target_python = ""
+    if request.platform != LINUX_64:
+        debian_python = place.lock.deb(f"python{place.inventory.settings.debian_python}-minimal")
+        target_python = debian_python.version.partition("-")[0]
+    descriptions = place.inventory.select(request, full_pythons, from_debian, target_python)
     try:
-        names = sorted({s.name for d in descriptions for s in d.sources if s.kind == "deb"})
+        names = sorted(
+            {place.lock.deb_name(s.name, d.platform) for d in descriptions for s in d.sources if s.kind == "deb"}
+        )
         with place.reporter.step(Stage(StageKey.DEBIAN_INDEX)):
             offers = place.archive.offers(names) if refresh else place.archive.choose(names)
         _tell_other_revisions(offers, place)
@@ -126,7 +133,8 @@ def _jobs(
         sources = tuple(_resolve(source, description, offers, place) for source in description.sources)
         inputs = tuple((source.label, source.sha256) for source in sources)
         key = package_key(description, inputs, {name: keys[name] for name in description.tools}, code)
-        keys[description.name] = key
+        if description.platform == LINUX_64:  # what runs here is a tool of others
+            keys[description.name] = key
         jobs.append(_Job(description, sources, key))
     return jobs
 
@@ -139,11 +147,11 @@ def _resolve(
 ) -> ResolvedSource:
     downloads = place.cache.downloads
     if source.kind == "deb":
-        deb = offers[source.name]
+        deb = offers[place.lock.deb_name(source.name, description.platform)]
         path = downloads / deb.sha256 / deb.file
         return ResolvedSource(source, f"deb {deb.name}={deb.version}", deb.sha256, path)
     if source.kind == "wheel":
-        wheel = place.lock.wheel(source.name, source.pin or "", description.python)
+        wheel = place.lock.wheel(source.name, source.pin or "", description.python, description.platform)
         return ResolvedSource(source, f"wheel {wheel.file}", wheel.sha256, downloads / wheel.sha256 / wheel.file)
     python = place.pythons[description.python or ""]
     return ResolvedSource(source, f"interpreter CPython {python.full_version}", python.fingerprint, None)
@@ -153,7 +161,7 @@ def _assemble_all(jobs: list[_Job], offers: Mapping[str, OfferedDeb], place: Wor
     """Download and assemble what the cache lacks: a package starts as soon as its downloads and tools are there."""
     finished = {job.key: found for job in jobs if (found := load_assembled(place.cache, job.key))}
     waiting = [job for job in jobs if job.key not in finished]
-    keys = {job.description.name: job.key for job in jobs}
+    keys = {job.description.name: job.key for job in jobs if job.description.platform == LINUX_64}
     hashes = {source.sha256 for job in waiting for source in job.sources}
     wheels = [wheel for wheel in place.lock.wheels.values() if wheel.sha256 in hashes]
     debs = [deb for deb in offers.values() if deb.sha256 in hashes]
@@ -255,9 +263,9 @@ def _publish(
 ) -> EmbeddedChannel:
     names = {} if preferred_python is None else {"preferred python": preferred_python}
     for package in packages:
-        if package.path.name in names:
+        if f"{package.subdir}/{package.path.name}" in names:
             raise errors.ChannelError(f"two descriptions make `{package.path.name}`")
-        names[package.path.name] = package.sha256
+        names[f"{package.subdir}/{package.path.name}"] = package.sha256
     digest = hashlib.sha256(json.dumps(names, sort_keys=True).encode()).hexdigest()
     path = cache.channels / digest
     listed = tuple(

@@ -67,7 +67,8 @@ def load_channel(cache: Cache, stamp: str) -> EmbeddedChannel | None:
 def is_intact(channel: Path, packages: Sequence[ChannelPackage], cache: Cache) -> bool:
     """Whether the index and every package lie there as they were made: a cache may come from elsewhere."""
     try:
-        indexes = {subdir: read_records(channel / subdir) for subdir in SUBDIRS}
+        subdirs = {*SUBDIRS, *(package.subdir for package in packages)}
+        indexes = {subdir: read_records(channel / subdir) for subdir in subdirs}
     except ChannelError:
         return False
     if sum(map(len, indexes.values())) != len(packages):

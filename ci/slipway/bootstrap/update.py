@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from slipway.base.platform import LINUX_64
 from slipway.base.proc import Processes
 from slipway.bootstrap import wheels
 from slipway.bootstrap.cache import Cache, typed_disk_errors
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from slipway.base import log
+    from slipway.base.platform import Platform
 
 
 def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
@@ -27,14 +29,15 @@ def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
     inventory = read_inventory(data)
     store = Cache(cache)
     pythons = inventory.settings.pythons
-    debs: set[str] = set()
-    wanted: dict[tuple[str, str], set[str]] = {}
+    debs: dict[Platform, set[str]] = {}
+    wanted: dict[tuple[str, str], set[tuple[str, Platform]]] = {}
     for description in inventory.everything():
         for source in description.sources:
             if source.kind == "deb":
-                debs.add(source.name)
+                debs.setdefault(description.platform, set()).add(source.name)
             elif source.kind == "wheel":
-                wanted.setdefault((source.name, source.pin or ""), set()).add(description.python or pythons[0])
+                serves = (description.python or pythons[0], description.platform)
+                wanted.setdefault((source.name, source.pin or ""), set()).add(serves)
     locked: dict[tuple[str, str, str], LockedWheel] = {}
     processes = Processes()
     with (
@@ -44,16 +47,25 @@ def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
     ):
         for (project, version), versions in sorted(wanted.items()):
             task.update(text=f"{project} {version}")
-            for python in sorted(versions, key=lambda text: tuple(map(int, text.split(".")))):
-                if (project, version, "any") in locked:
+            for python, platform in sorted(versions, key=_in_order):
+                if (project, version, "any" if platform == LINUX_64 else f"any-{platform.cpu}") in locked:
                     continue  # one file serves every Python
                 with store.scratch() as scratch:
-                    path, sha256, size = wheels.resolve(project, version, python, processes, scratch)
+                    path, sha256, size = wheels.resolve(project, version, python, processes, scratch, cpu=platform.cpu)
                     wheel = LockedWheel(project, version, wheels.tag_of(path.name, python), path.name, sha256, size)
                     wheels.store_download(path, sha256, store.downloads)
                 locked[project, version, wheel.tag] = wheel
             task.advance(1)
         lock = Lock(inventory.settings.suite, {}, locked)
-        offers = DebianArchive(store, lock, Host(), processes, offline=False).offers(sorted(debs))
+        archive = DebianArchive(store, lock, Host(), processes, offline=False)
+        offers = archive.offers(sorted(debs.pop(LINUX_64)))
+        known = Lock(lock.suite, offers, locked)
+        others = {known.deb_name(name, platform) for platform, names in debs.items() for name in names} - offers.keys()
+        offers |= archive.offers(sorted(others)) if others else {}
     write_lock(inventory.lock_path, lock.suite, offers.values(), locked.values())
     return len(locked) + len(offers)
+
+
+def _in_order(serves: tuple[str, Platform]) -> tuple[bool, tuple[int, ...]]:
+    python, platform = serves
+    return platform != LINUX_64, tuple(map(int, python.split(".")))

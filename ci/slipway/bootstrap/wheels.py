@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from slipway.base import errors
 from slipway.base.files import hash_file, says_disk_full
 from slipway.base.http import DownloadWatch, read_limits
-from slipway.base.platform import LINUX_64
+from slipway.base.platform import LINUX_64, PLATFORMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,23 +21,28 @@ if TYPE_CHECKING:
     from slipway.base.proc import Answer, Processes
     from slipway.bootstrap.lock import LockedWheel
 
-PLATFORMS = tuple(
-    f"manylinux{release}_{LINUX_64.cpu}"
-    for release in ("_2_28", "_2_27", "_2_17", "2014", "_2_12", "2010", "_2_5", "1")
-)
-"""Platform tags that the channel's glibc serves, newest first."""
+RELEASES = ("_2_28", "_2_27", "_2_17", "2014", "_2_12", "2010", "_2_5", "1")
+"""What platform tags say of a glibc that the channel's serves, newest first."""
 
 
 SPARE_BYTES = 64_000_000
 """What pip may write beside the files that it is to fetch."""
 
 
-def fetch(wheels: Sequence[LockedWheel], python: str, processes: Processes, scratch: Path, store: Path) -> None:
+def fetch(
+    wheels: Sequence[LockedWheel],
+    python: str,
+    processes: Processes,
+    scratch: Path,
+    store: Path,
+    cpu: str = LINUX_64.cpu,
+) -> None:
     """Download locked wheels into `store` (``store/SHA256/FILE``), all with one run of pip.
 
     Args:
         python: the Python X.Y that the wheels must serve.
         scratch: an empty folder on the same disk as `store`.
+        cpu: the processor that they must serve.
 
     Raises:
         NetworkError, IntegrityError, DiskFullError: nothing half done is left in `store`.
@@ -49,7 +54,7 @@ def fetch(wheels: Sequence[LockedWheel], python: str, processes: Processes, scra
     named = ", ".join(f"{wheel.project} {wheel.version}" for wheel in wheels)
     # pip keeps a file twice for a moment, and may look into others of the same version.
     most = 2 * sum(wheel.size for wheel in wheels) + SPARE_BYTES
-    outcome = _pip(["--require-hashes", "-r", str(requirements)], python, processes, scratch, named, most)
+    outcome = _pip(["--require-hashes", "-r", str(requirements)], python, processes, scratch, named, most, cpu=cpu)
     if outcome.status != 0:
         raise failure(outcome, named)
     for wheel in wheels:
@@ -64,16 +69,24 @@ def fetch(wheels: Sequence[LockedWheel], python: str, processes: Processes, scra
 
 
 def resolve(
-    project: str, version: str | None, python: str, processes: Processes, scratch: Path, *, pure: bool = False
+    project: str,
+    version: str | None,
+    python: str,
+    processes: Processes,
+    scratch: Path,
+    *,
+    pure: bool = False,
+    cpu: str = LINUX_64.cpu,
 ) -> tuple[Path, str, int]:
     """Download whatever wheel pip finds for ``project==version``; returns its path, sha256 and size in bytes.
 
     Args:
         version: None for the newest.
         pure: only one that holds Python alone.
+        cpu: the processor that it must serve.
     """
     wanted, named = (project, project) if version is None else (f"{project}=={version}", f"{project} {version}")
-    outcome = _pip([wanted], python, processes, scratch, named, pure=pure)
+    outcome = _pip([wanted], python, processes, scratch, named, pure=pure, cpu=cpu)
     if outcome.status != 0:
         raise failure(outcome, named)
     (path,) = scratch.glob("*.whl")
@@ -81,9 +94,11 @@ def resolve(
 
 
 def tag_of(file: str, python: str) -> str:
-    """``cp311`` when the file is for one Python only, else ``any``."""
+    """What a file serves, as `slipway.bootstrap.lock.LockedWheel` has it."""
     own = f"cp{python.replace('.', '')}"
-    return own if re.search(rf"-{own}-{own}-", file) else "any"
+    tag = own if re.search(rf"-{own}-{own}-", file) else "any"
+    other = next((known.cpu for known in PLATFORMS.values() if known.debian and file.endswith(f"_{known.cpu}.whl")), "")
+    return tag if other in ("", LINUX_64.cpu) else f"{tag}-{other}"
 
 
 def store_download(path: Path, sha256: str, store: Path) -> Path:
@@ -109,6 +124,7 @@ def _pip(
     most: int | None = None,
     *,
     pure: bool = False,
+    cpu: str = LINUX_64.cpu,
 ) -> Answer:
     if not any(importlib.metadata.distributions(name="pip")):
         raise errors.HostError(
@@ -120,7 +136,7 @@ def _pip(
     command += [f"--python-version={python}", "--abi=none", "--platform=any"]
     if not pure:
         command += ["--implementation=cp", f"--abi=cp{python.replace('.', '')}", "--abi=abi3"]
-        command += [f"--platform={platform}" for platform in PLATFORMS]
+        command += [f"--platform=manylinux{release}_{cpu}" for release in RELEASES]
     # pip unpacks into the temporary folder; keep it on the cache's disk, and out of the way of other programs.
     temporary = scratch / "tmp"
     temporary.mkdir()

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import ChannelError
 from slipway.base.json_file import parse_json
+from slipway.base.platform import PLATFORMS
 from slipway.base.schema import convert
 from slipway.channel.hotfixes import Hotfix  # noqa: TC001 - the same
 from slipway.channel.package import PACKAGE_SUFFIX, read_info_files
 from slipway.channel.package_writer import to_json
-from slipway.channel.repodata import SUBDIRS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -118,10 +118,12 @@ def take_over(read: Callable[[str], bytes | None]) -> Catalogue:
         ChannelError: an index is damaged.
     """
     packages: dict[str, CataloguedPackage] = {}
-    for subdir in SUBDIRS:
+    for subdir in PLATFORMS:
         content = read(f"{subdir}/repodata_from_packages.json") or read(f"{subdir}/repodata.json")
+        if content is None:
+            continue
         exports = parse_json(read(f"{subdir}/run_exports.json") or b"{}") or {}
-        document = parse_json(content) if content is not None else {}
+        document = parse_json(content)
         if not isinstance(document, dict):
             raise ChannelError("the channel's index is damaged", where=f"{subdir}/repodata.json")
         for kind in ("packages", "packages.conda"):

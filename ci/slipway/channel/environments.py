@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
 from slipway.base.paths import cache_folder
+from slipway.base.platform import LINUX_64
 from slipway.base.text import printable
 from slipway.channel import limited_access, rattler
 from slipway.channel.package import rattler_panics
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from slipway.base.log import Reporter, Task
+    from slipway.base.platform import Platform
     from slipway.channel.limited_access import LimitedAccess
 
 WRONG_BYTES = re.compile(r"(hash|sha256|checksum).*(mismatch|differ)|invalid checksum", re.IGNORECASE | re.DOTALL)
@@ -39,21 +41,31 @@ class Solution:
 
     packages: tuple[SolvedPackage, ...]
     records: tuple[rattler.RepoDataRecord, ...]
+    platform: Platform = LINUX_64
 
 
-def virtual_packages() -> list[rattler.GenericVirtualPackage]:
-    """What this machine offers (``__glibc``, ``__cuda``, ...), as CONDA_OVERRIDE_* variables may correct it."""
+def virtual_packages(platform: Platform = LINUX_64) -> list[rattler.GenericVirtualPackage]:
+    """What this machine offers (``__glibc``, ``__cuda``, ...), as CONDA_OVERRIDE_* variables may correct it.
+
+    Where it emulates another platform, what its own processors can do is left out.
+    """
     overrides = rattler.VirtualPackageOverrides.from_env()
-    return [package.into_generic() for package in rattler.VirtualPackage.detect(overrides)]
+    found = [package.into_generic() for package in rattler.VirtualPackage.detect(overrides)]
+    return [one for one in found if platform == LINUX_64 or one.name.normalized not in ("__archspec", "__cuda")]
 
 
 def solve(
-    specs: Sequence[str], channels: Sequence[str], virtual: Sequence[rattler.GenericVirtualPackage] | None = None
+    specs: Sequence[str],
+    channels: Sequence[str],
+    virtual: Sequence[rattler.GenericVirtualPackage] | None = None,
+    *,
+    platform: Platform = LINUX_64,
 ) -> Solution:
     """Pick packages that satisfy `specs`, from channels of which the earlier ones win.
 
     Args:
         virtual: what the machine offers; None for this machine.
+        platform: what the environment is for.
 
     Raises:
         SolveError: there is no solution; the message is the solver's.
@@ -62,7 +74,7 @@ def solve(
     """
     wanted = ", ".join(f"`{spec}`" for spec in specs)
     for folder in filter(None, map(local_folder, channels)):
-        for subdir in (folder / name for name in SUBDIRS if (folder / name).is_dir()):
+        for subdir in (folder / name for name in platform.subdirs if (folder / name).is_dir()):
             check_repodata(subdir)
     try:
         with _named_errors(channels) as access:
@@ -70,8 +82,8 @@ def solve(
                 rattler.solve(
                     sources=access.channels,
                     specs=[printable(strict_spec(spec)) for spec in specs],
-                    platforms=[rattler.Subdir(subdir) for subdir in SUBDIRS],
-                    virtual_packages=virtual_packages() if virtual is None else virtual,
+                    platforms=[rattler.Subdir(subdir) for subdir in platform.subdirs],
+                    virtual_packages=virtual_packages(platform) if virtual is None else virtual,
                     gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client()),
                 )
             )
@@ -89,7 +101,7 @@ def solve(
     except rattler.exceptions.InvalidMatchSpecError as error:
         raise SolveError(f"not a valid match spec among {wanted}: {error}") from error
     records.sort(key=lambda record: record.name.normalized)
-    return Solution(tuple(map(_solved_package, records)), tuple(records))
+    return Solution(tuple(map(_solved_package, records)), tuple(records), platform)
 
 
 def local_folder(url: str) -> Path | None:
@@ -120,15 +132,15 @@ def offered(names: Sequence[str], address: str) -> list[Offered]:
     return [Offered(str(record.url), (record.sha256 or b"").hex(), str(record.subdir)) for record in records]
 
 
-def package_names(channels: Sequence[str]) -> frozenset[str]:
-    """The names of all packages that `channels` have.
+def package_names(channels: Sequence[str], platform: Platform = LINUX_64) -> frozenset[str]:
+    """The names of all packages that `channels` have for a platform.
 
     Raises:
         NetworkError: one cannot be reached.
     """
     with _named_errors(channels) as access:
         gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
-        found = rattler.run(gateway.names(access.channels, [rattler.Subdir(subdir) for subdir in SUBDIRS]))
+        found = rattler.run(gateway.names(access.channels, [rattler.Subdir(subdir) for subdir in platform.subdirs]))
     return frozenset(name.normalized for name in found)
 
 
@@ -230,6 +242,7 @@ def install(solution: Solution, prefix: Path, reporter: Reporter, *, into_existi
                     list(solution.records),
                     target_prefix=prefix,
                     cache_dir=cache,
+                    platform=rattler.Subdir(solution.platform.subdir),
                     reinstall_packages=changed,
                     reporter=_install_reporter(task),
                 )

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 import zstandard
 
 from slipway.base import errors
-from slipway.base.platform import LINUX_64
+from slipway.base.platform import find_platform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,7 +67,8 @@ class PackageRecord:
         if self.noarch_python:
             index["noarch"] = "python"
         else:
-            index |= {"arch": LINUX_64.architecture, "platform": LINUX_64.system}
+            platform = find_platform(self.subdir)
+            index |= {"arch": platform.architecture, "platform": platform.system}
         return index
 
 

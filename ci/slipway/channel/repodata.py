@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SUBDIRS = LINUX_64.subdirs
-"""What every channel of ours has, even when empty: solvers ask for both."""
+"""What every channel of ours has, even when empty: solvers ask for both. Others are there where they hold packages."""
 
 COMPRESSION_LEVEL = 19
 """Of the index; conda's own indexer takes this one."""
@@ -36,7 +36,8 @@ def write_repodata(folder: Path, records: Iterable[tuple[str, Mapping[str, Any]]
     entries: dict[str, dict[str, dict[str, Mapping[str, Any]]]]
     entries = {subdir: {"packages": {}, "packages.conda": {}} for subdir in SUBDIRS}
     for name, record in records:
-        entries[record["subdir"]]["packages.conda" if name.endswith(PACKAGE_SUFFIX) else "packages"][name] = record
+        kind = "packages.conda" if name.endswith(PACKAGE_SUFFIX) else "packages"
+        entries.setdefault(record["subdir"], {"packages": {}, "packages.conda": {}})[kind][name] = record
     for subdir, packages in entries.items():
         content = {"info": {"subdir": subdir}, **packages, "removed": [], "repodata_version": 1}
         (folder / subdir).mkdir(parents=True, exist_ok=True)
@@ -67,7 +68,7 @@ def write_index(folder: Path) -> None:
                     hint="take it out of the channel; `slipway ship` does so with its own",
                 ) from error
         raise ChannelError(f"the channel cannot be indexed: {error}", where=str(folder)) from error
-    for subdir in SUBDIRS:
+    for subdir in sorted({*SUBDIRS, *(path.parent.name for path in folder.glob(f"*/*{PACKAGE_SUFFIX}"))}):
         index = folder / subdir / "repodata.json"
         if not index.is_file():
             raise ChannelError("the index was not written", where=str(folder / subdir))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, UsageError
 from slipway.base.paths import cache_folder
+from slipway.base.platform import LINUX_64, find_platform
 from slipway.base.scratch import scratch_folder
 from slipway.bootstrap import adding, adding_debs, described
 from slipway.bootstrap.choices import DATA, ChannelRequest, names_on_demand
@@ -44,6 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--with", action="append", dest="names", default=[], metavar="NAME",
                         help="add a package that is made only where it is asked for")  # fmt: skip
+    parser.add_argument("--platform", default=LINUX_64.subdir, metavar="SUBDIR",
+                        help="add what is needed to build for this platform (default: %(default)s)")  # fmt: skip
     parser.add_argument("--name", help="what `add` calls the package that is made of all the Debian packages")
     parser.add_argument("--pin", choices=("x", "x.x", "x.x.x"),
                         help="what of the version stays while a library fits; by default as its name says")  # fmt: skip
@@ -73,7 +76,11 @@ def execute(args: argparse.Namespace, reporter: log.Reporter) -> int:
             hint=f"it has {', '.join(sorted(names_on_demand()))}; `slipway bootstrap add` describes others",
         )
     request = ChannelRequest(
-        cuda=args.cuda, blas=args.blas, python=tuple(args.python or ("3.11",)), names=tuple(args.names)
+        cuda=args.cuda,
+        blas=args.blas,
+        python=tuple(args.python or ("3.11",)),
+        names=tuple(args.names),
+        platform=find_platform(args.platform),
     )
     channel = ensure_channel(request, reporter, cache=cache, offline=args.offline, refresh=args.refresh)
     if args.json:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.paths import Workspace, lock_folder
+from slipway.base.platform import LINUX_64, find_platform
 from slipway.base.text import format_table, human_size
 from slipway.bootstrap.embedded import channels_of
 from slipway.channel.environments import install, solve
@@ -39,6 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--require-signed", type=Path, metavar="FILE",
                         help="YAML: whose signatures every package takes (see `slipway attest`)")  # fmt: skip
     parser.add_argument("-c", "--channel", action="append", metavar="URL", help=CHANNEL_HELP)
+    parser.add_argument("--platform", default=LINUX_64.subdir, metavar="SUBDIR",
+                        help="for this platform (%(default)s)")  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="solve, print, and change nothing")
     parser.add_argument("--offline", action="store_true", help="download nothing")
     parser.add_argument("--dist", metavar="DIR", help="folder for everything that is written (default: dist/)")
@@ -50,13 +53,19 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install; returns the exit code."""
     workspace = Workspace.of_checkout(arguments.dist)
     prefix = (arguments.prefix or workspace.environment).resolve()
+    platform = find_platform(arguments.platform)
     own = Channel(workspace.channel)
     channels = channels_of(
-        arguments.channel, asked_variant(arguments), reporter, needs=arguments.specs, own=own, offline=arguments.offline
+        arguments.channel,
+        asked_variant(arguments) | {"target_platform": platform.subdir},
+        reporter,
+        needs=arguments.specs,
+        own=own,
+        offline=arguments.offline,
     )
     if own.is_indexed:
         channels = (own.url, *channels)
-    solution = solve(arguments.specs, channels)
+    solution = solve(arguments.specs, channels, platform=platform)
     if arguments.require_signed:
         held = installing.check_solution(solution, keys.load_trust(arguments.require_signed))
         reporter.line(f"{held} of {len(solution.packages)} packages are as those who are trusted have signed them")

@@ -66,7 +66,6 @@ def test_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 SPELLED = re.compile("x86_64|(linux|osx|win)-(32|64|arm64|aarch64)")
 SPELLS_PLATFORMS = {
     "base/platform.py": "the table itself",
-    "bootstrap/debian_layout.py": "Debian's own word, which its folders have for a name",
     "release/wheels.py": "the words of Python's wheels and modules",
     "commands/_meta_tree.py": "what recipe.yaml calls a processor, for a selector such as linux64",
     "checkout/solver_truth.py": "a virtual package of the processor's level, which only this one has",

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 FOLDER = DATA / "files" / "activation"
 PAIRS = [
-    ("activate-gcc_linux-64.sh", "deactivate-gcc_linux-64.sh"),
-    ("activate-gxx_linux-64.sh", "deactivate-gxx_linux-64.sh"),
+    ("activate-gcc.sh", "deactivate-gcc.sh"),
+    ("activate-gxx.sh", "deactivate-gxx.sh"),
     ("activate-gfortran_linux-64.sh", "deactivate-gfortran_linux-64.sh"),
     ("activate-rust_linux-64.sh", "deactivate-rust_linux-64.sh"),
     ("~cuda-nvcc_activate.sh", "~cuda-nvcc_deactivate.sh"),
     ("activate-mkl.sh", "deactivate-mkl.sh"),
 ]
+SHARED = ("activate-gcc.sh", "activate-gxx.sh")
 BUILD = {"CONDA_BUILD": "1", "PREFIX": "/host", "BUILD_PREFIX": "/build", "SRC_DIR": "/work dir", "PKG_NAME": "toy"}
 
 
@@ -35,8 +36,9 @@ def environment_after(shell: str, lines: list[str], given: dict[str, str]) -> di
     return {name: value for name, _, value in pairs if name not in ("_", "SHLVL", "PWD", "OLDPWD")}
 
 
-def source(*names: str) -> list[str]:
-    return [f'. "{FOLDER / name}"' for name in names]
+def source(*names: str, triplet: str = "x86_64-conda-linux-gnu") -> list[str]:
+    settings = f"_slipway_triplet={triplet} _slipway_machine='-march=ours '\n"
+    return [f'{settings if name in SHARED else ""}. "{FOLDER / name}"' for name in names]
 
 
 @pytest.mark.parametrize("shell", ["bash", "dash"])
@@ -79,6 +81,20 @@ def test_where_conda_build_tests_the_compilers_of_the_tests_environment_count() 
     )
     assert {name: activated[name] for name in plain} == plain
     assert not [name for name in activated.keys() - given.keys() if "/build" in activated[name]]
+
+
+@pytest.mark.parametrize(("state", "build", "host"), [("BUILD", "/build", "/host"), ("TEST", "/prefix", "/host")])
+def test_compilers_for_another_processor_say_so(state: str, build: str, host: str) -> None:
+    given = {"CONDA_PREFIX": "/prefix", "PATH": "/usr/bin:/bin", **BUILD, "CONDA_BUILD_STATE": state}
+    activated = environment_after("bash", source(*SHARED, triplet="aarch64-conda-linux-gnu"), given)
+    assert activated["CXX"] == f"{build}/bin/aarch64-conda-linux-gnu-g++"
+    assert activated["CC_FOR_BUILD"] == f"{build}/bin/x86_64-conda-linux-gnu-gcc"
+    assert (activated["HOST"], activated["BUILD"]) == ("aarch64-conda-linux-gnu", "x86_64-conda-linux-gnu")
+    assert activated["CONDA_BUILD_CROSS_COMPILATION"] == "1"
+    assert activated["CONDA_BUILD_SYSROOT"] == f"{build}/aarch64-conda-linux-gnu/sysroot"
+    assert "-DCMAKE_SYSTEM_PROCESSOR=aarch64" in activated["CMAKE_ARGS"]
+    assert f"-DCMAKE_FIND_ROOT_PATH={host};" in activated["CMAKE_ARGS"]
+    assert f"-isystem {host}/include" in activated["CXXFLAGS"]
 
 
 def test_the_users_flags_stay_in_front_or_behind() -> None:

@@ -8,9 +8,12 @@ import pytest
 from rattler import MatchSpec
 
 from slipway.base import errors
+from slipway.base.platform import LINUX_64, find_platform
 from slipway.bootstrap.choices import DATA, ChannelRequest, names_on_demand
+from slipway.bootstrap.debs import architectures
 from slipway.bootstrap.inventory import EmbeddedInventory, _needed_names, read_inventory
 from slipway.bootstrap.lock import read_lock
+from slipway.bootstrap.wheels import tag_of
 
 
 @pytest.fixture(scope="module")
@@ -78,16 +81,49 @@ def test_the_lock_covers_everything_and_nothing_else(inventory: EmbeddedInventor
         for source in description.sources:
             if source.kind == "wheel":
                 assert source.pin is not None
-                wheel = lock.wheel(source.name, source.pin, description.python)
+                wheel = lock.wheel(source.name, source.pin, description.python, description.platform)
                 wheels.add((wheel.project, wheel.version, wheel.tag))
                 assert len(wheel.sha256) == 64
                 assert wheel.size > 0
             elif source.kind == "deb":
-                debs.add(source.name)
-                assert len(lock.deb(source.name).sha256) == 64
-                assert lock.deb(source.name).file.startswith(f"{source.name}_")
+                name = lock.deb_name(source.name, description.platform)
+                debs.add(name)
+                assert len(lock.deb(name).sha256) == 64
+                assert lock.deb(name).file.startswith(f"{name.partition(':')[0]}_")
     assert wheels == set(lock.wheels)
     assert debs == set(lock.debs)
+
+
+def test_a_target_has_its_own_packages_beside_those_that_run_here(inventory: EmbeddedInventory) -> None:
+    asked = ChannelRequest(blas="openblas", names=("gxx_linux-aarch64",), platform=find_platform("linux-aarch64"))
+    chosen = inventory.select(asked, {"3.11": "3.11.7"}, target_python="3.11.2")
+    by_subdir = {(one.name, one.version): one.subdir for one in chosen}
+    assert by_subdir["python", "3.11.7"] == "linux-64"
+    assert by_subdir["python", "3.11.2"] == "linux-aarch64"
+    assert by_subdir["gcc_impl_linux-aarch64", "12.2.0"] == "linux-64"
+    here = {one.name for one in chosen if one.subdir == "linux-aarch64"}
+    assert {"libhwy", "openblas", "libopenblas", "libgcc", "numpy", "libzlib"} <= here
+    assert not here & {"mkl", "cmake", "gcc_impl_linux-64", "pytest"}
+    libgcc = next(one for one in chosen if (one.name, one.subdir) == ("libgcc", "linux-aarch64"))
+    assert "lib/aarch64-linux-gnu/libgcc_s.so.1" in [rule.take.text for s in libgcc.sources for rule in s.files]
+    assert "libquadmath0" not in {source.name for source in libgcc.sources}
+
+
+def test_without_a_target_nothing_of_it_is_there(inventory: EmbeddedInventory) -> None:
+    chosen = inventory.select(ChannelRequest(), {"3.11": "3.11.7"})
+    assert {one.subdir for one in chosen} == {"linux-64", "noarch"}
+    assert not [one.name for one in chosen if "aarch64" in one.name]
+
+
+def test_apt_names_packages_for_another_processor(inventory: EmbeddedInventory) -> None:
+    lock, target = read_lock(inventory.lock_path), find_platform("linux-aarch64")
+    assert lock.deb_name("libc6", LINUX_64) == "libc6"
+    assert lock.deb_name("libhwy1", target) == "libhwy1:arm64"
+    assert lock.deb_name("libeigen3-dev", target) == "libeigen3-dev"  # it is for every processor
+    assert lock.deb_name("libc6:arm64", LINUX_64) == "libc6:arm64"  # part of a package that runs here
+    assert architectures(["libc6", "libhwy1:arm64"]) == ("amd64", "arm64")
+    wheel = lock.wheel("numpy", "2.3.5", "3.11", target)
+    assert wheel.tag == tag_of(wheel.file, "3.11") == "cp311-aarch64"
 
 
 @pytest.mark.parametrize(
@@ -95,6 +131,11 @@ def test_the_lock_covers_everything_and_nothing_else(inventory: EmbeddedInventor
     [
         (ChannelRequest(cuda="9.0"), "the embedded channel has no CUDA `9.0`"),
         (ChannelRequest(blas="atlas"), "the embedded channel has no BLAS `atlas`"),
+        (ChannelRequest(platform=find_platform("osx-64")), "the embedded channel has no platform `osx-64`"),
+        (
+            ChannelRequest(python=("3.12",), platform=find_platform("linux-aarch64")),
+            "the embedded channel has no Python for linux-aarch64 `3.12`",
+        ),
         (ChannelRequest(python=("2.7",)), "the embedded channel has no Python `2.7`"),
         (ChannelRequest(python=()), "no Python version was asked for"),
     ],

@@ -1,4 +1,4 @@
-/* The compiler's name in bin/: runs PROGRAM.real beside it with the prefix's own --sysroot in front of the arguments. */
+/* The compiler's name in bin/: runs PROGRAM.real beside it with the prefix's own --sysroot for TARGET in front of the arguments. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define SYSROOT "x86_64-conda-linux-gnu/sysroot"
 
 /* Cut `path` at its last '/', and leave the folder. */
 static void to_parent(char *path) {
@@ -31,7 +29,7 @@ int main(int argument_count, char **arguments) {
   if (asprintf(&program, "%s/%s.real", self, PROGRAM) < 0) return fail("memory");
   to_parent(self); /* PREFIX */
   char *sysroot = NULL;
-  if (asprintf(&sysroot, "--sysroot=%s/%s", self, SYSROOT) < 0) return fail("memory");
+  if (asprintf(&sysroot, "--sysroot=%s/%s/sysroot", self, TARGET) < 0) return fail("memory");
 
   char **command = calloc((size_t)argument_count + 2, sizeof *command);
   if (!command) return fail("memory");

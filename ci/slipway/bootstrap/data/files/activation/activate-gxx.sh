@@ -1,4 +1,4 @@
-# Activates the C++ compiler; runs after activate-gcc_linux-64.sh. It survives `set -eu`.
+# Activates the C++ compiler for the machines of _slipway_triplet; runs after the C compiler's script. It survives `set -eu`.
 _slipway_set() { # NAME VALUE: export, and remember what was there for the deactivation
   eval "_slipway_known=\${$1+set}"
   if [ "${_slipway_known}" = set ]; then eval "export _CONDA_BACKUP_$1=\"\${$1}\""; fi
@@ -15,14 +15,16 @@ if [ "${CONDA_BUILD:-0}" = 1 ] && [ "${CONDA_BUILD_STATE:-BUILD}" != TEST ] && [
 else
   _slipway_host="${_slipway_build}"
   _slipway_map=""
+  if [ "${_slipway_triplet}" != x86_64-conda-linux-gnu ]; then _slipway_host="${PREFIX:-${_slipway_host}}"; fi
 fi
-for _slipway_name in CXX GXX CXX_FOR_BUILD; do
-  _slipway_set "${_slipway_name}" "${_slipway_build}/bin/x86_64-conda-linux-gnu-g++"
+for _slipway_name in CXX GXX; do
+  _slipway_set "${_slipway_name}" "${_slipway_build}/bin/${_slipway_triplet}-g++"
 done
-_slipway_flags="-fvisibility-inlines-hidden -fmessage-length=0 -march=nocona -mtune=haswell -ftree-vectorize -fPIC"
+_slipway_set CXX_FOR_BUILD "${_slipway_build}/bin/x86_64-conda-linux-gnu-g++"
+_slipway_flags="-fvisibility-inlines-hidden -fmessage-length=0 ${_slipway_machine}-ftree-vectorize -fPIC"
 _slipway_flags="${_slipway_flags} -fstack-protector-strong -fno-plt -O2 -ffunction-sections -pipe"
 _slipway_flags="${_slipway_flags} -isystem ${_slipway_host}/include${_slipway_map}"
 _slipway_set CXXFLAGS "${_slipway_flags}${CXXFLAGS:+ ${CXXFLAGS}}"
 
-unset _slipway_build _slipway_host _slipway_map _slipway_flags _slipway_name _slipway_known
+unset _slipway_triplet _slipway_machine _slipway_build _slipway_host _slipway_map _slipway_flags _slipway_name _slipway_known
 unset -f _slipway_set

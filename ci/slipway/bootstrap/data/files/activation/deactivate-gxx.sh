@@ -1,4 +1,4 @@
-# Puts back what activate-gxx_linux-64.sh changed.
+# Puts back what activate-gxx.sh changed.
 for _slipway_name in CXX GXX CXX_FOR_BUILD CXXFLAGS; do
   eval "_slipway_known=\${_CONDA_BACKUP_${_slipway_name}+set}"
   if [ "${_slipway_known}" = set ]; then
