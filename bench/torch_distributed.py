@@ -4,7 +4,7 @@
 
 PYTHON is an interpreter that imports the other torch. Each measurement starts processes of its own, one torch after the
 other in every round, and the best round of each counts. `start` is from the call of the interpreters until all are
-members and have met in a barrier, imports included; `all_reduce` is one call, of 4 bytes and of 16 MiB of float32.
+members and have met in a barrier, imports included; `all_reduce` is one call, of 4 bytes, 64 KiB and 16 MiB of float32.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-# What each process does; process 0 prints seconds: when it has started (since the epoch), a small call, a large one.
+# What each process does; process 0 prints seconds: when it has started (since the epoch), and a call of each size.
 MEMBER = """
 import sys, time
 import torch, torch.distributed as dist
@@ -34,9 +34,10 @@ def best(tensor, rounds, calls):
             dist.all_reduce(tensor)
         times.append((time.perf_counter() - begin) / calls)
     return min(times)
-small, large = best(torch.zeros(1), 10, 50), best(torch.zeros(1 << 22), 5, 2)
+sizes = (1, 10, 50), (1 << 14, 10, 10), (1 << 22, 5, 2)
+calls = [best(torch.zeros(elements), rounds, calls) for elements, rounds, calls in sizes]
 if rank == 0:
-    print(started, small, large)
+    print(started, *calls)
 dist.barrier()
 dist.destroy_process_group()
 """
@@ -48,8 +49,8 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def measure(python: str, processes: int) -> tuple[float, float, float]:
-    """Seconds: until all have started, a small call, a large one."""
+def measure(python: str, processes: int) -> list[float]:
+    """Seconds: until all have started, and for a call of each size."""
     port = str(free_port())
     ours = python == sys.executable
     environment = {key: value for key, value in os.environ.items() if ours or not key.startswith("PYTHON")}
@@ -67,8 +68,8 @@ def measure(python: str, processes: int) -> tuple[float, float, float]:
     answers = [member.communicate(timeout=300)[0] for member in members]
     if any(member.returncode for member in members):
         raise SystemExit(f"processes of {python} ended with {[member.returncode for member in members]}")
-    started, small, large = map(float, answers[0].split())
-    return started - begin, small, large
+    started, *calls = map(float, answers[0].split())
+    return [started - begin, *calls]
 
 
 def main() -> None:
@@ -79,18 +80,21 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     pythons = [sys.executable, *([options.peer] if options.peer else [])]
-    titles = ["start, s", "4 bytes, us", "16 MiB, ms", "16 MiB, GB/s"]
+    titles = ["start, s", "4 bytes, us", "64 KiB, us", "16 MiB, ms", "16 MiB, GB/s"]
     print(f"{'processes':>9}  {'torch':<6}" + "".join(f"{title:>14}" for title in titles))
     for processes in options.processes:
-        rounds: list[list[tuple[float, float, float]]] = [[] for _ in pythons]
+        rounds: list[list[list[float]]] = [[] for _ in pythons]
         for _ in range(options.rounds):
             for number, python in enumerate(pythons):
                 rounds[number].append(measure(python, processes))
         for name, found in zip(("ours", "peer"), rounds, strict=False):
-            start, small, large = (min(column) for column in zip(*found, strict=True))
+            start, small, medium, large = (min(column) for column in zip(*found, strict=True))
             # What each process sends, by the least that a sum takes.
             sent = 2 * (processes - 1) / processes * (1 << 24) / large / 1e9
-            print(f"{processes:>9}  {name:<6}{start:>14.2f}{small * 1e6:>14.0f}{large * 1e3:>14.1f}{sent:>14.2f}")
+            print(
+                f"{processes:>9}  {name:<6}{start:>14.2f}{small * 1e6:>14.0f}{medium * 1e6:>14.0f}"
+                f"{large * 1e3:>14.1f}{sent:>14.2f}"
+            )
 
 
 if __name__ == "__main__":

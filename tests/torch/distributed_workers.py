@@ -521,3 +521,87 @@ def shared_state(rank: int, size: int, folder: str) -> None:
     refused(lambda: checkpoint.load({"absent": torch.zeros(1)}, checkpoint_id=folder), "Missing key.*absent")
     refused(lambda: checkpoint.load({"own0": torch.zeros(3)}, checkpoint_id=folder), "Size mismatch.*own0")
     refused(lambda: checkpoint.load({}, checkpoint_id=f"{folder}/none"), "is no checkpoint")
+
+
+# ---------------------------------------------------------------------- what PyTorch itself answers, and is asked again
+
+
+def seeded_training(rank: int, size: int) -> dict[str, Any]:
+    """Losses of all steps and the parameters and buffers at the end, for the seeds that stand here."""
+    from torch.nn.parallel import DistributedDataParallel
+
+    results = {}
+    for name, options, optimizer in (
+        ("sgd", {}, lambda parameters: torch.optim.SGD(parameters, lr=0.1, momentum=0.9, nesterov=True)),
+        ("adamw", {"bucket_cap_mb": 0.001, "gradient_as_bucket_view": True}, torch.optim.AdamW),
+        ("unused", {"find_unused_parameters": True, "static_graph": False}, torch.optim.Adagrad),
+    ):
+        torch.manual_seed(3 + rank)  # rank 0's parameters become everybody's
+        layers = [torch.nn.Conv2d(1, 2, 3, bias=False), torch.nn.BatchNorm2d(2), torch.nn.GELU(), torch.nn.Flatten()]
+        module = torch.nn.Sequential(*layers, torch.nn.Dropout(0.25), torch.nn.Linear(32, 3)).double()
+        model = DistributedDataParallel(module, **options)
+        steps = optimizer(model.parameters())
+        losses = []
+        for _ in range(4):
+            inputs, targets = torch.randn(5, 1, 6, 6, dtype=torch.float64), torch.randint(3, (5,))
+            steps.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(inputs), targets)
+            loss.backward()
+            steps.step()
+            dist.all_reduce(loss.detach())
+            losses.append(loss.item())
+        results[name] = {"losses": losses, "state": {key: value.tolist() for key, value in module.state_dict().items()}}
+    return results
+
+
+def golden_training(rank: int, size: int, path: str) -> None:
+    """The same as PyTorch's DistributedDataParallel."""
+    import json
+    from pathlib import Path
+
+    expected = json.loads(Path(path).read_text(encoding="utf-8"))
+    everybody: list[Any] = [None] * size
+    dist.all_gather_object(everybody, seeded_training(rank, size))
+    for actual, right in zip(everybody, expected["training"], strict=True):
+        for name, answers in right.items():
+            for key, values in answers.items():
+                torch.testing.assert_close(actual[name][key], values, rtol=1e-10, atol=1e-10)
+
+
+def checkpoint_state(rank: int, fill: bool) -> dict[str, Any]:
+    """What the golden checkpoint holds, or (not `fill`) zeros in its place."""
+
+    def made(shape: tuple[int, ...], start: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        values = torch.arange(start, start + torch.Size(shape).numel()).reshape(shape).to(dtype)
+        return values if fill else torch.zeros_like(values)
+
+    return {
+        "model": {"weight": made((2, 3), 1), "bias": made((2,), 7, torch.float64)},
+        "list": [made((2,), 9), "three" if fill else "", {"inner": made((), 11, torch.bfloat16)}],
+        "flags": [True, None, 2.5] if fill else None,
+        f"own{rank}": made((2,), 20 + rank),
+    }
+
+
+def read_checkpoint(rank: int, size: int, folder: str, *more: str) -> None:
+    """What another torch has written, with what the other process had; `more` names tensors in blocks."""
+    from torch.distributed import checkpoint
+
+    other = (rank + 1) % size
+    wanted = checkpoint_state(other, fill=False) | {name: torch.zeros(5, 2) for name in more}
+    checkpoint.load(wanted, checkpoint_id=folder)
+    right = checkpoint_state(other, fill=True) | {name: torch.arange(10.0).reshape(5, 2) for name in more}
+    equal(wanted["model"], right["model"])
+    equal(wanted[f"own{other}"], right[f"own{other}"])
+    assert wanted["flags"] == right["flags"]
+    assert wanted["list"][1] == "three"
+    equal([wanted["list"][0], wanted["list"][2]], [right["list"][0], right["list"][2]])
+    for name in more:
+        equal(wanted[name], right[name])
+
+
+def write_checkpoint(rank: int, size: int, folder: str) -> None:
+    """For another torch to read."""
+    from torch.distributed import checkpoint
+
+    checkpoint.save(checkpoint_state(rank, fill=True), checkpoint_id=folder)

@@ -9,6 +9,7 @@ store where they are.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import socket
 import time
@@ -69,6 +70,21 @@ def dtype_name(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
+@functools.cache
+def reduction(operation: str, dtype: torch.dtype) -> bytes:
+    """The library's name of it, which it is asked for first: so that nobody waits for a member that cannot."""
+    if operation == "avg":
+        if not (dtype.is_floating_point or dtype.is_complex):
+            raise RuntimeError(f"ReduceOp.AVG takes tensors of floating or complex types, not {dtype}")
+        return b"sum"
+    name = operation.encode()
+    try:
+        check(load().torch_distributed_combine(None, None, 0, str(dtype).removeprefix("torch.").encode(), name))
+    except GlooError as error:
+        raise RuntimeError(f"Invalid scalar type: {error}") from None
+    return name
+
+
 class ProcessGroup:
     """Some processes that call collectives together. `init_process_group` and `new_group` make them."""
 
@@ -77,6 +93,8 @@ class ProcessGroup:
         self.timeout, self.group_desc = timeout, name
         self._store = store
         self._calls = self._barriers = 0
+        # Whether members compare what they call.
+        self._detailed = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF").upper() == "DETAIL"
         self._worker = Worker()
         self._failure: str | None = None
         host, interface = own_address()
@@ -118,7 +136,7 @@ class ProcessGroup:
 
         def run() -> None:
             try:
-                if is_detailed():
+                if self._detailed:
                     self._compare_signatures(number, signature, seconds)
                 work(tag_of(number, signature), seconds)
             except GlooError as error:
@@ -228,7 +246,7 @@ class ProcessGroup:
         """`tensor` becomes the sum (...) of all members', at the root or (None) everywhere."""
         laid_out = dense(tensor) if root is None else dense(tensor).clone()
         name = "ALLREDUCE" if root is None else "REDUCE"
-        what = dtype_name(tensor).encode(), self._reduction(operation, tensor).encode()
+        what = dtype_name(tensor).encode(), reduction(operation, tensor.dtype)
 
         def work(tag: int, seconds: float) -> None:
             place = laid_out.data_ptr(), laid_out.numel(), *what
@@ -242,18 +260,6 @@ class ProcessGroup:
                 copy_back(laid_out, tensor)
 
         return self._start(signature(name, tensor, reduce=operation, root=root), work, [tensor], async_op)
-
-    def _reduction(self, operation: str, tensor: Tensor) -> str:
-        """The library's name of it, which it is asked for once: so that nobody waits for a member that cannot."""
-        if operation == "avg":
-            if not (tensor.is_floating_point() or tensor.is_complex()):
-                raise RuntimeError(f"ReduceOp.AVG takes tensors of floating or complex types, not {tensor.dtype}")
-            return "sum"
-        try:
-            check(load().torch_distributed_combine(None, None, 0, dtype_name(tensor).encode(), operation.encode()))
-        except GlooError as error:
-            raise RuntimeError(f"Invalid scalar type: {error}") from None
-        return operation
 
     def gather(
         self, outputs: Sequence[Tensor], tensor: Tensor, root: int | None, async_op: bool = False
@@ -297,7 +303,7 @@ class ProcessGroup:
         """`tensor` becomes the sum (...) of all members' rows for this one; `inputs` has a row for each member."""
         rows = dense(inputs)
         received = torch.empty_like(rows)
-        what = dtype_name(tensor).encode(), self._reduction(operation, tensor).encode()
+        what = dtype_name(tensor).encode(), reduction(operation, tensor.dtype)
 
         def work(tag: int, seconds: float) -> None:
             count, width = tensor.numel(), tensor.element_size()
@@ -387,11 +393,6 @@ class ProcessGroup:
         """Ends the group's thread, when what was begun is done; calls fail from now on."""
         self._worker.stop()
         self._failure = self._failure or "it was destroyed"
-
-
-def is_detailed() -> bool:
-    """Whether members compare what they call: TORCH_DISTRIBUTED_DEBUG=DETAIL."""
-    return os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF").upper() == "DETAIL"
 
 
 def signature(name: str, tensor: Tensor, **rest: Any) -> str:

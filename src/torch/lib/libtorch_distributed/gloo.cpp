@@ -141,6 +141,35 @@ void describe(Options& options, char* data, size_t elements, size_t element_size
   }
 }
 
+// Up to this many bytes of all members together, one of them computes the sum and tells it to the others. gloo's ring cuts
+// a tensor into two parts for each member, all of which go around twice: that pays for large ones only.
+constexpr size_t kGatheredBytes = 1 << 19;
+
+void gather_to(Group* group, Call call, char* input, char* output, size_t size, int root) {
+  auto options = options_of<gloo::GatherOptions>(group, call);
+  options.setInput(input, size);
+  if (group->context->rank == root) options.setOutput(output, size * group->context->size);
+  options.setRoot(root);
+  gloo::gather(options);
+}
+
+void broadcast_from(Group* group, Call call, char* data, size_t size, int root) {
+  auto options = options_of<gloo::BroadcastOptions>(group, call);
+  options.setOutput(data, size);
+  options.setRoot(root);
+  gloo::broadcast(options);
+}
+
+void allreduce_by_one(Group* group, Call call, char* data, size_t elements, const ReductionEntry& reduction) {
+  const size_t size = elements * reduction.element_size;
+  std::vector<char> rows(group->context->rank == 0 ? size * group->context->size : 0);
+  gather_to(group, call, data, rows.data(), size, 0);
+  for (size_t row = size; row < rows.size(); row += size) {
+    reduction.reduce(data, row == size ? rows.data() : data, rows.data() + row, elements);
+  }
+  broadcast_from(group, call, data, size, 0);
+}
+
 }  // namespace
 }  // namespace torch::distributed
 
@@ -185,18 +214,16 @@ int torch_distributed_barrier(Group* group, Call call) {
 }
 
 int torch_distributed_broadcast(Group* group, Call call, char* data, size_t size, int root) {
-  return guarded(group, [&] {
-    auto options = options_of<gloo::BroadcastOptions>(group, call);
-    options.setOutput(data, size);
-    options.setRoot(root);
-    gloo::broadcast(options);
-  });
+  return guarded(group, [&] { broadcast_from(group, call, data, size, root); });
 }
 
 int torch_distributed_allreduce(
     Group* group, Call call, char* data, size_t elements, const char* dtype, const char* operation) {
   return guarded(group, [&] {
     const ReductionEntry reduction = find_reduction(dtype, operation);
+    if (elements * reduction.element_size * group->context->size <= kGatheredBytes) {
+      return allreduce_by_one(group, call, data, elements, reduction);
+    }
     auto options = options_of<gloo::AllreduceOptions>(group, call);
     options.setReduceFunction(reduction.reduce);
     describe(options, data, elements, reduction.element_size);
@@ -231,13 +258,7 @@ int torch_distributed_allgather(Group* group, Call call, char* input, char* outp
 }
 
 int torch_distributed_gather(Group* group, Call call, char* input, char* output, size_t size, int root) {
-  return guarded(group, [&] {
-    auto options = options_of<gloo::GatherOptions>(group, call);
-    options.setInput(input, size);
-    if (group->context->rank == root) options.setOutput(output, size * group->context->size);
-    options.setRoot(root);
-    gloo::gather(options);
-  });
+  return guarded(group, [&] { gather_to(group, call, input, output, size, root); });
 }
 
 int torch_distributed_scatter(Group* group, Call call, char* input, char* output, size_t size, int root) {
