@@ -7,6 +7,7 @@ import datetime
 import gc
 import os
 import signal
+import socket
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,11 @@ DTYPES = [
     *(torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64),
     *(torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128, torch.bool),
 ]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
 
 
 def join(rank: int, size: int, port: int, seconds: float = 30) -> None:

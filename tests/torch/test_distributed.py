@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import pickle
 import socket
 import subprocess
 import sys
@@ -15,20 +14,15 @@ from typing import Any
 
 import distributed_workers as workers
 import pytest
+from distributed_workers import free_port
 
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
-from torch.distributed import checkpoint
 from torch.distributed._tcp_store import GREETING, LENGTH
 
 GOLDEN = Path(__file__).parent / "golden"
 needs_gloo = pytest.mark.skipif(not dist.is_available(), reason="libtorch_distributed is not installed")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 # ---------------------------------------------------------------------- without an engine
@@ -407,193 +401,3 @@ def test_ddp_says_what_it_cannot_take() -> None:
             DistributedDataParallel(torch.nn.Linear(1, 1), device_ids=[0])
     finally:
         dist.destroy_process_group()
-
-
-PROGRAM = """
-import os, signal, sys, pathlib, torch, torch.distributed as dist
-from torch.distributed.elastic.multiprocessing.errors import record
-
-@record
-def main(folder, what):
-    dist.init_process_group("gloo")
-    rank, saved = dist.get_rank(), pathlib.Path(folder) / "saved.pt"
-    state = torch.load(saved) if saved.exists() else {"step": 0, "total": torch.zeros(1)}
-    first = state["step"]
-    while state["step"] < 6:
-        part = torch.tensor([float(rank + 1)])
-        dist.all_reduce(part)
-        state = {"step": state["step"] + 1, "total": state["total"] + part}
-        if rank == 0:
-            torch.save(state, saved)
-        dist.barrier()
-        if what == "killed" and state["step"] == 3 and rank == 1 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if what == "raises" and rank == 1:
-            raise ValueError("boom")
-    (pathlib.Path(folder) / f"done{rank}").write_text(f"{first} {int(state['total'])} {os.environ['LOCAL_RANK']}")
-    dist.destroy_process_group()
-
-main(*sys.argv[1:])
-"""
-
-
-def torchrun(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    (folder / "program.py").write_text(PROGRAM)
-    command = [sys.executable, "-P", "-m", "torch.distributed.run", *options]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=90, check=False)
-
-
-@needs_gloo
-def test_torchrun_starts_again_from_a_checkpoint(tmp_path: Path) -> None:
-    answer = torchrun(tmp_path, "--standalone", "--nproc_per_node=3", "--max-restarts=2", "program.py", ".", "killed")
-    assert answer.returncode == 0, answer.stderr
-    assert "rank 1 has failed (by SIGKILL); all start again (1 of 2)" in answer.stderr
-    for rank in range(3):
-        assert (tmp_path / f"done{rank}").read_text() == f"3 36 {rank}"
-
-
-@needs_gloo
-def test_torchrun_says_who_has_failed(tmp_path: Path) -> None:
-    answer = torchrun(tmp_path, "--standalone", "--nproc-per-node", "2", "program.py", ".", "raises")
-    assert answer.returncode == 1
-    assert "torchrun: raises has failed" not in answer.stderr
-    assert "torchrun: program.py has failed" in answer.stderr
-    assert "rank 1, local rank 1" in answer.stderr
-    assert "ValueError: boom" in answer.stderr
-
-
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        (["--nproc-per-node", "many", "x.py"], "Unsupported nproc_per_node value: many"),
-        (["--nnodes", "1:4", "x.py"], "a fixed number of machines"),
-        (["--node-rank", "3", "x.py"], "not in the range 0 to 0"),
-        (["--no-python", "--standalone", "/no/such/program"], "cannot be started"),
-    ],
-)
-def test_torchrun_refuses(options: list[str], text: str, tmp_path: Path) -> None:
-    answer = torchrun(tmp_path, *options)
-    assert answer.returncode == 2
-    assert text in answer.stderr
-
-
-@needs_gloo
-def test_torchrun_leaves_nothing_running(tmp_path: Path) -> None:
-    (tmp_path / "sleeper.py").write_text(
-        "import os, time; open(f'pid{os.environ[\"RANK\"]}', 'w').write(str(os.getpid())); time.sleep(600)"
-    )
-    command = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "sleeper.py"]
-    launcher = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)
-    end = time.monotonic() + 30
-    while len(list(tmp_path.glob("pid*"))) < 2 or not all(path.read_text() for path in tmp_path.glob("pid*")):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    launcher.terminate()
-    launcher.communicate(timeout=60)
-    assert launcher.returncode == 128 + 15
-    for path in tmp_path.glob("pid*"):
-        with pytest.raises(ProcessLookupError):
-            os.kill(int(path.read_text()), 0)
-
-
-@needs_gloo
-def test_shared_state(tmp_path: Path) -> None:
-    mp.spawn(workers.run, ("shared_state", 3, free_port(), str(tmp_path / "checkpoint")), 3)
-
-
-# ---------------------------------------------------------------------- checkpoints
-
-
-@needs_gloo
-def test_checkpoints_of_pytorch_are_read() -> None:
-    folder = str(GOLDEN / "distributed_checkpoint")
-    mp.spawn(workers.run, ("read_checkpoint", 2, free_port(), folder, "blocks"), 2)
-
-
-@needs_gloo
-def test_checkpoints_are_read_by_other_processes(tmp_path: Path) -> None:
-    mp.spawn(workers.run, ("write_checkpoint", 3, free_port(), str(tmp_path)), 3)
-    mp.spawn(workers.run, ("read_checkpoint", 2, free_port(), str(tmp_path)), 2)
-
-
-def test_checkpoints_become_files_and_back(tmp_path: Path) -> None:
-    from torch.distributed.checkpoint.format_utils import dcp_to_torch_save, torch_save_to_dcp
-
-    dcp_to_torch_save(GOLDEN / "distributed_checkpoint", tmp_path / "whole.pt")
-    whole = torch.load(tmp_path / "whole.pt")
-    assert torch.equal(whole["blocks"], torch.arange(10.0).reshape(5, 2))
-    assert whole["list"][1:] == ["three", {"inner": torch.tensor(11, dtype=torch.bfloat16)}]
-    assert whole["flags"] == [True, None, 2.5]
-    torch_save_to_dcp(tmp_path / "whole.pt", tmp_path / "again")
-    state = {"model": {"bias": torch.zeros(2, dtype=torch.float64)}}
-    checkpoint.load(state, checkpoint_id=tmp_path / "again")
-    assert state["model"]["bias"].tolist() == [7, 8]
-
-
-class Evil:
-    def __reduce__(self) -> tuple[Any, ...]:
-        return os.system, ("touch evil",)
-
-
-def damaged(folder: Path, what: str) -> None:
-    """Changes a checkpoint for the worse."""
-    path = folder / ".metadata"
-    whole = checkpoint.FileSystemReader(folder).read_metadata()
-    index = next(index for index in whole.storage_data if index.fqn == "own0")
-    place, kind = whole.storage_data[index], whole.state_dict_metadata["own0"]
-    if what == "evil":
-        whole.planner_data = Evil()
-    elif what == "elsewhere":
-        place.relative_path = "../outside"
-    elif what == "beyond":
-        place.offset = 1 << 40
-    elif what == "block":
-        kind.chunks[0].sizes = torch.Size([1 << 40])
-    elif what == "hole":
-        kind.chunks.clear()
-    elif what == "unplaced":
-        del whole.storage_data[index]
-    elif what == "compressed":
-        place.transform_descriptors = ["zstd"]
-    path.write_bytes(path.read_bytes()[:50] if what == "half" else pickle.dumps(whole))
-    if what == "no file":
-        for file in folder.glob("*.distcp"):
-            file.unlink()
-
-
-@pytest.mark.parametrize(
-    ("what", "text"),
-    [
-        ("evil", "names posix.system"),
-        ("half", "cannot be read"),
-        ("elsewhere", "does not say where own0 lies"),
-        ("beyond", "own0 cannot be read"),
-        ("block", "own0 has a block that does not fit"),
-        ("hole", "own0 is not whole: it has 0 of 2 elements"),
-        ("unplaced", "does not say where own0 lies"),
-        ("compressed", "own0 is stored by .*zstd"),
-        ("no file", "own0 cannot be read from __"),
-    ],
-)
-def test_damaged_checkpoints_are_refused(what: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    checkpoint.save({"own0": torch.ones(2)}, checkpoint_id="there", no_dist=True)
-    damaged(tmp_path / "there", what)
-    with pytest.raises(checkpoint.CheckpointException, match=text):
-        checkpoint.load({"own0": torch.ones(2)}, checkpoint_id="there", no_dist=True)
-    assert not Path("evil").exists()
-
-
-def test_what_checkpoints_cannot_do_is_said(tmp_path: Path) -> None:
-    state = {"a": torch.ones(2)}
-    for error, call in (
-        ("which storage", lambda: checkpoint.save(state)),
-        ("planner", lambda: checkpoint.save(state, checkpoint_id=tmp_path, planner=object())),
-        ("async_save.*not supported", lambda: checkpoint.async_save(state, checkpoint_id=tmp_path)),
-        ("cannot write its part", lambda: checkpoint.save({"a": lambda: 0}, checkpoint_id=tmp_path, no_dist=True)),
-    ):
-        with pytest.raises(RuntimeError, match=error):
-            call()
-    with pytest.raises(ValueError, match=r"duplicated flatten key a\.b"):
-        checkpoint.save({"a": {"b": 1}, "a.b": 2}, checkpoint_id=tmp_path, no_dist=True)
-    assert not (tmp_path / ".metadata").exists()

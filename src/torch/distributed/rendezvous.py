@@ -117,7 +117,7 @@ def _served_store(host: str, port: int, rank: int, size: int, timeout: timedelta
     if not 0 <= port < 1 << 16:
         raise ValueError(f"port must have value from 0 to 65535 but was {port}.")
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
-        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        attempt = os.environ.get("TORCHELASTIC_ROUND", os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
         return PrefixStore(
             f"/worker/attempt_{attempt}", TCPStore(host, port, size, timeout=timeout, wait_for_workers=False)
         )

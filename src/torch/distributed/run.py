@@ -5,14 +5,20 @@ RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, which `init_process_g
 are ended, and all start again at most `--max-restarts` times: a program goes on from its own checkpoint, and sees in
 TORCHELASTIC_RESTART_COUNT how often. Several machines run it with the same `--nnodes` and `--master-addr`, each with
 its own `--node-rank`; they fail and start again together.
+
+With `--rdzv-backend c10d --rdzv-endpoint HOST:PORT` machines need no number, and with `--nnodes 1:3` there may be one
+to three of them: who comes later, or goes, has all start again with those that are there. The launcher on HOST serves
+the store in which they meet, and has to stay.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,8 +31,10 @@ from typing import TYPE_CHECKING, Any
 
 from torch import _unavailable
 from torch.distributed import REASON
-from torch.distributed._errors import DistError
+from torch.distributed._errors import DistError, DistNetworkError
+from torch.distributed._store import PrefixStore
 from torch.distributed._tcp_store import TCPStore
+from torch.distributed.elastic._nodes import Nodes, Seat, Terms
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
 
 if TYPE_CHECKING:
@@ -52,7 +60,7 @@ def get_args_parser() -> argparse.ArgumentParser:
     def add(name: str, **options: Any) -> None:
         parser.add_argument(*dict.fromkeys([f"--{name}", f"--{name.replace('-', '_')}"]), **options)
 
-    add("nnodes", default="1", help="how many machines take part")
+    add("nnodes", default="1", help="how many machines take part: a number, or LOW:HIGH")
     add(
         "nproc-per-node",
         default="1",
@@ -62,10 +70,20 @@ def get_args_parser() -> argparse.ArgumentParser:
     add("master-addr", default="127.0.0.1", help="where machine 0 is reached")
     add("master-port", type=int, default=None, help="the port there (29500; with --standalone any free one)")
     add("standalone", action="store_true", help="one machine, with a port of its own")
-    add("rdzv-backend", default="static", choices=["static", "c10d"], help="how machines meet: a store on machine 0")
+    add(
+        "rdzv-backend",
+        default="static",
+        choices=["static", "c10d"],
+        help="machines have numbers (static), or take part as they come (c10d)",
+    )
     add("rdzv-endpoint", default="", help="HOST:PORT, in place of --master-addr and --master-port")
     add("rdzv-id", default="none", help="a name of this run")
-    add("rdzv-conf", default="", help="timeout=SECONDS: how long machines wait for one another")
+    add(
+        "rdzv-conf",
+        default="",
+        help="KEY=SECONDS,...: join_timeout, for too few machines (900); last_call_timeout, for more of them (30); "
+        "keep_alive, for one that is silent (15); and is_host=true or false: whether this one serves the store",
+    )
     add("max-restarts", type=int, default=0, help="how often all processes may be started again")
     add("monitor-interval", type=float, default=0.1, help="seconds between two looks at the processes")
     add("role", default="default", help="a name of the processes")
@@ -81,11 +99,11 @@ def get_args_parser() -> argparse.ArgumentParser:
 class Plan:
     """What is started: how many processes, which, and where they meet."""
 
-    nodes: int
-    node: int
+    terms: Terms
     processes: int
     host: str
     port: int
+    serves: bool
     restarts: int
     interval: float
     run_id: str
@@ -93,7 +111,6 @@ class Plan:
     name: str
     command: list[str]
     log_folder: Path | None
-    patience: timedelta
 
 
 def _processes(value: str) -> int:
@@ -110,34 +127,80 @@ def _processes(value: str) -> int:
     return number
 
 
+def _node_counts(value: str) -> tuple[int, int]:
+    low, _, high = value.partition(":")
+    high = high or low
+    if not (low.isdigit() and high.isdigit() and 1 <= int(low) <= int(high)):
+        raise ValueError(f"nnodes={value} is not in MIN:MAX format")
+    return int(low), int(high)
+
+
+def _terms(conf: str, terms: Terms) -> tuple[Terms, bool | None]:
+    """The terms as --rdzv-conf changes them, and whether this launcher serves the store, if that is said."""
+    names = {
+        "join_timeout": "patience",
+        "timeout": "patience",
+        "last_call_timeout": "last_call",
+        "keep_alive": "keep_alive",
+    }
+    serves: bool | None = None
+    for part in filter(None, conf.split(",")):
+        key, _, value = part.partition("=")
+        if key == "is_host" and value.lower() in ("true", "false", "1", "0"):
+            serves = value.lower() in ("true", "1")
+            continue
+        try:
+            setattr(terms, names[key], timedelta(seconds=float(value)))
+        except (KeyError, ValueError):
+            known = ", ".join([*names, "is_host"])
+            raise ValueError(f"--rdzv-conf {part}: KEY=SECONDS is expected, where KEY is one of {known}") from None
+    return terms, serves
+
+
+def _is_here(host: str) -> bool:
+    """Whether an address is this machine's."""
+    with contextlib.suppress(OSError):
+        for family, kind, *_, address in socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM):
+            with contextlib.suppress(OSError), socket.socket(family, kind) as probe:
+                probe.bind(address)
+                return True
+    return False
+
+
 def make_plan(arguments: argparse.Namespace) -> Plan:
     """What the options ask for. ValueError for what cannot be."""
-    low, _, high = arguments.nnodes.partition(":")
-    if (high and low != high) or not low.isdigit() or int(low) < 1:
-        raise ValueError(f"--nnodes {arguments.nnodes}: a fixed number of machines is needed, as --nnodes 2")
-    nodes = int(low)
+    low, high = _node_counts(arguments.nnodes)
+    static = arguments.rdzv_backend == "static" and not arguments.standalone
+    if static and low != high:
+        raise ValueError(
+            f"--nnodes {arguments.nnodes} takes --rdzv-backend c10d: static machines are of a fixed number"
+        )
     host, port = arguments.master_addr, arguments.master_port
-    if arguments.rdzv_endpoint:
+    if arguments.rdzv_endpoint and not arguments.standalone:
         host, _, digits = arguments.rdzv_endpoint.rpartition(":")
         if not host:
             host, digits = digits, ""
+        if digits and not digits.isdigit():
+            raise ValueError(f"--rdzv-endpoint {arguments.rdzv_endpoint}: {digits!r} is no port")
         port = int(digits) if digits else None
     if port is None:
-        port = 0 if nodes == 1 and (arguments.standalone or arguments.rdzv_backend == "c10d") else 29500
-    if not 0 <= arguments.node_rank < nodes:
-        raise ValueError(f"--node-rank {arguments.node_rank} is not in the range 0 to {nodes - 1}")
+        port = 29500 if static else 0 if high == 1 else 29400
+    if static and not 0 <= arguments.node_rank < high:
+        raise ValueError(f"--node-rank {arguments.node_rank} is not in the range 0 to {high - 1}")
     if arguments.max_restarts < 0:
         raise ValueError(f"--max-restarts {arguments.max_restarts} is negative")
-    conf = dict(part.partition("=")[::2] for part in arguments.rdzv_conf.split(",") if part)
+    terms, serves = _terms(arguments.rdzv_conf, Terms(low, high, arguments.node_rank if static else None))
+    if serves is None:
+        serves = arguments.node_rank == 0 if static else _is_here(host)
     python = [] if arguments.no_python else [sys.executable, "-u", *(["-m"] if arguments.module else [])]
     if arguments.no_python and arguments.module:
         raise ValueError("Don't use both the '--no-python' flag and the '--module' flag at the same time.")
     return Plan(
-        nodes=nodes,
-        node=arguments.node_rank,
+        terms=terms,
         processes=_processes(arguments.nproc_per_node),
         host=host,
         port=port,
+        serves=serves,
         restarts=arguments.max_restarts,
         interval=arguments.monitor_interval,
         run_id=arguments.rdzv_id if arguments.rdzv_id != "none" else uuid.uuid4().hex[:8],
@@ -145,7 +208,6 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
         name=arguments.training_script,
         command=[*python, arguments.training_script, *arguments.training_script_args],
         log_folder=Path(arguments.log_dir) if arguments.log_dir else None,
-        patience=timedelta(seconds=float(conf.get("timeout", 900))),
     )
 
 
@@ -154,47 +216,58 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def _meeting_place(plan: Plan) -> TCPStore:
+    """The store of the launchers. On one machine several may be told to serve it: the first does."""
+    patience = plan.terms.patience
+    if plan.serves:
+        try:
+            return TCPStore(plan.host, plan.port, is_master=True, timeout=patience)
+        except DistNetworkError:
+            if plan.terms.node is not None:
+                raise
+            plan.serves = False
+    return TCPStore(plan.host, plan.port, timeout=patience)
+
+
 class Launcher:
     """The processes of this machine."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.store = TCPStore(plan.host, plan.port, is_master=plan.node == 0, timeout=plan.patience)
-        # Every machine says how many processes it has, so that all know their ranks.
-        self.store.set(f"processes/{plan.node}", str(plan.processes))
-        counts = [int(count) for count in self.store.multi_get([f"processes/{node}" for node in range(plan.nodes)])]
-        self.first, self.total = sum(counts[: plan.node]), sum(counts)
+        self.store = _meeting_place(plan)
+        self.nodes = Nodes(PrefixStore("torchrun", self.store), plan.terms, plan.processes)
+        self.seat: Seat | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
         self.folder = tempfile.TemporaryDirectory(prefix="torchrun-")
-        self.attempt = 0
 
-    def start(self) -> None:
-        """Starts all, for the attempt that it is."""
+    def start(self, seat: Seat) -> None:
+        """Starts all, for the round that it is."""
         plan, shared = self.plan, dict(os.environ)
         if plan.processes > 1:
             shared.setdefault("OMP_NUM_THREADS", "1")  # they share the processors
         self.workers = []
         for local in range(plan.processes):
-            rank = str(self.first + local)
+            rank = str(seat.first + local)
             environment = shared | {
                 "RANK": rank,
                 "LOCAL_RANK": str(local),
                 "ROLE_RANK": rank,
-                "GROUP_RANK": str(plan.node),
+                "GROUP_RANK": str(seat.number),
                 "ROLE_NAME": plan.role,
-                "WORLD_SIZE": str(self.total),
-                "ROLE_WORLD_SIZE": str(self.total),
+                "WORLD_SIZE": str(seat.total),
+                "ROLE_WORLD_SIZE": str(seat.total),
                 "LOCAL_WORLD_SIZE": str(plan.processes),
-                "GROUP_WORLD_SIZE": str(plan.nodes),
+                "GROUP_WORLD_SIZE": str(seat.nodes),
                 "MASTER_ADDR": plan.host,
                 "MASTER_PORT": str(self.store.port),
                 "TORCHELASTIC_RUN_ID": plan.run_id,
-                "TORCHELASTIC_RESTART_COUNT": str(self.attempt),
+                "TORCHELASTIC_RESTART_COUNT": str(seat.failures),
+                "TORCHELASTIC_ROUND": str(seat.round),
                 "TORCHELASTIC_MAX_RESTARTS": str(plan.restarts),
                 "TORCHELASTIC_USE_AGENT_STORE": "True",
-                "TORCHELASTIC_ERROR_FILE": self._error_file(local),
+                "TORCHELASTIC_ERROR_FILE": self._error_file(seat, local),
             }
-            out, err = self._outputs(local)
+            out, err = self._outputs(seat, local)
             try:
                 worker = subprocess.Popen(
                     plan.command,
@@ -212,33 +285,33 @@ class Launcher:
                         file.close()
             self.workers.append(worker)
 
-    def _error_file(self, local: int) -> str:
-        return str(Path(self.folder.name) / f"error_{self.attempt}_{local}.json")
+    def _error_file(self, seat: Seat, local: int) -> str:
+        return str(Path(self.folder.name) / f"error_{seat.round}_{local}.json")
 
-    def _outputs(self, local: int) -> tuple[Any, Any]:
+    def _outputs(self, seat: Seat, local: int) -> tuple[Any, Any]:
         if self.plan.log_folder is None:
             return None, None
-        folder = self.plan.log_folder / self.plan.run_id / f"attempt_{self.attempt}" / str(local)
+        folder = self.plan.log_folder / self.plan.run_id / f"attempt_{seat.round}" / str(local)
         folder.mkdir(parents=True, exist_ok=True)
         return (folder / "stdout.log").open("wb"), (folder / "stderr.log").open("wb")
 
-    def watch(self) -> list[ProcessFailure]:
-        """Waits until all have ended well, or one has not, here or on another machine: the failures of this one."""
-        key = f"failed/{self.attempt}"
+    def failures(self, seat: Seat) -> list[ProcessFailure]:
+        """The processes of this machine that have failed."""
+        return [
+            ProcessFailure(local, seat.first + local, worker.pid, worker.returncode, self._error_file(seat, local))
+            for local, worker in enumerate(self.workers)
+            if worker.poll() not in (None, 0)
+        ]
+
+    def watch(self, seat: Seat) -> dict[str, Any] | None:
+        """Waits until all processes of all machines have ended well (None), or the round is over: why."""
         while True:
-            failures = [
-                ProcessFailure(local, self.first + local, worker.pid, worker.returncode, self._error_file(local))
-                for local, worker in enumerate(self.workers)
-                if worker.poll() not in (None, 0)
-            ]
-            if failures:
-                self.store.set(key, str(failures[0].rank))
-                return failures
-            if all(worker.returncode == 0 for worker in self.workers):
-                return []
-            if self.plan.nodes > 1 and self.store.check([key]):
-                rank = int(self.store.get(key))
-                return [ProcessFailure(-1, rank, -1, 1, "")]
+            if failed := self.failures(seat):
+                return self.nodes.end(seat, f"rank {failed[0].rank} has failed ({failed[0].what()})", failed=True)
+            if (over := self.nodes.look(seat)) is not None:
+                return over
+            if all(worker.returncode == 0 for worker in self.workers) and self.nodes.all_done(seat):
+                return None
             time.sleep(self.plan.interval)
 
     def stop(self, grace: float = GRACE_SECONDS) -> None:
@@ -258,30 +331,26 @@ class Launcher:
         """Runs the program to its end. ChildFailedError when it has failed for the last time."""
         try:
             while True:
-                self.start()
-                failures = self.watch()
-                if not failures:
-                    break
+                self.seat = seat = self.nodes.join()
+                self.start(seat)
+                over = self.watch(seat)
+                failed = self.failures(seat)
                 self.stop()
-                if self.attempt == self.plan.restarts:
-                    raise ChildFailedError(self.plan.name, failures)
-                self.attempt += 1
-                failed = failures[0]
-                print(
-                    f"torchrun: rank {failed.rank} has failed ({failed.what()}); all start again "
-                    f"({self.attempt} of {self.plan.restarts})",
-                    file=sys.stderr,
-                )
-            self._leave_together()
+                if over is None or over["failures"] > self.plan.restarts:
+                    break
+                restarts = f" ({over['failures']} of {self.plan.restarts})" if over["failures"] > seat.failures else ""
+                print(f"torchrun: {over['why']}; all start again{restarts}", file=sys.stderr)
+                self.seat = None
+            self.seat = None
+            self.nodes.leave(seat, self.plan.serves)
+            if over is not None:
+                raise ChildFailedError(self.plan.name, failed, over["why"])
         finally:
+            if self.seat is not None and self.seat.nodes > 1:  # first of all: the others go on without this machine
+                with contextlib.suppress(DistError):
+                    self.nodes.end(self.seat, f"machine {self.seat.number} has gone", failed=False)
             self.stop()
             self.folder.cleanup()
-
-    def _leave_together(self) -> None:
-        """The store is machine 0's: it waits for the others."""
-        self.store.set(f"done/{self.plan.node}", "1")
-        if self.plan.node == 0 and self.plan.nodes > 1:
-            self.store.wait([f"done/{node}" for node in range(self.plan.nodes)])
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -311,8 +380,11 @@ def main(args: Sequence[str] | None = None) -> None:
     except ChildFailedError as error:
         print(error, file=sys.stderr)
         sys.exit(1)
-    except (ValueError, DistError) as error:
+    except ValueError as error:
         parser.error(str(error))
+    except DistError as error:
+        print(f"torchrun: {error}", file=sys.stderr)
+        sys.exit(1)
 
 
 __getattr__ = _unavailable.define(__name__, REASON, RuntimeError)

@@ -30,8 +30,6 @@ class ProcessFailure:
 
     def what(self) -> str:
         """Its exit code or its signal."""
-        if self.pid < 0:
-            return "on another machine"
         if self.exitcode < 0:
             return f"by {signal.Signals(-self.exitcode).name}"
         return f"with exit code {self.exitcode}"
@@ -46,14 +44,16 @@ class ProcessFailure:
 
 
 class ChildFailedError(Exception):
-    """Processes have failed, the first of them first."""
+    """Processes have failed: those of this machine, the first of them first, or (`why`) another's."""
 
-    def __init__(self, name: str, failures: list[ProcessFailure]) -> None:
+    def __init__(self, name: str, failures: list[ProcessFailure], why: str = "") -> None:
         self.name, self.failures = name, failures
         lines = [f"torchrun: {name} has failed"]
+        if why and not failures:
+            lines.append(f"  on another machine: {why}")
         for failure in failures:
-            place = "" if failure.pid < 0 else f", local rank {failure.local_rank}, pid {failure.pid}"
-            lines.append(f"  rank {failure.rank}{place}: ended {failure.what()}")
+            place = f"local rank {failure.local_rank}, pid {failure.pid}"
+            lines.append(f"  rank {failure.rank}, {place}: ended {failure.what()}")
             if said := failure.said():
                 lines.append(f"    {said}")
         super().__init__("\n".join(lines))
