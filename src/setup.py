@@ -352,7 +352,7 @@ def package_data() -> dict[str, list[str]]:
 def main() -> None:
     os.chdir(ROOT)  # setuptools takes paths relative to where it runs
     packages = setuptools.find_packages(
-        include=["torch", "torch.*"], exclude=["torch.csrc*", "torch.lib*", "torch._C*"]
+        include=["torch", "torch.*", "functorch", "functorch.*"], exclude=["torch.csrc*", "torch.lib*", "torch._C*"]
     )
     commands: dict[str, Any] = {
         "bdist_wheel": bdist_wheel,

@@ -72,6 +72,7 @@ bit, chalf = uint1, complex32  # noqa: F821 - dtypes from the tables above
 version.__getattr__ = _bindings.version_attribute  # type: ignore[method-assign]
 
 _C.__getattr__ = _bindings.core_attribute  # type: ignore[attr-defined]
+_bindings.show_core_module("_functorch", "torch._functorch._levels")
 
 _bindings.export_functions(globals())
 

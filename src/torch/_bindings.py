@@ -19,6 +19,25 @@ if TYPE_CHECKING:
 # The types that torch.FloatTensor and its like are of.
 LEGACY_NAMES = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
 
+# What programs take from PyTorch's core by way of `torch`; dir(torch) does not have it.
+UNLISTED_ATTRIBUTES = {
+    "StorageBase": "torch._C",
+    **dict.fromkeys(
+        [
+            "legacy_contiguous_format",
+            "per_channel_affine",
+            "per_channel_affine_float_qparams",
+            "per_channel_symmetric",
+            "per_tensor_affine",
+            "per_tensor_symmetric",
+            "qscheme",
+            "read_vitals",
+            "set_vital",
+            "vitals_enabled",
+        ],
+        "torch._core_names",
+    ),
+}
 LAZY_ATTRIBUTES = {
     **dict.fromkeys(["load", "save"], "torch.serialization"),
     **dict.fromkeys(["finfo", "iinfo"], "torch._type_info"),
@@ -228,7 +247,9 @@ def public_submodules() -> list[str]:
 
 def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
     """`torch.NAME` for a name that `import torch` did not load; AttributeError if there is none."""
-    home = LAZY_ATTRIBUTES.get(name, "torch._foreach" if name.startswith("_foreach_") else None)
+    home = LAZY_ATTRIBUTES.get(name) or UNLISTED_ATTRIBUTES.get(name)
+    if home is None and name.startswith("_foreach_"):
+        home = "torch._foreach"
     if home is not None:
         value: object = getattr(import_module(home), name)
         namespace[name] = value
@@ -283,6 +304,14 @@ def core_attribute(name: str) -> object:
         if found is not None:
             return found
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
+
+
+def show_core_module(name: str, home: str) -> None:
+    """Makes the module `home` known as `torch._C.NAME`, which some programs import names from; it is loaded then."""
+    module = type(sys)(f"torch._C.{name}")
+    module.__getattr__ = lambda attribute: getattr(import_module(home), attribute)  # type: ignore[method-assign]
+    sys.modules[module.__name__] = module
+    setattr(_C, name, module)
 
 
 def version_attribute(name: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import os
 from typing import Any, NoReturn
 
 import torch
@@ -101,9 +101,41 @@ globals().update({name: type(name, (_NoInstances,), {"__module__": "torch._C"}) 
 globals().update(dict.fromkeys(_SETTINGS, _accept))
 globals().update(dict.fromkeys(_REFUSALS, _never))
 
-# `torch.func` calls functions for each element or tensor: no tensor is a batch in disguise.
-_functorch = SimpleNamespace(
-    is_batchedtensor=_never, is_functorch_wrapped_tensor=_never, is_gradtrackingtensor=_never,
-    is_legacy_batchedtensor=_never, get_unwrapped=lambda tensor: tensor, maybe_get_level=lambda tensor: -1,
-    peek_interpreter_stack=lambda: None,
-)  # fmt: skip
+legacy_contiguous_format = torch.contiguous_format
+
+
+class qscheme:
+    """How numbers of a quantized tensor are scaled, of which there are none here: names to compare with."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self._name}"
+
+    def __reduce__(self) -> str:
+        return self._name
+
+
+per_tensor_affine, per_tensor_symmetric = qscheme("per_tensor_affine"), qscheme("per_tensor_symmetric")
+per_channel_affine, per_channel_symmetric = qscheme("per_channel_affine"), qscheme("per_channel_symmetric")
+per_channel_affine_float_qparams = qscheme("per_channel_affine_float_qparams")
+
+_vitals: dict[str, str] = {}
+
+
+def vitals_enabled() -> bool:
+    """Whether programs note facts about themselves: if TORCH_VITAL is ON."""
+    return os.environ.get("TORCH_VITAL", "").upper() in ("ON", "1", "TRUE")
+
+
+def set_vital(vital: str, attribute: str, value: str) -> bool:
+    """Notes a fact, if that is on; whether it was."""
+    if vitals_enabled():
+        _vitals[f"{vital}.{attribute}"] = value
+    return vitals_enabled()
+
+
+def read_vitals() -> str:
+    """The facts that were noted, a line each."""
+    return "\n".join(f"[TORCH_VITAL] {name}\t\t {value}" for name, value in _vitals.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -20,6 +21,9 @@ from torch.utils import data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# More workers than processors, on small machines.
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")
 
 Point = namedtuple("Point", ["x", "y"])
 
@@ -46,6 +50,45 @@ def test_batches() -> None:
     assert list(data.DataLoader(Squares(), 3, collate_fn=sum)) == [5, 25]
     assert [b.tolist() for b in data.DataLoader(Squares(), batch_sampler=[[0, 4], [1]])] == [[0, 16], [1]]
     assert [b.tolist() for b in data.DataLoader(Squares(), sampler=[3, 1])] == [[9], [1]]
+
+
+def test_iterators_can_be_subclassed_and_loaders_ask_for_theirs() -> None:
+    """As loaders of other libraries do: torchdata's has iterators and attributes of its own."""
+    from torch.utils.data.dataloader import _BaseDataLoaderIter, _DatasetKind, _SingleProcessDataLoaderIter
+
+    class Doubled(_SingleProcessDataLoaderIter):
+        def _next_data(self) -> Any:
+            return 2 * super()._next_data()
+
+    class Loader(data.DataLoader[int]):
+        def _get_iterator(self) -> _BaseDataLoaderIter:
+            return Doubled(self)
+
+    iterator = iter(Loader(Squares(), 2))
+    assert isinstance(iterator, _BaseDataLoaderIter)
+    assert len(iterator) == 3
+    assert [batch.tolist() for batch in iterator] == [[0, 2], [8, 18], [32]]
+    assert iterator._num_yielded == 3
+    loader = data.DataLoader(Stream(), 2)
+    assert loader._dataset_kind == _DatasetKind.Iterable
+    assert loader._auto_collation
+    assert next(loader._index_sampler.__iter__()) == [None, None]
+    with pytest.raises(NotImplementedError, match="cannot be pickled"):
+        pickle.dumps(iter(loader))
+
+
+def test_pipes_go_to_other_processes_in_a_wrapper() -> None:
+    from torch.utils.data.datapipes.datapipe import _IterDataPipeSerializationWrapper, _MapDataPipeSerializationWrapper
+
+    assert list(pickle.loads(pickle.dumps(_IterDataPipeSerializationWrapper(Stream())))) == [0, 1, 2, 3, 4]
+    wrapped = pickle.loads(pickle.dumps(_MapDataPipeSerializationWrapper(Squares())))
+    assert (wrapped[3], len(wrapped)) == (9, 5)
+
+
+@pytest.mark.filterwarnings("error:This DataLoader will create:UserWarning")
+def test_more_workers_than_processors_are_warned_of() -> None:
+    with pytest.warns(UserWarning, match="This DataLoader will create 4096 worker processes"):
+        data.DataLoader(Squares(), num_workers=4096)
 
 
 def test_streams() -> None:

@@ -155,3 +155,62 @@ def test_functional() -> None:
 def test_functional_errors(call: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_steps_of_vmap_can_be_replaced() -> None:
+    """As tensordict does, for containers of tensors of its own."""
+    from torch._C._functorch import _add_batch_dim, _remove_batch_dim, is_batchedtensor
+    from torch._functorch import vmap as steps
+
+    class Box:
+        def __init__(self, value: torch.Tensor) -> None:
+            self.value = value
+
+    def create(dims: list[int | None], leaves: list[Any], level: int, spec: Any) -> Any:
+        parts = [
+            Box(_add_batch_dim(leaf.value, dim, level)) for dim, leaf in zip(dims, leaves, strict=True) if dim == 0
+        ]
+        return torch.utils._pytree.tree_unflatten(parts, spec)
+
+    def process(in_dims: Any, args: Any, func: Any) -> Any:
+        leaves, spec = torch.utils._pytree.tree_flatten(args)
+        return 3, [in_dims] * len(leaves), leaves, spec
+
+    kept = steps._create_batched_inputs, steps._process_batched_inputs
+    steps._create_batched_inputs, steps._process_batched_inputs = create, process
+    try:
+        result = torch.vmap(lambda box: box.value * 2)(Box(torch.arange(3.0)))
+    finally:
+        steps._create_batched_inputs, steps._process_batched_inputs = kept
+    assert result.tolist() == [0, 2, 4]
+    assert not is_batchedtensor(result)
+    assert callable(_remove_batch_dim)
+
+
+def test_results_of_vmap_that_are_shared_by_one_element_only() -> None:
+    def both(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return (x, x) if x > 1 else (x, -x)
+
+    first, second = torch.vmap(both)(torch.arange(3.0))
+    assert (first.tolist(), second.tolist()) == ([0, 1, 2], [0, -1, 2])
+
+
+@pytest.mark.filterwarnings("ignore:functorch:FutureWarning")
+def test_functorch() -> None:
+    functorch = pytest.importorskip("functorch")
+    tied = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2)).eval()
+    tied.append(tied[0])
+    function, parameters, buffers = functorch.make_functional_with_buffers(tied)
+    assert (len(parameters), len(buffers)) == (4, 3)
+    x = torch.ones(3, 2)
+    torch.testing.assert_close(function(parameters, buffers, x), tied(x))
+    function, parameters = functorch.make_functional(torch.nn.Linear(2, 1), disable_autograd_tracking=True)
+    assert isinstance(function, functorch.FunctionalModule)
+    assert not parameters[0].requires_grad
+    assert function([torch.ones(1, 2), torch.zeros(1)], x).tolist() == [[2]] * 3
+    with pytest.raises(RuntimeError, match="has buffers"):
+        functorch.make_functional(tied)
+    function, parameters, _ = functorch.combine_state_for_ensemble([torch.nn.Linear(2, 1) for _ in range(4)])
+    assert functorch.vmap(function, (0, None, None))(parameters, (), x).shape == (4, 3, 1)
+    with pytest.warns(FutureWarning, match=r"use torch\.func\.grad"):
+        functorch.grad(torch.sin)(torch.tensor(0.0))

@@ -5,6 +5,7 @@ once for each element and stacks what it returns: the meaning is PyTorch's, the 
 `jacfwd`, which calls it for each column, are forward mode.
 """
 
+from torch._functorch.vmap import vmap
 from torch.func._modules import debug_unwrap, functional_call, replace_all_batch_norm_modules_, stack_module_state
 from torch.func._rearrange import rearrange
 from torch.func._transforms import (
@@ -18,7 +19,6 @@ from torch.func._transforms import (
     linearize,
     vjp,
 )
-from torch.func._vmap import vmap
 
 __all__ = [
     "debug_unwrap",

@@ -1,6 +1,6 @@
 """Datasets, samplers and the loader that makes batches of them."""
 
-from torch.utils.data._workers import get_worker_info
+from torch.utils.data._utils.worker import get_worker_info
 from torch.utils.data.dataloader import DataLoader, _DatasetKind as _DatasetKind, default_collate, default_convert
 from torch.utils.data.datapipes.datapipe import (
     DataChunk,

@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import threading
 import time
-from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
@@ -18,30 +17,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.multiprocessing
 from torch._utils import ExceptionWrapper
+from torch.utils.data._utils import worker as this_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _STOP_SECONDS = 5.0  # how long a worker may take to end before it is terminated
 _WATCH_SECONDS = 1.0  # how often a worker looks whether its loader's process is still there
-
-
-@dataclass(frozen=True)
-class WorkerInfo:
-    """What `get_worker_info()` tells inside a worker: its number, how many there are, its seed, its dataset."""
-
-    id: int
-    num_workers: int
-    seed: int
-    dataset: Any
-
-
-_worker_info: WorkerInfo | None = None
-
-
-def get_worker_info() -> WorkerInfo | None:
-    """The worker this runs in; None in the loader's own process. Streams use it to split their items."""
-    return _worker_info
 
 
 class _End:
@@ -74,7 +56,6 @@ def _run_worker(
     tasks: Any,
     results: Any,
 ) -> None:
-    global _worker_info
     import random
 
     _end_with_parent()
@@ -82,7 +63,7 @@ def _run_worker(
     torch.set_num_threads(1)
     random.seed(seed)
     torch.manual_seed(seed)
-    _worker_info = WorkerInfo(number, count, seed, dataset)
+    this_worker._worker_info = this_worker.WorkerInfo(number, count, seed, dataset)
     failure: ExceptionWrapper | None = None
     where = f"in DataLoader worker process {number}"
     stream = None

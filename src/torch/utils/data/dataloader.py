@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,12 +13,13 @@ from torch.utils.data import _workers
 from torch.utils.data._utils.collate import default_collate, default_convert
 from torch.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 from torch.utils.data._utils.pin_memory import pin_ahead, pin_memory as pinned
-from torch.utils.data._workers import get_worker_info as get_worker_info
+from torch.utils.data._utils.worker import get_worker_info as get_worker_info
 from torch.utils.data.dataset import Dataset, Item, IterableDataset
 from torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Self
 
     from torch import Generator
 
@@ -48,15 +50,84 @@ class _InfiniteConstantSampler:
 
 
 class _BaseDataLoaderIter:
-    """What PyTorch's iterators are instances of, for programs that ask; those of this file are generators."""
+    """One iteration over a loader. Subclasses say in `_next_data` where the next batch comes from.
+
+    The attributes have PyTorch's names: other libraries' loaders have iterators of this class.
+    """
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        self._dataset = loader.dataset
+        self._shared_seed: int | None = None
+        self._pg: Any = None
+        self._dataset_kind = loader._dataset_kind
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+        self._auto_collation = loader._auto_collation
+        self._drop_last = loader.drop_last
+        self._index_sampler = loader._index_sampler
+        self._num_workers = loader.num_workers
+        self._pin_memory = loader.pin_memory and torch.cuda.is_available()
+        self._pin_memory_device = loader.pin_memory_device or None
+        self._timeout = loader.timeout
+        self._collate_fn = loader.collate_fn
+        self._sampler_iter = iter(self._index_sampler)
+        # PyTorch draws this number whenever an iteration starts, even without workers, whose seeds it gives.
+        self._base_seed = int(torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item())
+        self._persistent_workers = loader.persistent_workers
+        self._num_yielded = 0
+        self._profile_name = f"enumerate(DataLoader)#{type(self).__name__}.__next__"
+
+    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+        """Begins anew."""
+        self._sampler_iter = iter(self._index_sampler)
+        self._num_yielded = 0
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+
+    def _next_index(self) -> Any:
+        return next(self._sampler_iter)
+
+    def _next_data(self) -> Any:
+        raise NotImplementedError
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        data = self._next_data()
+        self._num_yielded += 1
+        return data
+
+    def __len__(self) -> int:
+        return len(self._index_sampler)
+
+    def __getstate__(self) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} cannot be pickled")
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
-    """The same, without workers."""
+    """Without workers."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        super().__init__(loader)
+        self._dataset_fetcher = _DatasetKind.create_fetcher(
+            self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last
+        )
+
+    def _next_data(self) -> Any:
+        data = self._dataset_fetcher.fetch(self._next_index())
+        return pinned(data) if self._pin_memory else data
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """The same, with workers."""
+    """With workers."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        super().__init__(loader)
+        stream = self._dataset_kind == _DatasetKind.Iterable
+        batches = loader._from_workers(self._base_seed, None if stream else self._sampler_iter)
+        self._batches = pin_ahead(batches) if self._pin_memory else batches
+
+    def _next_data(self) -> Any:
+        return next(self._batches)
 
 
 class DataLoader(Generic[Item]):
@@ -96,16 +167,19 @@ class DataLoader(Generic[Item]):
                 stacklevel=2,
             )
         self.dataset: Any = dataset  # most have a length, and items by index; a stream has neither
-        self._stream = isinstance(dataset, IterableDataset)
+        stream = isinstance(dataset, IterableDataset)
+        self._dataset_kind = _DatasetKind.Iterable if stream else _DatasetKind.Map
+        self._IterableDataset_len_called: int | None = None
         self._check_workers(num_workers, timeout, multiprocessing_context, prefetch_factor, persistent_workers)
         self._check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
         if batch_sampler is not None:
             batch_size = None
-        if sampler is None and not self._stream:
+        if stream:
+            sampler = _InfiniteConstantSampler()
+        elif sampler is None:
             sampler = RandomSampler(self.dataset, generator=generator) if shuffle else SequentialSampler(self.dataset)
-        if batch_size is not None and batch_sampler is None and not self._stream:
+        if batch_size is not None and batch_sampler is None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)  # type: ignore[arg-type]
-        self._batched = batch_size is not None or batch_sampler is not None
         self.batch_size, self.drop_last = batch_size, drop_last
         self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
         self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
@@ -113,8 +187,9 @@ class DataLoader(Generic[Item]):
         self.pin_memory_device, self.in_order = pin_memory_device, in_order
         self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self.persistent_workers = persistent_workers
-        self.collate_fn = collate_fn or (default_collate if self._batched else default_convert)
+        self.collate_fn = collate_fn or (default_collate if self._auto_collation else default_convert)
         self._pool: Any = None  # persistent workers
+        self.check_worker_number_rationality()
 
     @staticmethod
     def _check_workers(
@@ -142,7 +217,7 @@ class DataLoader(Generic[Item]):
     def _check_sampling(
         self, batch_size: int | None, shuffle: bool | None, sampler: object, batch_sampler: object, drop_last: bool
     ) -> None:
-        if self._stream:
+        if self._dataset_kind == _DatasetKind.Iterable:
             for name, value in (("shuffle", shuffle), ("sampler", sampler), ("batch_sampler", batch_sampler)):
                 if value:
                     raise ValueError(
@@ -158,35 +233,40 @@ class DataLoader(Generic[Item]):
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
 
+    def check_worker_number_rationality(self) -> None:
+        """Warns of more workers than there are processors for this process."""
+        if not self.num_workers or not hasattr(os, "sched_getaffinity"):
+            return
+        available = len(os.sched_getaffinity(0))
+        if self.num_workers > available:
+            warnings.warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number "
+                f"of worker in current system is {available}: more of them wait for each other.",
+                stacklevel=3,
+            )
+
+    @property
+    def _auto_collation(self) -> bool:
+        """Whether items are put together in batches."""
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self) -> Any:
+        """What gives the indices of each batch, or of each item."""
+        return self.batch_sampler if self._auto_collation else self.sampler
+
     def __iter__(self) -> Iterator[Any]:
-        # PyTorch draws this number whenever an iteration starts, even without workers, whose seeds it gives.
-        base_seed = int(torch.empty((), dtype=torch.int64).random_(generator=self.generator).item())
-        if self._stream:
+        return self._get_iterator()
+
+    def _get_iterator(self) -> _BaseDataLoaderIter:
+        return _MultiProcessingDataLoaderIter(self) if self.num_workers else _SingleProcessDataLoaderIter(self)
+
+    def _from_workers(self, base_seed: int, indices: Iterator[Any] | None) -> Iterator[Any]:
+        """The batches with these indices, or of a stream, which has none."""
+        if indices is None:
             fetch = partial(_workers.fetch_stream, self.collate_fn, self.batch_size, self.drop_last)
         else:
-            fetch = partial(_workers.fetch_items, self.collate_fn, self._batched)
-        batches = self._from_workers(fetch, base_seed) if self.num_workers else self._from_here(fetch)
-        if not self.pin_memory or not torch.cuda.is_available():
-            return batches
-        return pin_ahead(batches) if self.num_workers else map(pinned, batches)
-
-    def _indices(self) -> Iterator[Any] | None:
-        """What to fetch for each batch; None for a stream."""
-        if self._stream:
-            return None
-        return iter(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
-
-    def _from_here(self, fetch: Callable[[Any, Any], Any]) -> Iterator[Any]:
-        indices = self._indices()
-        if indices is not None:
-            for batch in indices:
-                yield fetch(self.dataset, batch)
-            return
-        stream = iter(self.dataset)
-        while (batch := fetch(stream, None)) is not _workers._End:
-            yield batch
-
-    def _from_workers(self, fetch: Callable[[Any, Any], Any], base_seed: int) -> Iterator[Any]:
+            fetch = partial(_workers.fetch_items, self.collate_fn, self._auto_collation)
         pool = self._pool
         if pool is None:
             pool = _workers.WorkerPool(
@@ -204,7 +284,7 @@ class DataLoader(Generic[Item]):
         self._pool = None
         finished = False
         try:
-            yield from pool.batches(self._indices())
+            yield from pool.batches(indices)
             finished = True
         finally:
             # Workers of an iteration that was left half way may still be busy with its batches.
@@ -219,9 +299,17 @@ class DataLoader(Generic[Item]):
             pool.close()
 
     def __len__(self) -> int:
-        if self._stream:
-            count = len(self.dataset)
+        if self._dataset_kind == _DatasetKind.Iterable:
+            count = self._IterableDataset_len_called = len(self.dataset)
             if self.batch_size is None:
                 return count
             return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
-        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
+        return len(self._index_sampler)
+
+
+def _sharding_worker_init_fn(
+    worker_init_fn: Callable[[int], None] | None, world_size: int, rank_id: int, worker_id: int
+) -> None:
+    """What prepares a worker of a pipe: pipes of this torch are not split among workers."""
+    if worker_init_fn is not None:
+        worker_init_fn(worker_id)

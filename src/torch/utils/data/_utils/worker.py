@@ -6,8 +6,24 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from torch.utils.data import _workers
-from torch.utils.data._workers import WorkerInfo as WorkerInfo, get_worker_info as get_worker_info
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """What `get_worker_info()` tells inside a worker: its number, how many there are, its seed, its dataset."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+
+# Workers set it, those of other libraries' loaders, too.
+_worker_info: WorkerInfo | None = None
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """The worker this runs in; None in the loader's own process. Streams use it to split their items."""
+    return _worker_info
 
 
 @dataclass(frozen=True)
@@ -40,9 +56,3 @@ def _generate_state(base_seed: int, worker_id: int) -> Any:
     from numpy.random import SeedSequence
 
     return SeedSequence([worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4)
-
-
-def __getattr__(name: str) -> Any:
-    if name == "_worker_info":
-        return _workers._worker_info
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

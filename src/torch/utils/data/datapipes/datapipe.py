@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import pickle
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch.utils.data.dataset import Dataset, Item, IterableDataset
@@ -117,3 +120,39 @@ class _Accepted:
 
 
 guaranteed_datapipes_determinism = runtime_validation_disabled = _Accepted
+
+
+class _DataPipeSerializationWrapper:
+    """A pipe on its way to another process: with dill where pickle fails and dill is installed."""
+
+    def __init__(self, datapipe: Any) -> None:
+        self._datapipe = datapipe
+
+    def __getstate__(self) -> tuple[bytes, bool]:
+        try:
+            return pickle.dumps(self._datapipe), False
+        except (pickle.PicklingError, AttributeError, TypeError):
+            if find_spec("dill") is None:
+                raise
+            return import_module("dill").dumps(self._datapipe), True
+
+    def __setstate__(self, state: tuple[bytes, bool]) -> None:
+        text, by_dill = state
+        self._datapipe = (import_module("dill") if by_dill else pickle).loads(text)
+
+    def __len__(self) -> int:
+        return len(self._datapipe)
+
+
+class _IterDataPipeSerializationWrapper(_DataPipeSerializationWrapper, IterDataPipe[Any]):
+    """A stream on its way to another process."""
+
+    def __iter__(self) -> Any:
+        yield from self._datapipe
+
+
+class _MapDataPipeSerializationWrapper(_DataPipeSerializationWrapper, MapDataPipe[Any]):
+    """A dataset on its way to another process."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._datapipe[index]
