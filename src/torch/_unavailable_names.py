@@ -514,9 +514,6 @@ COMPLEX64, COMPLEX128, BOOL, QINT8, QUINT8, QINT32, BFLOAT16, FLOAT8E5M2, FLOAT8
 FLOAT8E4M3FNUZ, UNDEFINED) ONNXProgram() OnnxExporterError() TYPE_CHECKING export is_in_onnx_export producer_name
 producer_version register_custom_op_symbolic select_model_mode_for_export unregister_custom_op_symbolic
 """,
-    "torch.onnx.errors": """
-OnnxExporterError() OnnxExporterWarning() SymbolicValueError() TYPE_CHECKING UnsupportedOperatorError()
-""",
     "torch.onnx.symbolic_helper": """
 args_have_same_dtype cast_pytorch_to_onnx check_training_mode dequantize_helper is_complex_value parse_args
 pytorch_name_to_type quantize_helper quantized_args requantize_bias_helper scalar_name_to_pytorch

@@ -140,9 +140,6 @@ def test_datasets_in_chains_and_stacks_and_for_processes() -> None:
 
 
 def test_what_is_not_exported_says_so() -> None:
-    assert not torch.onnx.is_in_onnx_export()
-    with pytest.raises(NotImplementedError, match=r"torch.onnx.export is not supported"):
-        torch.onnx.export(torch.nn.Linear(1, 1), (torch.ones(1),), "file.onnx")
     with pytest.raises(NotImplementedError, match=r"torch.export.export is not supported"):
         torch.export.export(torch.nn.Linear(1, 1), (torch.ones(1),))
     assert torch.export.Dim("batch", min=1).__name__ == "batch"

@@ -35,7 +35,7 @@ def _output_sizes(
             if isinstance(one, float):
                 kinds = [type(each) for each in sizes]
                 raise TypeError(f"expected size to be one of int or Tuple[int] but got size with types {kinds}")
-        return [int(one) for one in sizes], None
+        return [one if isinstance(one, int) else int(one) for one in sizes], None
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
     factors = list(scale_factor) if isinstance(scale_factor, (list, tuple)) else [scale_factor] * dimensions

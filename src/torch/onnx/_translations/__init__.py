@@ -1,0 +1,31 @@
+"""Translations of torch's functions to ONNX, one file per family; importing this fills the table."""
+
+from torch.onnx._translations import (
+    arithmetic,
+    comparison,
+    convolution,
+    creation,
+    elementwise,
+    indexing,
+    linear,
+    normalization,
+    recurrent,
+    reduction,
+    resampling,
+    shape,
+)
+
+__all__ = [
+    "arithmetic",
+    "comparison",
+    "convolution",
+    "creation",
+    "elementwise",
+    "indexing",
+    "linear",
+    "normalization",
+    "recurrent",
+    "reduction",
+    "resampling",
+    "shape",
+]

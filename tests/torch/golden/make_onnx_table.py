@@ -1,0 +1,105 @@
+"""Writes docs/onnx.md from torch.onnx's tables: python tests/torch/golden/make_onnx_table.py"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from torch.onnx import _translations
+from torch.onnx._decompositions import DECOMPOSITIONS
+from torch.onnx._rows import TABLE, Row
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = ROOT / "docs" / "onnx.md"
+INTRODUCTION = """\
+# torch and ONNX
+
+Needs the package `onnx` (`conda install onnx` or `pip install onnx`); `onnxruntime` runs what was exported.
+
+    program = torch.onnx.export(model.eval(), (images,), dynamic_shapes={"x": {0: "batch"}})
+    program.save("model.onnx")
+    outputs = program(images)                           # by onnxruntime
+
+`export` runs the model once and records the operators it calls, with what Python's own control flow decided. Sizes are
+followed: `x.shape[0] * 2` becomes arithmetic in the graph. With dynamic sizes the model runs a second time at other
+ones, and whatever differs without being a size that was followed is an error with file and line, as is an `if` that
+would turn out another way at a size that is allowed (`torch.export.Dim("time", max=512)` says which are), and an
+`if`, `int()` or `.item()` on a tensor's values. Sizes 0 and 1 of a dynamic axis are not tried. In-place writes and
+views become values. There is no TorchScript and no `torch.export` behind it: what Python runs is what is recorded.
+
+Each function below has a test that compares onnxruntime with torch. A function that is missing:
+
+    def lgamma(graph, x):                               # torch's arguments; tensors are the graph's values
+        return graph.op("mydomain::Lgamma", x)          # attributes by name
+
+    torch.onnx.export(model, args, custom_translation_table={torch.ops.aten.lgamma.default: lgamma})
+
+This page is written by `tests/torch/golden/make_onnx_table.py`; a test compares.
+"""
+
+
+def _functions_of(function: Any) -> list[Any]:
+    """The function, and those of its module that it calls."""
+    seen: list[Any] = []
+    waiting = [function]
+    while waiting:
+        current = waiting.pop()
+        if current in seen:
+            continue
+        seen.append(current)
+        names = current.__code__.co_names
+        module = inspect.getmodule(current)
+        for name in names:
+            called = getattr(module, name, None)
+            if inspect.isfunction(called) and called.__module__ == function.__module__:
+                waiting.append(called)
+        for cell in current.__closure__ or ():
+            if inspect.isfunction(cell.cell_contents):
+                waiting.append(cell.cell_contents)
+    return seen
+
+
+def operators_of(row: Row) -> list[str]:
+    """ONNX operators that a translation may use, casts and rearrangements of sizes aside."""
+    found: set[str] = set()
+    for function in _functions_of(row.function):
+        source = inspect.getsource(function)
+        found.update(re.findall(r'"([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)"', source))
+        for cell in function.__closure__ or ():
+            if isinstance(cell.cell_contents, str) and re.fullmatch(r"[A-Z]\w+", cell.cell_contents):
+                found.add(cell.cell_contents)
+    return sorted(found)
+
+
+def _listed(names: list[str]) -> str:
+    return textwrap.fill(" ".join(f"`{name}`" for name in names), 120, break_on_hyphens=False, break_long_words=False)
+
+
+def _missing() -> list[str]:
+    """Operators of torch that have no translation, in-place forms and internals aside."""
+    names = set(
+        re.findall(r"(?m)^- func: (\w+)", (ROOT / "src/aten/native_functions.yaml").read_text(encoding="utf-8"))
+    )
+    names = {name for name in names if not name.startswith("_") and not name.endswith(("_", "_backward", "_copy"))}
+    return sorted(names - set(TABLE) - set(DECOMPOSITIONS) - {name.removeprefix("special_") for name in TABLE})
+
+
+def text() -> str:
+    """The page."""
+    sections = []
+    for family in _translations.__all__:
+        rows = {name: row for name, row in TABLE.items() if row.family == family}
+        lines = [f"\n## {family.capitalize()}\n\n| torch | ONNX | |\n|---|---|---|\n"]
+        for name, row in sorted(rows.items()):
+            note = f"from opset {row.opset} on" if row.opset > 17 else "random" if row.random else ""
+            lines.append(f"| `{name}` | {' '.join(operators_of(row))} | {note} |\n")
+        sections.append("".join(lines))
+    parts = f"\n## By other functions of torch\n\n{_listed(sorted(DECOMPOSITIONS))}\n"
+    return INTRODUCTION + "".join(sections) + parts + f"\n## Without a form\n\n{_listed(_missing())}\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(text(), encoding="utf-8")
