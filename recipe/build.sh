@@ -87,8 +87,16 @@ build_libtorch_distributed() {
   configure_and_install DISTRIBUTED
 }
 
+# Where the host environment is another platform's, its Python does not run here: the headers say its version, and its
+# sysconfig data what its modules are called.
 build_pytorch() {
-  configure_and_install PYTHON "-DPython_EXECUTABLE=$PYTHON"
+  local python=("-DPython_EXECUTABLE=$PYTHON")
+  if [ "${CONDA_BUILD_CROSS_COMPILATION:-}" = 1 ]; then
+    local facts=("$PREFIX"/lib/python"$PY_VER"/_sysconfigdata_*.py)
+    python=("-DPython_INCLUDE_DIR=$PREFIX/include/python$PY_VER"
+      "-DTORCH_PYTHON_SOABI=$("$BUILD_PREFIX/bin/python" -c 'import runpy, sys; print(runpy.run_path(sys.argv[1])["build_time_vars"]["SOABI"])' "${facts[0]}")")
+  fi
+  configure_and_install PYTHON "${python[@]}"
   # Who looks after the installed files: pip must not.
   echo conda > "$SP_DIR/torch-$PKG_VERSION.dist-info/INSTALLER"
   # Not an entry point: that would name the folder it was built in, and be other bytes in another one.

@@ -190,7 +190,7 @@ class Request:
 
     def channel_variant(self, outputs: Iterable[RenderedOutput]) -> Variant:
         """What the embedded channel must offer, for `outputs` to be built from it."""
-        return {**self.preferred, **variant_of(outputs)}
+        return {**self.preferred, **variant_of(outputs), "target_platform": self.platform.subdir}
 
     def _titles(self) -> Mapping[str, str]:
         return {option.key: option.title or option.key for option in self.options.values()}

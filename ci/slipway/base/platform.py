@@ -30,6 +30,7 @@ class Platform:
         loader: where programs look for the dynamic loader; None where it is not named in them.
         emulator: the program that runs this platform's programs on another processor; None where there is none.
         debian: what Debian calls its processor, such as ``amd64``; None where Debian has no packages for it.
+        built_on: the subdir of the machines that compile for it; None for its own.
     """
 
     subdir: str
@@ -41,6 +42,7 @@ class Platform:
     loader: str | None = None
     emulator: str | None = None
     debian: str | None = None
+    built_on: str | None = None
 
     def __str__(self) -> str:
         return self.subdir
@@ -54,6 +56,16 @@ class Platform:
     def subdirs(self) -> tuple[str, str]:
         """Where a channel keeps what can be installed on it."""
         return (self.subdir, NOARCH)
+
+    @property
+    def is_cross(self) -> bool:
+        """Whether another platform's machines compile for it."""
+        return self.built_on is not None and self.built_on != self.subdir
+
+    @property
+    def emulation(self) -> tuple[str, str]:
+        """Packages that run its programs elsewhere: an emulator, and the C library that programs find."""
+        return f"qemu-user-{self.cpu}", f"sysroot_{self.subdir}"
 
     @property
     def is_x86(self) -> bool:

@@ -43,7 +43,7 @@ def channel_request(asked: Variant, *, needs: Iterable[str] = (), build_tools: b
         blas=named.get("blas_impl", request.blas if platform == LINUX_64 else "openblas"),
         python=(named["python"],) if "python" in named else request.python,
         build_tools=build_tools,
-        names=tuple(sorted(set(map(package_name, needs)))),
+        names=tuple(sorted({*map(package_name, needs), *(platform.emulation if platform != LINUX_64 else ())})),
         platform=platform,
     )
 

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,11 +109,11 @@ def opened_bundle(arguments: argparse.Namespace, workspace: Workspace) -> Iterat
         yield bundle
 
 
-def add_platform_argument(parser: argparse.ArgumentParser) -> None:
-    """For which platform; only where nothing is built."""
-    parser.add_argument(
-        "--platform", default=LINUX_64.subdir, metavar="SUBDIR", help="platform to render for (%(default)s)"
-    )
+def add_platform_argument(parser: argparse.ArgumentParser, *, builds: bool = False) -> None:
+    """For which platform; where something is built, on this machine."""
+    described = "platform to compile for" if builds else "platform to render for"
+    parser.add_argument("--platform", default=LINUX_64.subdir, metavar="SUBDIR", help=f"{described} (%(default)s)")
+    parser.set_defaults(compiles_here=builds)
 
 
 def add_build_arguments(parser: argparse.ArgumentParser) -> None:
@@ -151,6 +152,9 @@ def request_of(arguments: argparse.Namespace) -> Request:
     """
     named = getattr(arguments, "platform", None)
     platform = this_platform() if named is None else find_platform(named)
+    lists_only = getattr(arguments, "matrix", False)
+    if getattr(arguments, "compiles_here", False) and not lists_only and platform != this_platform():
+        platform = replace(platform, built_on=this_platform().subdir)
     recipe = find_recipe(arguments.recipe or DEFAULT_RECIPE).resolve().parent
     settings = load_recipe_settings(recipe)
     if settings.platforms and platform.subdir not in settings.platforms:
@@ -188,6 +192,8 @@ def words_of(arguments: argparse.Namespace) -> list[str]:
         words += ["--variants", arguments.variants]
     if arguments.no_home_config:
         words += ["--no-home-config"]
+    if (named := getattr(arguments, "platform", None)) is not None and named != LINUX_64.subdir:
+        words += ["--platform", named]
     return [*words, *(["--offline"] if arguments.offline else [])]
 
 

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from slipway.base.text import human_seconds, human_size
-from slipway.commands._options import add_build_arguments, add_request_arguments, request_of
+from slipway.commands._options import add_build_arguments, add_platform_argument, add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.finalize import finalize, find_channels
@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="a list of objects: key, path, sha256, size, seconds, reused"
     )
     add_build_arguments(parser)
+    add_platform_argument(parser, builds=True)
     add_request_arguments(parser)
 
 

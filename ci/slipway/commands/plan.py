@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from slipway.base.errors import UsageError
-from slipway.base.platform import this_platform
 from slipway.commands._options import add_platform_argument, add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
@@ -34,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--matrix", action="store_true", help="list every variant; look at no channel")
     parser.add_argument("--json", action="store_true", help="a list of objects, in build order")
     parser.add_argument("--engine", default="rattler", metavar="NAME", help="rattler (default) or conda-build")
-    add_platform_argument(parser)
+    add_platform_argument(parser, builds=True)
     add_request_arguments(parser)
 
 
@@ -60,10 +58,6 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _plan(arguments: argparse.Namespace, request: Request, reporter: Reporter) -> Plan:
-    if request.platform != this_platform():
-        raise UsageError(
-            f"slipway does not build for {request.platform} here", hint="add --matrix, or leave --platform out"
-        )
     rendered = request.outputs()
     channels = find_channels(request, rendered, reporter)
     outputs = finalize(request, rendered, channels)

@@ -21,6 +21,7 @@ from slipway.checkout.greeting import greet
 from slipway.commands._options import (
     add_build_arguments,
     add_bundle_argument,
+    add_platform_argument,
     add_request_arguments,
     opened_bundle,
     request_of,
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-install", action="store_true", help="stop after the channel is published")
     add_bundle_argument(parser)
     add_build_arguments(parser)
+    add_platform_argument(parser, builds=True)
     add_request_arguments(parser)
 
 
@@ -76,7 +78,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         )
         artifacts = run(outputs, context)
         installed = None
-        if request.is_own_recipe and not arguments.no_install:
+        if request.is_own_recipe and not arguments.no_install and not request.platform.is_cross:
             installed = greet(request, channels, reporter)
     reporter.line("")
     reporter.line(_summary(artifacts))

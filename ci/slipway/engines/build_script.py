@@ -11,9 +11,11 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
+from slipway.base.platform import LINUX_64
 from slipway.engines.compiler_cache.server import REQUEST_SERVER, STOP_SERVER, wants_cache
 from slipway.engines.engine import CLOCK_SECONDS
 from slipway.observe.build import KEEP_NINJA_FILES
+from slipway.recipe.defaults import target_of
 from slipway.recipe.fields import LINK_SCRIPTS
 from slipway.source.git import variables as git_variables
 
@@ -104,6 +106,9 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int, unset: 
             'export PY_VER CONDA_PY="${PY_VER/./}" PY3K=1',
             'export STDLIB_DIR="$PREFIX/lib/python$PY_VER" SP_DIR="$PREFIX/lib/python$PY_VER/site-packages"',
         ]
+    if target_of(output.variant, LINUX_64) != LINUX_64 and compiles_python(output):
+        # That of the host environment does not run here; the build environment's compiles for it, if it is as new.
+        lines.append('export PYTHON="$BUILD_PREFIX/bin/python$PY_VER"')
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(output.script_env.items())]
     lines.append(SETTLE)
     if wants_cache(output):

@@ -164,7 +164,7 @@ def _find_program(
     program, problem = (Path(found), find_problem(Path(found))) if found is not None else (None, "")
     if program is None:
         try:
-            program = _install_program(channels, environ, reporter)
+            program = install_tools([PACKAGE], channels, environ, reporter) / "bin" / PROGRAM
             problem = find_problem(program)
         except SlipwayError:
             problem = f"there is no `{PROGRAM}`, and no channel has `{PACKAGE}`"
@@ -186,11 +186,18 @@ def find_problem(program: Path) -> str:
     return "" if answer.status == 0 else answer.tail.strip() or f"{program} ended with status {answer.status}"
 
 
-def _install_program(channels: tuple[str, ...], environ: Mapping[str, str], reporter: Reporter) -> Path:
-    solution = solve([PACKAGE], channels)
+def install_tools(
+    specs: Sequence[str], channels: tuple[str, ...], environ: Mapping[str, str], reporter: Reporter
+) -> Path:
+    """An environment that is kept for slipway's own use, with what `channels` have of `specs`.
+
+    Raises:
+        SolveError, NetworkError: it cannot be had.
+    """
+    solution = solve(specs, channels)
     contents = "".join(package.sha256 for package in solution.packages)
-    name = f"{PACKAGE}-{hashlib.sha256(contents.encode()).hexdigest()[:16]}"
+    name = f"{specs[0]}-{hashlib.sha256(contents.encode()).hexdigest()[:16]}"
     folder = cache_folder(environ) / "tools"
     with hold_lock(folder / ".lock", patience=600):
         install(solution, folder / name, reporter)
-    return folder / name / "bin" / PROGRAM
+    return folder / name

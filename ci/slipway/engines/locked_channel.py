@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import SolveError
+from slipway.base.platform import LINUX_64
 from slipway.channel.environments import solve
 from slipway.channel.repodata import write_repodata
 from slipway.channel.taken import BUILDS, fill_cache_with_links, take_packages
@@ -20,18 +21,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from slipway.base.platform import Platform
     from slipway.channel.taken import SolvedPackage, TakenPackage
 
 
 class LockedChannel:
-    """Channel and cache for one build, in two new folders below `place`; `what` is what errors call the build."""
+    """Channel and cache for one build, in two new folders below `place`."""
 
-    def __init__(self, place: Path, channels: Sequence[str], environ: Mapping[str, str], *, what: str) -> None:
+    def __init__(
+        self,
+        place: Path,
+        channels: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        what: str,
+        target: Platform = LINUX_64,
+    ) -> None:
         self.folder = place / "channel"
         self.cache = place / "rattler-cache"
         self._channels = tuple(channels)
         self._environ = environ
         self._what = what
+        self._target = target
         self._taken: dict[str, TakenPackage] = {}
         self._records: dict[str, Mapping[str, Any]] = {}
         (self.cache / "pkgs").mkdir(parents=True)
@@ -55,20 +66,27 @@ class LockedChannel:
         if merged:
             self._add([*build, *host])
         else:
-            self._add([*host, *_strong_run_exports(self._add(build), requirements)])
+            exported = _strong_run_exports(self._add(build), requirements)
+            self._add([*host, *exported], self._target)
 
-    def add_test(self, requirements: Sequence[str], package: str, built: str) -> None:
+    def add_test(self, requirements: Sequence[str], package: str, built: str, tools: Sequence[str] = ()) -> None:
         """Take what the solver picks where `package`, which the channel at the address `built` holds, is tested.
 
         The package itself is not taken: it is unpacked from its own archive where it was built.
-        """
-        self._add([package, *requirements], first=built, without=package.split()[0])
 
-    def _add(self, specs: Sequence[str], *, first: str | None = None, without: str = "") -> list[TakenPackage]:
+        Args:
+            tools: what a test of another platform's package runs on this one.
+        """
+        self._add(tools)
+        self._add([package, *requirements], self._target, first=built, without=package.split()[0])
+
+    def _add(
+        self, specs: Sequence[str], platform: Platform = LINUX_64, *, first: str | None = None, without: str = ""
+    ) -> list[TakenPackage]:
         if not specs:
             return []
         try:
-            solution = solve(specs, (*filter(None, [first]), *self._channels))
+            solution = solve(specs, (*filter(None, [first]), *self._channels), platform=platform)
         except SolveError as error:
             error.message = f"`{self._what}`: {error.message}"
             raise

@@ -27,7 +27,7 @@ from slipway.base.files import copy_file
 from slipway.base.json_file import read_json
 from slipway.base.links import read_links
 from slipway.base.paths import cache_folder
-from slipway.base.platform import this_platform
+from slipway.base.platform import NOARCH, this_platform
 from slipway.channel.folder import Channel
 from slipway.channel.taken import BUILDS
 from slipway.engines.build_folder import build_place, check_writable
@@ -35,12 +35,13 @@ from slipway.engines.build_script import SCRIPT_NAME, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
 from slipway.engines.compiler_cache.store import check_store, choose_store, fresh_store
 from slipway.engines.debugging import find_prepared, find_text, remaining_steps
+from slipway.engines.emulation import find_emulation
 from slipway.engines.first_error import find_first_error
 from slipway.engines.host_tools import make_host_tools
 from slipway.engines.isolation import Isolator
 from slipway.engines.locked_channel import LockedChannel
 from slipway.engines.prepared_sources import check_licence_files, explain_patch
-from slipway.engines.rattler_recipe import to_v1_recipe
+from slipway.engines.rattler_recipe import test_tools, to_v1_recipe
 from slipway.engines.staging import SUFFIX, Staged, as_package, find_built, staged
 from slipway.engines.worker_lines import PHASE_MARK
 from slipway.model import META_NAME, RECIPE_SETTINGS, V1_NAME
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from slipway.base.log import Reporter, Task
     from slipway.base.platform import Platform
     from slipway.engines.debugging import PreparedBuild
+    from slipway.engines.emulation import Emulation
     from slipway.engines.engine import BuildContext
     from slipway.engines.isolation import Sandbox
     from slipway.model import RenderedOutput, Source
@@ -193,10 +195,13 @@ class _Build:
         self.place = place
         self.taken = taken
         self.log = context.workspace.log(output.key)
-        channels = (*([taken.channel] if taken is not None else ()), *context.channels)
-        self.locked = LockedChannel(place, channels, context.environ, what=output.key)
+        self.channels = (*([taken.channel] if taken is not None else ()), *context.channels)
+        self.target = _target(output)
+        self.is_cross = self.target.subdir not in (this_platform().subdir, NOARCH)
+        self.locked = LockedChannel(place, self.channels, context.environ, what=output.key, target=self.target)
         network = _uses_network(output)
         self.environment = _environment(context, place, self.locked.cache, network=network)
+        self.emulation: Emulation | None = None
         self.sandbox = sandbox
         if sandbox is not None:
             certificates = [Path(self.environment[name]) for name in CERTIFICATES if name in self.environment]
@@ -236,7 +241,8 @@ class _Build:
         script = build_script(output, recipe=folder, jobs=self.context.jobs, unset=found)
         (folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
         check_licence_files(output, folder, sources)
-        recipe = to_v1_recipe(output, sources, self.context.digest, self.taken)
+        tools = test_tools(output, self.channels, self.target) if self.is_cross else ()
+        recipe = to_v1_recipe(output, sources, self.context.digest, self.taken, test_tools=tools)
         # JSON is YAML, and has no surprises
         (folder / "recipe.yaml").write_text(json.dumps(recipe, indent=1), encoding="utf-8")
         return recipe
@@ -245,7 +251,8 @@ class _Build:
         job = {
             "prepare_only": prepare_only,
             "recipe": str(self.place / "recipe" / "recipe.yaml"),
-            "platform": _target(self.output).subdir,
+            "platform": self.target.subdir,
+            "build_platform": this_platform().subdir if self.is_cross else self.target.subdir,
             "variants": {key: [value] for key, value in self.output.variant.items()},
             "output_dir": str(self.place / "output"),
         }
@@ -269,9 +276,13 @@ class _Build:
         progress.enter(Phase.TEST)
         built = Channel(self.place / "built")
         built.publish([(self.output.subdir, package)])
-        specs = list(required_by_tests(tests))
+        specs, tools = list(required_by_tests(tests)), []
+        if self.is_cross:
+            tools = [spec for test in tests for spec in (test.get("requirements") or {}).get("build") or ()]
+            specs = [spec for spec in specs if spec not in tools]
+            self.emulation = find_emulation(self.target, self.channels, self.context.environ, self.reporter)
         tested = f"{self.output.name} =={self.output.version} {self.output.build_string}"
-        self.locked.add_test(specs, tested, built.url)
+        self.locked.add_test(specs, tested, built.url, tools)
         temporary = self.place / "test"  # rattler-build makes the environment among temporary files
         temporary.mkdir()
         self.environment["TMPDIR"] = str(temporary)
@@ -287,8 +298,12 @@ class _Build:
         common = {"channels": [self.locked.url], "jobs": self.context.jobs, "answer": str(answer_path)}
         job_path.write_text(json.dumps({**job, **common}, indent=1), encoding="utf-8")
         words = [*proc.own_python(), "-m", "slipway.engines.rattler_worker", str(job_path)]
+        sandbox, emulation = self.sandbox, self.emulation
+        if sandbox is not None and emulation is not None:
+            sandbox = replace(sandbox, readable=(*sandbox.readable, emulation.prefix))
+        words = sandbox.command(words) if sandbox is not None else words
         completed = proc.run(
-            self.sandbox.command(words) if self.sandbox is not None else words,
+            emulation.command(words) if emulation is not None else words,
             env=self.environment,
             what=f"building `{self.output.name}`",
             cwd=self.place,

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from slipway.base.errors import RecipeError
+from slipway.channel.environments import package_names
 from slipway.channel.package import DIGEST_KEY
-from slipway.channel.specs import strict_spec
+from slipway.channel.specs import package_name, strict_spec
 from slipway.engines.build_script import SCRIPT_NAME, compiles_python
 from slipway.engines.staging import add_top_level
 from slipway.recipe.fields import ABOUT_KEYS, LINK_SCRIPTS
@@ -23,6 +24,7 @@ from slipway.recipe.fields import ABOUT_KEYS, LINK_SCRIPTS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from slipway.base.platform import Platform
     from slipway.engines.staging import Staged
     from slipway.model import OutputTest, RenderedOutput, RunExports
 
@@ -74,7 +76,12 @@ HANDLED_ELSEWHERE = frozenset(
 
 
 def to_v1_recipe(
-    output: RenderedOutput, sources: Sequence[Mapping[str, Any]], digest: str, staged: Staged | None = None
+    output: RenderedOutput,
+    sources: Sequence[Mapping[str, Any]],
+    digest: str,
+    staged: Staged | None = None,
+    *,
+    test_tools: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The v1 recipe of one output.
 
@@ -82,6 +89,7 @@ def to_v1_recipe(
         sources: the source entries, already in v1 form, with paths that are valid from the generated recipe's folder.
         digest: stored under ``extra`` and so, by the engine, in the package's ``about.json``.
         staged: where an output with `staging` finds its files.
+        test_tools: see `test_tools`.
 
     Raises:
         RecipeError: the output uses a key that v1 cannot express.
@@ -102,7 +110,7 @@ def to_v1_recipe(
         "source": [dict(source) for source in sources],
         "build": build,
         "requirements": requirements,
-        "tests": _tests_section(output.test),
+        "tests": _tests_section(output.test, test_tools),
         "about": _about_section(output),
         "extra": {DIGEST_KEY: digest},
     }
@@ -248,7 +256,16 @@ def _run_exports(exports: RunExports) -> dict[str, list[str]]:
     return {key: [strict_spec(spec) for spec in specs] for key, specs in named.items() if specs}
 
 
-def _tests_section(test: OutputTest) -> list[dict[str, Any]]:
+def test_tools(output: RenderedOutput, channels: Sequence[str], target: Platform) -> tuple[str, ...]:
+    """What of the requirements of a test is run on the platform that is built on: what the target has no package of.
+
+    Compilers, cmake and the like are such.
+    """
+    there = package_names(channels, target)
+    return tuple(spec for spec in output.test.requires if package_name(spec) not in there)
+
+
+def _tests_section(test: OutputTest, tools: Sequence[str]) -> list[dict[str, Any]]:
     """One test, so that one environment is made: imports first, then the test script, then the commands."""
     commands = [f"python -c {shlex.quote(f'import {module}')}" for module in test.imports]
     files = {"recipe": list(test.files), "source": list(test.source_files)}
@@ -260,7 +277,9 @@ def _tests_section(test: OutputTest) -> list[dict[str, Any]]:
     if not commands:
         return []
     section: dict[str, Any] = {"script": [command.replace("${{", "$ {{") for command in commands]}
-    section["requirements"] = {"run": [strict_spec(spec) for spec in test.requires]}
+    section["requirements"] = {"run": [strict_spec(spec) for spec in test.requires if spec not in tools]}
+    if tools:
+        section["requirements"]["build"] = [strict_spec(spec) for spec in tools]
     kept = {key: names for key, names in files.items() if names}
     if kept:
         section["files"] = kept

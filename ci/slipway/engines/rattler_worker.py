@@ -12,12 +12,16 @@ import json
 import os
 import signal
 import sys
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rattler_build
 
 from slipway.engines.worker_lines import PHASE_MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SOLVE_SIGNS = ("cannot solve", "failed to solve", "no candidates were found", "is not installable")
 """What rattler's messages say when an environment has no solution; it has no error type of its own for that."""
@@ -104,6 +108,8 @@ def build(job_path: str) -> int:
             if not all(result.success for result in results):
                 raise RuntimeError("\n".join(line for result in results for line in result.output))
             answer["package"] = job["package"]
+        elif job["platform"] != job["build_platform"]:
+            answer["package"] = str(cross_build(job))
         else:
             recipe = rattler_build.Stage0Recipe.from_file(job["recipe"])
             platform = rattler_build.PlatformConfig(target_platform=job["platform"])
@@ -138,6 +144,30 @@ def build(job_path: str) -> int:
         answer["kind"] = "solve" if any(sign in text.lower() for sign in SOLVE_SIGNS) else "build"
     Path(job["answer"]).write_text(json.dumps(answer), encoding="utf-8")
     return 0 if "package" in answer else 1
+
+
+def cross_build(job: Mapping[str, Any]) -> Path:
+    """As `build`, for another platform: `RenderedVariant.run_build` takes this one for the host environment, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        rattler_build.cli_api.build_recipes(
+            [job["recipe"]],
+            build_platform=job["build_platform"],
+            host_platform=job["platform"],
+            target_platform=job["platform"],
+            channel=job["channels"],
+            channel_priority="strict",
+            variant_overrides=job["variants"],
+            ignore_recipe_variants=True,
+            output_dir=job["output_dir"],
+            test="skip",
+            no_build_id=True,
+            package_format="conda:1",
+            compression_threads=job["jobs"],
+            use_sharded=False,
+        )
+    (package,) = Path(job["output_dir"]).glob("*/*.conda")
+    return package
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from slipway.base.paths import Workspace
+    from slipway.base.platform import Platform
     from slipway.model import RenderedOutput
     from slipway.pipeline.context import RunContext
 
@@ -89,16 +90,16 @@ def write_bundle(
         )
     solutions: list[Solution] = []
 
-    def solve_noting(specs: Sequence[str], channels: Sequence[str]) -> Solution:
-        solutions.append(solve(specs, channels))
+    def solve_noting(specs: Sequence[str], channels: Sequence[str], *, platform: Platform) -> Solution:
+        solutions.append(solve(specs, channels, platform=platform))
         return solutions[-1]
 
     outputs = finalize(request, rendered, context.channels, solve_noting)
     inputs = context.plan_inputs()
     known = inputs.solve
 
-    def note(specs: tuple[str, ...]) -> Solution:
-        solutions.append(known(specs))
+    def note(specs: tuple[str, ...], platform: Platform) -> Solution:
+        solutions.append(known(specs, platform))
         return solutions[-1]
 
     plan = make_plan(outputs, replace(inputs, solve=note))
@@ -112,7 +113,8 @@ def write_bundle(
     for output in outputs:  # the environments that it is judged and tested in
         package = f"{output.name} =={output.version} {output.build_string}"
         for others in {(), output.test.requires}:
-            solve_noting([package, *others], (context.published.url, *context.channels))
+            channels = (context.published.url, *context.channels)
+            solve_noting([package, *others], channels, platform=request.platform)
     with scratch_folder("bundle") as scratch, replace_file(path) as beside:
         members = _collect_request(scratch, request, rendered, [planned.output for planned in plan.outputs])
         pack_files(beside, members | _collect_packages(scratch, plan, solutions), since)

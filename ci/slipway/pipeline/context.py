@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from slipway.base.log import Reporter
     from slipway.base.paths import Workspace
+    from slipway.base.platform import Platform
     from slipway.engines.engine import Engine
 
 
@@ -70,8 +71,8 @@ class RunContext:
         own = (self.published.url,) if self.published.is_indexed else ()  # packages of other recipes may lie there
 
         @functools.cache
-        def solve_once(specs: tuple[str, ...]) -> Solution:
-            return solve(specs, (*own, *self.channels)) if specs else Solution((), ())
+        def solve_once(specs: tuple[str, ...], platform: Platform) -> Solution:
+            return solve(specs, (*own, *self.channels), platform=platform) if specs else Solution((), ())
 
         return PlanInputs(
             engine=f"{self.engine.name} {installed.installed_version('py-rattler-build')}",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from slipway.base.log import Reporter
+    from slipway.base.platform import Platform
     from slipway.model import RenderedOutput
     from slipway.pipeline.solving import Solve
     from slipway.request import Request
@@ -45,7 +46,7 @@ def finalize(
     request: Request,
     outputs: Sequence[RenderedOutput],
     channels: Sequence[str],
-    solve: Callable[[Sequence[str], Sequence[str]], Solution] = solve,
+    solve: Callable[..., Solution] = solve,
 ) -> list[RenderedOutput]:
     """`outputs` once more, with all that the solver decides: pins (`pin_compatible`, `pin_run_as_build`) and names.
 
@@ -73,8 +74,8 @@ def finalize(
         channels = (channel.url, *channels)
 
     @functools.cache
-    def solve_once(specs: tuple[str, ...]) -> Solution:
-        return solve(specs, channels) if specs else Solution((), ())
+    def solve_once(specs: tuple[str, ...], platform: Platform) -> Solution:
+        return solve(specs, channels, platform=platform) if specs else Solution((), ())
 
     solved = {output.key: solve_output(output, own_names, solve_once) for output in outputs}
     if any(one.versions or one.virtual for one in solved.values()):

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import VerifyError
 from slipway.base.events import Stage, StageKey
+from slipway.base.platform import LINUX_64
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_paths
 from slipway.recipe import load_recipe_settings
+from slipway.recipe.defaults import target_of
 from slipway.verify import policies, verifier
 from slipway.verify.findings import format_findings, has_errors, shared_files, shared_paths
 
@@ -92,6 +94,7 @@ def _solve_around(output: RenderedOutput, path: Path, context: RunContext) -> So
     trial.delete()
     trial.publish([(output.subdir, path)])
     spec = f"{output.name} {output.version} {output.build_string}"
-    solution = solve([spec], (trial.url, *context.build_channels))
+    target = target_of(output.variant, LINUX_64)
+    solution = solve([spec], (trial.url, *context.build_channels), platform=target)
     trial.delete()
     return solution

@@ -15,13 +15,12 @@ from slipway.base.errors import ChannelError, IntegrityError
 from slipway.base.events import Reason
 from slipway.channel.package import PACKAGE_SUFFIX, read_info, read_package_digest
 from slipway.pipeline.manifest import MANIFEST_FILE, STAGING_PREFIX, Manifest, differences, make_manifest
-from slipway.pipeline.solving import solve_environments
+from slipway.pipeline.solving import Solve, solve_environments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from slipway.channel.environments import Solution
     from slipway.channel.folder import Channel
     from slipway.channel.taken import SolvedPackage
     from slipway.model import RenderedOutput
@@ -51,14 +50,14 @@ class PlanInputs:
 
     Attributes:
         engine: name and version of what builds.
-        solve: what the solver picks for some specs; asked for the build and host environments.
+        solve: what the solver picks for some specs on a platform; asked for the build and host environments.
         find_packages: the packages of an output that are there, the one that users have first.
         rebuild: build even what did not change.
         only: keys of the outputs to build, the others being taken as they are; None builds all.
     """
 
     engine: str
-    solve: Callable[[tuple[str, ...]], Solution]
+    solve: Solve
     find_packages: Callable[[RenderedOutput], Iterable[FoundPackage]]
     rebuild: bool = False
     only: frozenset[str] | None = None

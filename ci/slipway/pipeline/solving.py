@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from slipway.base.errors import SolveError
+from slipway.base.platform import LINUX_64
 from slipway.channel.taken import run_exports_of
 from slipway.pipeline.unsolvable import explain
+from slipway.recipe.defaults import target_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from slipway.base.platform import Platform
     from slipway.channel.environments import Solution
     from slipway.model import RenderedOutput
 
-    Solve = Callable[[tuple[str, ...]], Solution]
+
+class Solve(Protocol):
+    """What picks the packages of an environment."""
+
+    def __call__(self, specs: tuple[str, ...], platform: Platform) -> Solution:
+        """Those that satisfy `specs` on `platform`."""
 
 
 @dataclass(frozen=True)
@@ -40,18 +49,20 @@ def solve_environments(output: RenderedOutput, own_names: Collection[str], solve
     Raises:
         SolveError: one of them has no solution.
     """
-    requirements = output.requirements
-    build = _solve(output, "build", _without(requirements.build, own_names), solve)
+    requirements, target = output.requirements, target_of(output.variant, LINUX_64)
+    build = _solve(output, "build", _without(requirements.build, own_names), partial(solve, platform=LINUX_64))
     strong = tuple(_run_exports(build, requirements.build, ("strong",), output))
     needed = (*_without(requirements.host, own_names), *_without(strong, own_names))
-    host = _solve(output, "host", needed, solve)
+    host = _solve(output, "host", needed, partial(solve, platform=target))
     if output.noarch:
         return BuildEnvironments(build, host, tuple(_run_exports(host, requirements.host, ("noarch",), output)))
     from_host = _run_exports(host, (*requirements.host, *strong), ("strong", "weak"), output)
     return BuildEnvironments(build, host, tuple(dict.fromkeys((*strong, *from_host))))
 
 
-def _solve(output: RenderedOutput, section: str, specs: tuple[str, ...], solve: Solve) -> Solution:
+def _solve(
+    output: RenderedOutput, section: str, specs: tuple[str, ...], solve: Callable[[tuple[str, ...]], Solution]
+) -> Solution:
     try:
         return solve(specs)
     except SolveError as error:

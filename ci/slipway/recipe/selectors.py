@@ -266,7 +266,7 @@ def namespace(variant: Mapping[str, Any], *, platform: Platform, environ: Mappin
 
     Args:
         variant: the values in force; missing keys fall back to conda-build's defaults.
-        platform: what is built on; `variant` may name another as ``target_platform``.
+        platform: what is built for, and what on; `variant` may name another as ``target_platform``.
         environ: environment variables; they go before variant keys of the same name.
     """
     target = defaults.target_of(variant, platform)
@@ -279,7 +279,11 @@ def namespace(variant: Mapping[str, Any], *, platform: Platform, environ: Mappin
     for bits in ("32", "64"):
         names |= {f"{name}{bits}": system == name and target.suffix == bits for name in ("linux", "win", "osx")}
     environment = Environment(environ)
-    names |= {"os": OsNamespace(environment), "environ": environment, "build_platform": platform.subdir}
+    names |= {
+        "os": OsNamespace(environment),
+        "environ": environment,
+        "build_platform": platform.built_on or platform.subdir,
+    }
     names["nomkl"] = environ.get("FEATURE_NOMKL", "0") not in ("", "0")
     names |= _language_names(variant)
     names |= environ

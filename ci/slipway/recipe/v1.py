@@ -89,7 +89,7 @@ def render(
 
 
 def _platform_config(platform: Platform) -> rattler_build.PlatformConfig:
-    return rattler_build.PlatformConfig(target_platform=platform.subdir)
+    return rattler_build.PlatformConfig(target_platform=platform.subdir, build_platform=platform.built_on)
 
 
 def _own_variants(recipe: Recipe, platform: Platform) -> config.VariantConfig:

@@ -11,6 +11,7 @@ import pytest
 
 from slipway.base.errors import ChannelError, SolveError
 from slipway.base.events import Reason
+from slipway.base.platform import LINUX_64, Platform
 from slipway.channel.environments import Solution
 from slipway.channel.taken import SolvedPackage
 from slipway.model import RenderedOutput, Requirements
@@ -20,6 +21,8 @@ from slipway.pipeline.plan import SHOWN_CHANGES, FoundPackage, Plan, PlanInputs,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    from slipway.pipeline.solving import Solve
 
 MakeOutput = Callable[..., RenderedOutput]
 
@@ -44,10 +47,11 @@ class FakeChannel:
         return package
 
 
-def solver(**versions: str) -> Callable[[tuple[str, ...]], Solution]:
+def solver(**versions: str) -> Solve:
     """A solver that knows those packages, by name and version."""
 
-    def solve(specs: tuple[str, ...]) -> Solution:
+    def solve(specs: tuple[str, ...], platform: Platform) -> Solution:
+        assert platform == LINUX_64
         picked = []
         for name in (spec.split()[0] for spec in specs):
             if name not in versions:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from slipway.base.errors import RecipeError
-from slipway.base.platform import LINUX_64
+from slipway.base.platform import LINUX_64, find_platform
 from slipway.recipe import selectors
 
 
@@ -34,6 +35,16 @@ def test_holds(selector: str) -> None:
         "off": "False", "target_platform": "linux-64",
     }  # fmt: skip
     assert evaluate(selector, variant, CI="yes")
+
+
+def test_what_is_built_on_has_a_name_of_its_own() -> None:
+    target = replace(find_platform("linux-aarch64"), built_on="linux-64")
+    names = selectors.namespace({}, platform=target, environ={})
+    assert (names["build_platform"], names["aarch64"], names["x86_64"]) == ("linux-64", True, False)
+    assert (
+        selectors.namespace({}, platform=find_platform("linux-aarch64"), environ={})["build_platform"]
+        == "linux-aarch64"
+    )
 
 
 def test_cross_platform_names_follow_the_target() -> None:
