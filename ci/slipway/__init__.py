@@ -34,6 +34,7 @@ LATE = frozenset(
         "slipway.base.installed",
         "slipway.bootstrap.adding",
         "slipway.bootstrap.adding_debs",
+        "slipway.bootstrap.cpython",
         "slipway.bootstrap.described",
         "slipway.bootstrap.making",
         "slipway.channel.hosts",

@@ -6,7 +6,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.live_render import LiveRender
 from rich.markup import escape
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress_bar import ProgressBar
@@ -18,6 +19,7 @@ from slipway.base.text import encodable, human_seconds, human_size
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rich.control import Control
     from rich.progress import Task as RichTask, TaskID
 
     from slipway.base.events import Stage
@@ -143,8 +145,32 @@ class MeasuredBarColumn(ProgressColumn):
         return ProgressBar(total=task.total, completed=passed_of(task), width=width)
 
 
+class ReflowedRender(LiveRender):
+    """A frame of the display, which is found again after the terminal became narrower and broke its lines."""
+
+    def __init__(self, frame: RenderableType, console: Console) -> None:
+        super().__init__(frame)
+        self._console = console
+
+    def position_cursor(self) -> Control:
+        """See rich."""
+        self._reflow()
+        return super().position_cursor()
+
+    def restore_cursor(self) -> Control:
+        """See rich."""
+        self._reflow()
+        return super().restore_cursor()
+
+    def _reflow(self) -> None:
+        if self._shape is not None:
+            width, height = self._shape
+            rows = -(-width // self._console.width) or 1
+            self._shape = min(width, self._console.width), height * rows
+
+
 def _make_progress(console: Console) -> Progress:
-    return Progress(
+    progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         MeasuredBarColumn(console),
@@ -154,3 +180,5 @@ def _make_progress(console: Console) -> Progress:
         transient=True,
         refresh_per_second=8,
     )
+    progress.live._live_render = ReflowedRender(progress.get_renderable(), console)
+    return progress

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,6 +60,67 @@ def test_names_are_whole_at_80_columns(reporter: LiveReporter) -> None:
     assert max(map(len, (whole, step, ninja))) <= 80
     assert "3:20 left" in whole
     assert "[12/300]" in ninja
+
+
+class Terminal(io.StringIO):
+    """What a terminal shows that breaks lines which are too long, also those that are when it gets narrower."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.lines = [""]  # as they were written; each takes rows
+        self.row = 0  # the cursor's, counted from above
+
+    def rows(self) -> list[tuple[int, str]]:
+        """Every row, with the number of its line."""
+        return [
+            (number, line[start : start + self.width])
+            for number, line in enumerate(self.lines)
+            for start in range(0, max(len(line), 1), self.width)
+        ]
+
+    def resize(self, width: int) -> None:
+        below = len(self.rows()) - self.row
+        self.width = width
+        self.row = len(self.rows()) - below
+
+    def write(self, text: str) -> int:
+        for code, end, plain in re.findall(r"\x1b\[([?\d;]*)([a-zA-Z])|([^\x1b])", text):
+            number = self.rows()[self.row][0]
+            if end == "A":
+                self.row -= int(code or 1)
+            elif end == "K":
+                rows = [(line, "" if at == self.row else row) for at, (line, row) in enumerate(self.rows())]
+                self.lines = [row for _, row in rows]
+            elif plain == "\n":
+                self.row += 1
+                if self.row == len(self.rows()):
+                    self.lines.append("")
+            elif plain and plain != "\r":
+                self.lines[number] += plain
+                self.row += len(self.lines[number]) > self.width and len(self.lines[number]) % self.width == 1
+        return len(text)
+
+
+def test_lines_stay_whole_while_the_terminal_is_resized() -> None:
+    terminal = Terminal(110)
+    reporter = LiveReporter()
+    reporter.console = Console(force_terminal=True, file=terminal, width=110, color_system=None, legacy_windows=False)
+    with reporter.live(), reporter.task("all packages", total=9), reporter.step(TITLE):
+        assert reporter.progress is not None
+        reporter.progress.live.auto_refresh = False
+        for position, width in enumerate((110, 70, 52, 80, 60)):
+            terminal.resize(width)
+            reporter.console.width = width
+            reporter.progress.refresh()
+            reporter.line(f"line {position}")
+            reporter.progress.refresh()
+            shown = [line.strip() for line in terminal.lines if line.strip()]
+            assert shown[: position + 1] == [f"line {number}" for number in range(position + 1)]
+            assert len(shown) == position + 3, f"the display is there twice: {shown}"
+    shown = [line.strip() for line in terminal.lines if line.strip()]
+    assert len(shown) == 6, shown
+    assert TITLE in shown[-1]
 
 
 def test_time_left_goes_on_by_itself_and_by_what_is_done(

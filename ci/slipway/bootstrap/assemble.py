@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from elftools.elf.elffile import ELFFile
 
 from slipway.base import errors
+from slipway.base.cache_room import mark_used
 from slipway.base.files import hash_file, move_folder, says_disk_full
 from slipway.base.json_file import read_json
 from slipway.base.proc import own_program
@@ -124,6 +125,7 @@ def load_assembled(cache: Cache, key: str) -> AssembledPackage | None:
     names = (facts.index.get(name) for name in ("name", "version", "build", "subdir"))
     if not all(isinstance(name, str) for name in names):
         return None
+    mark_used(folder)
     return AssembledPackage(
         path=path,
         name=facts.index["name"],

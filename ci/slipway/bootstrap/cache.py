@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.base.cache_room import mark_used
 from slipway.base.errors import BusyError
 from slipway.base.files import disk_errors, hash_file
 from slipway.base.locks import hold_lock
@@ -72,6 +73,7 @@ class Cache:
     def download(self, sha256: str, file: str) -> Path | None:
         """The finished download, if it is there."""
         path = self.downloads / sha256 / file
+        mark_used(path.parent)
         return path if path.exists() else None
 
     def has_download(self, sha256: str, file: str) -> bool:

@@ -25,7 +25,7 @@ class ChannelRequest:
     Attributes:
         cuda: a CUDA version X.Y, or None for a channel without CUDA.
         blas: ``mkl`` or ``openblas``.
-        python: Python versions X.Y.
+        python: Python versions X.Y; without any, only what is not made for a Python.
         build_tools: also the Python that build tools run with, which must not depend on `python`: what is built
             without Python would be another package for each. It is the first choice of the settings that this machine
             has, and solvers take it wherever nothing asks for another one.
@@ -42,11 +42,28 @@ class ChannelRequest:
 
 
 @dataclass(frozen=True)
+class CPythonSource:
+    """The sources of one CPython.
+
+    Attributes:
+        version: X.Y.Z.
+        url: where the project offers the archive.
+        debian: the suite whose source package holds the same archive.
+    """
+
+    version: str
+    url: str
+    sha256: str
+    debian: str | None = None
+
+
+@dataclass(frozen=True)
 class EmbeddedSettings:
     """``data/settings.yaml``: Debian's suite, its glibc and Python, and the choices that a request has.
 
     Attributes:
         targets: other platforms that can be built for, and the packages that they have; what those need comes along.
+        cpython: from which sources each of the `pythons` is built where the machine has none.
     """
 
     suite: str
@@ -55,6 +72,7 @@ class EmbeddedSettings:
     cudas: tuple[str, ...]
     blas: tuple[str, ...]
     debian_python: str
+    cpython: Mapping[str, CPythonSource]
     targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def check_python(self, version: str) -> None:
@@ -75,8 +93,6 @@ class EmbeddedSettings:
         if request.platform != LINUX_64 and self.debian_python not in request.python:
             asked = ", ".join(request.python)
             raise _no_such(f"Python for {request.platform}", asked, (self.debian_python,))
-        if not request.python:
-            raise VariantError("no Python version was asked for")
 
 
 def read_settings(path: Path) -> EmbeddedSettings:

@@ -75,17 +75,17 @@ def architectures(names: Iterable[str]) -> tuple[str, ...]:
     return (NATIVE, *sorted(others))
 
 
-def debian_sources(etc_apt: Path, codename: str, suite: str, architectures: Sequence[str] = (NATIVE,)) -> str:
+def debian_sources(
+    etc_apt: Path, codename: str, suite: str, architectures: Sequence[str] = (NATIVE,), *, kind: str = "deb"
+) -> str:
     """The machine's Debian sources as one deb822 text, with `suite` in place of the machine's own `codename`.
 
     Args:
         etc_apt: the folder that holds ``sources.list`` and ``sources.list.d``.
+        kind: ``deb`` for packages, ``deb-src`` for their sources.
     """
-    stanzas = [
-        stanza
-        for described in _read_sources(etc_apt)
-        if (stanza := _narrow(described, codename, suite, architectures)) is not None
-    ]
+    narrowed = (_narrow(described, codename, suite, architectures, kind) for described in _read_sources(etc_apt))
+    stanzas = [stanza for stanza in narrowed if stanza is not None]
     if not stanzas:
         raise errors.HostError(
             f"no apt source of this machine offers Debian's `{codename}`",
@@ -133,13 +133,13 @@ def _from_deb822(text: str) -> Iterator[dict[str, str]]:
             yield fields
 
 
-def _narrow(fields: dict[str, str], codename: str, suite: str, architectures: Sequence[str]) -> str | None:
+def _narrow(fields: dict[str, str], codename: str, suite: str, architectures: Sequence[str], kind: str) -> str | None:
     ours = {codename, *(f"{codename}{end}" for end in ("-updates", "-security", "/updates"))}
     suites = [name.replace(codename, suite, 1) for name in fields.get("Suites", "").split() if name in ours]
     if not suites or "main" not in fields.get("Components", "").split():
         return None
     kept = {key: value for key, value in fields.items() if key.title() in ("Uris", "Signed-By", "Trusted")}
-    lines = ["Types: deb", f"Suites: {' '.join(suites)}", "Components: main"]
+    lines = [f"Types: {kind}", f"Suites: {' '.join(suites)}", "Components: main"]
     lines += [f"Architectures: {' '.join(architectures)}"]
     return "\n".join([*lines, *(f"{key}: {value}" for key, value in kept.items())]) + "\n"
 
@@ -235,6 +235,16 @@ class Apt:
         if outcome.status != 0 or not all(path.exists() for path in paths):
             raise _failure(outcome, f"Debian packages ({names})")
         return paths
+
+    def download_source(self, name: str) -> Path:
+        """The upstream archive of the newest source package `name`."""
+        folder = self._folder / "archives"
+        watch = DownloadWatch(folder, f"the sources of {name}", self._limits, self._limits.file_bytes)
+        outcome = self._run("apt-get", "source", "--download-only", "--tar-only", name, cwd=folder, watch=watch)
+        found = sorted(folder.glob(f"{name}_*.orig.tar.*"), key=lambda path: path.stat().st_mtime)
+        if outcome.status != 0 or not found:
+            raise _failure(outcome, f"the sources of {name}")
+        return found[-1]
 
     def _run(self, program: str, *arguments: str, cwd: Path, watch: Callable[[], None] | None = None) -> Answer:
         command = [program, "-q", "-c", str(self._configuration), *arguments]

@@ -165,6 +165,7 @@ class When:
     cuda: tuple[str, ...] = ()
     blas: tuple[str, ...] = ()
     interpreter: tuple[Literal["snapshot", "debian"], ...] = ()
+    python: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from slipway.base import errors, log
 from slipway.base.paths import cache_folder
 from slipway.base.platform import LINUX_64
 from slipway.base.proc import Processes
-from slipway.bootstrap import making
+from slipway.bootstrap import cpython, making
 from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.choices import DATA, ChannelRequest, EmbeddedSettings, names_on_demand, read_settings
 from slipway.bootstrap.code import code_digest
@@ -23,7 +23,7 @@ from slipway.bootstrap.interpreter import Interpreter, find_interpreter
 from slipway.bootstrap.stored import load_channel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from slipway.bootstrap.download import Host
@@ -58,7 +58,18 @@ def ensure_channel(
     settings.check(request)
     check_machine(settings.glibc, machine=platform.machine(), library=os.confstr("CS_GNU_LIBC_VERSION"))
     processes = Processes()
-    pythons = _find_pythons(request, settings, processes)
+
+    def build(version: str) -> Interpreter:
+        """One that this machine has not; its tools come from a channel without any."""
+
+        def find_tools() -> str:
+            tools = ChannelRequest(python=(), names=cpython.NEEDS)
+            return ensure_channel(tools, reporter, cache=store.root, offline=offline, data=data, host=host).url
+
+        source = settings.cpython[version]
+        return cpython.SourceBuild(version, source, store.root, find_tools, reporter, host, offline).interpreter()
+
+    pythons = _find_pythons(request, settings, processes, build)
     request = replace(
         request,
         python=tuple(pythons),
@@ -97,13 +108,24 @@ def check_machine(glibc: str, *, machine: str, library: str | None) -> None:
         )
 
 
-def _find_pythons(request: ChannelRequest, settings: EmbeddedSettings, processes: Processes) -> dict[str, Interpreter]:
-    """Those that are asked for; before them that of build tools, where that is asked for, too."""
+def _find_pythons(
+    request: ChannelRequest, settings: EmbeddedSettings, processes: Processes, build: Callable[[str], Interpreter]
+) -> dict[str, Interpreter]:
+    """Those that are asked for; before them that of build tools, where that is asked for, too.
+
+    Args:
+        build: makes what is asked for and not here.
+    """
 
     def find(version: str) -> Interpreter:
         return find_interpreter(version, processes, debian_python=settings.debian_python)
 
-    found = {version: find(version) for version in request.python}
+    found = {}
+    for version in request.python:
+        try:
+            found[version] = find(version)
+        except errors.HostError:
+            found[version] = build(version)
     for version in settings.pythons if request.build_tools else ():
         with suppress(errors.HostError):  # this machine may lack it; it has what was asked for
             return {version: found.get(version) or find(version)} | found

@@ -55,16 +55,21 @@ class EmbeddedInventory:
             target_python: the full version of Debian's Python, where another platform is asked for.
         """
         self.settings.check(request)
+
+        def kind_of(python: str) -> str:
+            return "debian" if python in from_debian else "snapshot"
+
         selection = Selection(request.cuda, request.blas)
         chosen: list[PackageDescription] = []
         on_demand: dict[str, list[PackageDescription]] = {}
         for raw in self.descriptions:
             if raw.wanted(selection):
+                when = raw.head.when
                 pythons = {
                     version: full_pythons[version]
                     for version in request.python
-                    if not raw.head.when.interpreter
-                    or ("debian" if version in from_debian else "snapshot") in raw.head.when.interpreter
+                    if (not when.python or version in when.python)
+                    and (not when.interpreter or kind_of(version) in when.interpreter)
                 }
                 instances = self._instances(raw, pythons)
                 if raw.on_demand:
@@ -87,7 +92,11 @@ class EmbeddedInventory:
             return
         known: dict[str, list[RawDescription]] = {}
         for raw in self.descriptions:
-            if (selection is None or raw.wanted(selection)) and raw.head.when.interpreter != ("snapshot",):
+            when = raw.head.when
+            fits = when.interpreter != ("snapshot",) and self.settings.debian_python in (
+                when.python or (self.settings.debian_python,)
+            )
+            if fits and (selection is None or raw.wanted(selection)):
                 known.setdefault(raw.head.name, []).append(raw)
         waiting, seen = list(self.settings.targets[platform.subdir]), set()
         while waiting:
@@ -108,8 +117,8 @@ class EmbeddedInventory:
         """Every package for every choice: what the lock must cover."""
         chosen: list[PackageDescription] = []
         for raw in self.descriptions:
-            settings = self.settings
-            versions = (settings.debian_python,) if raw.head.when.interpreter == ("debian",) else settings.pythons
+            settings, when = self.settings, raw.head.when
+            versions = (settings.debian_python,) if when.interpreter == ("debian",) else when.python or settings.pythons
             chosen += self._instances(raw, {version: f"{version}.0" for version in versions})
         for subdir in self.settings.targets:
             chosen += self._for_target(find_platform(subdir), None, f"{self.settings.debian_python}.0")

@@ -83,13 +83,22 @@ class Lock:
     debs: Mapping[str, OfferedDeb]
     wheels: Mapping[tuple[str, str, str], LockedWheel]
 
-    def wheel(self, project: str, version: str, python: str | None, platform: Platform = LINUX_64) -> LockedWheel:
+    def find_wheel(
+        self, project: str, version: str, python: str | None, platform: Platform = LINUX_64
+    ) -> LockedWheel | None:
         """The wheel of `project` that serves Python `python` (X.Y, or None where any will do) on a platform."""
         end = "" if platform == LINUX_64 else f"-{platform.cpu}"
-        tags = [f"{tag}{end}" for tag in ([f"cp{python.replace('.', '')}"] if python else [])] + [f"any{end}", "any"]
+        tags = [f"{tag}{end}" for tag in ([f"cp{python.replace('.', '')}"] if python else [])] + [f"any{end}"]
         for tag in tags:
             if found := self.wheels.get((project, version, tag)):
                 return found
+        found = self.wheels.get((project, version, "any"))
+        return found if found is not None and found.file.endswith("-any.whl") else None
+
+    def wheel(self, project: str, version: str, python: str | None, platform: Platform = LINUX_64) -> LockedWheel:
+        """The same, which must be there."""
+        if found := self.find_wheel(project, version, python, platform):
+            return found
         wanted = f"{project} {version}" + (f" for Python {python}" if python else "")
         raise errors.ChannelError(
             f"the lock has no wheel of {wanted}", where="ci/slipway/bootstrap/data/lock.yaml", hint=_HINT

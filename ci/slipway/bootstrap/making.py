@@ -168,7 +168,7 @@ def _assemble_all(jobs: list[_Job], offers: Mapping[str, OfferedDeb], place: Wor
     downloads = start_downloads(
         wheels,
         debs,
-        python=next(iter(place.pythons)),
+        python=next(iter(place.pythons), place.inventory.settings.pythons[0]),
         archive=place.archive,
         cache=place.cache,
         processes=place.processes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slipway.base.cache_room import mark_used
 from slipway.base.errors import ChannelError
 from slipway.base.files import RememberedHashes
 from slipway.base.json_file import read_json
@@ -61,6 +62,7 @@ def load_channel(cache: Cache, stamp: str) -> EmbeddedChannel | None:
     path, packages = cache.channels / known.digest, known.packages
     if not is_intact(path, packages, cache):
         return None
+    mark_used(path)
     return EmbeddedChannel(path, packages, known.digest)
 
 

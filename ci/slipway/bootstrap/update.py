@@ -1,4 +1,4 @@
-"""Rewrites the lock file from the descriptions: each file's name, size and sha256; Debian's packages as of today."""
+"""Makes the lock file fit the descriptions: each file's name, size and sha256; Debian's packages as of the day."""
 
 from __future__ import annotations
 
@@ -10,34 +10,40 @@ from slipway.bootstrap import wheels
 from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.download import DebianArchive, Host
 from slipway.bootstrap.inventory import read_inventory
-from slipway.bootstrap.lock import Lock, LockedWheel, write_lock
+from slipway.bootstrap.lock import Lock, LockedWheel, read_lock, write_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from slipway.base import log
     from slipway.base.platform import Platform
+    from slipway.bootstrap.debs import OfferedDeb
 
 
-def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
-    """Note the hash of every pinned wheel for every Python, and of every Debian package as it is offered today.
-
-    Returns how many files are locked.
+def update_lock(data: Path, cache: Path, reporter: log.Reporter, *, refresh: bool) -> tuple[int, int]:
+    """Lock what descriptions name, for every Python and platform; what none names any more goes.
 
     The wheels stay in the cache, so that the next assembly need not fetch them again.
+
+    Args:
+        refresh: look at everything anew, Debian's packages as they are offered today; else only at what is not locked.
+
+    Returns:
+        How many files are locked, and how many of them were not before.
     """
     inventory = read_inventory(data)
     store = Cache(cache)
-    pythons = inventory.settings.pythons
-    debs: dict[Platform, set[str]] = {}
-    wanted: dict[tuple[str, str], set[tuple[str, Platform]]] = {}
+    suite = inventory.settings.suite
+    old = Lock(suite, {}, {}) if refresh or not inventory.lock_path.exists() else read_lock(inventory.lock_path)
+    debs: dict[Platform, set[str]] = {LINUX_64: set()}
+    wanted: set[tuple[str, str, str, Platform]] = set()
     for description in inventory.everything():
         for source in description.sources:
             if source.kind == "deb":
                 debs.setdefault(description.platform, set()).add(source.name)
             elif source.kind == "wheel":
-                serves = (description.python or pythons[0], description.platform)
-                wanted.setdefault((source.name, source.pin or ""), set()).add(serves)
+                python = description.python or inventory.settings.pythons[0]
+                wanted.add((source.name, source.pin or "", python, description.platform))
     locked: dict[tuple[str, str, str], LockedWheel] = {}
     processes = Processes()
     with (
@@ -45,27 +51,33 @@ def update_lock(data: Path, cache: Path, reporter: log.Reporter) -> int:
         store.exclusive(reporter),
         reporter.task("Resolving wheels", total=len(wanted)) as task,
     ):
-        for (project, version), versions in sorted(wanted.items()):
+        for project, version, python, platform in sorted(wanted, key=_in_order):
             task.update(text=f"{project} {version}")
-            for python, platform in sorted(versions, key=_in_order):
-                if (project, version, "any" if platform == LINUX_64 else f"any-{platform.cpu}") in locked:
-                    continue  # one file serves every Python
+            wheel = Lock(suite, {}, locked).find_wheel(project, version, python, platform)
+            wheel = wheel or old.find_wheel(project, version, python, platform)
+            if wheel is None:
                 with store.scratch() as scratch:
                     path, sha256, size = wheels.resolve(project, version, python, processes, scratch, cpu=platform.cpu)
                     wheel = LockedWheel(project, version, wheels.tag_of(path.name, python), path.name, sha256, size)
                     wheels.store_download(path, sha256, store.downloads)
-                locked[project, version, wheel.tag] = wheel
+            locked[project, version, wheel.tag] = wheel
             task.advance(1)
-        lock = Lock(inventory.settings.suite, {}, locked)
-        archive = DebianArchive(store, lock, Host(), processes, offline=False)
-        offers = archive.offers(sorted(debs.pop(LINUX_64)))
-        known = Lock(lock.suite, offers, locked)
-        others = {known.deb_name(name, platform) for platform, names in debs.items() for name in names} - offers.keys()
-        offers |= archive.offers(sorted(others)) if others else {}
-    write_lock(inventory.lock_path, lock.suite, offers.values(), locked.values())
-    return len(locked) + len(offers)
+        archive = DebianArchive(store, Lock(suite, {}, locked), Host(), processes, offline=False)
+
+        def lock_debs(names: set[str]) -> dict[str, OfferedDeb]:
+            missing = sorted(names - old.debs.keys())
+            kept = {name: old.debs[name] for name in names & old.debs.keys()}
+            return kept | (archive.offers(missing) if missing else {})
+
+        chosen = lock_debs(debs.pop(LINUX_64))
+        known = Lock(suite, chosen, locked)
+        others = {known.deb_name(name, platform) for platform, names in debs.items() for name in names}
+        chosen |= lock_debs(others - chosen.keys())
+    write_lock(inventory.lock_path, suite, chosen.values(), locked.values())
+    new = len(locked.keys() - old.wheels.keys()) + len(chosen.keys() - old.debs.keys())
+    return len(locked) + len(chosen), new
 
 
-def _in_order(serves: tuple[str, Platform]) -> tuple[bool, tuple[int, ...]]:
-    python, platform = serves
-    return platform != LINUX_64, tuple(map(int, python.split(".")))
+def _in_order(wanted: tuple[str, str, str, Platform]) -> tuple[str, str, bool, tuple[int, ...]]:
+    project, version, python, platform = wanted
+    return project, version, platform != LINUX_64, tuple(map(int, python.split(".")))

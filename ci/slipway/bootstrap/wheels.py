@@ -93,9 +93,14 @@ def resolve(
     return path, hash_file(path), path.stat().st_size
 
 
+def own_tag(python: str) -> str:
+    """``cp311``, what files for that Python only are called."""
+    return f"cp{python.replace('.', '')}"
+
+
 def tag_of(file: str, python: str) -> str:
     """What a file serves, as `slipway.bootstrap.lock.LockedWheel` has it."""
-    own = f"cp{python.replace('.', '')}"
+    own = own_tag(python)
     tag = own if re.search(rf"-{own}-{own}-", file) else "any"
     other = next((known.cpu for known in PLATFORMS.values() if known.debian and file.endswith(f"_{known.cpu}.whl")), "")
     return tag if other in ("", LINUX_64.cpu) else f"{tag}-{other}"
@@ -135,7 +140,7 @@ def _pip(
     command += [f"--timeout={limits.silent_seconds}", "--disable-pip-version-check", "--no-input", "--progress-bar=off"]
     command += [f"--python-version={python}", "--abi=none", "--platform=any"]
     if not pure:
-        command += ["--implementation=cp", f"--abi=cp{python.replace('.', '')}", "--abi=abi3"]
+        command += ["--implementation=cp", f"--abi={own_tag(python)}", "--abi=abi3"]
         command += [f"--platform=manylinux{release}_{cpu}" for release in RELEASES]
     # pip unpacks into the temporary folder; keep it on the cache's disk, and out of the way of other programs.
     temporary = scratch / "tmp"

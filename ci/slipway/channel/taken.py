@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from slipway.base.cache_room import mark_used
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError
 from slipway.base.files import disk_errors, hash_file, identify_file, write_file
 from slipway.base.locks import hold_lock
@@ -193,6 +194,7 @@ class _Store:
         if archive is not None:
             return self._take_from(archive, package)
         archive = _place_of(self.root, package.url, package.sha256)
+        mark_used(archive.parent)
         if archive.exists() and package.sha256:
             with suppress(IntegrityError):  # damaged since: it is gone now, and is fetched again
                 return self._take_from(archive, package)
@@ -204,6 +206,7 @@ class _Store:
         if sha256 is None:
             sha256 = self._check(archive, package)
         folder = self.root / self._shelf / sha256 / "files"
+        mark_used(folder.parent)
         if judged is not None and (_is_whole(folder, judged) or self._copy(sha256, folder, judged)):
             return TakenPackage(sha256, archive, folder, judged)
         before = identify_file(archive)

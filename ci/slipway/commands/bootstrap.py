@@ -56,7 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--refresh", action="store_true", help="take the Debian revisions that are offered today, not the locked ones"
     )
     parser.add_argument(
-        "--update-lock", action="store_true", help="rewrite ci/slipway/bootstrap/data/lock.yaml from its descriptions"
+        "--update-lock",
+        action="store_true",
+        help="lock what descriptions name and the lock file lacks; with --refresh, look at all of it anew",
     )
     parser.add_argument("--json", action="store_true", help="one object: url, digest and the packages")
 
@@ -65,8 +67,8 @@ def execute(args: argparse.Namespace, reporter: log.Reporter) -> int:
     """Run the command; returns its exit status."""
     cache = cache_folder()
     if args.update_lock:
-        count = update_lock(DATA, cache, reporter)
-        reporter.line(f"Locked {count} files in {DATA / 'lock.yaml'}")
+        count, new = update_lock(DATA, cache, reporter, refresh=args.refresh)
+        reporter.line(f"{count} files are locked in {DATA / 'lock.yaml'}, {new} of them were not before")
         return 0
     if args.action:
         return _add(args, cache, reporter)

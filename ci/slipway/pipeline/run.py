@@ -13,9 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from slipway.base.cache_room import VARIABLE, trim_now_and_then
 from slipway.base.errors import RecipeWarning
 from slipway.base.events import Decided, Packaged, Reason, Stage, StageKey
 from slipway.base.memory import available_memory
+from slipway.base.paths import cache_folder
 from slipway.base.text import human_seconds, human_size
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_paths
@@ -47,7 +49,11 @@ def run(outputs: Sequence[RenderedOutput], context: RunContext, *, publish: bool
         plan = make_plan(outputs, inputs)
     with _whole(plan.outputs, context) as whole:
         artifacts = _bring_up_to_date(outputs, plan.outputs, context, inputs, whole)
-    return _publish_all(artifacts, context) if publish else artifacts
+    if publish:
+        artifacts = _publish_all(artifacts, context)
+    if removed := trim_now_and_then(cache_folder(context.environ), context.environ):
+        context.reporter.line(f"the cache is larger than {VARIABLE} allows: {human_size(removed)} removed from it")
+    return artifacts
 
 
 @contextmanager

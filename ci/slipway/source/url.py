@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from slipway.base.cache_room import mark_used
 from slipway.base.errors import DiskFullError, IntegrityError, NetworkError, RecipeError, SlipwayError
 from slipway.base.files import copy_file, hash_file, is_disk_full
 from slipway.base.http import DOWNLOAD_ERRORS, ServerLimitError, open_url, read_chunks, read_limits
@@ -107,6 +108,7 @@ def _find(cache: Path, sha256: str, name: str) -> Fetched | None:
     if actual != sha256:  # damaged: it is fetched again
         path.unlink()
         return None
+    mark_used(path)
     return Fetched(path, name, sha256)
 
 

@@ -129,6 +129,7 @@ def data(tmp_path: Path) -> Path:
     (folder / "settings.yaml").write_text(
         'suite: bookworm\nglibc: "2.36"\n'
         'debian_python: "3.11"\npythons: ["3.11"]\ncudas: ["13.0"]\nblas: [mkl, openblas]\n'
+        'cpython: {"3.11": {version: 3.11.0, url: "https://example.invalid/Python-3.11.0.tgz", sha256: abc}}\n'
     )
     (folder / "lock.yaml").write_text("suite: bookworm\ndebs: {}\nwheels: {}\n")
     return folder
