@@ -119,7 +119,8 @@ class _PlainTask:
         self.total = self.total if total is None else total
         self.text = self.text if text is None else text
         now = time.monotonic()
-        if now - self.printed >= PLAIN_INTERVAL_SECONDS:
+        waits = self.unit == "bytes" and not self.completed
+        if now - self.printed >= PLAIN_INTERVAL_SECONDS and not waits:
             self.printed = now
             self.reporter.line(f"{self.title}: {self.describe()}")
 

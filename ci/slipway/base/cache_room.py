@@ -12,7 +12,7 @@ from slipway.base.errors import UsageError
 from slipway.base.locks import hold_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 VARIABLE: Final = "SLIPWAY_CACHE_GB"
@@ -58,25 +58,34 @@ def trim_now_and_then(root: Path, environ: Mapping[str, str] = os.environ) -> in
     return trim(root, room_bytes(environ))
 
 
-def trim(root: Path, most: int, *, in_use: float = IN_USE_SECONDS) -> int:
-    """Remove the entries of `SHELVES` that do not fit into `most` bytes, and return how many bytes went.
+def trim(
+    root: Path,
+    most: int,
+    *,
+    shelves: Sequence[str] = SHELVES,
+    locks: Sequence[str] = LOCKS,
+    in_use: float = IN_USE_SECONDS,
+) -> int:
+    """Remove the entries of `shelves` that do not fit into `most` bytes, and return how many bytes went.
 
     A file with several names counts once, for the entry that was used last. While another slipway writes into the
     cache, nothing is done.
 
     Args:
+        shelves: the folders of `root` whose entries may go.
+        locks: the files of `root` that whoever writes there holds.
         in_use: seconds for which an entry is left alone after its last use, whether it fits or not.
     """
     removed = 0
     with ExitStack() as stack:
         try:
-            for name in LOCKS:
+            for name in locks:
                 stack.enter_context(hold_lock(root / name))
         except BlockingIOError:
             return 0
         seen: set[tuple[int, int]] = set()
         total = 0
-        entries = [entry for shelf in SHELVES if (root / shelf).is_dir() for entry in (root / shelf).iterdir()]
+        entries = [entry for shelf in shelves if (root / shelf).is_dir() for entry in (root / shelf).iterdir()]
         used = {entry: entry.lstat().st_mtime for entry in entries}
         for entry in sorted(entries, key=used.__getitem__, reverse=True):
             files = {identity: size for identity, size in _sizes(entry) if identity not in seen}

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 SCRIPT: Final = Path(__file__).parent / "data" / "files" / "build_cpython.sh"
 
 NEEDS: Final = (
-    "gcc_linux-64", "gxx_linux-64", "make", "pkg-config", "bzip2", "libexpat", "libffi", "liblzma", "libsqlite",
-    "libuuid", "libxcrypt", "ncurses", "openssl", "readline", "zlib",
+    "gcc_linux-64", "gxx_linux-64", "make", "pkg-config", "bzip2", "libexpat", "libffi",
+    "libuuid", "libxcrypt", "ncurses", "openssl", "readline", "sqlite", "xz", "zlib",
 )  # fmt: skip
 """What it is built with; the libraries are those that its package depends on."""
 

@@ -14,12 +14,13 @@ from slipway.base import errors
 from slipway.base.events import Stage, StageKey
 from slipway.base.files import link_or_copy, move_folder, write_file
 from slipway.base.platform import LINUX_64
-from slipway.bootstrap.assemble import AssembledPackage, ResolvedSource, assemble, load_assembled, package_key
+from slipway.bootstrap.assemble import AssembledPackage, assemble, load_assembled, package_key
 from slipway.bootstrap.cache import typed_disk_errors
 from slipway.bootstrap.code import code_digest
 from slipway.bootstrap.download import DebianArchive, Host, bytes_on_disk, start_downloads
 from slipway.bootstrap.inventory import EmbeddedInventory, read_inventory
 from slipway.bootstrap.lock import Lock, LockedWheel, read_lock
+from slipway.bootstrap.staging import ResolvedSource
 from slipway.bootstrap.stored import ChannelPackage, ChannelPointer, EmbeddedChannel, is_intact
 from slipway.channel import rattler
 from slipway.channel.package_writer import to_json

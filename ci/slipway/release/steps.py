@@ -160,7 +160,9 @@ def release_notes(changelog: Path, version: str, day: str) -> tuple[str, str]:
             dated = heading[0].replace(UNRELEASED, f"({day})")
             return text[: heading.start()] + dated + text[heading.end() :], notes
     raise UsageError(
-        f"the change log says nothing of {version}", where=str(changelog), hint=f"a section `## {version} {UNRELEASED}`"
+        f"the change log says nothing of {version}",
+        where=str(changelog),
+        hint=f"write `## NAME {version} {UNRELEASED}` there, below it what users notice, and commit that",
     )
 
 

@@ -26,6 +26,7 @@ import dask
 from distributed import Scheduler, Security, Worker, WorkerPlugin, get_worker
 
 import slipway
+from slipway.base.cache_room import mark_used, room_bytes, trim
 from slipway.base.errors import IntegrityError
 from slipway.base.files import hash_file, link_or_copy
 from slipway.base.paths import PAGE, lock_folder
@@ -51,6 +52,9 @@ SILENCE_SECONDS = 20.0
 
 RETRY_SECONDS = 2.0
 """How often a worker looks for its scheduler."""
+
+KEPT_SECONDS = 2 * 24 * 3600
+"""What was used so lately may belong to a run that goes on."""
 
 LINES_SECONDS = 0.3
 """How often what a job prints is sent."""
@@ -130,6 +134,10 @@ class JobHost(WorkerPlugin):  # type: ignore[misc]
     def blob(self, digest: str) -> Path:
         """Where a blob lies."""
         return self.folder / "blobs" / digest
+
+    def make_room(self) -> None:
+        """Remove the oldest blobs and runs beyond what a cache may hold."""
+        trim(self.folder, room_bytes(), shelves=("blobs", "runs"), locks=(), in_use=KEPT_SECONDS)
 
     def remember_built(self, output: str) -> None:
         """An output was built here: what its build keeps in caches is warm."""
@@ -237,6 +245,9 @@ async def _do(host: JobHost, order: Order) -> Outcome:
         if not host.blob(digest).exists():
             link_or_copy(package, host.blob(digest))
         host.remember_built(order.output)
+    for used in (run, *map(host.blob, (order.bundle, *order.handed.values()))):
+        mark_used(used)
+    await asyncio.to_thread(host.make_room)
     return Outcome(done, sent, digest, await asyncio.to_thread(_returned, dist))
 
 

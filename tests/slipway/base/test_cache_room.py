@@ -58,6 +58,14 @@ def test_nothing_goes_while_another_one_writes(tmp_path: Path) -> None:
     assert trim(tmp_path, 0) == SIZE
 
 
+def test_other_folders_are_looked_after_by_those_who_name_them(tmp_path: Path) -> None:
+    blob, other = fill(tmp_path, "blobs/a", 50), fill(tmp_path, "unpacked/b", 50)
+    assert trim(tmp_path, 0, shelves=("blobs",), locks=()) == SIZE
+    assert not blob.exists()
+    assert other.exists()
+    assert not (tmp_path / "lock").exists()
+
+
 def test_once_a_day_and_to_the_size_that_is_set(tmp_path: Path) -> None:
     entry = fill(tmp_path, "unpacked/a", 30)
     assert trim_now_and_then(tmp_path, {}) == 0
