@@ -129,11 +129,10 @@ def vitals_enabled() -> bool:
     return os.environ.get("TORCH_VITAL", "").upper() in ("ON", "1", "TRUE")
 
 
-def set_vital(vital: str, attribute: str, value: str) -> bool:
-    """Notes a fact, if that is on; whether it was."""
+def set_vital(vital: str, attribute: str, value: str) -> None:
+    """Notes a fact, if that is on."""
     if vitals_enabled():
         _vitals[f"{vital}.{attribute}"] = value
-    return vitals_enabled()
 
 
 def read_vitals() -> str:

@@ -31,6 +31,8 @@ def define(root: str, reason: str, error: type[Exception] = NotImplementedError)
 
     def refusal(module: str, name: str) -> Callable[..., Any]:
         def refuse(*args: Any, **kwargs: Any) -> Any:
+            if name == "is_available":
+                return False
             if name in _DECORATORS:
                 return args[0] if args and callable(args[0]) else lambda function: function
             raise error(f"{module}.{name}: {reason}")

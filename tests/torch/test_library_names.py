@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import importlib
+import pickle
 from typing import Any
 
 import pytest
@@ -266,3 +268,58 @@ def test_the_old_comparison_of_tensors() -> None:
         torch.testing.assert_allclose(torch.tensor([1.0, float("nan")]), [1.00001, float("nan")])
     with pytest.warns(FutureWarning), pytest.raises(AssertionError):
         torch.testing.assert_allclose(torch.ones(1), torch.zeros(1))
+
+
+def test_sparse_types() -> None:
+    """What gpytorch and catalyst make sparse tensors with."""
+    indices = torch.tensor([[0, 1], [1, 0]])
+    tensor = torch.sparse.FloatTensor(indices, torch.ones(2), torch.Size([2, 2]))
+    assert isinstance(tensor, torch.sparse.FloatTensor)
+    assert not isinstance(tensor, torch.FloatTensor)
+    assert not isinstance(tensor, torch.sparse.DoubleTensor)
+    assert tensor.to_dense().tolist() == [[0, 1], [1, 0]]
+    assert torch.sparse.DoubleTensor(2, 3).shape == torch.sparse.DoubleTensor(torch.Size([2, 3])).shape == (2, 3)
+    with pytest.raises(TypeError, match="expected values of"):
+        torch.sparse.FloatTensor(indices, torch.ones(2).double())
+
+
+def test_old_homes() -> None:
+    from torch import _vmap_internals
+    from torch._dynamo.utils import counters, warn_once
+    from torch.amp.grad_scaler import OptState
+    from torch.autograd.profiler_util import EventList
+    from torch.backends import nnpack, quantized
+    from torch.cuda.amp.autocast_mode import autocast
+    from torch.cuda.amp.common import amp_definitely_not_available
+    from torch.cuda.amp.grad_scaler import GradScaler
+    from torch.profiler import profiler
+    from torch.utils._pytree import _namedtuple_flatten, _namedtuple_unflatten
+    from torch.utils._triton import has_triton
+    from torch.utils.hooks import unserializable_hook, warn_if_has_hooks
+
+    assert _vmap_internals._vmap(lambda x: x + 1)(torch.zeros(3)).tolist() == [1, 1, 1]
+    assert counters["frames"]["ok"] == 0
+    with pytest.warns(UserWarning, match="only once"):
+        warn_once("only once")
+    warn_once("only once")  # a second warning would be an error
+    assert (OptState.READY.value, quantized.engine, nnpack.is_available(), has_triton()) == (0, "none", False, False)
+    assert issubclass(autocast, torch.autocast)
+    assert issubclass(GradScaler, torch.amp.GradScaler)
+    assert amp_definitely_not_available() is not torch.cuda.is_available()
+    assert profiler.profile is torch.profiler.profile
+    assert EventList is torch.autograd.profiler.EventList
+    assert torch.distributed.rpc.is_available() is False
+    pair = collections.namedtuple("pair", "x y")(1, 2)
+    assert _namedtuple_unflatten(*_namedtuple_flatten(pair)) == pair
+    tensor = torch.ones(1, requires_grad=True)
+    tensor.register_hook(unserializable_hook(lambda gradient: gradient))
+    warn_if_has_hooks(tensor)
+
+
+def test_names_of_the_core() -> None:
+    assert isinstance(torch.ones(1).untyped_storage(), torch.StorageBase)
+    assert torch.legacy_contiguous_format is torch.contiguous_format
+    assert str(pickle.loads(pickle.dumps(torch.per_tensor_affine))) == "torch.per_tensor_affine"
+    assert torch._guards.active_fake_mode() is torch._guards.detect_fake_mode([torch.ones(1)]) is None
+    assert torch._guards.TracingContext.try_get() is None
+    assert torch.utils.data.ConcatDataset.cumsum([[1, 2], [3]]) == [2, 3]

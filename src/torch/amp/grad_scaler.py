@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from enum import Enum
 from typing import Any
 
 import torch
 
-__all__ = ["GradScaler"]
+__all__ = ["GradScaler", "OptState"]
+
+
+class OptState(Enum):
+    """How far the step of an optimizer is."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
 
 
 class GradScaler:

@@ -110,6 +110,12 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: 
 
 
 def __getattr__(name: str) -> object:
+    if name.endswith("Tensor"):
+        from torch import _legacy
+
+        kind = _legacy.TENSOR_TYPES.get(f"torch.sparse.{name}")
+        if kind is not None:
+            return kind
     from torch._missing import missing_name
 
     raise missing_name("torch.sparse", name)

@@ -325,6 +325,14 @@ def _tuple_unflatten(values: Iterable[Any], context: Context) -> tuple[Any, ...]
 _tuple_flatten, _tuple_flatten_with_keys = _list_flatten, _list_flatten_with_keys
 
 
+def _namedtuple_flatten(tree: Any) -> tuple[list[Any], Context]:
+    return list(tree), type(tree)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], kind: Context) -> Any:
+    return kind(*values)
+
+
 def _register_builtin_nodes() -> None:
     register = register_pytree_node
     register(
@@ -350,8 +358,8 @@ def _register_builtin_nodes() -> None:
     )
     register(
         namedtuple,  # type: ignore[arg-type] # stands for all of them
-        lambda tree: (list(tree), type(tree)),
-        lambda values, kind: kind(*values),
+        _namedtuple_flatten,
+        _namedtuple_unflatten,
         serialized_type_name="collections.namedtuple",
         to_dumpable_context=_dump_namedtuple,
         from_dumpable_context=lambda name: SERIALIZED_TYPE_TO_PYTHON_TYPE[name],

@@ -86,3 +86,13 @@ class NodeHookHandle:
 
 def _gone() -> None:
     return None
+
+
+def unserializable_hook(f: Any) -> Any:
+    """Marks a hook that is not to be saved with its tensor."""
+    f.__torch_unserializable__ = True
+    return f
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Nothing: a tensor does not tell of its hooks, which are never saved with it."""

@@ -52,13 +52,18 @@ class TensorDataset(Dataset[Any]):
 class ConcatDataset(Dataset[Item]):
     """Datasets one after the other."""
 
+    @staticmethod
+    def cumsum(sequence: Iterable[Any]) -> list[int]:
+        """Where each of the datasets ends."""
+        return list(accumulate(map(len, sequence)))
+
     def __init__(self, datasets: Iterable[Dataset[Item]]) -> None:
         self.datasets: list[Any] = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
+        self.cumulative_sizes = self.cumsum(self.datasets)
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]

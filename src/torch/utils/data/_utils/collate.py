@@ -9,6 +9,9 @@ from typing import Any
 
 import torch
 
+default_collate_err_msg_format = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+)
 np_str_obj_array_pattern = re.compile(r"[SaUO]")
 _Table = dict[type | tuple[type, ...], Callable[..., Any]]
 
@@ -77,7 +80,7 @@ def collate(batch: Any, *, collate_fn_map: _Table | None = None) -> Any:
             raise RuntimeError("each element in list of batch should be of equal size")
         collated = [collate(samples, collate_fn_map=collate_fn_map) for samples in zip(*batch, strict=True)]
         return collated if isinstance(first, tuple) else _like(first, collated)
-    raise TypeError(f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {kind}")
+    raise TypeError(default_collate_err_msg_format.format(kind))
 
 
 def collate_tensor_fn(batch: Any, *, collate_fn_map: _Table | None = None) -> Any:
@@ -89,9 +92,7 @@ def collate_numpy_array_fn(batch: Any, *, collate_fn_map: _Table | None = None) 
     """Stacks arrays. TypeError for arrays of text or objects."""
     first = batch[0]
     if np_str_obj_array_pattern.search(first.dtype.str) is not None:
-        raise TypeError(
-            f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {first.dtype}"
-        )
+        raise TypeError(default_collate_err_msg_format.format(first.dtype))
     return collate([torch.as_tensor(item) for item in batch], collate_fn_map=collate_fn_map)
 
 
