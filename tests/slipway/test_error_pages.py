@@ -184,6 +184,9 @@ LOGS = """\
 + cargo build|warning: unused|*error[E0308]: mismatched types
 + cc -Werror a.c|*all quiet|++ slipway_finish|error: Script failed with status 1
 + . build.sh|++ cc -c a.c|*a.c:3:1: error: no|++ slipway_finish|++ status=1
+++ ninja|FAILED: [code=1] a.o|++ slipway_finish|++ set +x|c++ a.cpp|*a.cpp:8:1: error: no|error: Test
++ ninja|FAILED: a.o|*a.cpp:8:1: error: no|ninja: build stopped: subcommand failed.
++ pytest|*FAILED test_a.py::test_b|1 failed
 """
 
 

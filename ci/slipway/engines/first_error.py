@@ -29,13 +29,18 @@ _SAYS: Final = re.compile(
     | ^(configure|aclocal|autoreconf):\serror
     | ^([\w.]+\.)?[A-Z]\w*(Error|Exception|Interrupt):?(\s|$)   # the last line of Python's traceback
     | ^fatal:\s | :\s(command\snot\sfound|No\ssuch\sfile\sor\sdirectory|Permission\sdenied)$
-    | ^(FAILED|FAIL)\b
     """,
     re.VERBOSE,
 )
+_FAILS: Final = re.compile(r"(FAILED|FAIL)\b")
+"""What Ninja prints before a compiler's own words, and tests instead of any."""
+
 _MENTIONS: Final = re.compile(r"\berror\b", re.IGNORECASE)
 _TRACED: Final = re.compile(r"\++ (?=\S)")
-_ENDS: Final = re.compile(r"\+\+ slipway_finish$|error: Script failed with status|error: (PyRattlerBuildError|Test)")
+_FINISHES: Final = "++ slipway_finish"
+"""What is traced when a script has ended; output that was on its way comes after it."""
+
+_ENDS: Final = re.compile(r"error: Script failed with status|error: (PyRattlerBuildError|Test)")
 _PHASE: Final = "==> "
 _LOST_IN_THE_NOISE: Final = re.compile(r"-Werror|error\.(c|h|o|cc|cpp|py|rs)\b|errors?[:=] ?0|0 errors")
 
@@ -59,9 +64,13 @@ def find_first_error(log: Sequence[str]) -> FirstError | None:
     """The first real error of the last phase in a log's lines; None where nothing reads like one."""
     start = max((index for index, line in enumerate(log) if line.startswith(_PHASE)), default=0)
     end = next((index for index in range(start, len(log)) if _ENDS.search(log[index])), len(log))
-    command = max((index for index in range(start, end) if _TRACED.match(log[index])), default=start)
-    places = range(command, end)
+    finish = next((index for index in range(start, end) if log[index] == _FINISHES), end)
+    command = max((index for index in range(start, finish) if _TRACED.match(log[index])), default=start)
+    late = (index for index in range(finish, end) if not _TRACED.match(log[index]))
+    places = [*range(command, finish), *late]
     found = next((index for index in places if _SAYS.search(log[index])), None)
+    if found is None:
+        found = next((index for index in places if _FAILS.match(log[index])), None)
     if found is None:
         found = next((i for i in places if _MENTIONS.search(log[i]) and not _LOST_IN_THE_NOISE.search(log[i])), None)
     if found is None:
