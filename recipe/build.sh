@@ -80,7 +80,9 @@ build_libtorch() {
 }
 
 build_libtorch_cuda() {
-  configure_and_install CUDA
+  local magma=OFF
+  [ ! -e "$PREFIX/include/magma_v2.h" ] || magma=ON
+  configure_and_install CUDA "-DTORCH_CUDA_MAGMA=$magma"
 }
 
 build_libtorch_distributed() {

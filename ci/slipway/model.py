@@ -37,6 +37,7 @@ class VariantOption:
         title: what messages call it; by default the key.
         takes: what its value looks like; ``X.Y`` is a version of two numbers, other words are only shown.
         default: the value that is built when nobody says another one; None for all.
+        several: whether it may be said again, for a build of each value.
         help: what the commands' help says of it.
     """
 
@@ -44,6 +45,7 @@ class VariantOption:
     title: str = ""
     takes: str = "VALUE"
     default: str | None = None
+    several: bool = False
     help: str = ""
 
 

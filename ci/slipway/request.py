@@ -13,7 +13,7 @@ from slipway.base.checkout import default_folder, find_checkout
 from slipway.base.errors import VariantError
 from slipway.bootstrap.pins import EMBEDDED, embedded_pins
 from slipway.recipe import load_config, load_recipe, load_recipe_settings, render_matrix, surrounding_configs
-from slipway.recipe.choose import describe_asked, variant_of
+from slipway.recipe.choose import CUDA_KEY, WITHOUT, describe_asked, used_variant, variant_of
 from slipway.recipe.loader import find_recipe
 
 if TYPE_CHECKING:
@@ -189,8 +189,12 @@ class Request:
         return chosen
 
     def channel_variant(self, outputs: Iterable[RenderedOutput]) -> Variant:
-        """What the embedded channel must offer, for `outputs` to be built from it."""
-        return {**self.preferred, **variant_of(outputs), "target_platform": self.platform.subdir}
+        """What the embedded channel must offer, for `outputs` to be built from it: of CUDA, every version of theirs."""
+        outputs = tuple(outputs)
+        used = (used_variant(output).get(CUDA_KEY, WITHOUT) for output in outputs)
+        cudas = ",".join(dict.fromkeys(version for version in used if version != WITHOUT))
+        asked = {**self.preferred, **variant_of(outputs), "target_platform": self.platform.subdir}
+        return {**asked, CUDA_KEY: cudas} if cudas else asked
 
     def _titles(self) -> Mapping[str, str]:
         return {option.key: option.title or option.key for option in self.options.values()}

@@ -1,10 +1,10 @@
-# libtorch_cuda holds machine code for sm_80 and sm_90, and PTX for what comes after them.
+# libtorch_cuda holds the device code that src/cmake/TorchCUDA.cmake names, and no other.
 set -euo pipefail
 
 library=$PREFIX/lib/libtorch_cuda.so
-cuobjdump --list-elf "$library" > device-code.txt
-cuobjdump --list-ptx "$library" >> device-code.txt
-for architecture in sm_80 sm_90; do
-  grep -m 1 "$architecture.*cubin" device-code.txt
-done
-grep -m 1 'ptx' device-code.txt
+{
+  cuobjdump --list-elf "$library" | sed -n 's/.*\.\(sm_[0-9a-z]*\)\.cubin$/\1/p'
+  cuobjdump --list-ptx "$library" | sed -n 's/.*\.sm_\([0-9a-z]*\)\.ptx$/compute_\1/p'
+} | LC_ALL=C sort -u | tee found.txt
+sed -n 's/^set(TORCH_CUDA_ARCH_LIST "\(.*\)")$/\1/p' "$PREFIX/share/cmake/TorchCUDA/TorchCUDAConfig.cmake" | tr ' ' '\n' | LC_ALL=C sort > named.txt
+diff named.txt found.txt

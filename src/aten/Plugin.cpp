@@ -1,7 +1,9 @@
 #include <aten/AbiTag.h>
 #include <aten/Plugin.h>
 #include <c10/core/Backend.h>
+#include <c10/util/Exception.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
@@ -108,5 +110,19 @@ std::string_view abi_tag() { return TORCH_ABI_TAG; }
 bool cuda_available() { return plugin().reason.empty(); }
 std::string cuda_unavailable_reason() { return plugin().reason; }
 const PluginInfo* cuda_plugin_info() { return plugin().info; }
+
+namespace {
+std::atomic<LinalgLibrary> linalg_library{LinalgLibrary::Default};
+}  // namespace
+
+LinalgLibrary preferred_linalg_library() { return linalg_library; }
+
+void prefer_linalg_library(LinalgLibrary library) {
+  const PluginInfo* info = cuda_plugin_info();
+  const bool is_there = library == LinalgLibrary::Default || (info != nullptr && (library == LinalgLibrary::Cusolver || info->has_magma));
+  const char* name = library == LinalgLibrary::Magma ? "MAGMA" : "cuSOLVER";
+  TORCH_CHECK(is_there, "Cannot set preferred backend to ", name, " if PyTorch has not been compiled with ", name, ".");
+  linalg_library = library;
+}
 
 }  // namespace at

@@ -15,6 +15,7 @@ struct PluginInfo {
   const char* version;       // torch's version it was built for
   const char* cuda_version;  // "13.0"
   const char* arch_list;     // "sm_80 sm_90 compute_90"
+  bool has_magma;
   // Registers the backend and fills the CUDA columns. Returns null, or why the devices cannot be used (static text).
   const char* (*initialize)();
 };
@@ -27,5 +28,11 @@ TORCH_API bool cuda_available();
 TORCH_API std::string cuda_unavailable_reason();
 // The loaded plug-in's facts, or null. Also set when the plug-in is there but no device is.
 TORCH_API const PluginInfo* cuda_plugin_info();
+
+// Who factorises matrices on CUDA devices: `Default` chooses by routine and size. Numbered as in PyTorch.
+enum class LinalgLibrary { Default, Cusolver, Magma };
+TORCH_API LinalgLibrary preferred_linalg_library();
+// Throws Error where the plug-in is not there, or is built without that library.
+TORCH_API void prefer_linalg_library(LinalgLibrary library);
 
 }  // namespace at

@@ -1,9 +1,23 @@
 # Finds the CUDA compiler and settles which device code is made; or, for tests, compiles the same files for an emulated device.
 #   TORCH_CUDA_ARCHITECTURES  as CMAKE_CUDA_ARCHITECTURES: "80-real;90" is sm_80, sm_90 and PTX of compute_90, which later
 #                             devices compile for themselves.
+#   TORCH_CUDA_MAGMA          factorises by MAGMA, too; ON where its header is found, OFF leaves it out.
 
 set(TORCH_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "Device code to make, as CMAKE_CUDA_ARCHITECTURES takes it")
 option(TORCH_CUDA_EMULATION "Compile the plug-in for test/cuda_emulation, with the host's compiler" OFF)
+find_path(MAGMA_INCLUDE_DIR magma_v2.h)
+find_library(MAGMA_LIBRARY magma)
+if(TORCH_CUDA_EMULATION OR (MAGMA_INCLUDE_DIR AND MAGMA_LIBRARY))
+  set(magma_is_there ON)
+else()
+  set(magma_is_there OFF)
+endif()
+option(TORCH_CUDA_MAGMA "Factorise by MAGMA, too" ${magma_is_there})
+if(TORCH_CUDA_MAGMA AND NOT magma_is_there)
+  message(FATAL_ERROR "TORCH_CUDA_MAGMA is ON, and there is no magma_v2.h or no libmagma: install MAGMA (libmagma-devel), or set "
+    "CMAKE_PREFIX_PATH to where it is")
+endif()
+message(STATUS "MAGMA: ${TORCH_CUDA_MAGMA}")
 
 if(TORCH_CUDA_EMULATION)
   set(TORCH_CUDA_VERSION "13.0")
@@ -17,6 +31,13 @@ else()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
   set(TORCH_CUDA_VERSION "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
+  if(TORCH_CUDA_MAGMA)
+    add_library(MAGMA::magma UNKNOWN IMPORTED)
+    set_target_properties(MAGMA::magma PROPERTIES
+      IMPORTED_LOCATION "${MAGMA_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${MAGMA_INCLUDE_DIR}")
+    # Its headers take in cuBLAS' and cuSPARSE's.
+    target_link_libraries(MAGMA::magma INTERFACE CUDA::toolkit)
+  endif()
 endif()
 
 # torch_cuda_sources(FILE...): files in the language of kernels, of the current folder.

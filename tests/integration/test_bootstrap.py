@@ -294,7 +294,7 @@ int main() {
 
 def test_cuda_compiles_without_the_host(cache: Path, tmp_path: Path) -> None:
     """nvcc needs a shell to start its steps; nothing else of the host."""
-    channel = ensure_channel(ChannelRequest(cuda="13.0"), NullReporter(), cache=cache)
+    channel = ensure_channel(ChannelRequest(cuda=("13.0",)), NullReporter(), cache=cache)
     prefix = make_environment(channel, ["cuda-nvcc", "cuda-cuobjdump"], tmp_path)
     (tmp_path / "program.cu").write_text(CUDA_PROGRAM)
     gxx = prefix / "bin" / "x86_64-conda-linux-gnu-g++"

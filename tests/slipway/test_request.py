@@ -23,6 +23,7 @@ def test_own_recipe_has_defaults_others_have_none(tmp_path: Path, parse: Parse) 
         "blas_impl": "openblas",
         "cuda_compiler_version": "13.0",
     }
+    assert parse("--cuda", "13.0", "--cuda", "13.5").asked == {"cuda_compiler_version": "13.0,13.5"}
     assert parse(str(tmp_path)).preferred == {}
     assert parse(str(tmp_path), "--variant", "blas_impl=openblas").asked == {"blas_impl": "openblas"}
 

@@ -90,12 +90,14 @@ def output_records(outputs: Sequence[RenderedOutput], dependencies: Sequence[Rec
 
 
 def _find_exports(output: RenderedOutput, known: Mapping[str, list[Record]]) -> list[str]:
-    """Strong exports of the build section, and both kinds of the host section."""
+    """Strong exports of the build section, and both kinds of the host section, but what the output ignores."""
+    ignored = output.build.get("ignore_run_exports", ())
     found: list[str] = []
     for specs, kinds in ((output.requirements.build, ["strong"]), (output.requirements.host, ["weak", "strong"])):
         for spec in specs:
             record = _find_newest(spec, known, output)
-            found += [export for kind in kinds for export in record["run_exports"].get(kind, ())]
+            exports = [export for kind in kinds for export in record["run_exports"].get(kind, ())]
+            found += [export for export in exports if name_of(export) not in ignored]
     return found
 
 

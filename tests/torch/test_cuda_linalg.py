@@ -6,11 +6,16 @@ Signs and phases of vectors are the library's own; so no numbers are compared wi
 from __future__ import annotations
 
 import itertools
-from typing import Any
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason=str(torch.cuda.unavailable_reason()))
 
@@ -124,6 +129,18 @@ def test_cholesky(dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_lu(dtype: torch.dtype) -> None:
+    for shape in SHAPES:
+        matrices = _matrices(shape, dtype)
+        permutation, lower, upper = torch.linalg.lu(matrices)
+        _assert_same(permutation @ lower @ upper, matrices)
+        expected = torch.linalg.lu_factor(matrices.cpu())
+        assert torch.equal(torch.linalg.lu_factor(matrices).pivots.cpu(), expected.pivots)
+    singular = torch.linalg.lu_factor_ex(torch.zeros(3, 2, dtype=dtype, device="cuda"))
+    assert singular.info.item() == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_ldl(dtype: torch.dtype) -> None:
     for shape in ((5, 5), (3, 4, 4)):
         half = _matrices(shape, dtype)
@@ -195,12 +212,74 @@ def test_on_a_stream_and_a_second_device() -> None:
         _assert_same(q @ r, matrices)
 
 
+@pytest.fixture(params=["cusolver", "magma"])
+def library(request: pytest.FixtureRequest) -> Iterator[str]:
+    prefer = torch.backends.cuda.preferred_linalg_library
+    if request.param == "magma" and not torch.cuda.has_magma:
+        pytest.skip("the plug-in is built without MAGMA")
+    prefer(request.param)
+    yield request.param
+    prefer("default")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_routine_of_a_library(library: str, dtype: torch.dtype) -> None:
+    test_svd(None, dtype)
+    test_eigh(dtype)
+    test_eig(dtype)
+    test_qr_and_reflectors(dtype)
+    test_cholesky(dtype)
+    test_lu(dtype)
+    test_lstsq(dtype)
+    test_ldl(dtype)  # cuSOLVER's either way, as MAGMA has it not
+
+
+@pytest.mark.parametrize("function", ["svd", "eigh", "eig"])
+def test_a_library_waits_for_what_was_queued(library: str, function: str) -> None:
+    with torch.cuda.stream(torch.cuda.Stream()):
+        matrices = torch.zeros(6, 6, dtype=torch.float64, device="cuda")
+        matrices += torch.arange(1.0, 7.0, dtype=torch.float64).cuda().diag()
+        values = {
+            "svd": lambda: torch.linalg.svdvals(matrices).flip(0),
+            "eigh": lambda: torch.linalg.eigvalsh(matrices),
+            "eig": lambda: torch.linalg.eigvals(matrices).real.sort().values,
+        }[function]()
+        _assert_same(values * 2, torch.arange(1.0, 7.0, dtype=torch.float64) * 2)
+
+
+def test_large_matrices_have_the_same_eigenvalues_by_default() -> None:
+    matrices = _matrices((130, 130), torch.float64)
+    values, vectors = torch.linalg.eig(matrices)
+    _assert_same(vectors * values, matrices.to(vectors.dtype) @ vectors)
+
+
 def test_the_library_can_be_asked_for() -> None:
     prefer = torch.backends.cuda.preferred_linalg_library
     assert prefer().name == "Default"
-    assert prefer("cusolver").name == "Cusolver"
+    for name in ("cusolver", *(["magma"] if torch.cuda.has_magma else [])):
+        assert prefer(name).name == name.capitalize()
+        assert prefer(prefer()).name == name.capitalize()
     assert prefer("default").name == "Default"
-    with pytest.raises(RuntimeError, match="not been compiled with MAGMA"):
-        prefer("magma")
+    if not torch.cuda.has_magma:
+        with pytest.raises(RuntimeError, match="not been compiled with MAGMA"):
+            prefer("magma")
     with pytest.raises(RuntimeError, match="Choose from: default, cusolver, magma"):
         prefer("lapack")
+    with pytest.raises(RuntimeError, match="Unknown input value type"):
+        prefer(torch.backends.cuda.preferred_blas_library())
+
+
+def test_magma_is_loaded_when_it_is_first_used() -> None:
+    if not torch.cuda.has_magma:
+        pytest.skip("the plug-in is built without MAGMA")
+    program = """
+import torch
+def is_loaded():
+    return "libtorch_cuda_magma" in open("/proc/self/maps").read()
+torch.linalg.eigvals(torch.ones(2, 2, device="cuda"))
+torch.backends.cuda.preferred_linalg_library("magma")
+assert not is_loaded()
+torch.linalg.eigvals(torch.ones(2, 2, device="cuda"))
+assert is_loaded()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

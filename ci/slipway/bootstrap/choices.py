@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - read when the settings are converted
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from slipway.base.errors import ChannelError, VariantError
@@ -23,7 +23,7 @@ class ChannelRequest:
     """Which packages the channel must offer.
 
     Attributes:
-        cuda: a CUDA version X.Y, or None for a channel without CUDA.
+        cuda: CUDA versions X.Y; none for a channel without CUDA.
         blas: ``mkl`` or ``openblas``.
         python: Python versions X.Y; without any, only what is not made for a Python.
         build_tools: also the Python that build tools run with, which must not depend on `python`: what is built
@@ -33,7 +33,7 @@ class ChannelRequest:
         platform: what is built for: another one than the channel's own is one of the settings' `targets`.
     """
 
-    cuda: str | None = None
+    cuda: tuple[str, ...] = ()
     blas: str = "mkl"
     python: tuple[str, ...] = ("3.11",)
     build_tools: bool = False
@@ -58,8 +58,8 @@ class CPythonSource:
 
 
 @dataclass(frozen=True)
-class EmbeddedSettings:
-    """``data/settings.yaml``: Debian's suite, its glibc and Python, and the choices that a request has.
+class SettingsFile:
+    """``data/settings.yaml``: Debian's suite, its glibc and Python, and choices that a request has.
 
     Attributes:
         targets: other platforms that can be built for, and the packages that they have; what those need comes along.
@@ -69,11 +69,24 @@ class EmbeddedSettings:
     suite: str
     glibc: str
     pythons: tuple[str, ...]
-    cudas: tuple[str, ...]
     blas: tuple[str, ...]
     debian_python: str
     cpython: Mapping[str, CPythonSource]
     targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CudaFile:
+    """``data/cuda/X.Y.yaml``: the versions of its parts, by the names that descriptions fill in."""
+
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class EmbeddedSettings(SettingsFile):
+    """The same with the versions of CUDA that have a file in ``data/cuda``."""
+
+    cudas: tuple[str, ...] = ()
 
     def check_python(self, version: str) -> None:
         """Raise VariantError, with the choices, for a Python that the channel does not have."""
@@ -82,8 +95,9 @@ class EmbeddedSettings:
 
     def check(self, request: ChannelRequest) -> None:
         """Raise VariantError, with the choices, for a request that cannot be served."""
-        if request.cuda is not None and request.cuda not in self.cudas:
-            raise _no_such("CUDA", request.cuda, self.cudas)
+        for cuda in request.cuda:
+            if cuda not in self.cudas:
+                raise _no_such("CUDA", cuda, self.cudas)
         if request.blas not in self.blas:
             raise _no_such("BLAS", request.blas, self.blas)
         if request.platform != LINUX_64 and request.platform.subdir not in self.targets:
@@ -96,8 +110,15 @@ class EmbeddedSettings:
 
 
 def read_settings(path: Path) -> EmbeddedSettings:
-    """Read ``settings.yaml``."""
-    return read_yaml(path, EmbeddedSettings, error=ChannelError)
+    """Read ``settings.yaml``, and what lies beside it."""
+    written = read_yaml(path, SettingsFile, error=ChannelError)
+    cudas = sorted((file.stem for file in (path.parent / "cuda").glob("*.yaml")), key=_numbers)
+    return EmbeddedSettings(**{key.name: getattr(written, key.name) for key in fields(written)}, cudas=tuple(cudas))
+
+
+def read_cuda(version: str, data: Path = DATA) -> dict[str, str]:
+    """What descriptions of CUDA's packages are filled in with: `version` as ``cuda``, and the versions of its parts."""
+    return {"cuda": version, **read_yaml(data / "cuda" / f"{version}.yaml", CudaFile, error=ChannelError).versions}
 
 
 def names_on_demand(data: Path = DATA) -> frozenset[str]:
@@ -115,3 +136,7 @@ def _no_such(what: str, value: str, choices: tuple[str, ...]) -> VariantError:
         f"the embedded channel has no {what} `{value}`",
         hint=f"choose from {', '.join(f'`{choice}`' for choice in choices)}, or use `--channel conda-forge`",
     )
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]

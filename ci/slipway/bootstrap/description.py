@@ -2,9 +2,10 @@
 
 Everything is checked on load: a key that nobody reads, a value of the wrong type, a pattern that does not fit its
 destination are errors that name the file and the key. ``${name}``, ``${version}``, ``${placeholder}`` and, in a
-package that is made per Python, ``${python}`` (3.11), ``${full_python}`` (3.11.7) and ``${py}`` (311) are filled in
-before a value is looked at; ``$${name}`` stands for the text ``${name}``. What a package is made for
-is ``${platform}`` (linux-aarch64), and ``${gnu}`` (aarch64-linux-gnu) what Debian's folders there are called.
+package that is made per Python, ``${python}`` (3.11), ``${full_python}`` (3.11.7) and ``${py}`` (311), or, per CUDA,
+what `slipway.bootstrap.choices.read_cuda` gives, are filled in before a value is looked at; ``$${name}`` stands for the
+text ``${name}``. What a package is made for is ``${platform}`` (linux-aarch64), and ``${gnu}`` (aarch64-linux-gnu) what
+Debian's folders there are called.
 """
 
 from __future__ import annotations
@@ -162,7 +163,6 @@ class Activation:
 class When:
     """What a request must pick for the package to be in the channel; empty: anything."""
 
-    cuda: tuple[str, ...] = ()
     blas: tuple[str, ...] = ()
     interpreter: tuple[Literal["snapshot", "debian"], ...] = ()
     python: tuple[str, ...] = ()
@@ -175,7 +175,7 @@ class Head:
     name: str
     version: str
     when: When = field(default_factory=When)
-    per: Literal["python"] | None = None
+    per: Literal["python", "cuda"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +220,7 @@ class PackageDescription(DescriptionFile):
     """One package, with its files read.
 
     Attributes:
-        origin: the data file, and `fingerprint` the digest of its bytes.
+        origin: the data file, and `fingerprint` the digest of its bytes and of what CUDA filled in.
         python: the version X.Y that it is made for, where it is made per Python.
         platform: what it is made for.
         step_files: content of each file that `steps` name.
@@ -247,13 +247,13 @@ class PackageDescription(DescriptionFile):
 class Selection:
     """What a request picks: each is compared with a description's `when` and `per`."""
 
-    cuda: str | None
+    cuda: tuple[str, ...]
     blas: str
 
 
 @dataclass(frozen=True)
 class RawDescription:
-    """A data file as loaded, not yet instantiated for a Python version; `digest` is the sha256 of its bytes."""
+    """A data file as loaded, not yet instantiated for a Python or a CUDA; `digest` is the sha256 of its bytes."""
 
     document: YamlDocument
     head: Head
@@ -266,10 +266,9 @@ class RawDescription:
 
     def wanted(self, selection: Selection) -> bool:
         """Whether the request needs this package."""
-        when = self.head.when
-        if when.cuda and selection.cuda not in when.cuda:
+        if self.head.per == "cuda" and not selection.cuda:
             return False
-        return not when.blas or selection.blas in when.blas
+        return not self.head.when.blas or selection.blas in self.head.when.blas
 
 
 def load(path: Path, digest: str) -> RawDescription:
@@ -285,8 +284,9 @@ def load(path: Path, digest: str) -> RawDescription:
 def instantiate(
     raw: RawDescription,
     *,
-    python: str | None,
-    full_python: str | None,
+    python: str | None = None,
+    full_python: str | None = None,
+    cuda: Mapping[str, str] | None = None,
     files: Path,
     platform: Platform = LINUX_64,
 ) -> PackageDescription:
@@ -295,12 +295,14 @@ def instantiate(
     Args:
         python: the version X.Y for a description that is made per Python, else None.
         full_python: its version X.Y.Z.
+        cuda: what a description that is made per CUDA is filled in with.
         files: the folder that ``file:`` entries are relative to.
 
     Raises:
         ChannelError: a key is missing or unknown, or a value is not what it should be.
     """
     variables = {"placeholder": PLACEHOLDER, "platform": platform.subdir, "gnu": str(platform.gnu_triplet)}
+    variables |= cuda or {}
     if python and full_python:
         variables |= {"python": python, "full_python": full_python, "py": python.replace(".", "")}
     named = raw.document.only("name", "version").expand(variables)
@@ -340,7 +342,7 @@ def instantiate(
             "texts": tuple(filled(text, index) for index, text in enumerate(given.texts)) + activation,
         },
         origin=document.path,
-        fingerprint=raw.digest,
+        fingerprint=raw.digest if cuda is None else f"{raw.digest} {sorted(cuda.items())}",
         python=python,
         platform=platform,
         step_files={

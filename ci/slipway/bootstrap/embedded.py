@@ -13,7 +13,7 @@ from slipway.bootstrap.ensure import ensure_channel
 from slipway.bootstrap.pins import EMBEDDED
 from slipway.channel.environments import needed_names
 from slipway.channel.specs import package_name
-from slipway.recipe.choose import WITHOUT, version_of
+from slipway.recipe.choose import CUDA_KEY, WITHOUT, each_value, version_of
 from slipway.recipe.defaults import target_of
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ def channel_request(asked: Variant, *, needs: Iterable[str] = (), build_tools: b
     Args:
         needs: match specs (or names) of what is to be installed from it.
     """
-    named = {key: version_of(asked[key]) for key in ("python", "blas_impl", "cuda_compiler_version") if key in asked}
+    named = {key: version_of(asked[key]) for key in ("python", "blas_impl", CUDA_KEY) if key in asked}
     request = ChannelRequest()
-    cuda = named.get("cuda_compiler_version", WITHOUT)
+    cudas = each_value(named.get(CUDA_KEY, WITHOUT))
     platform = target_of(asked, request.platform)
     return ChannelRequest(
-        cuda=None if cuda == WITHOUT else cuda,
+        cuda=tuple(cuda for cuda in cudas if cuda != WITHOUT),
         blas=named.get("blas_impl", request.blas if platform == LINUX_64 else "openblas"),
         python=(named["python"],) if "python" in named else request.python,
         build_tools=build_tools,

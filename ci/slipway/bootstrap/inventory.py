@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base import errors
 from slipway.base.platform import LINUX_64, find_platform
-from slipway.bootstrap.choices import read_settings
+from slipway.bootstrap.choices import read_cuda, read_settings
 from slipway.bootstrap.description import (
     PackageDescription,
     RawDescription,
@@ -20,7 +20,7 @@ from slipway.bootstrap.description import (
 from slipway.channel.specs import package_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from slipway.base.platform import Platform
@@ -71,7 +71,7 @@ class EmbeddedInventory:
                     if (not when.python or version in when.python)
                     and (not when.interpreter or kind_of(version) in when.interpreter)
                 }
-                instances = self._instances(raw, pythons)
+                instances = self._instances(raw, pythons, request.cuda)
                 if raw.on_demand:
                     on_demand.setdefault(raw.head.name, []).extend(instances)
                 else:
@@ -105,7 +105,7 @@ class EmbeddedInventory:
                 continue
             seen.add(name)
             for raw in known.get(name, ()):
-                version = self.settings.debian_python if raw.head.per else None
+                version = self.settings.debian_python if raw.head.per == "python" else None
                 found = instantiate(
                     raw, python=version, full_python=full_python, files=self.folder / "files", platform=platform
                 )
@@ -119,16 +119,23 @@ class EmbeddedInventory:
         for raw in self.descriptions:
             settings, when = self.settings, raw.head.when
             versions = (settings.debian_python,) if when.interpreter == ("debian",) else when.python or settings.pythons
-            chosen += self._instances(raw, {version: f"{version}.0" for version in versions})
+            chosen += self._instances(raw, {version: f"{version}.0" for version in versions}, settings.cudas)
         for subdir in self.settings.targets:
             chosen += self._for_target(find_platform(subdir), None, f"{self.settings.debian_python}.0")
         return tuple(chosen)
 
-    def _instances(self, raw: RawDescription, pythons: Mapping[str, str]) -> list[PackageDescription]:
+    def _instances(
+        self, raw: RawDescription, pythons: Mapping[str, str], cudas: Sequence[str]
+    ) -> list[PackageDescription]:
         files = self.folder / "files"
-        if raw.head.per is None:
-            return [instantiate(raw, python=None, full_python=None, files=files)]
-        return [instantiate(raw, python=short, full_python=full, files=files) for short, full in pythons.items()]
+        match raw.head.per:
+            case "python":
+                return [
+                    instantiate(raw, python=short, full_python=full, files=files) for short, full in pythons.items()
+                ]
+            case "cuda":
+                return [instantiate(raw, cuda=read_cuda(version, self.folder), files=files) for version in cudas]
+        return [instantiate(raw, files=files)]
 
 
 def read_inventory(folder: Path) -> EmbeddedInventory:

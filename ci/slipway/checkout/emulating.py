@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from slipway.checkout.run import TestRun
 
 PACKAGES = (*DEVELOPMENT_PACKAGES, "pytorch", "numpy", "pytest", "python 3.11.*")
-# What the tests load.
-TARGETS = (
-    "torch_cuda",
-    "torch_cuda_fft",
-    "torch_cuda_linalg",
-    "torch_cuda_solver",
-    "emulated_nvrtc",
-    "emulated_driver",
-    "test_cuda_streams",
-)
 
 
 def run_emulation(run: TestRun, paths: Sequence[Path]) -> PartResult:
@@ -81,5 +71,5 @@ set -e
 export CONDA_PREFIX={shlex.quote(str(prefix))}
 for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
 cmake $CMAKE_ARGS -G Ninja -S {shlex.quote(str(require_checkout() / "src"))} -B {folder} {words}
-cmake --build {folder} --parallel {usable_cpus()} --target {" ".join(TARGETS)}
+cmake --build {folder} --parallel {usable_cpus()} --target cuda_emulation_tests
 """

@@ -14,7 +14,7 @@ from slipway.base.events import Stage, StageKey
 from slipway.base.scratch import scratch_folder
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
-from slipway.recipe.choose import WITHOUT
+from slipway.recipe.choose import CUDA_KEY, WITHOUT, each_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,9 +54,9 @@ def greet(request: Request, channels: tuple[str, ...], reporter: Reporter) -> Gr
     workspace = request.workspace
     prefix = workspace.environment
     specs = [f"python {request.preferred['python']}.*", "pytorch"]
-    cuda = request.asked.get("cuda_compiler_version", WITHOUT)
-    if cuda != WITHOUT:
-        specs += ["pytorch-gpu", f"cuda-version {cuda}.*"]
+    cudas = each_value(request.asked.get(CUDA_KEY, WITHOUT))
+    if cudas != [WITHOUT]:
+        specs += ["pytorch-gpu", f"cuda-version {cudas[-1]}.*"]
     with reporter.step(Stage(StageKey.INSTALL, f"{', '.join(specs[1:])} into {prefix}")):
         solution = solve(specs, (Channel(workspace.channel).url, *channels))
         linked = install(solution, prefix, reporter, into_existing=True)

@@ -71,7 +71,9 @@ def _add_variant_keys(variants: argparse._ArgumentGroup, recipe: Path) -> None:
         described = option.help or f"the same as --variant {option.key}={option.takes}"
         described += f" (default: {option.default})" if option.default is not None else ""
         try:
-            variants.add_argument(f"--{name}", dest=_destination(name), metavar=option.takes, help=described)
+            variants.add_argument(
+                f"--{name}", action="append", dest=_destination(name), metavar=option.takes, help=described
+            )
         except argparse.ArgumentError:
             raise RecipeError(
                 f"`options: {name}`: --{name} is slipway's own option",
@@ -225,10 +227,11 @@ def asked_variant(arguments: argparse.Namespace) -> dict[str, str]:
             raise UsageError(f"--variant takes KEY=VALUE, not `{text}`", hint="such as `--variant python=3.12`")
         _ask(asked, key, value)
     for name, option in arguments.short_names.items():
-        value = getattr(arguments, _destination(name), None)
-        if value is not None:
+        values = getattr(arguments, _destination(name), None) or []
+        for value in values:
             if option.takes == VERSION and value != WITHOUT and not re.fullmatch(r"\d+\.\d+", value):
                 raise UsageError(f"--{name} takes a version {VERSION}, not `{value}`")
+        for value in [",".join(dict.fromkeys(values))] if values and option.several else values:
             _ask(asked, option.key, value)
     return asked
 

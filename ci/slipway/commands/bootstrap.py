@@ -37,7 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "action", nargs="*", metavar="add deb:NAME|wheel:NAME", help="what to add; without it, assemble"
     )
     parser.add_argument(
-        "--cuda", metavar="VERSION", help="add the CUDA compiler and libraries of this version, as 13.0"
+        "--cuda",
+        action="append",
+        metavar="VERSION",
+        help="add the CUDA compiler and libraries of this version, as 13.0",
     )
     parser.add_argument("--blas", default="mkl", help="mkl or openblas (default: %(default)s)")
     parser.add_argument(
@@ -78,7 +81,7 @@ def execute(args: argparse.Namespace, reporter: log.Reporter) -> int:
             hint=f"it has {', '.join(sorted(names_on_demand()))}; `slipway bootstrap add` describes others",
         )
     request = ChannelRequest(
-        cuda=args.cuda,
+        cuda=tuple(args.cuda or ()),
         blas=args.blas,
         python=tuple(args.python or ("3.11",)),
         names=tuple(args.names),

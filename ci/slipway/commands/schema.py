@@ -20,7 +20,7 @@ from slipway.base.errors import UsageError
 from slipway.base.files import write_file
 from slipway.base.json_schema import json_schema
 from slipway.bootstrap.adding_debs import DebianNames
-from slipway.bootstrap.choices import EmbeddedSettings
+from slipway.bootstrap.choices import CudaFile, SettingsFile
 from slipway.bootstrap.description import DescriptionFile
 from slipway.bootstrap.lock import LockFile
 from slipway.channel.hotfixes import Hotfixes
@@ -43,7 +43,8 @@ KINDS: Mapping[str, tuple[Any, str]] = {
     "hotfixes": (Hotfixes, "hotfixes of a published channel"),
     "trusted-keys": (Trust, "keys that a channel's readers trust"),
     "workflows": (Settings, "where and how CI builds: ci/slipway/workflows/settings.yaml"),
-    "embedded": (EmbeddedSettings, "the embedded channel: ci/slipway/bootstrap/data/settings.yaml"),
+    "embedded": (SettingsFile, "the embedded channel: ci/slipway/bootstrap/data/settings.yaml"),
+    "embedded-cuda": (CudaFile, "a CUDA version of the embedded channel: ci/slipway/bootstrap/data/cuda/X.Y.yaml"),
     "embedded-package": (DescriptionFile, "a package of it: ci/slipway/bootstrap/data/packages/"),
     "embedded-lock": (LockFile, "its lock: ci/slipway/bootstrap/data/lock.yaml"),
     "debian-names": (DebianNames, "names of Debian's packages: ci/slipway/bootstrap/data/debian.yaml"),

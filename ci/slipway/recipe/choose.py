@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 WITHOUT: Final = "None"
 """The value of a key that says: without it, such as ``cuda_compiler_version: None``."""
 
+CUDA_KEY: Final = "cuda_compiler_version"
+"""conda-forge's key for the CUDA that an output is built with."""
+
 _EVERYWHERE: Final = ("target_platform", "channel_targets")
 _LANGUAGES: Final = ("python", "numpy", "perl", "lua", "r_base")
 
@@ -40,9 +43,15 @@ def version_of(value: str) -> str:
     return value.split(" ")[0].removesuffix(".*")
 
 
+def each_value(asked: str) -> list[str]:
+    """The values that a key is asked for with: one, or several with commas between."""
+    return asked.split(",")
+
+
 def agrees(asked: str, value: str) -> bool:
-    """``3.11`` agrees with ``3.11``, ``3.11.*`` and ``3.11.* *_cpython``."""
-    return asked in (value, value.split(" ")[0], version_of(value))
+    """``3.11`` agrees with ``3.11``, ``3.11.*`` and ``3.11.* *_cpython``, and so does ``3.11,3.12``."""
+    known = (value, value.split(" ")[0], version_of(value))
+    return asked in known or any(one in known for one in each_value(asked))
 
 
 def belongs(output: RenderedOutput, asked: Variant) -> bool:
@@ -92,7 +101,7 @@ class RecipeMatrix:
         Raises:
             VariantError: there is no such key or value; says what there is.
         """
-        for key, value in asked.items():
+        for key, value in ((key, value) for key, values in asked.items() for value in each_value(values)):
             configured = self.configured.get(key, ())
             if any(agrees(value, known) for known in configured):
                 continue

@@ -1,22 +1,18 @@
 // Factorisations in the stream's order, by the CPU's kernels, which call LAPACK. What cuSOLVER does not take is refused: padding between
 // columns, wide matrices of singular values, memory to work in that is not the device's.
 
+#include "lapack.h"
 #include "memory.h"
 #include "queue.h"
-
-#include <aten/ATen.h>
-#include <aten/Kernels.h>
-#include <aten/native/LinearAlgebra.h>
 
 #include <cusolverDn.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 namespace {
 
-using at::Tensor;
+using namespace cuda_emulation;
 
 cudaStream_t& stream_of(cusolverDnHandle_t handle) { return *reinterpret_cast<cudaStream_t*>(handle); }
 
@@ -36,40 +32,6 @@ template <>
 constexpr cudaDataType kType<cuComplex> = CUDA_C_32F;
 template <>
 constexpr cudaDataType kType<cuDoubleComplex> = CUDA_C_64F;
-
-at::TensorOptions options(at::ScalarType dtype) { return at::TensorOptions(dtype); }
-
-// Matrices in device memory, columns first, one behind the other. Read and written only by queued work.
-struct Matrices {
-  void* data;
-  int64_t rows, columns;
-  at::ScalarType dtype;
-  int64_t batches = 1;
-
-  Tensor fresh() const { return at::native::empty_column_major({batches, rows, columns}, dtype, at::Device(at::kCPU)); }
-  size_t bytes() const { return static_cast<size_t>(batches * rows * columns) * c10::element_size(dtype); }
-  Tensor read() const {
-    const Tensor copy = fresh();
-    std::memcpy(copy.data_ptr(), data, bytes());
-    return copy;
-  }
-  void write(const Tensor& values) const {
-    const Tensor copy = at::native::column_major_copy(values.reshape({batches, rows, columns}));
-    std::memcpy(data, copy.data_ptr(), bytes());
-  }
-};
-
-// A vector for each matrix.
-Tensor read_vectors(const void* data, int64_t batches, int64_t size, at::ScalarType dtype) {
-  const Tensor copy = at::empty({batches, size}, options(dtype));
-  std::memcpy(copy.data_ptr(), data, copy.numel() * copy.element_size());
-  return copy;
-}
-void write_vectors(void* data, const Tensor& values) {
-  const Tensor copy = values.contiguous();
-  std::memcpy(data, copy.data_ptr(), copy.numel() * copy.element_size());
-}
-Tensor fresh_info(int64_t batches) { return at::zeros({batches}, options(at::kInt)); }
 
 constexpr size_t kBytesPerColumn = 48;
 
@@ -102,40 +64,6 @@ bool is_enough(int64_t columns, size_t bytes) { return bytes >= kBytesPerColumn 
 template <typename T>
 cusolverStatus_t queue_sized(cusolverDnHandle_t handle, bool right, int columns, T* work, int size, const std::function<void()>& body) {
   return queue(handle, right && size >= 3 * columns, work, sizeof(T) * static_cast<size_t>(size), body);
-}
-
-// V or V^H of tall matrices.
-void find_singular_values(const Matrices& a, void* s, void* u, int64_t u_columns, void* v, bool adjoint, bool with_vectors, int* info) {
-  const auto real = c10::real_type(a.dtype);
-  const Tensor values = at::zeros({a.batches, a.columns}, options(real));
-  const Matrices left{u, a.rows, u_columns, a.dtype, a.batches}, right{v, a.columns, a.columns, a.dtype, a.batches};
-  const Tensor left_found = with_vectors ? left.fresh() : Tensor(), right_found = with_vectors ? right.fresh() : Tensor();
-  const Tensor codes = fresh_info(a.batches);
-  at::native::svd_kernels(c10::DeviceType::CPU, left_found, values, right_found, a.read(), codes, u_columns == a.rows, 0);
-  write_vectors(s, values);
-  write_vectors(info, codes);
-  if (!with_vectors) return;
-  left.write(left_found);
-  right.write(adjoint ? right_found : at::adjoint(right_found));
-}
-
-void find_eigenvalues(const Matrices& a, void* w, bool with_vectors, bool upper, int* info) {
-  const Tensor matrices = a.read();
-  const Tensor values = at::zeros({a.batches, a.rows}, options(c10::real_type(a.dtype)));
-  const Tensor codes = fresh_info(a.batches);
-  at::native::eigh_kernels(c10::DeviceType::CPU, values, matrices, codes, upper, with_vectors);
-  a.write(matrices);
-  write_vectors(w, values);
-  write_vectors(info, codes);
-}
-
-// LAPACK's potrf leaves the other triangle alone.
-void factor_by_cholesky(const Matrices& a, bool upper, int* info) {
-  const Tensor before = a.read(), factor = a.read();
-  const Tensor codes = fresh_info(a.batches);
-  at::native::cholesky_kernels(c10::DeviceType::CPU, factor, codes, upper);
-  a.write(at::add(factor, upper ? at::tril(before, -1) : at::triu(before, 1)));
-  write_vectors(info, codes);
 }
 
 }  // namespace
@@ -176,12 +104,7 @@ cusolverStatus_t cusolverDnXgeqrf_bufferSize(cusolverDnHandle_t, cusolverDnParam
 cusolverStatus_t cusolverDnXgeqrf(cusolverDnHandle_t handle, cusolverDnParams_t, int64_t m, int64_t n, cudaDataType type, void* a, int64_t leading,
                                   cudaDataType, void* tau, cudaDataType, void* device, size_t device_bytes, void*, size_t, int* info) {
   return queue(handle, leading == m && is_enough(n, device_bytes), device, device_bytes, [=] {
-    const Matrices matrices{a, m, n, dtype_of(type)};
-    const Tensor factors = matrices.read();
-    const Tensor found = at::zeros({1, std::min(m, n)}, options(matrices.dtype));
-    at::native::geqrf_kernels(c10::DeviceType::CPU, factors, found);
-    matrices.write(factors);
-    write_vectors(tau, found);
+    factor_by_qr({a, m, n, dtype_of(type)}, tau);
     *info = 0;
   });
 }
@@ -238,22 +161,10 @@ cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t, 
                                  cudaDataType type, void* a, int64_t leading, cudaDataType w_type, void* w, cudaDataType, void*, int64_t,
                                  cudaDataType, void* vr, int64_t vr_leading, cudaDataType, void* device, size_t device_bytes, void*, size_t,
                                  int* info) {
-  const auto value_type = c10::complex_type(c10::real_type(dtype_of(type)));
-  const bool is_right = left == CUSOLVER_EIG_MODE_NOVECTOR && leading == n && vr_leading == n && dtype_of(w_type) == value_type;
+  const bool is_right = left == CUSOLVER_EIG_MODE_NOVECTOR && leading == n && vr_leading == n &&
+                        dtype_of(w_type) == c10::complex_type(c10::real_type(dtype_of(type)));
   return queue(handle, is_right && is_enough(n, device_bytes), device, device_bytes, [=] {
-    const Matrices matrices{a, n, n, dtype_of(type)}, vectors{vr, n, n, dtype_of(type)};
-    const bool with_vectors = right == CUSOLVER_EIG_MODE_VECTOR;
-    const Tensor values = at::zeros({1, n}, options(value_type));
-    const Tensor found = with_vectors ? Matrices{nullptr, n, n, value_type}.fresh() : Tensor();
-    const Tensor code = fresh_info(1);
-    at::native::eig_kernels(c10::DeviceType::CPU, values, found, matrices.read(), code);
-    write_vectors(w, values);
-    write_vectors(info, code);
-    if (!with_vectors) return;
-    if (found.dtype() == vectors.dtype) return vectors.write(found);
-    // LAPACK's form for real matrices: the parts of a pair, side by side.
-    const Tensor is_second = at::lt(at::imag(values), at::Scalar(0)).reshape({1, 1, n});
-    vectors.write(at::where(is_second, at::neg(at::imag(found)), at::real(found)));
+    find_general_eigenvalues({a, n, n, dtype_of(type)}, w, right == CUSOLVER_EIG_MODE_VECTOR ? vr : nullptr, info);
   });
 }
 
@@ -285,6 +196,10 @@ cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t handle, cusolverDnParams_t,
       return cudaSuccess;                                                                                                                    \
     };                                                                                                                                       \
     return cuda_emulation::enqueue(stream_of(handle), work) == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;     \
+  }                                                                                                                                          \
+  cusolverStatus_t cusolverDn##p##getrf_bufferSize(cusolverDnHandle_t, int, int n, T*, int, int* size) { return ask(n, size); }              \
+  cusolverStatus_t cusolverDn##p##getrf(cusolverDnHandle_t handle, int m, int n, T* a, int leading, T* work, int* pivots, int* info) {       \
+    return queue_sized(handle, leading == m, n, work, 3 * n, [=] { factor_by_lu({a, m, n, dtype_of(kType<T>)}, pivots, info); });            \
   }                                                                                                                                          \
   cusolverStatus_t cusolverDn##p##orthogonal##gqr_bufferSize(cusolverDnHandle_t, int, int n, int, const T*, int, const T*, int* size) {      \
     return ask(n, size);                                                                                                                     \
@@ -322,13 +237,7 @@ cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t handle, cusolverDnParams_t,
   cusolverStatus_t cusolverDn##p##sytrf(cusolverDnHandle_t handle, cublasFillMode_t fill, int n, T* a, int leading, int* pivots, T* work,    \
                                         int size, int* info) {                                                                               \
     return queue_sized(handle, fill == CUBLAS_FILL_MODE_LOWER && leading == n, n, work, size, [=] {                                          \
-      const Matrices matrices{a, n, n, dtype_of(kType<T>)};                                                                                  \
-      const Tensor factors = matrices.read();                                                                                                \
-      const Tensor swaps = at::zeros({1, n}, options(at::kInt)), code = fresh_info(1);                                                       \
-      at::native::ldl_factor_kernels(c10::DeviceType::CPU, factors, swaps, code, /*hermitian=*/false);                                       \
-      matrices.write(factors);                                                                                                               \
-      write_vectors(pivots, swaps);                                                                                                          \
-      write_vectors(info, code);                                                                                                             \
+      factor_by_ldl({a, n, n, dtype_of(kType<T>)}, pivots, info);                                                                            \
     });                                                                                                                                      \
   }                                                                                                                                          \
   cusolverStatus_t cusolverDn##p##gesvdj_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, int, int, int n, const T*, int, const R*,         \

@@ -113,65 +113,63 @@ class _BlasBackend(Enum):
     Ck = 3
 
 
-_preferred: dict[type[Enum], Enum] = {_LinalgBackend: _LinalgBackend.Default, _BlasBackend: _BlasBackend.Cublas}
-_LIBRARIES: dict[type[Enum], dict[str, Enum]] = {
-    _LinalgBackend: {
-        "default": _LinalgBackend.Default,
-        "cusolver": _LinalgBackend.Cusolver,
-        "magma": _LinalgBackend.Magma,
-    },
-    _BlasBackend: {
-        "default": _BlasBackend.Cublas,
-        "cublas": _BlasBackend.Cublas,
-        "hipblas": _BlasBackend.Cublas,
-        "cublaslt": _BlasBackend.Cublaslt,
-        "hipblaslt": _BlasBackend.Cublaslt,
-        "ck": _BlasBackend.Ck,
-    },
+_LINALG_LIBRARIES = {
+    "default": _LinalgBackend.Default,
+    "cusolver": _LinalgBackend.Cusolver,
+    "magma": _LinalgBackend.Magma,
 }
-# What the plug-in is not built with.
-_ABSENT: dict[Enum, str] = {
-    _LinalgBackend.Magma: "MAGMA",
-    _BlasBackend.Cublaslt: "cuBLASLt",
-    _BlasBackend.Ck: "CK",
+_BLAS_LIBRARIES = {
+    "default": _BlasBackend.Cublas,
+    "cublas": _BlasBackend.Cublas,
+    "hipblas": _BlasBackend.Cublas,
+    "cublaslt": _BlasBackend.Cublaslt,
+    "hipblaslt": _BlasBackend.Cublaslt,
+    "ck": _BlasBackend.Ck,
 }
+_ABSENT = {_BlasBackend.Cublaslt: "cuBLASLt", _BlasBackend.Ck: "CK"}
 
 
-def _prefer(kind: type[Enum], backend: Enum | str | None) -> Enum:
-    if backend is not None:
-        if not isinstance(backend, (str, kind)):
-            raise RuntimeError("Unknown input value type.")
-        choices = _LIBRARIES[kind]
-        chosen = choices.get(backend) if isinstance(backend, str) else backend
-        if chosen is None:
-            raise RuntimeError(f"Unknown input value. Choose from: {', '.join(choices)}.")
-        absent = _ABSENT.get(chosen)
-        if absent is None and chosen is _LinalgBackend.Cusolver and not is_built():
-            absent = "cuSOLVER"
-        if absent is not None:
-            raise RuntimeError(
-                f"Cannot set preferred backend to {absent} if PyTorch has not been compiled with {absent}."
-            )
-        _preferred[kind] = chosen
-    return _preferred[kind]
+def _read_backend(backend: Any, choices: dict[str, Any]) -> Any:
+    if isinstance(backend, type(choices["default"])):
+        return backend
+    if not isinstance(backend, str):
+        raise RuntimeError("Unknown input value type.")
+    if backend not in choices:
+        raise RuntimeError(f"Unknown input value. Choose from: {', '.join(choices)}.")
+    return choices[backend]
 
 
-def preferred_linalg_library(backend: _LinalgBackend | str | None = None) -> Enum:
-    """The library of linear algebra on CUDA devices, after it was set to `backend`: "default" or "cusolver".
+def preferred_linalg_library(backend: _LinalgBackend | str | None = None) -> _LinalgBackend:
+    """The library of linear algebra on CUDA devices, after it was set to `backend`.
 
-    Either way it is cuBLAS for LU factorisations and triangular systems, which it has for many matrices at once, and
-    cuSOLVER for everything else.
+    "default" chooses by routine and size: cuBLAS for LU factorisations of many small matrices and for triangular
+    systems, MAGMA, where it is there, for eigenvalues of general matrices from 128 rows on, and cuSOLVER for everything
+    else. "cusolver" and "magma" take that library for all that it has: MAGMA has `cholesky`, `lu_factor`, `qr`,
+    `eigh`, `eig`, `svd` and what is made of them. torch.cuda.has_magma tells whether the plug-in is built with it.
 
     Raises:
-        RuntimeError: for "magma", which is not built in, and for other words.
+        RuntimeError: for a library that the plug-in is not built with, and for other words.
     """
-    return _prefer(_LinalgBackend, backend)
+    if backend is not None:
+        _C._cuda_set_linalg_library(_read_backend(backend, _LINALG_LIBRARIES).value)
+    return _LinalgBackend(_C._cuda_linalg_library())
 
 
-def preferred_blas_library(backend: _BlasBackend | str | None = None) -> Enum:
+_preferred_blas = _BlasBackend.Cublas
+
+
+def preferred_blas_library(backend: _BlasBackend | str | None = None) -> _BlasBackend:
     """The library of matrix products on CUDA devices, after it was set to `backend`: "default" or "cublas".
 
     Raises:
         RuntimeError: for those that are not built in, and for other words.
     """
-    return _prefer(_BlasBackend, backend)
+    global _preferred_blas
+    if backend is not None:
+        chosen = _read_backend(backend, _BLAS_LIBRARIES)
+        if absent := _ABSENT.get(chosen):
+            raise RuntimeError(
+                f"Cannot set preferred backend to {absent} if PyTorch has not been compiled with {absent}."
+            )
+        _preferred_blas = chosen
+    return _preferred_blas

@@ -53,6 +53,20 @@ PyObject* arch_list(PyObject*, PyObject*) {
   });
 }
 
+PyObject* has_magma(PyObject*, PyObject*) {
+  return guarded([]() -> PyObject* {
+    const at::PluginInfo* info = at::cuda_plugin_info();
+    return new_bool(info != nullptr && info->has_magma);
+  });
+}
+PyObject* linalg_library(PyObject*, PyObject*) { return PyLong_FromLong(static_cast<long>(at::preferred_linalg_library())); }
+PyObject* set_linalg_library(PyObject*, PyObject* value) {
+  return guarded([&] {
+    at::prefer_linalg_library(static_cast<at::LinalgLibrary>(to_integer(value)));
+    return new_none();
+  });
+}
+
 PyObject* device_count(PyObject*, PyObject*) {
   return guarded([] { return PyLong_FromLong(at::cuda_available() ? backend().device_count() : 0); });
 }
@@ -437,6 +451,9 @@ PyMethodDef cuda_functions[] = {
     {"_cuda_unavailable_reason", unavailable_reason, METH_NOARGS, "Why CUDA cannot be used; None when it can."},
     {"_cuda_version", version, METH_NOARGS, "The CUDA version of the plug-in, or None."},
     {"_cuda_arch_list", arch_list, METH_NOARGS, "The architectures that the plug-in holds code for."},
+    {"_cuda_has_magma", has_magma, METH_NOARGS, "Whether the plug-in is built with MAGMA."},
+    {"_cuda_linalg_library", linalg_library, METH_NOARGS, "Who factorises matrices, as a number of aten/Plugin.h."},
+    {"_cuda_set_linalg_library", set_linalg_library, METH_O, "Says who is to factorise matrices."},
     {"_cuda_device_count", device_count, METH_NOARGS, "How many devices there are."},
     {"_cuda_current_device", current_device, METH_NOARGS, "The current device's index."},
     {"_cuda_set_device", set_device, METH_O, "Makes a device current."},

@@ -88,7 +88,6 @@ if TYPE_CHECKING:
 OutOfMemoryError = _C.OutOfMemoryError
 
 has_half = True
-has_magma = False
 
 
 def is_initialized() -> bool:
@@ -227,6 +226,8 @@ _OF_THE_RUNTIME = ("CudaError", "check_error", "cudaStatus", "cudart")
 def __getattr__(name: str) -> Any:
     if name == "_initialized":
         return is_initialized()
+    if name == "has_magma":
+        return _C._cuda_has_magma()
     if name == "_compile_kernel":
         from torch.cuda._kernels import compile_kernel
 

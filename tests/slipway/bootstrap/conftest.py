@@ -127,8 +127,7 @@ def data(tmp_path: Path) -> Path:
     (folder / "packages").mkdir(parents=True)
     (folder / "files" / "activation").mkdir(parents=True)
     (folder / "settings.yaml").write_text(
-        'suite: bookworm\nglibc: "2.36"\n'
-        'debian_python: "3.11"\npythons: ["3.11"]\ncudas: ["13.0"]\nblas: [mkl, openblas]\n'
+        'suite: bookworm\nglibc: "2.36"\ndebian_python: "3.11"\npythons: ["3.11"]\nblas: [mkl, openblas]\n'
         'cpython: {"3.11": {version: 3.11.0, url: "https://example.invalid/Python-3.11.0.tgz", sha256: abc}}\n'
     )
     (folder / "lock.yaml").write_text("suite: bookworm\ndebs: {}\nwheels: {}\n")

@@ -82,7 +82,7 @@ def test_python_variables(tmp_path: Path) -> None:
         ("    licenses:\n      - usr/share/doc/toy/copyright\n", "", "sources", "no source names its `licenses`"),
         ("sources:", "virtual: 3\nsources:", "virtual", "expected true or false, found `3`"),
         ("content:", "file: nothing.pc\n    content:", "texts[0].content", "a text has either `content` or `file`"),
-        ("sources:", "per: cuda\nsources:", "per", "expected one of python, found `cuda`"),
+        ("sources:", "per: rust\nsources:", "per", "expected one of python, cuda, found `rust`"),
         ("sources:", "when: {cudo: ['13.0']}\nsources:", "when.cudo", "unknown key `when.cudo`"),
         ("depends:\n  - libgcc >=12", "depends: libgcc", "depends", "expected a list, found `libgcc`"),
     ],

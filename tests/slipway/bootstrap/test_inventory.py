@@ -23,7 +23,10 @@ def inventory() -> EmbeddedInventory:
 
 def requests() -> list[ChannelRequest]:
     return [
-        *(ChannelRequest(cuda, blas) for cuda, blas in itertools.product((None, "13.0"), ("mkl", "openblas"))),
+        *(
+            ChannelRequest(cuda, blas)
+            for cuda, blas in itertools.product(((), ("13.0",), ("13.5",)), ("mkl", "openblas"))
+        ),
         *(ChannelRequest(python=(python,)) for python in ("3.10", "3.14")),
     ]
 
@@ -60,7 +63,7 @@ def test_what_is_made_on_demand_comes_with_what_it_needs(inventory: EmbeddedInve
 
 def test_a_channel_of_everything_is_closed(inventory: EmbeddedInventory) -> None:
     for blas in ("mkl", "openblas"):
-        request = ChannelRequest("13.0", blas, names=tuple(names_on_demand()))
+        request = ChannelRequest(("13.0", "13.5"), blas, names=tuple(names_on_demand()))
         chosen = inventory.select(request, {"3.11": "3.11.7"})
         names = {description.name for description in chosen}
         assert names_on_demand() <= names
@@ -132,7 +135,7 @@ def test_apt_names_packages_for_another_processor(inventory: EmbeddedInventory) 
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        (ChannelRequest(cuda="9.0"), "the embedded channel has no CUDA `9.0`"),
+        (ChannelRequest(cuda=("13.0", "9.0")), "the embedded channel has no CUDA `9.0`"),
         (ChannelRequest(blas="atlas"), "the embedded channel has no BLAS `atlas`"),
         (ChannelRequest(platform=find_platform("osx-64")), "the embedded channel has no platform `osx-64`"),
         (
@@ -155,7 +158,7 @@ def test_the_overlay_asks_for_what_is_there(inventory: EmbeddedInventory) -> Non
     pins = yaml.safe_load((DATA / "conda_build_config.yaml").read_text())
     versions = {
         description.name.replace("-", "_"): description.version
-        for description in inventory.select(ChannelRequest("13.0"), {"3.11": "3.11.7"})
+        for description in inventory.select(ChannelRequest(("13.5",)), {"3.11": "3.11.7"})
     } | {"openblas": "0.3.21"}
     versions |= {"c_compiler_version": versions["gcc_linux_64"], "c_stdlib_version": versions["sysroot_linux_64"]}
     versions |= {"cxx_compiler_version": versions["gxx_linux_64"], "cuda_compiler_version": versions["cuda_nvcc"]}

@@ -71,10 +71,10 @@ def test_publishing_command_is_one_of_slipway(own_matrix: Matrix) -> None:
 
 def test_embedded_channel_for_a_job_holds_what_its_needs_need(own_matrix: Matrix) -> None:
     found = {job.output.name: variant_of(job.outputs[::-1]) for job in own_matrix.jobs["linux-64"]}
-    assert channel_request(found["libtorch"]) == ChannelRequest(None, "openblas")
-    assert channel_request(found["libtorch-cuda"]) == ChannelRequest("13.0", "mkl")
-    assert channel_request(found["pytorch"]) == ChannelRequest(None, "mkl", ("3.13",))
-    assert channel_request(found["pytorch-gpu"]).cuda == "13.0"
+    assert channel_request(found["libtorch"]) == ChannelRequest((), "openblas")
+    assert channel_request(found["libtorch-cuda"]) == ChannelRequest(("13.0",), "mkl")
+    assert channel_request(found["pytorch"]) == ChannelRequest((), "mkl", ("3.13",))
+    assert channel_request(found["pytorch-gpu"]).cuda == ("13.0",)
 
 
 def test_what_is_asked_for_leaves_jobs_out() -> None:

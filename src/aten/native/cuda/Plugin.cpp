@@ -17,7 +17,7 @@ const char* initialize() {
   return c10::cuda::register_cuda_backend();
 }
 
-constexpr at::PluginInfo kInfo{TORCH_ABI_TAG, TORCH_VERSION_STRING, TORCH_CUDA_VERSION, TORCH_CUDA_ARCH_LIST, &initialize};
+constexpr at::PluginInfo kInfo{TORCH_ABI_TAG, TORCH_VERSION_STRING, TORCH_CUDA_VERSION, TORCH_CUDA_ARCH_LIST, TORCH_CUDA_MAGMA, &initialize};
 
 }  // namespace
 

@@ -1,10 +1,12 @@
-// Factorisations, eigenvalues, singular values and least squares, by libtorch_cuda_solver. Contracts are in kernels.yaml: matrices have
+// Factorisations, eigenvalues, singular values and least squares, by libtorch_cuda_solver and libtorch_cuda_magma. Contracts are in kernels.yaml: matrices have
 // their columns next to each other, and are overwritten.
 
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
+#include <aten/Plugin.h>
 #include <aten/native/LinearAlgebra.h>
 #include <aten/native/cuda/Libraries.h>
+#include <aten/native/cuda/factorizations.h>
 #include <aten/native/cuda/solver/Solver.h>
 #include <c10/core/Backend.h>
 #include <c10/cuda/CUDAStream.h>
@@ -15,17 +17,37 @@ namespace at::native::cuda {
 
 namespace {
 
-const TorchCudaSolvers& solvers() {
-  static const TorchCudaSolvers* const found =
-      load_function<TorchCudaSolversFunction>("libtorch_cuda_solver.so", "torch_cuda_solvers", "factorisations", "libcusolver")();
-  return *found;
+struct Solver {
+  const char* name;
+  const TorchCudaSolvers& routines;
+};
+
+const Solver& cusolver() {
+  static const Solver found{
+      "cuSOLVER", *load_function<TorchCudaSolversFunction>("libtorch_cuda_solver.so", "torch_cuda_solvers", "factorisations", "libcusolver")()};
+  return found;
+}
+
+const Solver& magma() {
+  static const Solver found{
+      "MAGMA", *load_function<TorchCudaSolversFunction>("libtorch_cuda_magma.so", "torch_cuda_magma_solvers", "factorisations", "libmagma")()};
+  return found;
+}
+
+// Whom the program prefers, as far as it has the routine; of those that are left to us, cuSOLVER, unless MAGMA is faster.
+template <typename Routine>
+const Solver& solver_for(Routine TorchCudaSolvers::*routine, bool magma_is_faster = false) {
+  const LinalgLibrary preferred = at::preferred_linalg_library();
+  const bool by_size = preferred == LinalgLibrary::Default && magma_is_faster && at::cuda_plugin_info()->has_magma;
+  const bool is_magmas = (preferred == LinalgLibrary::Magma || by_size) && magma().routines.*routine != nullptr;
+  return is_magmas ? magma() : cusolver();
 }
 
 TorchCudaStack stack_of(const Tensor& matrices) { return {matrices.data_ptr(), rows_of(matrices), columns_of(matrices)}; }
 
-// function(call, arguments...) for matrices of the type and number of `like`.
-template <typename Function, typename... Arguments>
-void run(const char* name, Function function, const Tensor& like, Arguments... arguments) {
+// routine(call, arguments...) for matrices of the type and number of `like`.
+template <typename Routine, typename... Arguments>
+void run_by(const Solver& solver, const char* name, Routine TorchCudaSolvers::*routine, const Tensor& like, Arguments... arguments) {
   std::vector<c10::DataPtr> memory;  // what is queued on the stream is done before it is used again
   TorchCudaSolverCall call{};
   call.is_double = c10::real_type(like.dtype()) == kDouble;
@@ -38,16 +60,21 @@ void run(const char* name, Function function, const Tensor& like, Arguments... a
     kept.push_back(c10::get_backend(c10::kCUDA).allocator()->allocate(bytes));
     return kept.back().get();
   };
-  const char* error = function(&call, arguments...);
-  TORCH_CHECK(error == nullptr, "cuSOLVER: ", error, " (", name, " of ", call.batches, " matrices of [", rows_of(like), ", ", columns_of(like), "])");
+  const char* error = (solver.routines.*routine)(&call, arguments...);
+  TORCH_CHECK(error == nullptr, solver.name, ": ", error, " (", name, " of ", call.batches, " matrices of [", rows_of(like), ", ", columns_of(like), "])");
+}
+
+template <typename Routine, typename... Arguments>
+void run(const char* name, Routine TorchCudaSolvers::*routine, const Tensor& like, Arguments... arguments) {
+  run_by(solver_for(routine), name, routine, like, arguments...);
 }
 
 void multiply_reflectors(const Tensor& matrices, const Tensor& tau) {
-  run("householder_product", solvers().multiply_reflectors, matrices, stack_of(matrices), tau.data_ptr(), tau.sizes().back());
+  run("householder_product", &TorchCudaSolvers::multiply_reflectors, matrices, stack_of(matrices), tau.data_ptr(), tau.sizes().back());
 }
 
 void apply_reflectors(const Tensor& products, const Tensor& reflectors, const Tensor& tau, bool left, bool adjoint) {
-  run("ormqr", solvers().apply_reflectors, products, stack_of(reflectors), tau.data_ptr(), tau.sizes().back(), stack_of(products), left, adjoint);
+  run("ormqr", &TorchCudaSolvers::apply_reflectors, products, stack_of(reflectors), tau.data_ptr(), tau.sizes().back(), stack_of(products), left, adjoint);
 }
 
 void check_hermitian(const Tensor& matrices, bool hermitian, const char* function) {
@@ -62,13 +89,22 @@ void cholesky_kernel(const Tensor& matrices, const Tensor& info, bool upper) {
   const int64_t step = matrices.numel() / count * static_cast<int64_t>(matrices.element_size());
   const Tensor places = at::add(at::mul(at::arange(count, info.options().dtype(kLong)), Scalar(step)),
                                 Scalar(reinterpret_cast<int64_t>(matrices.data_ptr())));
-  run("cholesky", solvers().cholesky, matrices, stack_of(matrices), static_cast<void**>(places.data_ptr()), upper, info.data_ptr<int>());
+  run("cholesky", &TorchCudaSolvers::cholesky, matrices, stack_of(matrices), static_cast<void**>(places.data_ptr()), upper, info.data_ptr<int>());
   Tensor(matrices).copy_(upper ? at::triu(matrices) : at::tril(matrices));  // the other triangle is still the input's
+}
+
+bool factor_lu(const Tensor& matrices, const Tensor& pivots, const Tensor& info) {
+  // cuBLAS factorises many matrices at once, each by few threads.
+  constexpr int64_t kMostRowsOfCublas = 128;
+  const bool is_cublas = info.numel() > 1 && rows_of(matrices) <= kMostRowsOfCublas;
+  if (is_cublas && at::preferred_linalg_library() == LinalgLibrary::Default) return false;
+  run("lu_factor", &TorchCudaSolvers::lu, matrices, stack_of(matrices), pivots.data_ptr<int>(), info.data_ptr<int>());
+  return true;
 }
 
 void geqrf_kernel(const Tensor& matrices, const Tensor& tau) {
   if (matrices.numel() == 0) return;
-  run("geqrf", solvers().qr, matrices, stack_of(matrices), tau.data_ptr());
+  run("geqrf", &TorchCudaSolvers::qr, matrices, stack_of(matrices), tau.data_ptr());
 }
 
 void householder_product_kernel(const Tensor& matrices, const Tensor& tau) {
@@ -82,25 +118,28 @@ void ormqr_kernel(const Tensor& products, const Tensor& reflectors, const Tensor
 void ldl_factor_kernel(const Tensor& matrices, const Tensor& pivots, const Tensor& info, bool hermitian) {
   check_hermitian(matrices, hermitian, "torch.linalg.ldl_factor");
   if (matrices.numel() == 0) return;
-  run("ldl_factor", solvers().ldl, matrices, stack_of(matrices), pivots.data_ptr<int>(), info.data_ptr<int>());
+  run("ldl_factor", &TorchCudaSolvers::ldl, matrices, stack_of(matrices), pivots.data_ptr<int>(), info.data_ptr<int>());
 }
 
 void ldl_solve_kernel(const Tensor& solutions, const Tensor& factors, const Tensor& pivots, bool hermitian) {
   check_hermitian(factors, hermitian, "torch.linalg.ldl_solve");
   if (solutions.numel() == 0) return;
   const Tensor swaps = pivots.to(kLong);
-  run("ldl_solve", solvers().solve_ldl, factors, stack_of(factors), swaps.data_ptr<int64_t>(), stack_of(solutions));
+  run("ldl_solve", &TorchCudaSolvers::solve_ldl, factors, stack_of(factors), swaps.data_ptr<int64_t>(), stack_of(solutions));
 }
 
 void eigh_kernel(const Tensor& values, const Tensor& matrices, const Tensor& info, bool upper, bool with_vectors) {
   if (matrices.numel() == 0) return;
-  run("eigh", solvers().eigh, matrices, stack_of(matrices), values.data_ptr(), upper, with_vectors, info.data_ptr<int>());
+  run("eigh", &TorchCudaSolvers::eigh, matrices, stack_of(matrices), values.data_ptr(), upper, with_vectors, info.data_ptr<int>());
 }
 
 void eig_kernel(const Tensor& values, const Tensor& vectors, const Tensor& matrices, const Tensor& info) {
   if (matrices.numel() == 0) return;
   const Tensor found = vectors.defined() ? at::empty_like(matrices) : Tensor();
-  run("eig", solvers().eig, matrices, stack_of(matrices), values.data_ptr(), found.defined() ? found.data_ptr() : nullptr, info.data_ptr<int>());
+  // MAGMA divides the work between the device and the host; smaller matrices it would leave to the host alone.
+  constexpr int64_t kLeastRowsOfMagma = 128;
+  run_by(solver_for(&TorchCudaSolvers::eig, rows_of(matrices) >= kLeastRowsOfMagma), "eig", &TorchCudaSolvers::eig, matrices, stack_of(matrices),
+         values.data_ptr(), found.defined() ? found.data_ptr() : nullptr, info.data_ptr<int>());
   if (!vectors.defined()) return;
   if (matrices.is_complex()) {
     Tensor(vectors).copy_(found);
@@ -123,12 +162,14 @@ namespace {
 enum SVDDriver : int64_t { kChosenHere, kGesvd, kGesvdj, kGesvda };
 
 // Of matrices with at least as many rows as columns, which are overwritten. Returns V; `u` is filled.
-Tensor decompose(const Tensor& matrices, const Tensor& u, const Tensor& values, const Tensor& info, bool with_vectors, TorchCudaSVDMethod method) {
+Tensor decompose(const Solver& solver, const Tensor& matrices, const Tensor& u, const Tensor& values, const Tensor& info, bool with_vectors,
+                 TorchCudaSVDMethod method) {
   const Tensor v = empty_column_major(with_matrix(batch_sizes(matrices), columns_of(matrices), columns_of(matrices)), matrices.dtype(),
                                       matrices.device());
-  run("svd", solvers().svd, matrices, stack_of(matrices), values.data_ptr(), stack_of(u), stack_of(v), with_vectors, method,
-      info.data_ptr<int>());
-  return method == kTorchCudaQRIterations && with_vectors ? at::adjoint(v) : v;
+  run_by(solver, "svd", &TorchCudaSolvers::svd, matrices, stack_of(matrices), values.data_ptr(), stack_of(u), stack_of(v), with_vectors, method,
+         info.data_ptr<int>());
+  const bool is_adjoint = method == kTorchCudaQRIterations || method == kTorchCudaDivideAndConquer;
+  return is_adjoint && with_vectors ? at::adjoint(v) : v;
 }
 
 }  // namespace
@@ -145,12 +186,18 @@ void svd_kernel(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor
     return empty_column_major(with_matrix(batch_sizes(tall), rows, whole ? rows : columns), tall.dtype(), tall.device());
   };
   Tensor left = empty_left(full && !completed);
-  // Jacobi's method, which is exact and fast, may give up: then it is QR iterations.
-  const Tensor kept = driver == kChosenHere ? column_major_copy(tall) : Tensor();
-  Tensor right = decompose(tall, left, s, info, with_vectors,
-                           driver == kGesvd ? kTorchCudaQRIterations : driver == kGesvda ? kTorchCudaApproximate : kTorchCudaJacobi);
-  if (driver == kChosenHere && at::any(at::ne(info, Scalar(0))).item<bool>()) {
-    right = decompose(kept, left, s, info, with_vectors, kTorchCudaQRIterations);
+  const Solver& solver = driver == kChosenHere ? solver_for(&TorchCudaSolvers::svd) : cusolver();
+  Tensor right;
+  if (&solver != &cusolver()) {
+    right = decompose(solver, tall, left, s, info, with_vectors, kTorchCudaDivideAndConquer);
+  } else {
+    // Jacobi's method, which is exact and fast, may give up: then it is QR iterations.
+    const Tensor kept = driver == kChosenHere ? column_major_copy(tall) : Tensor();
+    right = decompose(solver, tall, left, s, info, with_vectors,
+                      driver == kGesvd ? kTorchCudaQRIterations : driver == kGesvda ? kTorchCudaApproximate : kTorchCudaJacobi);
+    if (driver == kChosenHere && at::any(at::ne(info, Scalar(0))).item<bool>()) {
+      right = decompose(solver, kept, left, s, info, with_vectors, kTorchCudaQRIterations);
+    }
   }
   if (!with_vectors) return;
   if (completed) {  // any basis of what is left will do: that of a QR factorisation
@@ -170,8 +217,8 @@ void svd_kernel(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor
 }
 
 // By QR, as gels does it: there is neither a rank nor singular values.
-void lstsq_kernel(const Tensor& right_sides, const Tensor& matrices, const Tensor& rank, const Tensor& values, const Tensor& info, double rcond,
-                  int64_t driver) {
+void lstsq_kernel(const Tensor& right_sides, const Tensor& matrices, const Tensor& /*rank*/, const Tensor& /*values*/, const Tensor& info,
+                  double /*rcond*/, int64_t /*driver*/) {
   if (matrices.numel() == 0 || right_sides.numel() == 0) return;
   const bool wide = rows_of(matrices) < columns_of(matrices);
   const Tensor factored = wide ? column_major_copy(at::adjoint(matrices)) : matrices;

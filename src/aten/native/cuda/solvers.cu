@@ -1,10 +1,11 @@
-// LU factorisations and systems of equations, by libtorch_cuda_linalg. Contracts are in kernels.yaml: matrices have their columns next to
+// LU factorisations of many matrices and systems of equations, by libtorch_cuda_linalg. Contracts are in kernels.yaml: matrices have their columns next to
 // each other.
 
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
 #include <aten/native/cuda/Launch.cuh>
 #include <aten/native/cuda/Libraries.h>
+#include <aten/native/cuda/factorizations.h>
 #include <aten/native/cuda/linalg/Linalg.h>
 
 namespace at::native::cuda {
@@ -59,7 +60,7 @@ void check_pivots(const Tensor& pivots, int64_t rows) {
 }  // namespace
 
 void lu_factor_kernel(const Tensor& matrices, const Tensor& pivots, const Tensor& info) {
-  if (matrices.numel() == 0) return;
+  if (matrices.numel() == 0 || factor_lu(matrices, pivots, info)) return;
   const Tensor memory = memory_of(matrices);
   const int64_t columns = memory.sizes()[1];
   const int64_t rows = memory.sizes()[2];

@@ -57,6 +57,8 @@ cusolverStatus_t cusolverDnXsyevBatched(cusolverDnHandle_t handle, cusolverDnPar
 #define DECLARE_SOLVERS(p, T, R, orthogonal)                                                                                                 \
   cusolverStatus_t cusolverDn##p##potrfBatched(cusolverDnHandle_t handle, cublasFillMode_t fill, int n, T* a[], int leading, int* info,      \
                                                int batches);                                                                                 \
+  cusolverStatus_t cusolverDn##p##getrf_bufferSize(cusolverDnHandle_t handle, int m, int n, T* a, int leading, int* size);                   \
+  cusolverStatus_t cusolverDn##p##getrf(cusolverDnHandle_t handle, int m, int n, T* a, int leading, T* work, int* pivots, int* info);        \
   cusolverStatus_t cusolverDn##p##orthogonal##gqr_bufferSize(cusolverDnHandle_t handle, int m, int n, int k, const T* a, int leading,        \
                                                              const T* tau, int* size);                                                       \
   cusolverStatus_t cusolverDn##p##orthogonal##gqr(cusolverDnHandle_t handle, int m, int n, int k, T* a, int leading, const T* tau, T* work,  \

@@ -134,6 +134,8 @@ T* matrix(const TorchCudaStack& stack, int64_t index) {
     static constexpr cudaDataType kComplexType = complex_type;                                 \
     static constexpr auto kAdjoint = type == real_type ? CUBLAS_OP_T : CUBLAS_OP_C;            \
     static constexpr auto potrfBatched = cusolverDn##p##potrfBatched;                          \
+    static constexpr auto getrf = cusolverDn##p##getrf;                                        \
+    static constexpr auto getrf_size = cusolverDn##p##getrf_bufferSize;                        \
     static constexpr auto orgqr = cusolverDn##p##orthogonal##gqr;                              \
     static constexpr auto orgqr_size = cusolverDn##p##orthogonal##gqr_bufferSize;              \
     static constexpr auto ormqr = cusolverDn##p##orthogonal##mqr;                              \

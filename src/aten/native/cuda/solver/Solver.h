@@ -1,6 +1,7 @@
 #pragma once
-// The border between libtorch_cuda and libtorch_cuda_solver, which links cuSOLVER and is loaded with the first factorisation that cuBLAS
-// has not. Plain C types only, so neither library needs the other's symbols.
+// The border between libtorch_cuda and the two libraries that factorise: libtorch_cuda_solver, which links cuSOLVER, and
+// libtorch_cuda_magma, which links MAGMA. Each is loaded when a routine of it is first used. Plain C types only, so no library needs
+// another's symbols.
 //
 // Stacks of matrices lie one behind the other, each with its columns one behind the other. Functions queue work on the stream, and return
 // null, or what went wrong (static text). `info` gets one of LAPACK's codes per matrix, in device memory like everything else.
@@ -28,11 +29,14 @@ struct TorchCudaStack {
   int64_t columns;
 };
 
-enum TorchCudaSVDMethod { kTorchCudaJacobi, kTorchCudaQRIterations, kTorchCudaApproximate };
+enum TorchCudaSVDMethod { kTorchCudaJacobi, kTorchCudaQRIterations, kTorchCudaApproximate, kTorchCudaDivideAndConquer };
 
+// What a library has not is null: `multiply_reflectors` to `solve_ldl` of MAGMA.
 struct TorchCudaSolvers {
   // The triangle of `a` becomes its factor; the other one stays. `places`: where each matrix begins, in device memory.
   const char* (*cholesky)(const TorchCudaSolverCall*, TorchCudaStack a, void** places, int upper, int* info);
+  // A = P L U, in place; pivots [min(rows, columns)] count from 1.
+  const char* (*lu)(const TorchCudaSolverCall*, TorchCudaStack a, int* pivots, int* info);
   // R, below it the reflectors, whose factors are `tau` [min(rows, columns)].
   const char* (*qr)(const TorchCudaSolverCall*, TorchCudaStack a, void* tau);
   // `a` becomes the first columns of the product of its `reflections`.
@@ -48,7 +52,8 @@ struct TorchCudaSolvers {
   // Values are complex. `vectors` may be null, and are of A's type: of a pair of values, real and imaginary part. `a` is lost.
   const char* (*eig)(const TorchCudaSolverCall*, TorchCudaStack a, void* values, void* vectors, int* info);
   // At least as many rows as columns. `u` [rows, rows or columns] and `v` [columns, columns] are always given, and only filled
-  // `with_vectors`; `v` is V, by QR iterations V^H. The approximate method has no full `u`. `a` is lost.
+  // `with_vectors`; `v` is V, by QR iterations and by divide and conquer V^H. The approximate method has no full `u`. `a` is lost.
+  // cuSOLVER has the first three methods, MAGMA the last.
   const char* (*svd)(const TorchCudaSolverCall*, TorchCudaStack a, void* values, TorchCudaStack u, TorchCudaStack v, int with_vectors,
                      TorchCudaSVDMethod method, int* info);
 };
@@ -56,4 +61,5 @@ struct TorchCudaSolvers {
 typedef const TorchCudaSolvers* (*TorchCudaSolversFunction)();
 
 const TorchCudaSolvers* torch_cuda_solvers();
+const TorchCudaSolvers* torch_cuda_magma_solvers();
 }

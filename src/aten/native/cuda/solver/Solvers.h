@@ -7,6 +7,7 @@ namespace torch_cuda_solver {
 
 // factorizations.cpp
 const char* cholesky(const TorchCudaSolverCall*, TorchCudaStack a, void** places, int upper, int* info);
+const char* lu(const TorchCudaSolverCall*, TorchCudaStack a, int* pivots, int* info);
 const char* qr(const TorchCudaSolverCall*, TorchCudaStack a, void* tau);
 const char* multiply_reflectors(const TorchCudaSolverCall*, TorchCudaStack a, const void* tau, int64_t reflections);
 const char* apply_reflectors(const TorchCudaSolverCall*, TorchCudaStack reflectors, const void* tau, int64_t reflections, TorchCudaStack c,

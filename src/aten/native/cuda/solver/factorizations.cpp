@@ -1,7 +1,9 @@
-// Cholesky, QR and LDL by cuSOLVER.
+// Cholesky, LU, QR and LDL by cuSOLVER.
 
 #include <aten/native/cuda/solver/Call.h>
 #include <aten/native/cuda/solver/Solvers.h>
+
+#include <algorithm>
 
 namespace torch_cuda_solver {
 
@@ -20,6 +22,19 @@ const char* cholesky(const TorchCudaSolverCall* given, TorchCudaStack a, void** 
     check(cusolverDnXpotrf(call.handle, call.parameters, fill, n, kType, a.data, leading(n), kType, work.device, work.device_bytes,
                            work.host(), work.host_bytes(), info));
     work.finish();
+  });
+}
+
+const char* lu(const TorchCudaSolverCall* given, TorchCudaStack a, int* pivots, int* info) {
+  return run(given, [&](auto type, Call& call) {
+    using T = decltype(type);
+    const int rows = narrow(a.rows), columns = narrow(a.columns);
+    int size = 0;
+    check(Element<T>::getrf_size(call.handle, rows, columns, matrix<T>(a, 0), leading(rows), &size));
+    T* work = call.allocate<T>(size);
+    for (int64_t i = 0; i < call.batches(); ++i) {
+      check(Element<T>::getrf(call.handle, rows, columns, matrix<T>(a, i), leading(rows), work, pivots + i * std::min(rows, columns), info + i));
+    }
   });
 }
 

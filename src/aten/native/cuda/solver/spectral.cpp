@@ -142,6 +142,7 @@ const char* svd(const TorchCudaSolverCall* given, TorchCudaStack a, void* values
       case kTorchCudaJacobi: return decompose_by_jacobi<T>(call, decomposition);
       case kTorchCudaQRIterations: return decompose_by_qr<T>(call, decomposition);
       case kTorchCudaApproximate: return decompose_approximately<T>(call, decomposition);
+      case kTorchCudaDivideAndConquer: throw Failure{"divide and conquer is MAGMA's"};
     }
   });
 }
@@ -150,6 +151,6 @@ const char* svd(const TorchCudaSolverCall* given, TorchCudaStack a, void* values
 
 extern "C" __attribute__((visibility("default"))) const TorchCudaSolvers* torch_cuda_solvers() {
   using namespace torch_cuda_solver;
-  static const TorchCudaSolvers solvers{cholesky, qr, multiply_reflectors, apply_reflectors, ldl, solve_ldl, eigh, eig, svd};
+  static const TorchCudaSolvers solvers{cholesky, lu, qr, multiply_reflectors, apply_reflectors, ldl, solve_ldl, eigh, eig, svd};
   return &solvers;
 }

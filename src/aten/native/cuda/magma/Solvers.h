@@ -1,0 +1,19 @@
+#pragma once
+// The functions of TorchCudaSolvers that MAGMA has.
+
+#include <aten/native/cuda/solver/Solver.h>
+
+namespace torch_cuda_magma {
+
+// factorizations.cpp
+const char* cholesky(const TorchCudaSolverCall*, TorchCudaStack a, void** places, int upper, int* info);
+const char* lu(const TorchCudaSolverCall*, TorchCudaStack a, int* pivots, int* info);
+const char* qr(const TorchCudaSolverCall*, TorchCudaStack a, void* tau);
+
+// spectral.cpp
+const char* eigh(const TorchCudaSolverCall*, TorchCudaStack a, void* values, int upper, int with_vectors, int* info);
+const char* eig(const TorchCudaSolverCall*, TorchCudaStack a, void* values, void* vectors, int* info);
+const char* svd(const TorchCudaSolverCall*, TorchCudaStack a, void* values, TorchCudaStack u, TorchCudaStack v, int with_vectors,
+                TorchCudaSVDMethod method, int* info);
+
+}  // namespace torch_cuda_magma
