@@ -40,12 +40,12 @@ compiler_launchers() {
   done
 }
 
-# configure_and_install PART [OPTION...]: PART is CORE, CUDA, DISTRIBUTED or PYTHON; what is off is found installed in PREFIX.
+# configure_and_install PART [OPTION...]: PART is CORE, CUDA, DISTRIBUTED, MPI or PYTHON; what is off is found installed in PREFIX.
 configure_and_install() {
   local part=$1 option
   shift
   local options=(-DTORCH_BUILD_TESTS=OFF)
-  for option in CORE CUDA DISTRIBUTED PYTHON; do
+  for option in CORE CUDA DISTRIBUTED MPI PYTHON; do
     options+=("-DTORCH_BUILD_$option=$([ "$option" = "$part" ] && echo ON || echo OFF)")
   done
   compiler_launchers C CXX
@@ -89,6 +89,10 @@ build_libtorch_distributed() {
   configure_and_install DISTRIBUTED
 }
 
+build_libtorch_distributed_mpi() {
+  configure_and_install MPI
+}
+
 # Where the host environment is another platform's, its Python does not run here: the headers say its version, and its
 # sysconfig data what its modules are called.
 build_pytorch() {
@@ -108,7 +112,7 @@ build_pytorch() {
 }
 
 case $PKG_NAME in
-  libtorch | libtorch-cuda | libtorch-distributed | pytorch)
+  libtorch | libtorch-cuda | libtorch-distributed | libtorch-distributed-mpi | pytorch)
     remove_leftovers
     shadow_host_compilers
     "build_${PKG_NAME//-/_}"

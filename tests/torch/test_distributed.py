@@ -22,7 +22,7 @@ import torch.multiprocessing as mp
 from torch.distributed._tcp_store import GREETING, LENGTH
 
 GOLDEN = Path(__file__).parent / "golden"
-needs_gloo = pytest.mark.skipif(not dist.is_available(), reason="libtorch_distributed is not installed")
+needs_gloo = pytest.mark.skipif(not dist.is_gloo_available(), reason="libtorch_distributed is not installed")
 
 
 # ---------------------------------------------------------------------- without an engine
@@ -46,8 +46,8 @@ def test_what_is_not_there_is_said_by_name() -> None:
     ):
         with pytest.raises(RuntimeError, match=f"{name}.*not supported"):
             function()
-    for name in ("gloo", "nccl", "mpi"):
-        assert dist.is_backend_available(name) == (name == "gloo" and dist.is_available())
+    for name, there in (("gloo", dist.is_gloo_available()), ("nccl", False), ("mpi", dist.is_mpi_available())):
+        assert dist.is_backend_available(name) == there
 
 
 def test_calls_before_joining_are_refused() -> None:

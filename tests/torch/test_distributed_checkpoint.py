@@ -17,7 +17,7 @@ import torch.multiprocessing as mp
 from torch.distributed import checkpoint
 
 GOLDEN = Path(__file__).parent / "golden"
-needs_gloo = pytest.mark.skipif(not dist.is_available(), reason="libtorch_distributed is not installed")
+needs_gloo = pytest.mark.skipif(not dist.is_gloo_available(), reason="libtorch_distributed is not installed")
 
 
 @needs_gloo

@@ -18,7 +18,7 @@ import torch.distributed as dist
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-needs_gloo = pytest.mark.skipif(not dist.is_available(), reason="libtorch_distributed is not installed")
+needs_gloo = pytest.mark.skipif(not dist.is_gloo_available(), reason="libtorch_distributed is not installed")
 
 PROGRAM = """
 import os, signal, sys, pathlib, torch, torch.distributed as dist

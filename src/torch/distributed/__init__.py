@@ -1,7 +1,7 @@
-"""Several processes that work together: groups, collectives and messages among them, on gloo.
+"""Several processes that work together: groups, collectives and messages among them, on gloo or MPI.
 
-The engine is libtorch_distributed, a package of its own that is loaded when a group is made; `is_available()` says
-whether it is installed. What PyTorch has beyond (NCCL, RPC, FSDP, DTensor, pipelines) is there by name, and raises
+The engines are packages of their own, loaded when a group is made (`_engine`); `is_available()` says whether there is
+one. What PyTorch has beyond (NCCL, RPC, FSDP, DTensor, pipelines) is there by name, and raises
 RuntimeError when it is called.
 """
 
@@ -12,20 +12,27 @@ from importlib import import_module
 from typing import Any
 
 from torch import _unavailable
-from torch.distributed import _gloo
+from torch.distributed import _engine
 
-REASON = "it is not supported here: torch.distributed has process groups on gloo, and what is built on them"
+REASON = "it is not supported here: torch.distributed has process groups on gloo and MPI, and what is built on them"
 _unavailable_name = _unavailable.define(__name__, REASON, RuntimeError)
 
 __all__ = ["is_available"]
 
 
 def is_available() -> bool:
-    """Whether libtorch_distributed is installed."""
-    return _gloo.find() is not None
+    """Whether a backend is installed: gloo or MPI."""
+    return is_gloo_available() or is_mpi_available()
 
 
-is_gloo_available = is_available
+def is_gloo_available() -> bool:
+    """Whether there is gloo: libtorch_distributed is installed."""
+    return _engine.find("gloo") is not None
+
+
+def is_mpi_available() -> bool:
+    """Whether there is MPI: libtorch_distributed_mpi is installed."""
+    return _engine.find("mpi") is not None
 
 
 def is_nccl_available() -> bool:
@@ -33,7 +40,7 @@ def is_nccl_available() -> bool:
     return False
 
 
-is_mpi_available = is_ucc_available = is_xccl_available = is_nccl_available
+is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_initialized() -> bool:

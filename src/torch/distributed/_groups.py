@@ -7,10 +7,11 @@ import os
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from torch.distributed import _gloo
+from torch.distributed import _engine
 from torch.distributed._errors import DistStoreError
-from torch.distributed._process_group import ProcessGroup
+from torch.distributed._process_group import ProcessGroup, own_address
 from torch.distributed._store import PrefixStore, Store
+from torch.distributed._tcp_store import TCPStore
 from torch.distributed.constants import default_pg_timeout
 from torch.distributed.rendezvous import rendezvous
 
@@ -21,7 +22,7 @@ BACKENDS = ("gloo", "mpi", "nccl", "ucc", "xccl")
 
 
 class Backend(str):
-    """A backend's name, in lower case. There is gloo; nccl, mpi, ucc and xccl are known by name."""
+    """A backend's name, in lower case. There are gloo and mpi; nccl, ucc and xccl are known by name."""
 
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl"
     backend_list = ["undefined", *BACKENDS]  # noqa: RUF012
@@ -34,7 +35,7 @@ class Backend(str):
     @classmethod
     def register_backend(cls, name: str, *args: Any, **kwargs: Any) -> None:
         """Refuses: backends of others are not supported."""
-        raise NotImplementedError(f"backend {name}: torch.distributed has gloo only, and takes no other backends")
+        raise NotImplementedError(f"backend {name}: torch.distributed has gloo and mpi, and takes no others")
 
 
 class ReduceOp(Enum):
@@ -91,8 +92,8 @@ def is_initialized() -> bool:
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether there is a backend of that name: gloo, if libtorch_distributed is installed."""
-    return backend.lower() == "gloo" and _gloo.find() is not None
+    """Whether there is a backend of that name: gloo or mpi, if its library is installed."""
+    return _engine.find(backend.lower()) is not None
 
 
 def find_group(given: Any = None) -> ProcessGroup:
@@ -136,17 +137,20 @@ def rank_in(group: ProcessGroup, rank: int | None, group_rank: int | None, name:
     return get_group_rank(group, rank)
 
 
-def _check_backend(backend: str | None) -> None:
-    """RuntimeError or ValueError unless it means gloo on the CPU."""
+def _backend_of(backend: str | None) -> str:
+    """gloo or mpi, whichever is meant for the CPU. RuntimeError or ValueError for others."""
     for part in (backend or "gloo").lower().split(","):
-        name = part.rpartition(":")[2].strip()
-        if name == "undefined" or name == "gloo":
-            continue
-        if name in BACKENDS:
+        device, _, name = part.rpartition(":")
+        name = name.strip()
+        if name not in (*BACKENDS, "undefined"):
+            raise ValueError(f"Unknown backend type {name}; there are gloo and mpi")
+        if name in _engine.LIBRARIES and device.strip() in ("", "cpu"):
+            return name
+        if name not in ("undefined", "gloo"):
             raise RuntimeError(
-                f"Distributed package doesn't have {name.upper()} built in; there is gloo, for tensors of the CPU"
+                f"Distributed package doesn't have {name.upper()} built in; there are gloo and mpi, for the CPU"
             )
-        raise ValueError(f"Unknown backend type {name}; there is gloo")
+    return "gloo"
 
 
 def init_process_group(
@@ -165,18 +169,21 @@ def init_process_group(
 
     They find one another by `init_method` (`env://`, the default, reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT;
     `tcp://HOST:PORT`; `file:///PATH`) or by a `store`. Calls of the group take at most `timeout`. ValueError for ranks
-    and sizes that do not fit; DistStoreError names the ranks that did not come in time.
+    and sizes that do not fit; DistStoreError names the ranks that did not come in time. Processes of `mpirun` have
+    found one another already: with the backend "mpi" nothing need be said.
     """
     if GroupMember.WORLD is not None:
         raise ValueError("trying to initialize the default process group twice!")
-    _check_backend(backend)
-    _gloo.load()
+    name = _backend_of(backend)
+    _engine.load(name)
     timeout = default_pg_timeout if timeout is None else timeout
     if not isinstance(timeout, datetime.timedelta) or timeout <= datetime.timedelta(0):
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, above 0, got {timeout!r}")
     if store is not None and init_method is not None:
         raise ValueError("Cannot specify both init_method and store.")
-    if store is not None:
+    if name == "mpi":
+        store, rank, world_size = _mpi_world(rank, world_size, timeout, store)
+    elif store is not None:
         if world_size <= 0 or rank < 0:
             raise ValueError("world_size must be positive and rank non-negative if using store")
     else:
@@ -185,15 +192,34 @@ def init_process_group(
         raise ValueError(f"rank {rank} is not in the range 0 to {world_size - 1}: world_size is {world_size}")
     store.set_timeout(timeout)
     _groups.store, _groups.made = store, 0
-    GroupMember.WORLD = _make_group(list(range(world_size)), rank, timeout, "default_pg")
+    GroupMember.WORLD = _make_group(list(range(world_size)), rank, timeout, "default_pg", name)
     GroupMember.WORLD.group_desc = group_name or "default_pg"
 
 
-def _make_group(ranks: list[int], rank: int, timeout: datetime.timedelta, name: str) -> ProcessGroup:
+def _mpi_world(rank: int, size: int, timeout: datetime.timedelta, store: Store | None) -> tuple[Store, int, int]:
+    """The store, the rank and the size of what mpirun has started; process 0 serves the store."""
+    world = _engine.World()
+    for said, known, what in ((rank, world.rank, "rank"), (size, world.size, "world_size")):
+        if said not in (-1, known):
+            raise ValueError(f"{what} {said} was given, but mpirun says {known}")
+    if store is None:
+        place = ""
+        if world.rank == 0:
+            host = own_address()[0] or "127.0.0.1"
+            store = TCPStore(host, 0, is_master=True, timeout=timeout)
+            place = f"{host} {store.port}"
+        place = world.share(place, timeout.total_seconds())
+        if store is None:
+            host, port = place.split()
+            store = TCPStore(host, int(port), timeout=timeout)
+    return store, world.rank, world.size
+
+
+def _make_group(ranks: list[int], rank: int, timeout: datetime.timedelta, name: str, backend: str) -> ProcessGroup:
     assert _groups.store is not None
     store = PrefixStore(name, _groups.store)
     _join(store, ranks, rank)
-    made = ProcessGroup(store, rank, len(ranks), timeout, name)
+    made = ProcessGroup(store, rank, len(ranks), timeout, name, backend)
     _groups.ranks[made] = ranks
     return made
 
@@ -243,7 +269,8 @@ def new_group(
     Who is not in it gets GroupMember.NON_GROUP_MEMBER. With `use_local_synchronization` only members call it.
     """
     world = find_group()
-    _check_backend(backend)
+    engine = world.name() if backend is None else _backend_of(backend)
+    _engine.load(engine)
     members = sorted(range(world.size()) if ranks is None else ranks)
     for rank in members:
         if not 0 <= rank < world.size():
@@ -262,7 +289,7 @@ def new_group(
         name = f"group_{_groups.made}"
     if world.rank() not in members:
         return GroupMember.NON_GROUP_MEMBER
-    made = _make_group(members, members.index(world.rank()), timeout or world.timeout, name)
+    made = _make_group(members, members.index(world.rank()), timeout or world.timeout, name, engine)
     made.group_desc = group_desc or name
     return made
 

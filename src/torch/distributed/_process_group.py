@@ -1,15 +1,14 @@
-"""`ProcessGroup`: the members of a group, and the collectives among them, on gloo.
+"""`ProcessGroup`: the members of a group, and the collectives among them, on gloo or MPI.
 
 A call is done in three steps: its signature says what all members must say alike, and it gets a number; its tensors are
 laid out row by row; the library is called, in this thread or in the group's worker. The signature goes into gloo's tag,
 so that calls which differ never meet: they run into the timeout, and then the members tell one another through the
-store where they are.
+store where they are. MPI has no tags for collectives: there all calls of a group are its worker's, in their order.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import socket
 import time
@@ -17,8 +16,8 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.distributed._engine import EngineError, Mesh
 from torch.distributed._errors import DistBackendError, DistError
-from torch.distributed._gloo import GlooError, Mesh, check, load
 from torch.distributed._store import PrefixStore, Store
 from torch.distributed._work import Message, Work, Worker
 
@@ -52,9 +51,9 @@ def own_address() -> tuple[str, str]:
 def dense(tensor: Tensor) -> Tensor:
     """The tensor if its elements lie row by row, else a copy; without its history."""
     if tensor.layout != torch.strided:
-        raise ValueError(f"gloo takes dense tensors, this one is {tensor.layout}")
+        raise ValueError(f"collectives take dense tensors, this one is {tensor.layout}")
     if tensor.device.type != "cpu":
-        raise ValueError(f"gloo takes tensors of the CPU, this one is on {tensor.device}")
+        raise ValueError(f"collectives take tensors of the CPU, this one is on {tensor.device}")
     return tensor.detach().contiguous()
 
 
@@ -70,35 +69,29 @@ def dtype_name(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-@functools.cache
-def reduction(operation: str, dtype: torch.dtype) -> bytes:
-    """The library's name of it, which it is asked for first: so that nobody waits for a member that cannot."""
-    if operation == "avg":
-        if not (dtype.is_floating_point or dtype.is_complex):
-            raise RuntimeError(f"ReduceOp.AVG takes tensors of floating or complex types, not {dtype}")
-        return b"sum"
-    name = operation.encode()
-    try:
-        check(load().torch_distributed_combine(None, None, 0, str(dtype).removeprefix("torch.").encode(), name))
-    except GlooError as error:
-        raise RuntimeError(f"Invalid scalar type: {error}") from None
-    return name
-
-
 class ProcessGroup:
     """Some processes that call collectives together. `init_process_group` and `new_group` make them."""
 
-    def __init__(self, store: Store, rank: int, size: int, timeout: datetime.timedelta, name: str = "") -> None:
+    def __init__(
+        self,
+        store: Store,
+        rank: int,
+        size: int,
+        timeout: datetime.timedelta,
+        name: str = "",
+        backend: str = "gloo",
+    ) -> None:
         self._rank, self._size, self._name = rank, size, name
         self.timeout, self.group_desc = timeout, name
-        self._store = store
+        self._store, self._backend = store, backend
+        self._reductions: dict[tuple[str, torch.dtype], bytes] = {}
         self._calls = self._barriers = 0
         # Whether members compare what they call.
         self._detailed = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF").upper() == "DETAIL"
         self._worker = Worker()
         self._failure: str | None = None
         host, interface = own_address()
-        self._mesh = Mesh(PrefixStore("gloo", store), rank, size, host, interface, timeout.total_seconds())
+        self._mesh = Mesh(backend, PrefixStore(backend, store), rank, size, host, interface, timeout.total_seconds())
 
     def rank(self) -> int:
         """This process's number in the group."""
@@ -110,7 +103,7 @@ class ProcessGroup:
 
     def name(self) -> str:
         """The backend's name."""
-        return "gloo"
+        return self._backend
 
     @property
     def group_name(self) -> str:
@@ -139,15 +132,18 @@ class ProcessGroup:
                 if self._detailed:
                     self._compare_signatures(number, signature, seconds)
                 work(tag_of(number, signature), seconds)
-            except GlooError as error:
+            except EngineError as error:
                 raise self._explained(error, number, signature) from None
 
-        if not async_op:
+        if not async_op and self._backend == "gloo":
             run()
             return None
         started = Work(run, result)
         self._worker.add(started)
-        return started
+        if async_op:
+            return started
+        started.wait()
+        return None
 
     def _check_usable(self) -> None:
         if self._failure is not None:
@@ -172,7 +168,7 @@ class ProcessGroup:
                     f"CollectiveFingerPrint({theirs})."
                 )
 
-    def _explained(self, error: GlooError, number: int, signature: str) -> DistBackendError:
+    def _explained(self, error: EngineError, number: int, signature: str) -> DistBackendError:
         """The error for users: what was called, what gloo says, and what the other members have to say about it.
 
         The group is of no use any more. Whoever still waits for this member is told so by the end of its connections.
@@ -246,7 +242,7 @@ class ProcessGroup:
         """`tensor` becomes the sum (...) of all members', at the root or (None) everywhere."""
         laid_out = dense(tensor) if root is None else dense(tensor).clone()
         name = "ALLREDUCE" if root is None else "REDUCE"
-        what = dtype_name(tensor).encode(), reduction(operation, tensor.dtype)
+        what = dtype_name(tensor).encode(), self._reduction(operation, tensor.dtype)
 
         def work(tag: int, seconds: float) -> None:
             place = laid_out.data_ptr(), laid_out.numel(), *what
@@ -260,6 +256,20 @@ class ProcessGroup:
                 copy_back(laid_out, tensor)
 
         return self._start(signature(name, tensor, reduce=operation, root=root), work, [tensor], async_op)
+
+    def _reduction(self, operation: str, dtype: torch.dtype) -> bytes:
+        """The library's name of it, which it is asked for first: so that nobody waits for a member that cannot."""
+        if (operation, dtype) in self._reductions:
+            return self._reductions[operation, dtype]
+        if operation == "avg" and not (dtype.is_floating_point or dtype.is_complex):
+            raise RuntimeError(f"ReduceOp.AVG takes tensors of floating or complex types, not {dtype}")
+        name = b"sum" if operation == "avg" else operation.encode()
+        try:
+            self._mesh.combine(None, None, 0, str(dtype).removeprefix("torch.").encode(), name)
+        except EngineError as error:
+            raise RuntimeError(f"Invalid scalar type: {error}") from None
+        self._reductions[operation, dtype] = name
+        return name
 
     def gather(
         self, outputs: Sequence[Tensor], tensor: Tensor, root: int | None, async_op: bool = False
@@ -303,7 +313,7 @@ class ProcessGroup:
         """`tensor` becomes the sum (...) of all members' rows for this one; `inputs` has a row for each member."""
         rows = dense(inputs)
         received = torch.empty_like(rows)
-        what = dtype_name(tensor).encode(), reduction(operation, tensor.dtype)
+        what = dtype_name(tensor).encode(), self._reduction(operation, tensor.dtype)
 
         def work(tag: int, seconds: float) -> None:
             count, width = tensor.numel(), tensor.element_size()
@@ -312,7 +322,7 @@ class ProcessGroup:
                 self._mesh.call("alltoall", tag, seconds, rows.data_ptr(), sizes, received.data_ptr(), sizes)
             first = received.data_ptr()
             for member in range(1, self._size):
-                check(load().torch_distributed_combine(first, first + member * count * width, count, *what))
+                self._mesh.combine(first, first + member * count * width, count, *what)
             with torch.no_grad():
                 total = received.view(-1)[:count].view(tensor.shape)
                 tensor.copy_(total / self._size if operation == "avg" else total)
@@ -336,7 +346,7 @@ class ProcessGroup:
             )
             for member in range(self._size):
                 if coming[member] != expected[member]:
-                    raise GlooError(
+                    raise EngineError(
                         f"rank {member} sends {coming[member] // width} elements to rank {self._rank}, "
                         f"which expects {expected[member] // width}",
                         timed_out=False,
@@ -370,13 +380,13 @@ class ProcessGroup:
         said, seconds = signature(name, tensor), self.timeout.total_seconds()
         try:
             transfer = start()
-        except GlooError as error:
+        except EngineError as error:
             raise self._explained(error, self._calls, said) from None
 
         def run() -> int:
             try:
                 peer: int = transfer.wait(seconds)
-            except GlooError as error:
+            except EngineError as error:
                 raise self._explained(error, self._calls, said) from None
             if name == "RECV":
                 copy_back(laid_out, tensor)

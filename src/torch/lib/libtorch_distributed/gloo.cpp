@@ -1,5 +1,5 @@
 #include <torch/lib/libtorch_distributed/reductions.h>
-#include <torch/lib/libtorch_distributed/torch_distributed.h>
+#include <torch/lib/libtorch_distributed/status.h>
 
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
@@ -27,8 +27,6 @@ namespace torch::distributed {
 namespace {
 
 using std::chrono::milliseconds;
-
-thread_local std::string last_error;
 
 // The store of the process group, as gloo asks for it.
 class Rendezvous : public gloo::rendezvous::Store {
@@ -104,17 +102,10 @@ class Transfer {
 
 namespace {
 
-// Runs `work`; what it throws becomes a status and the text of torch_distributed_error().
+// Runs `work`; what it throws names ranks.
 template <typename Work>
-int guarded(const Group* group, Work work) noexcept {
-  try {
-    work();
-    return kDone;
-  } catch (const std::exception& error) {
-    last_error = group != nullptr ? group->name_ranks(error.what()) : error.what();
-    const bool timed_out = last_error.find("imed out") != std::string::npos;
-    return timed_out ? kTimedOut : kFailed;
-  }
+int guarded_in(const Group* group, Work work) noexcept {
+  return guarded(work, [group](std::string text) { return group->name_ranks(text); });
 }
 
 template <typename Options>
@@ -175,13 +166,10 @@ void allreduce_by_one(Group* group, Call call, char* data, size_t elements, cons
 
 using namespace torch::distributed;  // the functions below are C
 
-const char* torch_distributed_version() { return TORCH_DISTRIBUTED_VERSION; }
-const char* torch_distributed_error() { return last_error.c_str(); }
-
 int torch_distributed_connect(
     int rank, int size, const char* host, const char* interface, int64_t timeout_milliseconds, StoreSet set,
     StoreGet get, Group** group) {
-  return guarded(nullptr, [&] {
+  return guarded([&] {
     gloo::transport::tcp::attr where;
     where.hostname = host;
     where.iface = interface;
@@ -196,30 +184,26 @@ int torch_distributed_connect(
   });
 }
 
-void torch_distributed_receive(void* sink, const char* bytes, size_t size) {
-  static_cast<std::vector<char>*>(sink)->assign(bytes, bytes + size);
-}
-
 void torch_distributed_abort(Group* group) {
-  guarded(group, [&] { group->context->closeConnections(); });
+  guarded_in(group, [&] { group->context->closeConnections(); });
 }
 
 void torch_distributed_close(Group* group) { delete group; }
 
 int torch_distributed_barrier(Group* group, Call call) {
-  return guarded(group, [&] {
+  return guarded_in(group, [&] {
     auto options = options_of<gloo::BarrierOptions>(group, call);
     gloo::barrier(options);
   });
 }
 
 int torch_distributed_broadcast(Group* group, Call call, char* data, size_t size, int root) {
-  return guarded(group, [&] { broadcast_from(group, call, data, size, root); });
+  return guarded_in(group, [&] { broadcast_from(group, call, data, size, root); });
 }
 
 int torch_distributed_allreduce(
     Group* group, Call call, char* data, size_t elements, const char* dtype, const char* operation) {
-  return guarded(group, [&] {
+  return guarded_in(group, [&] {
     const ReductionEntry reduction = find_reduction(dtype, operation);
     if (elements * reduction.element_size * group->context->size <= kGatheredBytes) {
       return allreduce_by_one(group, call, data, elements, reduction);
@@ -233,7 +217,7 @@ int torch_distributed_allreduce(
 
 int torch_distributed_reduce(
     Group* group, Call call, char* data, size_t elements, const char* dtype, const char* operation, int root) {
-  return guarded(group, [&] {
+  return guarded_in(group, [&] {
     const ReductionEntry reduction = find_reduction(dtype, operation);
     auto options = options_of<gloo::ReduceOptions>(group, call);
     options.setReduceFunction(reduction.reduce);
@@ -243,13 +227,8 @@ int torch_distributed_reduce(
   });
 }
 
-int torch_distributed_combine(
-    char* data, const char* other, size_t elements, const char* dtype, const char* operation) {
-  return guarded(nullptr, [&] { find_reduction(dtype, operation).reduce(data, data, other, elements); });
-}
-
 int torch_distributed_allgather(Group* group, Call call, char* input, char* output, size_t size) {
-  return guarded(group, [&] {
+  return guarded_in(group, [&] {
     auto options = options_of<gloo::AllgatherOptions>(group, call);
     options.setInput(input, size);
     options.setOutput(output, size * group->context->size);
@@ -258,11 +237,11 @@ int torch_distributed_allgather(Group* group, Call call, char* input, char* outp
 }
 
 int torch_distributed_gather(Group* group, Call call, char* input, char* output, size_t size, int root) {
-  return guarded(group, [&] { gather_to(group, call, input, output, size, root); });
+  return guarded_in(group, [&] { gather_to(group, call, input, output, size, root); });
 }
 
 int torch_distributed_scatter(Group* group, Call call, char* input, char* output, size_t size, int root) {
-  return guarded(group, [&] {
+  return guarded_in(group, [&] {
     auto options = options_of<gloo::ScatterOptions>(group, call);
     if (group->context->rank == root) {
       std::vector<char*> inputs;
@@ -277,7 +256,7 @@ int torch_distributed_scatter(Group* group, Call call, char* input, char* output
 
 int torch_distributed_alltoall(
     Group* group, Call call, char* input, const int64_t* input_sizes, char* output, const int64_t* output_sizes) {
-  return guarded(group, [&] {
+  return guarded_in(group, [&] {
     const int members = group->context->size;
     auto options = options_of<gloo::AlltoallvOptions>(group, call);
     options.setInput(input, std::vector<int64_t>(input_sizes, input_sizes + members));
@@ -287,7 +266,7 @@ int torch_distributed_alltoall(
 }
 
 int torch_distributed_send(Group* group, char* data, size_t size, int peer, uint64_t slot, Transfer** transfer) {
-  return guarded(group, [&] {
+  return guarded_in(group, [&] {
     auto made = std::make_unique<Transfer>(Transfer{group, group->context->createUnboundBuffer(data, size), true});
     made->buffer->send(peer, slot);
     *transfer = made.release();
@@ -296,7 +275,7 @@ int torch_distributed_send(Group* group, char* data, size_t size, int peer, uint
 
 int torch_distributed_receive_from(
     Group* group, char* data, size_t size, const int* peers, size_t count, uint64_t slot, Transfer** transfer) {
-  return guarded(group, [&] {
+  return guarded_in(group, [&] {
     auto made = std::make_unique<Transfer>(Transfer{group, group->context->createUnboundBuffer(data, size), false});
     made->buffer->recv(std::vector<int>(peers, peers + count), slot);
     *transfer = made.release();
@@ -304,7 +283,7 @@ int torch_distributed_receive_from(
 }
 
 int torch_distributed_wait(Transfer* transfer, int64_t timeout_milliseconds, int* peer) {
-  return guarded(transfer->group, [&] {
+  return guarded_in(transfer->group, [&] {
     const milliseconds timeout(timeout_milliseconds);
     const bool arrived =
         transfer->is_send ? transfer->buffer->waitSend(peer, timeout) : transfer->buffer->waitRecv(peer, timeout);

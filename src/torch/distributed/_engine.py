@@ -1,21 +1,27 @@
-"""libtorch_distributed, gloo's collectives: where it is, and how it is called.
+"""The libraries that carry collectives, one for gloo and one for MPI: where they are, and how they are called.
 
-The functions are those of torch/lib/libtorch_distributed/torch_distributed.h. ctypes lets other threads run Python
+Both have the functions of torch/lib/libtorch_distributed/torch_distributed.h. ctypes lets other threads run Python
 while one of them waits.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 from torch.distributed._errors import DistBackendError
 
-NAME = "libtorch_distributed.so"
 TIMED_OUT = 2
+# By backend: the library, and the package that has it.
+LIBRARIES = {
+    "gloo": ("libtorch_distributed.so", "libtorch-distributed"),
+    "mpi": ("libtorch_distributed_mpi.so", "libtorch-distributed-mpi"),
+}
 
 Pointer, Size, Number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
 Text, Long = ctypes.c_char_p, ctypes.c_int64
@@ -57,31 +63,35 @@ OTHERS: dict[str, list[Any]] = {
 WITHOUT_STATUS = {"receive": [Pointer, Text, Size], "abort": [Pointer], "close": [Pointer], "release": [Pointer]}
 
 
-class GlooError(DistBackendError):
-    """What gloo says; `timed_out` if it has waited too long."""
+class EngineError(DistBackendError):
+    """What gloo or MPI says; `timed_out` if it has waited too long."""
 
     def __init__(self, text: str, timed_out: bool) -> None:
         super().__init__(text)
         self.timed_out = timed_out
 
 
-def find() -> Path | None:
-    """The library's file: in torch/lib, the prefix that torch is installed in, or a folder of TORCH_BACKEND_PATH."""
+def find(backend: str) -> Path | None:
+    """A backend's library: in torch/lib, the prefix that torch is installed in, or a folder of TORCH_BACKEND_PATH."""
+    if backend not in LIBRARIES:
+        return None
     package = Path(__file__).parent.parent  # links stay as they are: an environment may consist of them
     given = [Path(place) for place in os.environ.get("TORCH_BACKEND_PATH", "").split(":") if place]
     places = [package / "lib", *package.parents[2:3], *given]
-    return next((place / NAME for place in places if (place / NAME).is_file()), None)
+    name, _ = LIBRARIES[backend]
+    return next((place / name for place in places if (place / name).is_file()), None)
 
 
 @functools.cache
-def load() -> Any:
-    """The library. DistBackendError if it is not there, or of another version."""
+def load(backend: str) -> Any:
+    """A backend's library. DistBackendError if it is not there, or of another version."""
     from torch.version import __version__
 
-    path = find()
+    path, (file, needed) = find(backend), LIBRARIES[backend]
     if path is None:
         raise DistBackendError(
-            f"torch.distributed needs {NAME}, which is not installed: it is the package libtorch-distributed"
+            f"Distributed package doesn't have {backend.upper()} built in: {file} is not installed, the package "
+            f"{needed}"
         )
     try:
         library = ctypes.CDLL(str(path))
@@ -101,18 +111,45 @@ def load() -> Any:
     return library
 
 
-def check(status: int) -> None:
+def check(library: Any, status: int) -> None:
     """Raises what the last call of this thread has said, unless it went well."""
     if status:
-        text = load().torch_distributed_error().decode(errors="replace")
-        raise GlooError(text, status == TIMED_OUT)
+        text = library.torch_distributed_error().decode(errors="replace")
+        raise EngineError(text, status == TIMED_OUT)
+
+
+class World:
+    """All processes that mpirun has started."""
+
+    SHARED_BYTES = 1024
+
+    def __init__(self) -> None:
+        self.library = load("mpi")
+        rank, size = Number(), Number()
+        check(self.library, self.library.torch_distributed_world(ctypes.byref(rank), ctypes.byref(size)))
+        self.rank, self.size = rank.value, size.value
+        atexit.register(self.finalize)
+
+    def share(self, text: str, seconds: float) -> str:
+        """What process 0 says."""
+        buffer = ctypes.create_string_buffer(text.encode(), self.SHARED_BYTES)
+        milliseconds = Long(max(1, round(seconds * 1000)))
+        check(self.library, self.library.torch_distributed_share(buffer, Size(self.SHARED_BYTES), milliseconds))
+        return buffer.value.decode()
+
+    def finalize(self) -> None:
+        """Waits for the others, unless this process ends by an error: then mpirun ends them."""
+        if not hasattr(sys, "last_type"):
+            self.library.torch_distributed_finalize()
 
 
 class Mesh:
     """Processes that are connected with one another."""
 
-    def __init__(self, store: Any, rank: int, size: int, host: str, interface: str, seconds: float) -> None:
-        library, failed = load(), []
+    def __init__(
+        self, backend: str, store: Any, rank: int, size: int, host: str, interface: str, seconds: float
+    ) -> None:
+        library, failed = load(backend), []
 
         def guarded(action: Any) -> int:
             try:
@@ -141,28 +178,34 @@ class Mesh:
         )
         if failed:
             raise failed[0]
-        check(status)
+        check(library, status)
         self.pointer, self.library, self.process = pointer, library, os.getpid()
         self.functions = {name: getattr(library, f"torch_distributed_{name}") for name in COLLECTIVES}
 
     def call(self, name: str, tag: int, seconds: float, *arguments: Any) -> None:
-        """Runs a collective and waits for its end. GlooError."""
-        check(self.functions[name](self.pointer, Call(tag, max(1, round(seconds * 1000))), *arguments))
+        """Runs a collective and waits for its end. EngineError."""
+        status = self.functions[name](self.pointer, Call(tag, max(1, round(seconds * 1000))), *arguments)
+        if status:
+            check(self.library, status)
+
+    def combine(self, data: int | None, other: int | None, elements: int, dtype: bytes, operation: bytes) -> None:
+        """Reduces `data` with `other`, in this process. EngineError for a type that does not have the operation."""
+        check(self.library, self.library.torch_distributed_combine(data, other, elements, dtype, operation))
 
     def send(self, data: int, size: int, peer: int, slot: int) -> Transfer:
         """Starts to send bytes, which must stay where they are until the transfer has ended."""
         pointer = Pointer()
-        check(self.library.torch_distributed_send(self.pointer, data, size, peer, slot, ctypes.byref(pointer)))
+        status = self.library.torch_distributed_send(self.pointer, data, size, peer, slot, ctypes.byref(pointer))
+        check(self.library, status)
         return Transfer(self, pointer)
 
     def receive(self, data: int, size: int, peers: list[int], slot: int) -> Transfer:
         """Starts to receive bytes from the first of the peers that sends some."""
         pointer, ranks = Pointer(), (Number * len(peers))(*peers)
-        check(
-            self.library.torch_distributed_receive_from(
-                self.pointer, data, size, ranks, len(peers), slot, ctypes.byref(pointer)
-            )
+        status = self.library.torch_distributed_receive_from(
+            self.pointer, data, size, ranks, len(peers), slot, ctypes.byref(pointer)
         )
+        check(self.library, status)
         return Transfer(self, pointer)
 
     def abort(self) -> None:
@@ -181,10 +224,11 @@ class Transfer:
         self.mesh, self.pointer = mesh, pointer
 
     def wait(self, seconds: float) -> int:
-        """Waits until it has arrived; the rank at the other end. GlooError."""
+        """Waits until it has arrived; the rank at the other end. EngineError."""
         peer = Number(-1)
         milliseconds = max(1, round(seconds * 1000))
-        check(self.mesh.library.torch_distributed_wait(self.pointer, milliseconds, ctypes.byref(peer)))
+        library = self.mesh.library
+        check(library, library.torch_distributed_wait(self.pointer, milliseconds, ctypes.byref(peer)))
         return peer.value
 
     def __del__(self) -> None:
