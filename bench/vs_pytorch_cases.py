@@ -240,6 +240,21 @@ def _training(torch: Any, function: Any, *tensors: Any) -> Work:
     return work
 
 
+RECURRENT = ((1, 16, 32), (16, 32, 128), (32, 64, 256), (64, 16, 512))  # batch, steps, size
+
+
+def _reading(torch: Any, make: Any, batch: int, steps: int, size: int) -> Work:
+    """A recurrent network over a sequence, without a gradient."""
+    torch.manual_seed(0)
+    layer, x = make(size, size, batch_first=True).eval(), torch.randn(batch, steps, size)
+
+    def work() -> None:
+        with torch.no_grad():
+            layer(x)
+
+    return work
+
+
 def layers(torch: Any) -> Iterator[Case]:
     """Layers and losses, forward and backward."""
     functional = torch.nn.functional
@@ -314,8 +329,11 @@ def layers(torch: Any) -> Iterator[Case]:
     yield module("Upsample bilinear", lambda: nn.Upsample(scale_factor=2, mode="bilinear"), image)
     yield module("Upsample nearest", lambda: nn.Upsample(scale_factor=2), image)
     yield module("Linear 64 to 64", lambda: nn.Linear(64, 64), (32, 64))
-    yield module("LSTM", lambda: nn.LSTM(128, 128, batch_first=True), (16, 32, 128))
-    yield module("GRU", lambda: nn.GRU(128, 128, batch_first=True), (16, 32, 128))
+    for kind, make in (("LSTM", nn.LSTM), ("GRU", nn.GRU), ("RNN", nn.RNN)):
+        for batch, steps, size in RECURRENT:
+            title = f"{kind} {size}, {batch} x {steps}"
+            yield module(title, partial(make, size, size, batch_first=True), (batch, steps, size))
+            yield title + ", evaluation", partial(_reading, torch, make, batch, steps, size)
     yield module(
         "TransformerEncoderLayer", lambda: nn.TransformerEncoderLayer(256, 8, 512, 0.0, batch_first=True), (4, 64, 256)
     )

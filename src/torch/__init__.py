@@ -310,14 +310,6 @@ if TYPE_CHECKING:
         affine_grid_generator as affine_grid_generator,
         ctc_loss as ctc_loss,
         embedding_bag as embedding_bag,
-        gru as gru,
-        gru_cell as gru_cell,
-        lstm as lstm,
-        lstm_cell as lstm_cell,
-        rnn_relu as rnn_relu,
-        rnn_relu_cell as rnn_relu_cell,
-        rnn_tanh as rnn_tanh,
-        rnn_tanh_cell as rnn_tanh_cell,
     )
     from torch.random import (
         fork_rng as fork_rng,

@@ -117,9 +117,19 @@ def _node_class(name: str, info: DifferentiabilityInfo) -> NodeClass:
         if not identifiers(expression) & {"grad", "grads"}:
             raise DeclarationError(formula.location, f"the formula of `{formula.input}` does not use `grad`")
     saved = tuple(
-        _saved(tensor, what, frozenset(positions), arguments, results) for (tensor, what), positions in needs.items()
+        _saved(tensor, what, _with_followers(positions, expressions), arguments, results)
+        for (tensor, what), positions in needs.items()
     )
     return NodeClass(name, info, info.formulas, tuple(expressions), tuple(sorted(saved, key=lambda item: item.field)))
+
+
+def _with_followers(positions: set[int], expressions: list[str]) -> frozenset[int]:
+    """The positions, and those behind each of them whose gradients come with it."""
+    found = set(positions)
+    for position, expression in enumerate(expressions):
+        if not expression and position - 1 in found:
+            found.add(position)
+    return frozenset(found)
 
 
 def _result_names(info: DifferentiabilityInfo) -> tuple[str, ...]:

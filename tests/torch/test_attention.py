@@ -105,3 +105,11 @@ def test_groups_of_heads_and_halves() -> None:
 def test_gradients_of_gradients() -> None:
     operands = tuple(tensor.detach().requires_grad_() for tensor in _operands((3, 4, 2, 2)))
     assert torch.autograd.gradgradcheck(lambda *args: scaled_dot_product_attention(*args, is_causal=True), operands)
+
+
+def test_only_the_values_may_need_a_gradient() -> None:
+    query, key = torch.ones(1, 2, 3, 4), torch.ones(1, 2, 5, 4)
+    value = torch.zeros(1, 2, 5, 4, requires_grad=True)
+    torch.nn.functional.scaled_dot_product_attention(query, key, value).sum().backward()
+    assert value.grad is not None
+    torch.testing.assert_close(value.grad, torch.full((1, 2, 5, 4), 0.6))

@@ -241,6 +241,17 @@ def test_a_callback_may_queue_another() -> None:
     assert called == ["first", "second"]
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_callbacks_have_the_grad_mode_of_their_pass(create_graph: bool) -> None:
+    x, modes = torch.ones(2, requires_grad=True), []
+    y = x * 2
+    engine = torch.autograd.Variable._execution_engine
+    y.register_hook(lambda gradient: engine.queue_callback(lambda: modes.append(torch.is_grad_enabled())))
+    torch.autograd.grad(y.sum(), x, create_graph=create_graph)
+    assert modes == [create_graph]
+    assert torch.is_grad_enabled()
+
+
 def test_bits_move() -> None:
     x = torch.tensor([1, 2, 12])
     assert ((x << 2).tolist(), (x >> 1).tolist(), (2 << x).tolist()) == ([4, 8, 48], [0, 1, 6], [4, 8, 8192])

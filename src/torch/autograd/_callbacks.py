@@ -25,18 +25,22 @@ def run(*arguments: Any) -> Any:
         _take_ended()
         raise
     if _waiting:
-        _call(_take_ended())
+        _call(_take_ended(), create_graph=bool(arguments[3]))
     return answer
 
 
-def _call(callbacks: list[Callable[[], None]]) -> None:
+def _call(callbacks: list[Callable[[], None]], *, create_graph: bool) -> None:
+    """Each of them, in the pass's own grad mode."""
     thread = get_ident()
     outer = _called.get(thread)
     _called[thread] = _C._current_graph_task_id(), callbacks
+    mode = _C.is_grad_enabled()
+    _C._set_grad_enabled(create_graph)
     try:
         for callback in callbacks:  # grows while it is walked through
             callback()
     finally:
+        _C._set_grad_enabled(mode)
         if outer is None:
             del _called[thread]
         else:

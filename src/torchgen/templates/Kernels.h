@@ -7,6 +7,7 @@
 #include <aten/native/Distribution.h>
 #include <aten/native/GridSampling.h>
 #include <aten/native/PoolGeometry.h>
+#include <aten/native/Recurrence.h>
 #include <aten/native/Resampling.h>
 #include <aten/native/ScalarFunctions.h>
 #include <c10/core/KernelTable.h>

@@ -135,6 +135,13 @@ RECURRENCES = (
     "torch.rnn_tanh(q, q[:2, :, :3], [x, x[:, :3], x, x[:, :3]], False, 1, 0.0, False, True, False)",
     "torch.rnn_relu(q.reshape(15, 4)[:6], torch.tensor([3, 2, 1]), q[:1, :, :3], [x, x[:, :3]], False, 1, 0.0, False,"
     " False)",
+    "torch.lstm(q.reshape(15, 4)[:6], torch.tensor([3, 2, 1]), [q[:2, :, :1], q[2:4, :, :2]], [*(w3.reshape(8, 4),"
+    " w3.reshape(8, 4)[:, :1], w3[0, :2].flatten(), y[:2].flatten(), x[:1, :2]) * 2], True, 1, 0.0,"
+    " False, True)",
+    "torch.gru(q.reshape(15, 4)[:6], torch.tensor([3, 2, 1]), q[:2, :, :1], [x, x[:, :1]] * 2, False, 1,"
+    " 0.0, False, True)",
+    "torch.lstm(q, [q[:2, :, :1], q[2:4, :, :1]], [w3[0], w3[0][:, :1], w3[1], w3[1][:, :1]], False, 1, 0.0, True,"
+    " True, False)",
 )
 WRONG = (
     *(f"F.adaptive_{kind}_pool2d(x, (2, 2))" for kind in ("avg", "max")),

@@ -619,6 +619,36 @@ TEST(normalisation_of_channels) {
   });
 }
 
+TEST(recurrences) {
+  // A packed sequence: three sequences of 3, 2 and 1 steps; results in one tensor, so that each has a gradient of its own.
+  const auto joined = [](const std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>& results) {
+    const auto& [output, h, c, gates, kept] = results;
+    const Tensor states = at::cat({output.flatten(), h.flatten() * 2});
+    return c.defined() ? at::cat({states, c.flatten() * 3}) : states;
+  };
+  const std::vector<int64_t> sizes{3, 2, 1};
+  for (const bool reverse : {false, true}) {
+    std::vector<Row> rows;
+    for (const int64_t cell : {0, 1, 2, 3}) {
+      const int64_t gates = cell == 2 ? 4 : cell == 3 ? 3 : 1;
+      const Tensor weights = values({gates * 2, 2}, -0.7, 0.9);
+      rows.push_back({cell == 0 ? "tanh" : cell == 1 ? "relu" : cell == 2 ? "lstm" : "gru",
+                      INPUTS(values({6, 3}), values({3, 2}), values({3, 2}, -1, 2), values({gates * 2, 3}, -0.8, 0.6), weights,
+                             values({gates * 2}), values({gates * 2}, -0.5, 0.9)),
+                      [=](const Tensors& x) {
+                        return joined(at::_recurrence(x[0], x[1], cell == 2 ? x[2] : Tensor(), x[3], x[4], x[5], x[6], {}, sizes, cell, reverse)) +
+                               (cell == 2 ? 0 : 1) * x[2].sum();
+                      }});
+    }
+    rows.push_back({"lstm with a projection",
+                    INPUTS(values({6, 3}), values({3, 1}), values({3, 2}, -1, 2), values({8, 3}, -0.8, 0.6), values({8, 1}), values({1, 2})),
+                    [=](const Tensors& x) { return joined(at::_recurrence(x[0], x[1], x[2], x[3], x[4], {}, {}, x[5], sizes, 2, reverse)); }});
+    rows.push_back({"gru of one step", INPUTS(values({3, 3}), values({3, 2}), values({6, 3}, -0.8, 0.6), values({6, 2})),
+                    [=](const Tensors& x) { return joined(at::_recurrence(x[0], x[1], {}, x[2], x[3], {}, {}, {}, {3}, 3, reverse)); }});
+    run(rows);
+  }
+}
+
 TEST(sparse_tensors) {
   // The values are what is learned; (3, 4), of which one place is named twice.
   const Tensor indices = integers({0, 2, 1, 0, 1, 3, 0, 1}, {2, 4});

@@ -4,6 +4,7 @@
 // the results have the shape of the input, or one that sums to it.
 
 #include <aten/Tensor.h>
+#include <aten/native/Recurrence.h>
 
 #include <optional>
 #include <string>
@@ -157,6 +158,10 @@ Tensor normalize_rows_bias_backward(const Tensor& grad, at::IntArrayRef normaliz
 // The gradients of query, key and value.
 std::vector<Tensor> attention_backward(const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& output,
                                        const Tensor& logsumexp, bool is_causal, const Tensor& mask, std::optional<double> scale);
+// Of input, first states, weights and biases, in the order of `_recurrence`; `grads` of its outputs, of h and, of an LSTM, of c.
+std::vector<Tensor> recurrence_backward(const std::vector<Tensor>& grads, const Tensor& input, const at::native::RecurrenceState& state,
+                                        const at::native::RecurrenceWeights& weights, const Tensor& output, const Tensor& gates,
+                                        const Tensor& kept, IntArrayRef batch_sizes, int64_t cell, bool reverse, bool needs_input);
 
 // Shapes and views.
 // Elements of storage from the first to the last that such a shape touches; 0 without elements.

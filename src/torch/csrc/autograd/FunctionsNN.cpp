@@ -4,7 +4,9 @@
 
 #include <aten/ATen.h>
 #include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -204,6 +206,70 @@ std::vector<Tensor> attention_backward(const Tensor& grad, const Tensor& query, 
   const Tensor slopes = at::matmul(grad, value.transpose(-2, -1));
   const Tensor score_slopes = weights * (slopes - (slopes * weights).sum({-1}, true)) * factor;
   return {at::matmul(score_slopes, key), at::matmul(score_slopes.transpose(-2, -1), query), at::matmul(weights.transpose(-2, -1), grad)};
+}
+
+namespace {
+
+// As recurrence_backward, by the history of a recurrence of operators: that can be differentiated again.
+std::vector<Tensor> recurrence_backward_by_operators(const variable_list& grads, const Tensor& input, const at::native::RecurrenceState& state,
+                                                     const at::native::RecurrenceWeights& weights, IntArrayRef batch_sizes,
+                                                     at::native::Cell cell, bool reverse) {
+  // An input may come from another one: what is asked for ends at these.
+  const auto own = [](const Tensor& tensor) {
+    if (!tensor.defined()) return tensor;
+    return tensor.requires_grad() ? tensor.view_as(tensor) : tensor.detach().requires_grad_();
+  };
+  const variable_list inputs{own(input),        own(state.h),      own(state.c),      own(weights.w_ih),
+                             own(weights.w_hh), own(weights.b_ih), own(weights.b_hh), own(weights.w_hr)};
+  const auto [output, last] = at::native::run_recurrence_by_operators(cell, inputs[0], {inputs[1], inputs[2]},
+                                                                      {inputs[3], inputs[4], inputs[5], inputs[6], inputs[7]}, batch_sizes, reverse);
+  variable_list results;
+  variable_list gradients;
+  for (size_t index = 0; index < grads.size(); ++index) {
+    if (!grads[index].defined()) continue;
+    results.push_back(index == 0 ? output : index == 1 ? last.h : last.c);
+    gradients.push_back(grads[index]);
+  }
+  variable_list wanted;
+  for (const Tensor& tensor : inputs) {
+    if (tensor.defined()) wanted.push_back(tensor);
+  }
+  const variable_list found = torch::autograd::grad(results, wanted, gradients, std::nullopt, /*create_graph=*/true, /*allow_unused=*/true);
+  variable_list every(inputs.size());
+  for (size_t index = 0, next = 0; index < inputs.size(); ++index) {
+    if (inputs[index].defined()) every[index] = found[next++];
+  }
+  return every;
+}
+
+}  // namespace
+
+std::vector<Tensor> recurrence_backward(const std::vector<Tensor>& grads, const Tensor& input, const at::native::RecurrenceState& state,
+                                        const at::native::RecurrenceWeights& weights, const Tensor& output, const Tensor& gates,
+                                        const Tensor& kept, IntArrayRef batch_sizes, int64_t cell, bool reverse, bool needs_input) {
+  const bool is_needed = std::any_of(grads.begin(), grads.end(), [](const Tensor& grad) { return grad.defined(); });
+  if (!is_needed) return std::vector<Tensor>(8);
+  if (c10::GradMode::is_enabled()) {
+    return recurrence_backward_by_operators(grads, input, state, weights, batch_sizes, static_cast<at::native::Cell>(cell), reverse);
+  }
+  auto [wide_grad_gates, wide_grad_state_gates, grad_h, grad_c, wide_before, unprojected, grad_projected] =
+      at::_recurrence_backward(grads[0], grads[1], grads.size() > 2 ? grads[2] : Tensor(), output, state.h, state.c, weights.w_hh, weights.w_hr, gates, kept,
+                               batch_sizes, cell, reverse);
+  // Products of all steps in the type of the operands.
+  const auto narrow = [&](const Tensor& tensor) { return tensor.to(input.dtype()); };
+  const Tensor grad_gates = narrow(wide_grad_gates);
+  const bool is_shared = wide_grad_gates.is_same(wide_grad_state_gates);
+  const Tensor grad_state_gates = is_shared ? grad_gates : narrow(wide_grad_state_gates);
+  std::vector<Tensor> gradients(8);
+  if (needs_input) gradients[0] = grad_gates.mm(weights.w_ih);
+  gradients[1] = grad_h;
+  gradients[2] = grad_c;
+  gradients[3] = grad_gates.t().mm(input);
+  gradients[4] = grad_state_gates.t().mm(narrow(wide_before));
+  if (weights.b_ih.defined()) gradients[5] = grad_gates.sum({0});
+  if (weights.b_hh.defined()) gradients[6] = is_shared && gradients[5].defined() ? gradients[5] : grad_state_gates.sum({0});
+  if (weights.w_hr.defined()) gradients[7] = narrow(grad_projected).t().mm(narrow(unprojected));
+  return gradients;
 }
 
 }  // namespace torch::autograd

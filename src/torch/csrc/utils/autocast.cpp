@@ -33,7 +33,7 @@ const std::unordered_map<std::string_view, Policy>& policies() {
     for (const char* name :
          {"conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "conv_tbc", "convolution",
           "bmm", "mm", "baddbmm", "addmm", "addbmm", "linear", "matmul", "linalg_multi_dot", "chain_matmul",
-          "scaled_dot_product_attention", "lstm", "rnn_tanh", "rnn_relu", "einsum", "tensordot", "inner", "matrix_power",
+          "scaled_dot_product_attention", "lstm", "rnn_tanh", "rnn_relu", "rnn_tanh_cell", "rnn_relu_cell", "einsum", "tensordot", "inner", "matrix_power",
           "linalg_matrix_power", "prelu"}) {
       made->emplace(name, Policy::Lower);
     }
@@ -51,7 +51,7 @@ const std::unordered_map<std::string_view, Policy>& policies() {
           "linalg_householder_product", "linalg_tensorinv", "linalg_tensorsolve", "fake_quantize_per_tensor_affine", "geqrf",
           "_lu_with_info", "qr", "svd", "triangular_solve", "fractional_max_pool2d", "fractional_max_pool3d",
           "adaptive_max_pool3d", "multilabel_margin_loss_forward", "linalg_qr", "linalg_cholesky_ex", "linalg_svd",
-          "linalg_eig", "linalg_eigh", "linalg_lstsq", "linalg_inv_ex"}) {
+          "linalg_eig", "linalg_eigh", "linalg_lstsq", "linalg_inv_ex", "gru", "gru_cell", "lstm_cell"}) {
       made->emplace(name, Policy::Single);
     }
     for (const char* name : {"stack", "cat", "concat", "concatenate", "index_copy"}) made->emplace(name, Policy::Widest);
@@ -124,6 +124,15 @@ Object converted(PyObject* value, c10::ScalarType dtype) {
   return changed ? list : Object::borrow(value);
 }
 
+// [h, c] of an LSTM whose h is projected.
+bool is_projected_state(PyObject* value) {
+  if (!(PyTuple_Check(value) || PyList_Check(value)) || PySequence_Fast_GET_SIZE(value) != 2) return false;
+  PyObject* h = PySequence_Fast_GET_ITEM(value, 0);
+  PyObject* c = PySequence_Fast_GET_ITEM(value, 1);
+  if (!is_tensor(h) || !is_tensor(c) || unpack(h).dim() == 0 || unpack(c).dim() == 0) return false;
+  return unpack(h).sizes().back() != unpack(c).sizes().back();
+}
+
 }  // namespace
 
 AutocastArguments::AutocastArguments(const char* name, PyObject* self, PyObject* const* values, Py_ssize_t count)
@@ -138,6 +147,15 @@ AutocastArguments::AutocastArguments(const char* name, PyObject* self, PyObject*
     };
     if (std::any_of(values, values + count, is_mode)) found = policies().find("reflection_pad1d");
   }
+  PyObject* kept = nullptr;  // an argument that is not converted
+  if (std::string_view(name) == "lstm") {  // PyTorch keeps c in float32 if h is projected, and everything of packed sequences
+    PyObject* const* state = std::find_if(values, values + count, is_projected_state);
+    if (state != values + count) {
+      kept = *state;
+    } else if (count > 1 && is_tensor(values[1])) {
+      found = policies().find("gru");
+    }
+  }
   if (found == policies().end()) return;
   c10::ScalarType dtype = found->second == Policy::Single ? at::kFloat : current.dtype;
   if (found->second == Policy::Widest) {
@@ -149,7 +167,7 @@ AutocastArguments::AutocastArguments(const char* name, PyObject* self, PyObject*
     self_ = owners_.back().get();
   }
   for (Py_ssize_t index = 0; index < count; ++index) {
-    owners_.push_back(converted(values[index], dtype));
+    owners_.push_back(values[index] == kept ? Object::borrow(kept) : converted(values[index], dtype));
     replaced_.push_back(owners_.back().get());
   }
   values_ = replaced_.data();

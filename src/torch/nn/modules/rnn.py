@@ -8,14 +8,15 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import _C
+from torch import _C, _VF
 from torch.nn import init
-from torch.nn.functional.recurrent import CELLS, Weights, run_recurrence
 from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
 from torch.nn.utils.rnn import PackedSequence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import Tensor
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
@@ -198,30 +199,13 @@ class RNNBase(Module):
             raise RuntimeError(f"For {kind} input, hx should also be {dims}-D but got {hx.dim()}-D tensor")
 
     def _run(self, input: Tensor, hx: Any, batch_sizes: Tensor | None) -> tuple[Tensor, Any]:
-        count = len(self._all_weights[0])
-        weights = []
-        for start in range(0, len(self._flat_weights), count):
-            values = self._flat_weights[start : start + count]
-            projection = values.pop() if self.proj_size > 0 else None
-            weights.append(Weights(*values, weight_hr=projection))
-        if batch_sizes is None and self.batch_first:
-            input = input.transpose(0, 1)
-        if self.mode == "LSTM" and self.proj_size == 0 and batch_sizes is None and _C._is_autocast_enabled():
-            input, *hx = (tensor.to(_C._get_autocast_dtype()) for tensor in (input, *hx))
-        output, last = run_recurrence(
-            self.mode,
-            input,
-            hx if isinstance(hx, (tuple, list)) else (hx,),  # type: ignore[arg-type]
-            weights,
-            batch_sizes=batch_sizes,
-            num_layers=self.num_layers,
-            bidirectional=self.bidirectional,
-            dropout=self.dropout,
-            training=self.training,
-        )
-        if batch_sizes is None and self.batch_first:
-            output = output.transpose(0, 1)
-        return output, last if self.mode == "LSTM" else last[0]
+        compute = getattr(_VF, self.mode.lower())
+        options = (self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
+        if batch_sizes is None:
+            output, *last = compute(input, hx, *options, self.batch_first)
+        else:
+            output, *last = compute(input, batch_sizes, hx, *options)
+        return output, tuple(last) if self.mode == "LSTM" else last[0]
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         """(the outputs of the last layer at every step, the last states of all layers)."""
@@ -439,26 +423,15 @@ class RNNCellBase(Module):
             text += f", nonlinearity={self.nonlinearity}"
         return text
 
-    def _step(self, mode: str, input: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        if input.size(1) != self.input_size:
-            raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {self.input_size}")
-        for number, part in enumerate(state):
-            if part.size(0) != input.size(0):
-                raise RuntimeError(
-                    f"Input batch size {input.size(0)} doesn't match hidden{number} batch size {part.size(0)}"
-                )
-            if part.size(1) != self.hidden_size:
-                raise RuntimeError(
-                    f"hidden{number} has inconsistent hidden_size: got {part.size(1)}, expected {self.hidden_size}"
-                )
-        gates = torch._C._nn.linear(input, self.weight_ih, self.bias_ih)
-        return CELLS[mode](gates, state, Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh))
-
     def _check_cell_input(self, input: Tensor) -> None:
         if input.dim() not in (1, 2):
             raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead")
 
-    def _run_cell(self, mode: str, input: Tensor, hx: Tensor | None) -> Tensor:
+    @property
+    def _weights(self) -> tuple[Tensor | None, ...]:
+        return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
+
+    def _run_cell(self, cell: Callable[..., Tensor], input: Tensor, hx: Tensor | None) -> Tensor:
         self._check_cell_input(input)
         if hx is not None and hx.dim() not in (1, 2):
             raise ValueError(f"{type(self).__name__}: Expected hidden to be 1D or 2D, got {hx.dim()}D instead")
@@ -468,7 +441,7 @@ class RNNCellBase(Module):
             hx = torch.zeros(rows.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
         elif not batched:
             hx = hx.unsqueeze(0)
-        (result,) = self._step(mode, rows, (hx,))
+        result = cell(rows, hx, *self._weights)
         return result if batched else result.squeeze(0)
 
 
@@ -499,7 +472,7 @@ class RNNCell(RNNCellBase):
         """The next h."""
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        return self._run_cell(f"RNN_{self.nonlinearity.upper()}", input, hx)
+        return self._run_cell(getattr(_VF, f"rnn_{self.nonlinearity}_cell"), input, hx)
 
 
 class LSTMCell(RNNCellBase):
@@ -536,7 +509,7 @@ class LSTMCell(RNNCellBase):
             state = (zeros, zeros)
         else:
             state = tuple(hx) if batched else tuple(part.unsqueeze(0) for part in hx)
-        result = self._step("LSTM", rows, state)
+        result = _VF.lstm_cell(rows, state, *self._weights)
         return result if batched else tuple(part.squeeze(0) for part in result)
 
 
@@ -561,4 +534,4 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The next h."""
-        return self._run_cell("GRU", input, hx)
+        return self._run_cell(_VF.gru_cell, input, hx)
