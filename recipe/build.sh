@@ -93,6 +93,12 @@ build_libtorch_distributed_mpi() {
   configure_and_install MPI
 }
 
+# write_script NAME MODULE [WORD]: a command that runs a module of the Python beside it.
+write_script() {
+  printf '%s\n' '#!/bin/sh' "exec \"\$(dirname \"\$0\")/python\" -m $2 \"\$@\"" > "$PREFIX/bin/$1"
+  chmod 755 "$PREFIX/bin/$1"
+}
+
 # Where the host environment is another platform's, its Python does not run here: the headers say its version, and its
 # sysconfig data what its modules are called.
 build_pytorch() {
@@ -105,10 +111,11 @@ build_pytorch() {
   configure_and_install PYTHON "${python[@]}"
   # Who looks after the installed files: pip must not.
   echo conda > "$SP_DIR/torch-$PKG_VERSION.dist-info/INSTALLER"
-  # Not an entry point: that would name the folder it was built in, and be other bytes in another one.
+  # Not entry points: those would name the folder they were built in, and be other bytes in another one.
   mkdir -p "$PREFIX/bin"
-  printf '%s\n' '#!/bin/sh' 'exec "$(dirname "$0")/python" -m torch.distributed.run "$@"' > "$PREFIX/bin/torchrun"
-  chmod 755 "$PREFIX/bin/torchrun"
+  write_script torchrun torch.distributed.run
+  write_script torch-onnx-export "torch.onnx._commands export"
+  write_script torch-from-onnx "torch.onnx._commands import"
 }
 
 case $PKG_NAME in

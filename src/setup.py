@@ -373,7 +373,13 @@ def main() -> None:
         python_requires=">=3.11",
         install_requires=["typing_extensions>=4.8"],
         packages=packages,
-        entry_points={"console_scripts": ["torchrun = torch.distributed.run:main"]},
+        entry_points={
+            "console_scripts": [
+                "torchrun = torch.distributed.run:main",
+                "torch-onnx-export = torch.onnx._commands:export_main",
+                "torch-from-onnx = torch.onnx._commands:import_main",
+            ]
+        },
         package_data=package_data(),
         distclass=BinaryDistribution,
         cmdclass=commands,

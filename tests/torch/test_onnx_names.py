@@ -19,7 +19,7 @@ def test_the_page_is_what_the_tables_say() -> None:
     assert make_onnx_table.PAGE.read_text(encoding="utf-8") == make_onnx_table.text()
 
 
-@pytest.mark.parametrize("call", ["export(torch.nn.ReLU(), (torch.ones(1),), 'model.onnx')"])
+@pytest.mark.parametrize("call", ["export(torch.nn.ReLU(), (torch.ones(1),), 'model.onnx')", "load(torch.__file__)"])
 def test_a_missing_package_is_named_with_how_to_get_it(call: str) -> None:
     program = WITHOUT + (
         f"try:\n    torch.onnx.{call}\nexcept torch.onnx.errors.MissingPackageError as error:\n"

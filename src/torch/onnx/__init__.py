@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from torch.onnx._module import OnnxModule
     from torch.onnx._program import ONNXProgram
 
-__all__ = ["ONNXProgram", "OnnxExporterError", "errors", "export", "is_in_onnx_export"]
+__all__ = ["ONNXProgram", "OnnxExporterError", "errors", "export", "is_in_onnx_export", "load"]
 
 producer_name, producer_version = "pytorch", "2.13.0"
 
@@ -145,6 +146,18 @@ def _verify(model: Any, program: ONNXProgram, args: tuple[Any, ...], kwargs: dic
             torch.testing.assert_close(mine, torch.as_tensor(other), rtol=1e-3, atol=1e-4, equal_nan=True)
         except AssertionError as error:
             raise OnnxExporterError(f"{port.name} of onnxruntime is not what the model gives: {error}") from error
+
+
+def load(path: str | os.PathLike[str]) -> OnnxModule:
+    """An ONNX file as a module in eval mode: it runs, can be trained, and saved with torch.save.
+
+    Floating initializers become parameters under their names. Weights in other files are read from the folder of
+    `path`, and from nowhere else. MissingPackageError without the package `onnx`; ImportModelError for files that are
+    damaged, claim what they do not have, or use operators that are not known here (docs/onnx.md lists them).
+    """
+    from torch.onnx import _module
+
+    return _module.load(path)
 
 
 def is_in_onnx_export() -> bool:

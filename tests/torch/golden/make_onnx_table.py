@@ -10,10 +10,10 @@ from typing import Any
 
 from torch.onnx import _translations
 from torch.onnx._decompositions import DECOMPOSITIONS
+from torch.onnx._operators import TABLE as OPERATORS
 from torch.onnx._rows import TABLE, Row
 
-ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "onnx.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "onnx.md"
 INTRODUCTION = """\
 # torch and ONNX
 
@@ -36,6 +36,15 @@ Each function below has a test that compares onnxruntime with torch. A function 
         return graph.op("mydomain::Lgamma", x)          # attributes by name
 
     torch.onnx.export(model, args, custom_translation_table={torch.ops.aten.lgamma.default: lgamma})
+
+The other way, `torch.onnx.load("model.onnx")` gives a module of the file's own weights, by their names: it runs, can be
+trained, and saved with `torch.save`. A file is not trusted: what it claims is compared with what it has, weights are
+read only from regular files of its own folder, and a graph that asks for terabytes is stopped.
+
+Two commands do the same. Loading a saved module runs code that its file names, so export only what you trust:
+
+    torch-onnx-export module.pt model.onnx --input "x:float32[batch=2,3,224,224]"
+    torch-from-onnx model.onnx module.pt
 
 This page is written by `tests/torch/golden/make_onnx_table.py`; a test compares.
 """
@@ -78,15 +87,6 @@ def _listed(names: list[str]) -> str:
     return textwrap.fill(" ".join(f"`{name}`" for name in names), 120, break_on_hyphens=False, break_long_words=False)
 
 
-def _missing() -> list[str]:
-    """Operators of torch that have no translation, in-place forms and internals aside."""
-    names = set(
-        re.findall(r"(?m)^- func: (\w+)", (ROOT / "src/aten/native_functions.yaml").read_text(encoding="utf-8"))
-    )
-    names = {name for name in names if not name.startswith("_") and not name.endswith(("_", "_backward", "_copy"))}
-    return sorted(names - set(TABLE) - set(DECOMPOSITIONS) - {name.removeprefix("special_") for name in TABLE})
-
-
 def text() -> str:
     """The page."""
     sections = []
@@ -98,7 +98,8 @@ def text() -> str:
             lines.append(f"| `{name}` | {' '.join(operators_of(row))} | {note} |\n")
         sections.append("".join(lines))
     parts = f"\n## By other functions of torch\n\n{_listed(sorted(DECOMPOSITIONS))}\n"
-    return INTRODUCTION + "".join(sections) + parts + f"\n## Without a form\n\n{_listed(_missing())}\n"
+    names = sorted(f"{domain}::{name}" if domain else name for domain, name in OPERATORS)
+    return INTRODUCTION + "".join(sections) + parts + f"\n## Operators that torch.onnx.load knows\n\n{_listed(names)}\n"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,32 @@
+"""ONNX's operators as functions of torch, one file per family; importing this fills `TABLE`."""
+
+from torch.onnx._operators import (
+    elements,
+    losses,
+    normalizations,
+    places,
+    products,
+    recurrent,
+    reductions,
+    resampling,
+    sequences,
+    shapes,
+    windows,
+)
+from torch.onnx._operators.table import TABLE, Refusal
+
+__all__ = [
+    "TABLE",
+    "Refusal",
+    "elements",
+    "losses",
+    "normalizations",
+    "places",
+    "products",
+    "recurrent",
+    "reductions",
+    "resampling",
+    "sequences",
+    "shapes",
+    "windows",
+]

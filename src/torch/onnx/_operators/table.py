@@ -1,0 +1,78 @@
+"""The table of operators: (domain, name) -> function of the inputs, attributes by name.
+
+A function may ask for `opset` (which version of the operators is meant), `outputs` (how many are wanted), `training`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+TABLE: dict[tuple[str, str], Operator] = {}
+_MOST = 2**31  # elements of one tensor that a graph may ask for out of nothing
+
+
+class Refusal(ValueError):
+    """An operator was asked for something that is not here, or that makes no sense."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A row; `names` are the attributes, None where any is taken."""
+
+    function: Callable[..., Any]
+    names: frozenset[str] | None
+
+    def _takes(self, name: str) -> bool:
+        return self.names is not None and name in self.names
+
+    @property
+    def takes_opset(self) -> bool:
+        """Whether it asks for the version."""
+        return self._takes("opset")
+
+    @property
+    def takes_outputs(self) -> bool:
+        """Whether it asks how many outputs are wanted."""
+        return self._takes("outputs")
+
+    @property
+    def takes_training(self) -> bool:
+        """Whether it asks if the module trains."""
+        return self._takes("training")
+
+    def accepts(self, name: str) -> bool:
+        """Whether it has an attribute of this name."""
+        return self.names is None or (name in self.names and name not in ("opset", "outputs", "training"))
+
+
+def operator(*names: str, domain: str = "") -> Callable[[Any], Any]:
+    """Lists a function as these operators."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = inspect.signature(function).parameters.values()
+        keywords = frozenset(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
+        anything = any(each.kind is each.VAR_KEYWORD for each in parameters)
+        for name in names:
+            TABLE[domain, name] = Operator(function, None if anything else keywords)
+        return function
+
+    return add
+
+
+def numbers(value: Any) -> list[int]:
+    """The ints in a tensor or a list."""
+    return [int(each) for each in (value.reshape(-1).tolist() if hasattr(value, "tolist") else value)]
+
+
+def check_size(shape: Sequence[int]) -> list[int]:
+    """The shape, if it is one that memory can be asked for."""
+    sizes = [int(each) for each in shape]
+    if any(each < 0 for each in sizes) or math.prod(sizes) > _MOST:
+        raise Refusal(f"asked for a tensor of the sizes {sizes}")
+    return sizes
