@@ -239,9 +239,7 @@ void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& se
       return std::remove_reference_t<decltype(buffers)>::kHasNaN && item.key() == static_cast<Key>(~Key{0});
     });
     const auto middle = items.begin() + (size - 1) / 2;
-    // Of equal elements the one is found that PyTorch finds, by the same steps: the numbers alone are compared.
-    const auto is_before = [](const auto& a, const auto& b) { return a.key() < b.key(); };
-    if (not_a_number == items.end()) std::nth_element(items.begin(), middle, items.end(), is_before);
+    if (not_a_number == items.end()) std::nth_element(items.begin(), middle, items.end());
     std::iter_swap(items.begin(), not_a_number == items.end() ? middle : not_a_number);
   });
 }
