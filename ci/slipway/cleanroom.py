@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from slipway.base.platform import Platform
+    from slipway.engines.emulation import Emulation
 
 GLIBC = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libanl.so.1", "libmvec.so.1",
                 "libm.so.6", "libc.so.6", "libresolv.so.2", "libnss_files.so.2", "libnss_dns.so.2")  # fmt: skip
@@ -56,12 +57,17 @@ GUEST = {"LC_ALL": "C", "HOME": "/home/guest", "TMPDIR": "/tmp", "USER": "guest"
 
 @dataclass(frozen=True)
 class PackageTest:
-    """One test that a package carries: shell lines, run in a folder below the prefix."""
+    """One test that a package carries: shell lines, run in a folder below the prefix.
+
+    Attributes:
+        tools: what a test of another platform's package runs on this one.
+    """
 
     package: str
     commands: tuple[str, ...]
     folder: str
     requires: tuple[str, ...]
+    tools: tuple[str, ...] = ()
 
 
 def library_folders(platform: Platform) -> tuple[Path, ...]:
@@ -100,8 +106,9 @@ def carried_tests(package: Path, name: str) -> list[PackageTest]:
             folder = ""
         else:
             raise BuildError(f"a test of an unknown kind: {', '.join(map(str, entry))}", where=str(package))
-        requires = (entry.get("requirements") or {}).get("run") or ()
-        found.append(PackageTest(name, tuple(map(str, commands)), folder, tuple(map(str, requires))))
+        sections = entry.get("requirements") or {}
+        requires, tools = (tuple(map(str, sections.get(key) or ())) for key in ("run", "build"))
+        found.append(PackageTest(name, tuple(map(str, commands)), folder, requires, tools))
     return found
 
 
@@ -158,11 +165,13 @@ class CleanRoom:
         log: Path,
         network: bool = False,
         on_line: Callable[[str], None] | None = None,
+        emulation: Emulation | None = None,
     ) -> proc.Completed:
         """Run a bash script in the room, with exactly `env`; what it returns is the caller's to judge.
 
         Args:
             network: whether there is one.
+            emulation: of the platform whose programs are started in there; its tools are in a shared folder.
 
         Raises:
             HostError: this system does not let users make namespaces.
@@ -177,6 +186,7 @@ class CleanRoom:
                 "set -e",
                 *([] if network else [shlex.join([sys.executable, "-I", "-c", LOOPBACK])]),
                 *mounts,
+                *([emulation.registering] if emulation is not None else []),
                 f"mount -t proc proc {_inside(self.root, Path('/proc'))}",
                 f"exec {chroot} {shlex.quote(str(self.root))} /usr/bin/env -i {variables} "
                 f"/bin/bash -c {shlex.quote(inner)}",
@@ -226,25 +236,38 @@ def _read_needed_libraries(path: Path) -> set[str]:
         raise HostError(f"a program of this system cannot be read: {error}", where=str(path)) from error
 
 
-def environment_of(prefix: Path) -> dict[str, str]:
-    """The variables of an activated environment, before its scripts in etc/conda/activate.d ran."""
+def environment_of(prefix: Path, tools: Path | None = None) -> dict[str, str]:
+    """The variables of an activated environment, before its scripts in etc/conda/activate.d ran.
+
+    Args:
+        tools: an environment beside it, whose programs are for this machine.
+    """
+    folders = [prefix / "bin", *([tools / "bin"] if tools is not None else [])]
     return {
         **GUEST,
-        "PATH": f"{prefix / 'bin'}:/usr/bin:/bin",
+        "PATH": f"{':'.join(map(str, folders))}:/usr/bin:/bin",
         "CONDA_PREFIX": str(prefix),
         "PREFIX": str(prefix),
         "CONDA_BUILD": "1",
+        **({"BUILD_PREFIX": str(tools)} if tools is not None else {}),
     }
 
 
-ACTIVATE = 'for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do if [ -e "$file" ]; then . "$file"; fi; done\n'
+ACTIVATE = (
+    'for file in ${BUILD_PREFIX:+"$BUILD_PREFIX"/etc/conda/activate.d/*.sh} "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; '
+    'do if [ -e "$file" ]; then . "$file"; fi; done\n'
+)
 
 HIDDEN_PROGRAMS = ("gcc", "g++", "cc", "c++", "cpp", "clang", "ld", "as", "python", "python3", "cmake", "ninja", "make",
                    "nvcc", "pip", "conda", "git")  # fmt: skip
 
 
-def proof_script(prefix: Path, platform: Platform) -> str:
-    """A script that fails when one of the host's programs, folders or libraries can be seen, and says which."""
+def proof_script(prefix: Path, platform: Platform, *others: Path) -> str:
+    """A script that fails when one of the host's programs, folders or libraries can be seen, and says which.
+
+    What lies in the folders `prefix` and `others` is not the host's.
+    """
+    ours = " ".join(f"-path {shlex.quote(str(path))} -prune -o" for path in (prefix, *others))
     programs, paths = " ".join(HIDDEN_PROGRAMS), " ".join(map(shlex.quote, hidden_paths(platform)))
     return f"""
 for name in {programs}; do
@@ -255,7 +278,7 @@ done
 for path in {paths}; do
   if [ -e "$path" ]; then echo "the host's $path can be seen"; exit 1; fi
 done
-for file in $(find / -xdev -path /proc -prune -o -path {shlex.quote(str(prefix))} -prune -o -name '*.so*' -print); do
+for file in $(find / -xdev -path /proc -prune -o {ours} -name '*.so*' -print); do
   case ${{file##*/}} in
     libstdc++*|libgcc_s*|libgomp*|libpython*|libcuda*|libmkl*|libopenblas*|libtorch*)
       echo "the host's $file can be seen"; exit 1 ;;

@@ -41,7 +41,7 @@ def run(emulation: Emulation, *words: str | Path) -> str:
 
 
 def test_a_library_in_four_packages(slipway: Slipway, emulation: Emulation, tmp_path: Path) -> None:
-    """Its tests, which compile a consumer with CMake and run it, pass while it is shipped."""
+    """Its tests, which compile a consumer with CMake and run it, pass while it is shipped, and in the clean room."""
     dist, prefix = tmp_path / "dist", tmp_path / "env"
     shipped = slipway("ship", RECIPES / "c_library", "--platform", TARGET.subdir, "--dist", dist)
     assert shipped.returncode == 0, shipped.stdout + shipped.stderr
@@ -56,6 +56,9 @@ def test_a_library_in_four_packages(slipway: Slipway, emulation: Emulation, tmp_
     # A program of this machine starts one of the other, which starts one more: all of them are what they say.
     words = "import platform, subprocess as s; print(platform.machine(), s.check_output(['editdistance', 'a', 'bc']))"
     assert run(emulation, "/usr/bin/env", f"PATH={prefix}/bin", "python", "-c", words) == "aarch64 b'2\\n'\n"
+    names = ("libeditdistance-devel", "editdistance")
+    room = slipway("cleanroom", *names, "--platform", TARGET.subdir, "--dist", dist)
+    assert room.returncode == 0, room.stdout + room.stderr
     again = slipway("plan", RECIPES / "c_library", "--platform", TARGET.subdir, "--dist", dist, "--json")
     assert {row["state"] for row in json.loads(again.stdout)} == {"up to date"}
 

@@ -10,6 +10,7 @@ Pythons, headers and libraries in there first, and fails the test if it sees one
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from dataclasses import dataclass
@@ -19,13 +20,14 @@ from typing import TYPE_CHECKING
 from slipway.base.checkout import require_checkout
 from slipway.base.errors import ChannelError, TestsFailedError, UsageError
 from slipway.base.paths import Workspace
-from slipway.base.platform import this_platform
+from slipway.base.platform import LINUX_64, find_platform, this_platform
 from slipway.base.text import format_table, human_seconds
 from slipway.bootstrap.embedded import channels_of
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.cleanroom import ACTIVATE, CleanRoom, carried_tests, environment_of, proof_script
 from slipway.commands.verify import embedded_variant
+from slipway.engines.emulation import find_emulation
 from slipway.verify.verifier import Verifier
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slipway.base.log import Reporter
+    from slipway.base.platform import Platform
+    from slipway.engines.emulation import Emulation
 
 TORCH = ("libtorch", "pytorch")
 """What is tested when nothing is named."""
@@ -51,6 +55,7 @@ class Trial:
     Attributes:
         specs: what the environment is made of.
         script: what is run, in `project` (copied into the room), or else in `folder` below the prefix.
+        tools: what runs on this machine, where the environment is another platform's.
     """
 
     title: str
@@ -58,6 +63,7 @@ class Trial:
     script: str
     folder: str = ""
     project: Path | None = None
+    tools: tuple[str, ...] = ()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,6 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--with", action="append", dest="extra", default=[], metavar="SPEC", help="what projects need beside packages"
     )
     parser.add_argument("--network", action="store_true", help="let tests and projects use the network")
+    parser.add_argument("--platform", default=LINUX_64.subdir, metavar="SUBDIR",
+                        help="of the packages; another one is emulated (%(default)s)")  # fmt: skip
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
     parser.add_argument("-c", "--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
@@ -83,39 +91,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install, lock in, test; returns the exit code."""
     workspace = Workspace.of_checkout(arguments.dist)
-    trials = _trials(arguments, workspace)
-    variant = _embedded_variant(arguments.names, workspace)
+    target = find_platform(arguments.platform)
+    trials = _trials(arguments, workspace, target)
+    variant = _embedded_variant(arguments.names, workspace, target) | {"target_platform": target.subdir}
     own = Channel(workspace.channel)
-    needs = [spec for trial in trials for spec in trial.specs]
+    needs = [spec for trial in trials for spec in (*trial.specs, *trial.tools)]
     others = channels_of(arguments.channel, variant, reporter, needs=needs, own=own, offline=arguments.offline)
     channels = (own.url, *others)
     rows = []
+    emulation = find_emulation(target, channels, os.environ, reporter) if target != this_platform() else None
     with workspace.lock():
         for trial in trials:
             started = time.monotonic()
             with reporter.step(trial.title):
-                passed = _run_trial(trial, workspace, channels, reporter, network=arguments.network)
+                where = Surroundings(workspace, channels, target, emulation, network=arguments.network)
+                passed = _run_trial(trial, where, reporter)
             rows.append((trial.title, "passed" if passed else "FAILED", human_seconds(time.monotonic() - started)))
     reporter.line(format_table(("what", "result", "time"), rows, right=(2,)))
     return TestsFailedError.exit_code if any(result != "passed" for _, result, _ in rows) else 0
 
 
-def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
+def _trials(arguments: argparse.Namespace, workspace: Workspace, target: Platform) -> list[Trial]:
     names = tuple(arguments.names) or TORCH
     projects = [path.resolve() for path in arguments.project]
     extra = tuple(arguments.extra)
-    if not arguments.names and not projects:
+    if not arguments.names and not projects and target == this_platform():
         projects = [require_checkout() / "tests/integration/consumers" / name for name in CONSUMERS]
-        platform = this_platform()
-        extra += (*(f"{name}_{platform}" for name in ("gcc", "gxx", "sysroot")), *BUILT_WITH)
+        extra += (*(f"{name}_{target}" for name in ("gcc", "gxx", "sysroot")), *BUILT_WITH)
     trials = []
     for name in names:
-        tests = carried_tests(_newest(workspace, name), name)
+        tests = carried_tests(_newest(workspace, name, target), name)
         if not tests:
             raise UsageError(f"`{name}` carries no tests", hint="give its output a `test` section in the recipe")
         for test in tests:
             script = "\n".join(test.commands)
-            trials.append(Trial(f"{name}: its own tests", (name, *test.requires), script, test.folder))
+            tools = test.tools if target != this_platform() else ()
+            trials.append(Trial(f"{name}: its own tests", (name, *test.requires), script, test.folder, tools=tools))
     for project in projects:
         if not (project / "build.sh").is_file():
             raise UsageError("the project has no build.sh", where=str(project))
@@ -124,48 +135,67 @@ def _trials(arguments: argparse.Namespace, workspace: Workspace) -> list[Trial]:
     return trials
 
 
-def _embedded_variant(names: Sequence[str], workspace: Workspace) -> dict[str, str]:
+def _embedded_variant(names: Sequence[str], workspace: Workspace, target: Platform) -> dict[str, str]:
     """The part of the embedded channel that the packages ask for, each for what those before it leave open."""
     verifier = Verifier()
     asked: dict[str, str] = {}
     for name in names or TORCH:
-        asked = embedded_variant(verifier.facts(_newest(workspace, name))) | asked
+        asked = embedded_variant(verifier.facts(_newest(workspace, name, target))) | asked
     return asked
 
 
-def _newest(workspace: Workspace, name: str) -> Path:
-    found = Channel(workspace.channel).packages(name)
+def _newest(workspace: Workspace, name: str, target: Platform) -> Path:
+    found = [path for path in Channel(workspace.channel).packages(name) if path.parent.name in target.subdirs]
     if not found:
         raise ChannelError(f"`{name}` is not in the channel", where=str(workspace.channel), hint="`slipway ship` first")
     return max(found, key=lambda path: path.stat().st_mtime)
 
 
-def _run_trial(
-    trial: Trial, workspace: Workspace, channels: tuple[str, ...], reporter: Reporter, *, network: bool
-) -> bool:
+@dataclass(frozen=True)
+class Surroundings:
+    """What all trials have in common; `emulation` is of `target`, where that is not this platform."""
+
+    workspace: Workspace
+    channels: tuple[str, ...]
+    target: Platform
+    emulation: Emulation | None
+    network: bool
+
+
+def _run_trial(trial: Trial, where: Surroundings, reporter: Reporter) -> bool:
     """Make the environment and the room, look for the host in it, then run the trial; whether all went well."""
-    folder = workspace.work / "cleanroom"
+    folder = where.workspace.work / "cleanroom"
     prefix, project = folder / "prefix", folder / "project"
-    for stale in (prefix, project):
+    tools = folder / "tools-prefix" if trial.tools else None
+    for stale in (prefix, project, folder / "tools-prefix"):
         shutil.rmtree(stale, ignore_errors=True)
-    install(solve(trial.specs, channels), prefix, reporter)
+    install(solve(trial.specs, where.channels, platform=where.target), prefix, reporter)
     shared = [prefix]
+    if tools is not None:
+        install(solve(trial.tools, where.channels), tools, reporter)
+        shared.append(tools)
+    if where.emulation is not None:
+        shared.append(where.emulation.prefix)
     if trial.project is not None:
         shutil.copytree(trial.project, project)
         shared.append(project)
     platform = this_platform()
     room = CleanRoom(folder, shared, platform)
-    steps = (("what the host left", proof_script(prefix, platform)), (trial.title, ACTIVATE + trial.script))
+    steps = (
+        ("what the host left", proof_script(prefix, platform, *shared[1:])),
+        (trial.title, ACTIVATE + trial.script),
+    )
     for title, script in steps:
-        log = workspace.log(f"cleanroom-{title}")
+        log = where.workspace.log(f"cleanroom-{title}")
         with reporter.task(title) as task:
             completed = room.run(
                 script,
                 cwd=project if trial.project is not None else prefix / trial.folder,
-                env=environment_of(prefix),
+                env=environment_of(prefix, tools),
                 what=title,
                 log=log,
-                network=network,
+                network=where.network,
+                emulation=where.emulation,
                 on_line=lambda line, task=task: task.update(text=line[:100]),  # type: ignore[misc]
             )
         if completed.returncode != 0:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, SolveError, VerifyError
 from slipway.base.paths import Workspace
+from slipway.base.platform import LINUX_64
 from slipway.base.scratch import scratch_folder
 from slipway.base.text import format_table, table_width
 from slipway.bootstrap.choices import embedded_choices
@@ -30,6 +31,7 @@ from slipway.channel.environments import needed_names, solve
 from slipway.channel.folder import Channel
 from slipway.proof import keys
 from slipway.proof.statements import check_package, read_proof
+from slipway.recipe.defaults import target_of
 from slipway.verify.findings import format_findings, has_errors, shared_files, sort_findings, unsolvable
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.policies import load_policies
@@ -143,9 +145,10 @@ class _Channels:
     def environment(self, facts: PackageFacts, reporter: Reporter) -> Solution:
         """What the solver picks around one package."""
         needs = needed_names([facts.package], self.own)
-        others = channels_of(self.named, embedded_variant(facts), reporter, needs=needs, offline=self.offline)
+        variant = embedded_variant(facts)
+        others = channels_of(self.named, variant, reporter, needs=needs, offline=self.offline)
         spec = f"{facts.package} =={facts.index['version']} {facts.index['build']}"
-        return solve([spec], (*self.own, *others))
+        return solve([spec], (*self.own, *others), platform=target_of(variant, LINUX_64))
 
 
 def embedded_variant(facts: PackageFacts) -> dict[str, str]:
@@ -156,7 +159,8 @@ def embedded_variant(facts: PackageFacts) -> dict[str, str]:
         cuda = f"{pinned[1]}.{pinned[2]}"  # in a pin on a build string: 130 is 13.0
     blas = "openblas" if facts.dependency_names & {"openblas", "libopenblas"} else None
     python = _first_allowed(facts.depends, ("python", "python_abi"), choices.pythons)
-    asked = {"python": python, "blas_impl": blas, "cuda_compiler_version": cuda}
+    target = facts.index.get("subdir") if facts.index.get("subdir") in choices.targets else None
+    asked = {"python": python, "blas_impl": blas, "cuda_compiler_version": cuda, "target_platform": target}
     return {key: value for key, value in asked.items() if value is not None}
 
 
