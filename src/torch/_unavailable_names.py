@@ -414,6 +414,11 @@ as_functional_optim functional_optim_map register_functional_optim
     "torch.distributed.optim.zero_redundancy_optimizer": """
 Join() JoinHook() Joinable() ZeroRedundancyOptimizer() functional_optim_map
 """,
+    "torch.distributed.pipelining": """
+Pipe() PipelineStage() Schedule1F1B() ScheduleDualPipeV() ScheduleGPipe() ScheduleInterleaved1F1B()
+ScheduleInterleavedZeroBubble() ScheduleLoopedBFS() ScheduleZBVZeroBubble() SplitPoint(BEGINNING, END) build_stage
+pipe_split pipeline
+""",
     "torch.distributed.rendezvous": """
 FileStore() Store() TCPStore() default_pg_timeout register_rendezvous_handler rendezvous
 """,

@@ -38,11 +38,17 @@ def test_what_is_not_there_is_said_by_name() -> None:
         dist.init_process_group("nccl", "tcp://127.0.0.1:1", rank=0, world_size=1)
     with pytest.raises(ValueError, match="Unknown backend type fog"):
         dist.init_process_group("fog", "tcp://127.0.0.1:1", rank=0, world_size=1)
-    from torch.distributed.fsdp import FullyShardedDataParallel
+    from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+    from torch.distributed.pipelining import pipeline
+    from torch.distributed.tensor import DTensor, distribute_tensor
 
     for name, function in (
         ("init_rpc", lambda: dist.rpc.init_rpc("worker")),
         ("FullyShardedDataParallel", lambda: FullyShardedDataParallel(torch.nn.Linear(1, 1))),
+        ("fully_shard", lambda: fully_shard(torch.nn.Linear(1, 1))),
+        ("distribute_tensor", lambda: distribute_tensor(torch.ones(1))),
+        ("DTensor", lambda: DTensor(torch.ones(1))),
+        ("pipeline", lambda: pipeline(torch.nn.Linear(1, 1))),
     ):
         with pytest.raises(RuntimeError, match=f"{name}.*not supported"):
             function()

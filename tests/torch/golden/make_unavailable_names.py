@@ -32,7 +32,7 @@ ROOTS = (
 # Inner modules that programs import from, and public ones that nothing but PyTorch's own launcher uses.
 INNER = re.compile(r"_(functional_collectives|composable|checkpoint|tensor)\b")
 LEFT_OUT = re.compile(
-    r"\b(argparse_util|benchmarks?|debug|elastic|examples?|flight_recorder|launcher|pipelining|jit|_internal|ops|logg\w+|planner_helpers|resharding|\w*hf_storage|package\.\w+)\b"
+    r"\b(argparse_util|benchmarks?|debug|elastic|examples?|flight_recorder|launcher|pipelining\.\w+|jit|_internal|ops|logg\w+|planner_helpers|resharding|\w*hf_storage|package\.\w+)\b"
 )
 ONNX = re.compile(r"torch\.onnx(\.(symbolic_helper|symbolic_opset(9|1[1-4])|utils|errors|verification))?")
 QUANTIZATION = re.compile(
