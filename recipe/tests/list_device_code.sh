@@ -2,9 +2,11 @@
 set -euo pipefail
 
 library=$PREFIX/lib/libtorch_cuda.so
-{
+config=$PREFIX/share/cmake/TorchCUDA/TorchCUDAConfig.cmake
+found=$({
   cuobjdump --list-elf "$library" | sed -n 's/.*\.\(sm_[0-9a-z]*\)\.cubin$/\1/p'
   cuobjdump --list-ptx "$library" | sed -n 's/.*\.sm_\([0-9a-z]*\)\.ptx$/compute_\1/p'
-} | LC_ALL=C sort -u | tee found.txt
-sed -n 's/^set(TORCH_CUDA_ARCH_LIST "\(.*\)")$/\1/p' "$PREFIX/share/cmake/TorchCUDA/TorchCUDAConfig.cmake" | tr ' ' '\n' | LC_ALL=C sort > named.txt
-diff named.txt found.txt
+} | sort -u)
+named=$(sed -n 's/^set(TORCH_CUDA_ARCH_LIST "\(.*\)")$/\1/p' "$config" | tr ' ' '\n' | sort)
+echo "named: ${named//$'\n'/ }; found: ${found//$'\n'/ }"
+[ "$named" = "$found" ]
