@@ -179,14 +179,8 @@ class Recurrent(nn.Module):
         self.out = nn.Linear(6 * (2 if options.get("bidirectional") else 1), 3)
 
     def forward(self, words: Tensor) -> tuple[Tensor, Tensor]:
-        network, kind = self.network, self.network.mode.lower()
-        layers, both = network.num_layers, network.bidirectional
-        start = torch.zeros(layers * (1 + both), words.shape[0], 6)
-        state = [start, start] if kind == "lstm" else start
-        states, last, *_ = getattr(torch, kind)(
-            self.words(words), state, list(network.parameters()), True, layers, 0.0, False, both, True
-        )
-        return self.out(states), last
+        states, last = self.network(self.words(words))
+        return self.out(states), last[0] if isinstance(last, tuple) else last
 
 
 class Recommender(nn.Module):
