@@ -1,6 +1,10 @@
 # Builds CPython in the working directory, with the compilers and libraries of $PREFIX, and installs it there.
-tools=$PREFIX/bin/x86_64-conda-linux-gnu
-export CC=$tools-gcc CXX=$tools-g++ AR=$tools-ar RANLIB=$tools-ranlib
+# By their usual names, which sysconfig keeps: an environment need not have these compilers.
+mkdir names
+for name in gcc g++ ar ranlib; do
+  ln -s "$PREFIX/bin/x86_64-conda-linux-gnu-$name" "names/$name"
+done
+export PATH=$PWD/names:$PATH CC=gcc CXX=g++ AR=ar RANLIB=ranlib
 export PKG_CONFIG=$PREFIX/bin/pkg-config PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig
 export CFLAGS=-O3 CPPFLAGS="-I$PREFIX/include -I$PREFIX/include/ncursesw" LDFLAGS="-L$PREFIX/lib -Wl,-rpath,$PREFIX/lib"
 # The day of every file that remembers one, so that two builds are alike.
