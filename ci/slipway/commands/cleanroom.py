@@ -104,7 +104,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         for trial in trials:
             started = time.monotonic()
             with reporter.step(trial.title):
-                where = Surroundings(workspace, channels, target, emulation, network=arguments.network)
+                where = TrialPlace(workspace, channels, target, emulation, network=arguments.network)
                 passed = _run_trial(trial, where, reporter)
             rows.append((trial.title, "passed" if passed else "FAILED", human_seconds(time.monotonic() - started)))
     reporter.line(format_table(("what", "result", "time"), rows, right=(2,)))
@@ -152,7 +152,7 @@ def _newest(workspace: Workspace, name: str, target: Platform) -> Path:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class TrialPlace:
     """What all trials have in common; `emulation` is of `target`, where that is not this platform."""
 
     workspace: Workspace
@@ -162,7 +162,7 @@ class Surroundings:
     network: bool
 
 
-def _run_trial(trial: Trial, where: Surroundings, reporter: Reporter) -> bool:
+def _run_trial(trial: Trial, where: TrialPlace, reporter: Reporter) -> bool:
     """Make the environment and the room, look for the host in it, then run the trial; whether all went well."""
     folder = where.workspace.work / "cleanroom"
     prefix, project = folder / "prefix", folder / "project"
