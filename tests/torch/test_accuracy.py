@@ -188,3 +188,58 @@ def test_layouts_do_not_matter(name: str) -> None:
         if name in ("sum", "amax", "var"):
             for dim in (0, 1):
                 assert torch.allclose(function(view, dim), function(view.contiguous(), dim), atol=1e-5)
+
+
+ROUNDED_ONCE = {
+    "exp": (-20, 20),
+    "exp2": (-20, 20),
+    "expm1": (-20, 20),
+    "log": (1e-6, 100),
+    "log1p": (-0.999, 100),
+    "tanh": (-12, 12),
+    "sinh": (-20, 20),
+    "cosh": (-20, 20),
+    "arcsin": (-1, 1),
+    "arccos": (-1, 1),
+    "arctan": (-100, 100),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED_ONCE)
+def test_float32_functions_are_rounded_once(name: str) -> None:
+    low, high = ROUNDED_ONCE[name]
+    generator = np.random.default_rng(0)
+    x = np.concatenate([generator.uniform(low, high, 100_000), generator.uniform(max(low, -1), 1, 20_000) * 1e-3])
+    x = x[(x > low) & (x < high)].astype(np.float32)
+    exact = getattr(np, name)(x.astype(np.float64))
+    assert units_off(getattr(torch, name)(torch.from_numpy(x)), exact) < 0.51
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.int16, torch.bool])
+def test_reductions_of_narrow_types_are_those_of_wide_ones(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    wide = torch.float32 if dtype.is_floating_point else torch.int64
+    for shape in ((5000,), (3000, 7), (7, 3000), (300, 400), (5, 300, 6), (70000,)):
+        made = (torch.rand(shape) * 4 - 1).to(dtype)
+        for x in (made, made.t() if made.dim() == 2 else made, made[..., ::2], made[1:]):
+            for dim in (None, *range(x.dim())):
+                given = () if dim is None else (dim,)
+                assert torch.equal(x.sum(*given), x.to(wide).sum(*given).to(x.sum().dtype))
+                if dtype != torch.bool:
+                    assert torch.equal(x.amax(*given), x.to(wide).amax(*given).to(dtype))
+                assert torch.equal(x.any(*given), x.to(wide).any(*given))
+
+
+def test_index_add_to_every_dimension_in_every_layout() -> None:
+    torch.manual_seed(0)
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        target, source = torch.rand(30, 40, 20).to(dtype), torch.rand(30, 40, 20).to(dtype)
+        for dim in range(3):
+            size = target.size(dim)
+            index = torch.randint(size, (size,))
+            expected = target.clone()
+            for i, place in enumerate(index.tolist()):
+                expected.select(dim, place).add_(source.select(dim, i))
+            assert torch.equal(target.index_add(dim, index, source), expected)
+            turned = target.transpose(0, 2).contiguous().transpose(0, 2)
+            assert torch.equal(turned.index_add(dim, index, source), expected)

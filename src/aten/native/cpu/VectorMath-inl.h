@@ -201,24 +201,29 @@ struct PowerOfTwo {
   }
 };
 
-// exp(x) = 2^n (1 + rest + tail), for x within a little of the range where exp(x) is a number.
-template <typename D, typename V>
+// exp(x) = 2^n (1 + rest + tail), for x within a little of the range where exp(x) is a number; to more digits than T has,
+// unless what rounding takes from the rest is let go.
+template <bool kMoreDigits = true, typename D, typename V>
 HWY_INLINE HWY_ATTR PowerOfTwo<D> exp_parts(D d, V x) {
   using T = hn::TFromD<D>;
   auto power = PowerOfTwo<D>::rounded(d, x, T(1.4426950408889634));
   const V high = hn::NegMulAdd(power.n, hn::Set(d, kLogOf2<T>.high), x);  // exact
   const V r = hn::NegMulAdd(power.n, hn::Set(d, kLogOf2<T>.low), high);
-  const V lost = hn::NegMulAdd(power.n, hn::Set(d, kLogOf2<T>.low), hn::Sub(high, r));  // what rounding took from r
+  const V square = hn::Mul(r, r);
   power.rest = r;
   if constexpr (sizeof(T) == 4) {
     constexpr T terms[] = {1.395069986e-03f, 8.369024782e-03f, 4.166620263e-02f, 1.666651771e-01f, 5.000000096e-01f};
-    power.tail = hn::MulAdd(hn::Mul(r, r), polynomial(d, r, terms), lost);
+    power.tail = hn::Mul(square, polynomial(d, r, terms));
   } else {
     constexpr T terms[] = {2.51181118110534718e-08, 2.76315615424099077e-07, 2.75572155160024362e-06,
                            2.48014892009863896e-05, 1.98412699182533319e-04, 1.38888889476806087e-03,
                            8.33333333330680756e-03, 4.16666666665131066e-02, 1.66666666666666990e-01,
                            5.00000000000001332e-01};
-    power.tail = hn::MulAdd(hn::Mul(r, r), polynomial(d, r, terms), lost);
+    power.tail = hn::Mul(square, polynomial(d, r, terms));
+  }
+  if constexpr (kMoreDigits) {
+    const V lost = hn::NegMulAdd(power.n, hn::Set(d, kLogOf2<T>.low), hn::Sub(high, r));
+    power.tail = hn::Add(power.tail, lost);
   }
   return power;
 }
@@ -234,6 +239,16 @@ HWY_INLINE HWY_ATTR V exp_vector(D d, V x) {
   return hn::IfThenElse(hn::Eq(x, x), result, x);
 }
 
+// exp(x) for x <= 0, at most an ulp off, and 0 where it is below the normal numbers; NaN stays.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V exp_of_negative(D d, V x) {
+  using T = hn::TFromD<D>;
+  const auto power = exp_parts<false>(d, x);
+  const V scale = power.scale_normal(d, hn::Set(d, T(1)));
+  const V result = hn::MulAdd(scale, hn::Add(power.rest, power.tail), scale);
+  return hn::IfThenElse(hn::Lt(x, hn::Set(d, T(sizeof(T) == 4 ? -87.33654 : -708.39641))), hn::Zero(d), result);
+}
+
 // exp(x) - 1, for every x.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V expm1_vector(D d, V x) {
@@ -246,8 +261,10 @@ HWY_INLINE HWY_ATTR V expm1_vector(D d, V x) {
   // 2^(n - 1), which is a number where 2^n no longer is.
   const auto exponent = hn::Add(power.whole, hn::Set(bits, static_cast<hn::TFromD<decltype(bits)>>(Power::kBias - 1)));
   const V half_scale = hn::BitCast(d, hn::ShiftLeft<Power::kMantissaBits>(exponent));
-  const V most = hn::MulAdd(half_scale, power.rest, hn::Sub(half_scale, hn::Set(d, T(0.5))));
-  const V half = hn::MulAdd(half_scale, power.tail, most);
+  const V whole = hn::Sub(half_scale, hn::Set(d, T(0.5)));
+  const V most = hn::MulAdd(half_scale, power.rest, whole);
+  const V lost = hn::MulAdd(half_scale, power.rest, hn::Sub(whole, most));  // what rounding took from it
+  const V half = hn::Add(most, hn::MulAdd(half_scale, power.tail, lost));
   const V result = hn::Add(half, half);
   return hn::IfThenElse(hn::And(hn::Eq(x, x), hn::Ne(x, hn::Zero(d))), result, x);  // -0 stays
 }
@@ -467,6 +484,97 @@ struct ErfcInDouble {
     return erfc_in_double<24>(d, x);
   }
 };
+// exp(x) = 2^n (1 + rest + tail) to 32 bits, and so exp(x) - 1; for |x| up to 700.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR PowerOfTwo<D> short_exp_parts(D d, V x) {
+  constexpr double terms[] = {1.99139784905101992e-04, 1.39406739955237483e-03, 8.33327347578403065e-03,
+                              4.16663603506220795e-02, 1.66666668147713665e-01, 5.00000004429627332e-01};
+  auto power = PowerOfTwo<D>::rounded(d, x, 1.4426950408889634);
+  power.rest = hn::NegMulAdd(power.n, hn::Set(d, 0.69314718055994530942), x);
+  power.tail = hn::Mul(hn::Mul(power.rest, power.rest), polynomial(d, power.rest, terms));
+  return power;
+}
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V short_exp(D d, V x) {
+  const auto power = short_exp_parts(d, x);
+  const V scale = power.scale_normal(d, hn::Set(d, 1.0));
+  return hn::MulAdd(scale, hn::Add(power.rest, power.tail), scale);
+}
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V short_expm1(D d, V x) {
+  const auto power = short_exp_parts(d, x);
+  const V one = hn::Set(d, 1.0);
+  const V scale = power.scale_normal(d, one);
+  return hn::MulAdd(scale, hn::Add(power.rest, power.tail), hn::Sub(scale, one));
+}
+// Far outside of what float32 can tell from 0 and infinity, and well inside of what short_exp takes; NaN stays.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V bounded_exponent(D d, V x) {
+  return hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Set(d, 300.0)), hn::CopySign(hn::Set(d, 300.0), x), x);
+}
+struct ExpInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    return short_exp(d, bounded_exponent(d, x));
+  }
+};
+struct Exp2InDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    return short_exp(d, bounded_exponent(d, hn::Mul(x, hn::Set(d, 0.69314718055994530942))));
+  }
+};
+struct Expm1InDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    return hn::CopySign(short_expm1(d, bounded_exponent(d, x)), x);
+  }
+};
+struct TanhInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V power = short_expm1(d, bounded_exponent(d, hn::Abs(hn::Add(x, x))));
+    return hn::CopySign(hn::Div(power, hn::Add(power, hn::Set(d, 2.0))), x);
+  }
+};
+struct SinhInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V power = short_expm1(d, bounded_exponent(d, hn::Abs(x)));
+    const V twice = hn::Add(power, hn::Div(power, hn::Add(power, hn::Set(d, 1.0))));
+    return hn::CopySign(hn::Mul(twice, hn::Set(d, 0.5)), x);
+  }
+};
+struct CoshInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V power = short_exp(d, bounded_exponent(d, hn::Abs(x)));
+    return hn::Mul(hn::Add(power, hn::Div(hn::Set(d, 1.0), power)), hn::Set(d, 0.5));
+  }
+};
+struct ErfInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    constexpr double near_zero[] = {8.57459907568298486e-05, -8.18982669763234456e-04, 5.20508471406920352e-03,
+                                    -2.68609957391279727e-02, 1.12837237813387295e-01, -3.76126355542359958e-01,
+                                    1.28379166825660446e-01};
+    const V magnitude = hn::Abs(x);
+    const V bounded = hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, 6.0)), hn::Set(d, 6.0), magnitude);
+    const V square = hn::Mul(bounded, bounded);
+    const V small = hn::MulAdd(polynomial(d, square, near_zero), magnitude, magnitude);
+    const V large = hn::NegMulAdd(short_exp(d, hn::Neg(square)), erfcx_vector<24>(d, bounded), hn::Set(d, 1.0));
+    return hn::CopySign(hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, 0.85)), large, small), x);
+  }
+};
+// log(1 + x) for x in [0, 1].
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V short_log1p_of_fraction(D d, V x) {
+  constexpr double terms[] = {-1.28049145241970167e-03, 9.08033495495034690e-03,  -3.01709510580628650e-02,
+                              6.40055851207879667e-02,  -1.01241720561680792e-01, 1.34264290734750436e-01,
+                              -1.64528311629510010e-01, 1.99652926902394501e-01,  -2.49966118726200420e-01,
+                              3.33331601287373880e-01,  -4.99999964976259925e-01, 9.99999999882099311e-01};
+  return hn::Mul(x, polynomial(d, x, terms));
+}
 // The sine and the cosine of what is left of x beside multiples of pi / 2; for |x| up to 40000 or so.
 template <typename D>
 struct Quadrant {
@@ -541,6 +649,9 @@ struct Unit2 {
 struct Unit10 {
   static constexpr double kOfE = 0.43429448190325182765, kOf2 = 0.30102999566398119521;
 };
+using Log1pInDouble = LogInDouble<UnitE, true>;
+using Log2InDouble = LogInDouble<Unit2>;
+using Log10InDouble = LogInDouble<Unit10>;
 // The angle of (x, y), for every pair.
 struct Atan2InDouble {
   template <typename D, typename V>
@@ -563,7 +674,43 @@ struct Atan2InDouble {
     return hn::IfThenElse(hn::And(hn::Eq(x, x), hn::Eq(y, y)), angle, hn::Add(x, y));
   }
 };
+struct AtanInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    return Atan2InDouble()(d, x, hn::Set(d, 1.0));
+  }
+};
+// The other leg of a right triangle with hypotenuse 1; NaN where there is none.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V other_leg(D d, V x) {
+  const V one = hn::Set(d, 1.0);
+  return hn::Sqrt(hn::Mul(hn::Sub(one, x), hn::Add(one, x)));
+}
+struct AsinInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    return Atan2InDouble()(d, x, other_leg(d, x));
+  }
+};
+struct AcosInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    return Atan2InDouble()(d, other_leg(d, x), x);
+  }
+};
 #endif  // HWY_SCALAR
+
+// `Function` in float64 for float32, `otherwise` for float64 and without vectors.
+#if HWY_TARGET == HWY_SCALAR
+#define TORCH_IN_DOUBLE(Function, otherwise) (otherwise)
+#else
+#define TORCH_IN_DOUBLE(Function, otherwise) in_float_or_double(d, Function(), x, [&]() HWY_ATTR { return otherwise; })
+template <typename Function, typename D, typename V, typename Otherwise>
+HWY_INLINE HWY_ATTR V in_float_or_double(D d, Function function, V x, const Otherwise& otherwise) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return in_double(d, function, x);
+  else return otherwise();
+}
+#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu

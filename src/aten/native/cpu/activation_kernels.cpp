@@ -20,12 +20,25 @@ constexpr double kSquareRootOf2OverPi = 0.79788456080286535588;  // sqrt(2 / pi)
 constexpr double kInverseSquareRootOf2Pi = 0.39894228040143267794;
 constexpr double kCubic = 0.044715;
 
-// The normal distribution's cumulative function: (1 + erf(x / sqrt(2))) / 2.
+// The normal distribution's cumulative function: erfc(-x / sqrt(2)) / 2. float32: by a polynomial of its logarithm, 0 from -6 on.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V normal_cumulative(D d, V x) {
   using T = hn::TFromD<D>;
-  const V erf = erf_vector(d, hn::Mul(x, hn::Set(d, T(kInverseSquareRootOf2))));
-  return hn::Mul(hn::Set(d, T(0.5)), hn::Add(hn::Set(d, T(1)), erf));
+  const V magnitude = hn::Abs(x);
+  V twice;  // on the left side
+  if constexpr (sizeof(T) == 4) {
+    constexpr T terms[] = {-1.222479423e-08f, 3.935854846e-07f,  -5.408874250e-06f, 4.004545775e-05f,
+                           -1.487037817e-04f, -9.462951527e-05f, 4.931795149e-03f,  -3.642862228e-02f,
+                           -3.182816588e-01f, -7.978877457e-01f, 5.627368562e-08f};
+    const V power = exp_of_negative(d, polynomial(d, magnitude, terms));
+    twice = hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, T(6))), hn::Zero(d), power);
+  } else {
+    const V exponential = exp_of_negative(d, hn::Mul(hn::Mul(x, x), hn::Set(d, T(-0.5))));
+    const V bounded = hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, T(40))), hn::Set(d, T(40)), magnitude);
+    twice = hn::Mul(exponential, erfcx_vector<53>(d, hn::Mul(bounded, hn::Set(d, T(kInverseSquareRootOf2)))));
+  }
+  const V left = hn::Mul(twice, hn::Set(d, T(0.5)));
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), left, hn::Sub(hn::Set(d, T(1)), left));
 }
 
 // tanh(sqrt(2 / pi) * (x + 0.044715 x^3))
@@ -55,7 +68,7 @@ struct GeluBackward {
   HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
     using T = hn::TFromD<D>;
     const V exponent = hn::Mul(hn::Mul(x, x), hn::Set(d, T(-0.5)));
-    const V density = hn::Mul(exp_vector(d, exponent), hn::Set(d, T(kInverseSquareRootOf2Pi)));
+    const V density = hn::Mul(exp_of_negative(d, exponent), hn::Set(d, T(kInverseSquareRootOf2Pi)));
     return hn::Mul(grad, hn::MulAdd(x, density, normal_cumulative(d, x)));
   }
 };
@@ -90,19 +103,51 @@ void GeluBackwardImpl(TensorIterator& iter, bool tanh_approximation) {
 }
 
 // tanh(log(1 + e^x)) = n / (n + 2) with n = e^x * (e^x + 2); from 20 on it is 1.
-template <typename D, typename V>
-HWY_INLINE HWY_ATTR V tanh_of_softplus(D d, V x) {
-  using T = hn::TFromD<D>;
-  const V power = exp_vector(d, hn::Min(x, hn::Set(d, T(20))));
-  const V two = hn::Set(d, T(2));
+template <typename D, typename V, typename Exp>
+HWY_INLINE HWY_ATTR V tanh_of_softplus(D d, V x, Exp exp) {
+  const V power = exp(hn::Min(x, hn::Set(d, hn::TFromD<D>(20))));
+  const V two = hn::Set(d, hn::TFromD<D>(2));
   const V n = hn::Mul(power, hn::Add(power, two));
   return hn::IfThenElse(hn::Eq(x, x), hn::Div(n, hn::Add(n, two)), x);
 }
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V tanh_of_softplus(D d, V x) {
+  return tanh_of_softplus(d, x, [&](V bounded) HWY_ATTR { return exp_vector(d, bounded); });
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// `result` for finite x: what goes to 0 with e^x is 0 times infinity in PyTorch, and NaN.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V above_minus_infinity(D d, V x, V result) {
+  return hn::IfThenElse(hn::Gt(x, hn::Set(d, -std::numeric_limits<double>::infinity())), result, hn::Sub(x, x));
+}
+struct MishInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V tanh = tanh_of_softplus(d, x, [&](V bounded) HWY_ATTR { return short_exp(d, bounded_exponent(d, bounded)); });
+    return above_minus_infinity(d, x, hn::Mul(x, tanh));
+  }
+};
+// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which stays finite for every finite x.
+struct SoftplusInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V power = short_exp(d, hn::Neg(hn::Abs(bounded_exponent(d, x))));
+    return hn::Add(hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), x), short_log1p_of_fraction(d, power));
+  }
+};
+struct LogSigmoidInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    return hn::Sub(hn::Zero(d), SoftplusInDouble()(d, hn::Neg(x)));
+  }
+};
+#endif
 
 struct Silu {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return sigmoid_times(d, x, x);
+    return hn::Div(x, hn::Add(hn::Set(d, hn::TFromD<D>(1)), exp_vector(d, hn::Neg(x))));
   }
 };
 struct SiluBackward {
@@ -116,7 +161,7 @@ struct SiluBackward {
 struct Mish {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return hn::Mul(x, tanh_of_softplus(d, x));
+    return TORCH_IN_DOUBLE(MishInDouble, hn::Mul(x, tanh_of_softplus(d, x)));
   }
 };
 struct MishBackward {
@@ -128,12 +173,15 @@ struct MishBackward {
     return hn::Mul(grad, hn::Add(tanh, slope));
   }
 };
-// log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|)), which stays finite for every finite x.
+// log(1 + e^x)
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V softplus_vector(D d, V x) {
+  return hn::Add(hn::Max(x, hn::Zero(d)), log1p_of_fraction(d, exp_vector(d, hn::Neg(hn::Abs(x)))));
+}
 struct LogSigmoid {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    const V small = exp_vector(d, hn::Neg(hn::Abs(x)));
-    return hn::Sub(hn::Min(x, hn::Zero(d)), log1p_of_fraction(d, small));
+    return TORCH_IN_DOUBLE(LogSigmoidInDouble, hn::Sub(hn::Zero(d), softplus_vector(d, hn::Neg(x))));
   }
 };
 struct LogSigmoidBackward {
@@ -142,6 +190,10 @@ struct LogSigmoidBackward {
     return sigmoid_times(d, hn::Neg(x), grad);
   }
 };
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V softplus(D d, V x) {
+  return TORCH_IN_DOUBLE(SoftplusInDouble, softplus_vector(d, x));
+}
 struct Softplus {
   double beta;
   double threshold;
@@ -150,10 +202,9 @@ struct Softplus {
     using T = hn::TFromD<D>;
     const V scale = hn::Set(d, static_cast<T>(beta));
     const V scaled = hn::Mul(x, scale);
-    // log(1 + exp(s)) = max(s, 0) + log(1 + exp(-|s|))
-    const V log = log1p_of_fraction(d, exp_vector(d, hn::Neg(hn::Abs(scaled))));
-    const V smooth = hn::Div(hn::Add(hn::Max(scaled, hn::Zero(d)), log), scale);
-    return hn::IfThenElse(hn::Gt(scaled, hn::Set(d, static_cast<T>(threshold))), x, smooth);
+    const V smooth = softplus(d, scaled);
+    const V result = beta == 1 ? smooth : hn::Div(smooth, scale);
+    return hn::IfThenElse(hn::Gt(scaled, hn::Set(d, static_cast<T>(threshold))), x, result);
   }
 };
 struct SoftplusBackward {
@@ -178,7 +229,7 @@ struct Elu {
     const V straight = hn::Mul(x, hn::Set(d, static_cast<T>(scale)));
     const auto bent = hn::Le(x, hn::Zero(d));
     if (hn::AllFalse(d, bent)) return straight;
-    const V below = expm1_vector(d, hn::Mul(hn::Min(x, hn::Zero(d)), hn::Set(d, static_cast<T>(input_scale))));
+    const V below = expm1_vector(d, hn::Mul(hn::Min(hn::Zero(d), x), hn::Set(d, static_cast<T>(input_scale))));
     return hn::IfThenElse(bent, hn::Mul(below, hn::Set(d, static_cast<T>(alpha * scale))), straight);
   }
 };

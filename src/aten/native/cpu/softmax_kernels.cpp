@@ -23,7 +23,7 @@ namespace HWY_NAMESPACE {
 // Elements that are treated together; as many as keep three rows of them in the nearest cache.
 constexpr int64_t kBlock = 1024;
 
-// to[i] = exp(from[i] - shift[i * shift_step]) where shift_step is 0 or 1. `to` may be `from`.
+// to[i] = exp(from[i] - shift[i * shift_step]), at most 1, where shift_step is 0 or 1. `to` may be `from`.
 template <typename T, int kShiftStep>
 HWY_ATTR void exp_shifted(T* to, const T* from, const T* shift, int64_t count) {
   const hn::ScalableTag<T> d;
@@ -31,12 +31,12 @@ HWY_ATTR void exp_shifted(T* to, const T* from, const T* shift, int64_t count) {
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
     const auto offset = kShiftStep ? hn::LoadU(d, shift + i) : hn::Set(d, *shift);
-    hn::StoreU(exp_vector(d, hn::Sub(hn::LoadU(d, from + i), offset)), d, to + i);
+    hn::StoreU(exp_of_negative(d, hn::Sub(hn::LoadU(d, from + i), offset)), d, to + i);
   }
   if (i < count) {
     HWY_ALIGN T rest[HWY_MAX_BYTES / sizeof(T)] = {};
     for (int64_t j = i; j < count; ++j) rest[j - i] = from[j] - shift[j * kShiftStep];
-    hn::Store(exp_vector(d, hn::Load(d, rest)), d, rest);
+    hn::Store(exp_of_negative(d, hn::Load(d, rest)), d, rest);
     for (int64_t j = i; j < count; ++j) to[j] = rest[j - i];
   }
 }

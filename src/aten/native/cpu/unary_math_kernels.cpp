@@ -22,19 +22,6 @@ template <typename T>
 constexpr T kLargest = std::numeric_limits<T>::max();
 
 // `value` in [low, high], the C library's `name` elsewhere: float32 by way of float64, float64 by Highway.
-#if HWY_TARGET == HWY_SCALAR
-#define TORCH_IN_DOUBLE(Function, otherwise) (otherwise)
-#else
-#define TORCH_IN_DOUBLE(Function, otherwise) in_float_or_double<Function>(d, x, [&]() HWY_ATTR { return otherwise; })
-using Log1pInDouble = LogInDouble<UnitE, true>;
-using Log2InDouble = LogInDouble<Unit2>;
-using Log10InDouble = LogInDouble<Unit10>;
-template <typename Function, typename D, typename V, typename Otherwise>
-HWY_INLINE HWY_ATTR V in_float_or_double(D d, V x, const Otherwise& otherwise) {
-  if constexpr (sizeof(hn::TFromD<D>) == 4) return in_double(d, Function(), x);
-  else return otherwise();
-}
-#endif
 #define TORCH_MATH_FUNCTION(Name, name, low, high, value)                  \
   struct Name##Function {                                                  \
     template <typename D, typename V>                                      \
@@ -46,25 +33,27 @@ HWY_INLINE HWY_ATTR V in_float_or_double(D d, V x, const Otherwise& otherwise) {
   };
 TORCH_MATH_FUNCTION(Sin, sin, -39000, 39000, TORCH_IN_DOUBLE(SineInDouble<0>, hn::Sin(d, x)))
 TORCH_MATH_FUNCTION(Cos, cos, -39000, 39000, TORCH_IN_DOUBLE(SineInDouble<1>, hn::Cos(d, x)))
-TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.5 : 0, kLargest<T>, TORCH_IN_DOUBLE(Log1pInDouble, hn::Log1p(d, x)))
-TORCH_MATH_FUNCTION(Log, log, std::numeric_limits<T>::min(), kLargest<T>, log_vector(d, x))
+TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.9999999 : 0, kLargest<T>, TORCH_IN_DOUBLE(Log1pInDouble, hn::Log1p(d, x)))
+TORCH_MATH_FUNCTION(Log, log, std::numeric_limits<T>::min(), kLargest<T>, TORCH_IN_DOUBLE(LogInDouble<UnitE>, hn::Log(d, x)))
 TORCH_MATH_FUNCTION(Log2, log2, std::numeric_limits<T>::min(), kLargest<T>, TORCH_IN_DOUBLE(Log2InDouble, log2_vector(d, x)))
 TORCH_MATH_FUNCTION(Log10, log10, std::numeric_limits<T>::min(), kLargest<T>, TORCH_IN_DOUBLE(Log10InDouble, log10_vector(d, x)))
+TORCH_MATH_FUNCTION(LogOfHalves, log, std::numeric_limits<T>::min(), kLargest<T>, log_vector(d, x))
 #undef TORCH_MATH_FUNCTION
-#undef TORCH_IN_DOUBLE
 
-#define TORCH_VECTOR_FUNCTION(Name, name)                          \
-  struct Name##Function {                                          \
-    template <typename D, typename V>                              \
-    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {             \
-      return name##_vector(d, x);                                  \
-    }                                                              \
+#define TORCH_VECTOR_FUNCTION(Name, value)             \
+  struct Name##Function {                              \
+    template <typename D, typename V>                  \
+    HWY_INLINE HWY_ATTR V operator()(D d, V x) const { \
+      return value;                                    \
+    }                                                  \
   };
-TORCH_VECTOR_FUNCTION(Exp, exp)
-TORCH_VECTOR_FUNCTION(Expm1, expm1)
-TORCH_VECTOR_FUNCTION(Tanh, tanh)
-TORCH_VECTOR_FUNCTION(Erf, erf)
-TORCH_VECTOR_FUNCTION(Sigmoid, sigmoid)
+TORCH_VECTOR_FUNCTION(Exp, TORCH_IN_DOUBLE(ExpInDouble, exp_vector(d, x)))
+TORCH_VECTOR_FUNCTION(Expm1, TORCH_IN_DOUBLE(Expm1InDouble, expm1_vector(d, x)))
+TORCH_VECTOR_FUNCTION(Tanh, TORCH_IN_DOUBLE(TanhInDouble, tanh_vector(d, x)))
+TORCH_VECTOR_FUNCTION(Erf, TORCH_IN_DOUBLE(ErfInDouble, erf_vector(d, x)))
+TORCH_VECTOR_FUNCTION(Sigmoid, sigmoid_vector(d, x))
+TORCH_VECTOR_FUNCTION(ExpOfHalves, exp_vector(d, x))
+TORCH_VECTOR_FUNCTION(ErfOfHalves, erf_vector(d, x))
 #undef TORCH_VECTOR_FUNCTION
 
 #define TORCH_MATH_KERNEL(Name, name)                                    \
@@ -74,18 +63,30 @@ TORCH_VECTOR_FUNCTION(Sigmoid, sigmoid)
       iter.for_each(UnaryVectorLoop<T, Name##Function>{{}}, kMathGrain); \
     });                                                                  \
   }
-TORCH_MATH_KERNEL(Exp, "exp")
+// Halves need no float64: what float32 loses is rounded away.
+#define TORCH_MATH_KERNEL_AND_HALVES(Name, name)                                         \
+  void Name##Impl(TensorIterator& iter) {                                                \
+    if (iter.common_dtype() == kFloat && c10::is_reduced_floating_type(iter.output().dtype())) { \
+      return iter.for_each(UnaryVectorLoop<float, Name##OfHalvesFunction>{{}}, kMathGrain); \
+    }                                                                                    \
+    dispatch_floating_types(iter.common_dtype(), name, [&](auto type) {                  \
+      using T = typename decltype(type)::type;                                           \
+      iter.for_each(UnaryVectorLoop<T, Name##Function>{{}}, kMathGrain);                 \
+    });                                                                                  \
+  }
+TORCH_MATH_KERNEL_AND_HALVES(Exp, "exp")
 TORCH_MATH_KERNEL(Expm1, "expm1")
-TORCH_MATH_KERNEL(Log, "log")
+TORCH_MATH_KERNEL_AND_HALVES(Log, "log")
 TORCH_MATH_KERNEL(Log1p, "log1p")
 TORCH_MATH_KERNEL(Log2, "log2")
 TORCH_MATH_KERNEL(Log10, "log10")
 TORCH_MATH_KERNEL(Sin, "sin")
 TORCH_MATH_KERNEL(Cos, "cos")
 TORCH_MATH_KERNEL(Tanh, "tanh")
-TORCH_MATH_KERNEL(Erf, "erf")
+TORCH_MATH_KERNEL_AND_HALVES(Erf, "erf")
 TORCH_MATH_KERNEL(Sigmoid, "sigmoid")
 #undef TORCH_MATH_KERNEL
+#undef TORCH_MATH_KERNEL_AND_HALVES
 
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu

@@ -16,13 +16,7 @@ namespace HWY_NAMESPACE {
 struct Exp2Function {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return exp2_vector(d, x);
-  }
-};
-struct FmodFunction {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
-    return fmod_vector(d, a, b);
+    return TORCH_IN_DOUBLE(Exp2InDouble, exp2_vector(d, x));
   }
 };
 struct ErfcFunction {
@@ -39,12 +33,24 @@ struct ErfcFunction {
     }
   }
 };
+struct FmodFunction {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
+    return fmod_vector(d, a, b);
+  }
+};
 
 #if HWY_TARGET == HWY_SCALAR
-bool TanOfFloats(TensorIterator&) { return false; }
+bool RunUnaryOfFloats(TensorIterator&, UnaryFunction) { return false; }
 bool Atan2OfFloats(TensorIterator&) { return false; }
-bool AtanOfFloats(TensorIterator&) { return false; }
 #else
+template <typename Function>
+struct InDouble {
+  template <typename D, typename... Vectors>
+  HWY_INLINE HWY_ATTR hn::Vec<D> operator()(D d, Vectors... x) const {
+    return in_double(d, Function(), x...);
+  }
+};
 struct TanFunction {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -52,21 +58,26 @@ struct TanFunction {
     return patch_outside(d, x, in_double(d, TanInDouble(), x), -30000.0f, 30000.0f, scalar);
   }
 };
-struct Atan2Function {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V y, V x) const {
-    return in_double(d, Atan2InDouble(), y, x);
+// What has vectors for float32 only.
+bool RunUnaryOfFloats(TensorIterator& iter, UnaryFunction function) {
+  const auto run = [&](auto operation) {
+    iter.for_each(UnaryVectorLoop<float, decltype(operation)>{{}}, kMathGrain);
+    return true;
+  };
+  switch (function) {
+    case UnaryFunction::acos: return run(InDouble<AcosInDouble>());
+    case UnaryFunction::asin: return run(InDouble<AsinInDouble>());
+    case UnaryFunction::atan: return run(InDouble<AtanInDouble>());
+    case UnaryFunction::cosh: return run(InDouble<CoshInDouble>());
+    case UnaryFunction::sinh: return run(InDouble<SinhInDouble>());
+    case UnaryFunction::tan: return run(TanFunction());
+    default: return false;
   }
-};
-struct AtanFunction {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return in_double(d, Atan2InDouble(), x, hn::Set(d, 1.0f));
-  }
-};
-bool TanOfFloats(TensorIterator& iter) { return iter.for_each(UnaryVectorLoop<float, TanFunction>{{}}, kMathGrain), true; }
-bool Atan2OfFloats(TensorIterator& iter) { return iter.for_each(BinaryVectorLoop<float, Atan2Function>{{}}, kMathGrain), true; }
-bool AtanOfFloats(TensorIterator& iter) { return iter.for_each(UnaryVectorLoop<float, AtanFunction>{{}}, kMathGrain), true; }
+}
+bool Atan2OfFloats(TensorIterator& iter) {
+  iter.for_each(BinaryVectorLoop<float, InDouble<Atan2InDouble>>{{}}, kMathGrain);
+  return true;
+}
 #endif
 
 bool RunUnary(TensorIterator& iter, UnaryFunction function) {
@@ -81,9 +92,7 @@ bool RunUnary(TensorIterator& iter, UnaryFunction function) {
   switch (function) {
     case UnaryFunction::exp2: return run(Exp2Function());
     case UnaryFunction::erfc: return run(ErfcFunction());
-    case UnaryFunction::tan: return floats && TanOfFloats(iter);
-    case UnaryFunction::atan: return floats && AtanOfFloats(iter);
-    default: return false;
+    default: return floats && RunUnaryOfFloats(iter, function);
   }
 }
 
