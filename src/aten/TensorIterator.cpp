@@ -230,7 +230,7 @@ void TensorIterator::cast_inputs(const TensorIteratorConfig& config) {
     }
     if (in_memory) {
       set_number(i, config);
-    } else if (can_convert_rows()) {
+    } else if (device_.is_cpu()) {  // reductions read through ReducePlan, which converts, too
       convert_rows_of(operand, given.dtype());
     } else {
       operand.temporary = detail::to_dtype(given, operand.dtype);

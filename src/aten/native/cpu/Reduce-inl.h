@@ -47,16 +47,37 @@ T finish(const ReducePlan& plan, T total) {
   return total;
 }
 
-// A row of `count` elements next to each other.
+// What is read: elements `step` bytes apart, brought side by side and to T in parts of a block at most.
+template <typename T>
+struct Elements {
+  const char* from;
+  int64_t step;
+  const Conversion* conversion;  // null: they are T in memory
+
+  HWY_ATTR const T* read(int64_t count, T* buffer) const {
+    if (!conversion) return collect(from, step, count, buffer);
+    (*conversion)(reinterpret_cast<char*>(buffer), sizeof(T), from, step, count);
+    return buffer;
+  }
+  Elements from_place(int64_t place) const { return {from + place * step, step, conversion}; }
+};
+template <typename T>
+Elements<T> elements_at(const ReducePlan& plan, int64_t offset, int64_t step) {
+  return {plan.in + offset, step, plan.conversion ? &*plan.conversion : nullptr};
+}
+
+// A row of `count` elements.
 template <typename Op, typename T>
-HWY_ATTR T reduce_run(const T* data, int64_t count) {
+HWY_ATTR T reduce_run(const Elements<T>& elements, int64_t count) {
   // Narrower vectors take shorter blocks, so that as few numbers go into an accumulator as with wide ones.
   const auto vector_bytes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<uint8_t>()));
   const int64_t block = std::min(kRunBlock, kRunBlock * vector_bytes / 64);
   if (count > block) {
     const int64_t half = (count / 2 + block - 1) / block * block;
-    return Op::combine(reduce_run<Op>(data, half), reduce_run<Op>(data + half, count - half));
+    return Op::combine(reduce_run<Op>(elements, half), reduce_run<Op>(elements.from_place(half), count - half));
   }
+  HWY_ALIGN T buffer[kRunBlock];
+  const T* data = elements.read(count, buffer);
   T result = Op::identity();
   int64_t i = 0;
   if constexpr (Op::kVectorised) {
@@ -86,6 +107,11 @@ HWY_ATTR T reduce_run(const T* data, int64_t count) {
   }
   for (; i < count; ++i) result = Op::combine(result, data[i]);
   return result;
+}
+
+template <typename Op, typename T>
+HWY_ATTR T reduce_run(const T* data, int64_t count) {
+  return reduce_run<Op>(Elements<T>{reinterpret_cast<const char*>(data), sizeof(T), nullptr}, count);
 }
 
 // Values that come one after another, combined as a tree: a level passes its result on after kRowGroup
@@ -125,8 +151,8 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
     parallel_for(0, runs * chunks, 1, [&](int64_t first, int64_t last) {
       for (int64_t unit = first; unit < last; ++unit) {
         const int64_t start = unit % chunks * kRunChunk;
-        const T* data = reinterpret_cast<const T*>(plan.in + plan.reduced_offset(unit / chunks, 1)) + start;
-        partial[unit] = reduce_run<Op>(data, std::min(kRunChunk, length - start));
+        const auto run = elements_at<T>(plan, plan.reduced_offset(unit / chunks, 1), plan.item);
+        partial[unit] = reduce_run<Op>(run.from_place(start), std::min(kRunChunk, length - start));
       }
     });
     *reinterpret_cast<T*>(plan.out) = finish(plan, reduce_run<Op>(partial.data(), runs * chunks));
@@ -140,12 +166,11 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
           plan.kept_offsets(i, 0, out_offset, in_offset);
           T total;
           if (runs == 1) {
-            total = reduce_run<Op>(reinterpret_cast<const T*>(plan.in + in_offset), length);
+            total = reduce_run<Op>(elements_at<T>(plan, in_offset, plan.item), length);
           } else {
             Cascade<Op, T> cascade;
             for (int64_t run = 0; run < runs; ++run) {
-              cascade.add(reduce_run<Op>(
-                  reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(run, 1)), length));
+              cascade.add(reduce_run<Op>(elements_at<T>(plan, in_offset + plan.reduced_offset(run, 1), plan.item), length));
             }
             total = cascade.result();
           }
@@ -190,18 +215,19 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
           int64_t out_offset;
           int64_t in_offset;
           plan.kept_offsets(position, 1, out_offset, in_offset);
-          const char* data = plan.in + in_offset + block * kColumnBlock * plan.kept_strides[0];
+          in_offset += block * kColumnBlock * plan.kept_strides[0];
           T* total = partial.data() + chunk * plan.outputs + position * columns + block * kColumnBlock;
           std::fill_n(total, width, Op::identity());
           const int64_t end = std::min(plan.count, (chunk + 1) * kRowChunk);
           for (int64_t start = chunk * kRowChunk; start < end; start += kRowSection) {
             const int64_t section_end = std::min(end, start + kRowSection);
             std::fill_n(section, width, Op::identity());
-            for (int64_t row = start; row < section_end; row += kRowGroup) {
-              const int64_t group_end = std::min(section_end, row + kRowGroup);
+            for (int64_t top = start; top < section_end; top += kRowGroup) {
+              const int64_t group_end = std::min(section_end, top + kRowGroup);
               std::fill_n(group, width, Op::identity());
-              for (int64_t i = row; i < group_end; ++i) {
-                combine_columns<Op>(group, collect(data + plan.reduced_offset(i), plan.kept_strides[0], width, collected), width);
+              for (int64_t i = top; i < group_end; ++i) {
+                const auto row = elements_at<T>(plan, in_offset + plan.reduced_offset(i), plan.kept_strides[0]);
+                combine_columns<Op>(group, row.read(width, collected), width);
               }
               combine_columns<Op>(section, group, width);
             }
@@ -238,26 +264,29 @@ HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
   wide.outputs = wide.kept_sizes[0] = width;
   wide.kept_out_strides[0] = sizeof(T);
   wide.count = wide.reduced_sizes[0] = plan.count / fold;
-  wide.reduced_strides[0] = width * static_cast<int64_t>(sizeof(T));
+  wide.reduced_strides[0] = width * plan.item;
   wide.mean = false;  // not yet
   reduce_columns<Op, T>(wide);
-  const T* data = reinterpret_cast<const T*>(plan.in);
+  const int64_t summed = wide.count * width;
+  const int64_t rest = plan.count * columns - summed;  // less than one wide row
+  HWY_ALIGN T buffer[kNarrow];
+  const T* data = elements_at<T>(plan, summed * plan.item, plan.item).read(rest, buffer);
   for (int64_t i = 0; i < columns; ++i) {
     Cascade<Op, T> total;
     for (int64_t j = i; j < width; j += columns) total.add(sums[j]);
-    for (int64_t j = wide.count * width + i; j < plan.count * columns; j += columns) total.add(data[j]);
+    for (int64_t j = i; j < rest; j += columns) total.add(data[j]);
     *reinterpret_cast<T*>(plan.out + i * plan.kept_out_strides[0]) = finish(plan, total.result());
   }
 }
 
-// `count` elements that lie `stride` bytes apart, in blocks that are brought side by side.
+// `count` elements that lie apart, in blocks.
 template <typename Op, typename T>
-HWY_ATTR T reduce_collected(const char* data, int64_t stride, int64_t count) {
+HWY_ATTR T reduce_collected(const Elements<T>& elements, int64_t count) {
   HWY_ALIGN T block[kRunBlock];
   Cascade<Op, T> cascade;
   for (int64_t done = 0; done < count; done += kRunBlock) {
     const int64_t part = std::min(kRunBlock, count - done);
-    cascade.add(reduce_run<Op>(collect(data + done * stride, stride, part, block), part));
+    cascade.add(reduce_run<Op>(elements.from_place(done).read(part, block), part));
   }
   return cascade.result();
 }
@@ -272,7 +301,7 @@ HWY_ATTR void reduce_strided(const ReducePlan& plan) {
     std::vector<T> partial(static_cast<size_t>(runs));
     parallel_for(0, runs, std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) {
       for (int64_t run = first; run < last; ++run) {
-        partial[run] = reduce_collected<Op, T>(plan.in + plan.reduced_offset(run, 1), plan.reduced_strides[0], length);
+        partial[run] = reduce_collected<Op>(elements_at<T>(plan, plan.reduced_offset(run, 1), plan.reduced_strides[0]), length);
       }
     });
     *reinterpret_cast<T*>(plan.out) = finish(plan, reduce_run<Op>(partial.data(), runs));
@@ -287,12 +316,13 @@ HWY_ATTR void reduce_strided(const ReducePlan& plan) {
                    Cascade<Op, T> cascade;
                    if (length >= kLong) {
                      for (int64_t run = 0; run < runs; ++run) {
-                       const char* data = plan.in + in_offset + plan.reduced_offset(run, 1);
-                       cascade.add(reduce_collected<Op, T>(data, plan.reduced_strides[0], length));
+                       const int64_t offset = in_offset + plan.reduced_offset(run, 1);
+                       cascade.add(reduce_collected<Op>(elements_at<T>(plan, offset, plan.reduced_strides[0]), length));
                      }
                    } else {
+                     T element;
                      for (int64_t j = 0; j < plan.count; ++j)
-                       cascade.add(*reinterpret_cast<const T*>(plan.in + in_offset + plan.reduced_offset(j)));
+                       cascade.add(*elements_at<T>(plan, in_offset + plan.reduced_offset(j), sizeof(T)).read(1, &element));
                    }
                    *reinterpret_cast<T*>(plan.out + out_offset) = finish(plan, cascade.result());
                  }
@@ -301,7 +331,7 @@ HWY_ATTR void reduce_strided(const ReducePlan& plan) {
 
 template <typename Op, typename T>
 HWY_ATTR void reduce(const ReducePlan& plan) {
-  constexpr auto item = static_cast<int64_t>(sizeof(T));
+  const int64_t item = plan.item;
   if (plan.count > 1 && plan.reduced_strides[0] == item) {
     reduce_rows<Op, T>(plan);
   } else if (plan.count > 1 && plan.outputs > 1 && plan.kept_strides[0] == item) {

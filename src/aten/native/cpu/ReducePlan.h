@@ -2,12 +2,19 @@
 // A reduction's iteration space, taken apart into what stays and what is reduced.
 
 #include <aten/TensorIterator.h>
+#include <aten/native/cpu/Conversion.h>
+
+#include <optional>
 
 namespace at::native::cpu {
 
 // Strides are in bytes; dimensions come fastest first, without those of size 1.
 struct ReducePlan {
-  explicit ReducePlan(const TensorIterator& iter) : out(iter.data(0)), in(iter.data(1)) {
+  explicit ReducePlan(const TensorIterator& iter) : out(iter.data(0)), in(iter.data(1)), item(iter.element_size(1)) {
+    if (!iter.is_cpu_scalar(1) && iter.input().dtype() != iter.input_dtype()) {
+      item = static_cast<int64_t>(iter.input().element_size());
+      conversion.emplace(iter.input_dtype(), iter.input().dtype());
+    }
     for (int dim = 0; dim < iter.ndim(); ++dim) {
       const int64_t size = iter.shape()[dim];
       if (size == 1) continue;
@@ -48,6 +55,8 @@ struct ReducePlan {
 
   char* out;
   const char* in;
+  int64_t item;                          // bytes of an element of the input
+  std::optional<Conversion> conversion;  // of what is read, where it lies in memory as another type
   DimVector kept_sizes;
   DimVector kept_out_strides;
   DimVector kept_strides;

@@ -86,6 +86,52 @@ constexpr ConversionStep widen_halves = &convert_elements<float, c10::Half>;
 constexpr ConversionStep round_to_halves = &convert_elements<c10::Half, float>;
 #endif
 
+// bfloat16 is the upper half of a float32; rounding to it is to the nearest, to the even one of two, and NaN stays NaN.
+#if HWY_TARGET != HWY_SCALAR
+HWY_ATTR void widen_bfloat16(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<uint32_t> d;
+  const hn::Rebind<uint16_t, decltype(d)> narrow;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  if (to_step == sizeof(float) && from_step == sizeof(c10::BFloat16)) {
+    for (; i + lanes <= count; i += lanes) {
+      const auto bits = hn::PromoteTo(d, hn::LoadU(narrow, reinterpret_cast<const uint16_t*>(from) + i));
+      hn::StoreU(hn::ShiftLeft<16>(bits), d, reinterpret_cast<uint32_t*>(to) + i);
+    }
+  }
+  convert_elements<float, c10::BFloat16>(to + i * to_step, to_step, from + i * from_step, from_step, count - i);
+}
+HWY_ATTR void round_to_bfloat16(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> word;
+  const hn::RebindToSigned<decltype(d)> number;
+  const hn::Rebind<uint16_t, decltype(d)> narrow;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  if (to_step == sizeof(c10::BFloat16) && from_step == sizeof(float)) {
+    const auto below_half = hn::Set(word, uint32_t{0x7fff});
+    const auto one = hn::Set(word, uint32_t{1});
+    const auto quiet = hn::Set(word, uint32_t{0x7fc0});
+    for (; i + lanes <= count; i += lanes) {
+      const auto value = hn::LoadU(d, reinterpret_cast<const float*>(from) + i);
+      const auto bits = hn::BitCast(word, value);
+      const auto upper = hn::ShiftRight<16>(bits);
+      const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(below_half, hn::And(upper, one))));
+      const auto is_number = hn::RebindMask(word, hn::Eq(value, value));
+      // As signed numbers, whose narrowing every instruction set has: what is shifted down is never negative.
+      const auto result = hn::BitCast(number, hn::IfThenElse(is_number, rounded, quiet));
+      hn::StoreU(hn::DemoteTo(narrow, result), narrow, reinterpret_cast<uint16_t*>(to) + i);
+    }
+  }
+  convert_elements<c10::BFloat16, float>(to + i * to_step, to_step, from + i * from_step, from_step, count - i);
+}
+#else
+constexpr ConversionStep widen_bfloat16 = &convert_elements<float, c10::BFloat16>;
+constexpr ConversionStep round_to_bfloat16 = &convert_elements<c10::BFloat16, float>;
+#endif
+
 // What most conversions are between.
 #define TORCH_FREQUENT_TYPES(row) \
   row(float, Float) row(double, Double) row(int64_t, Long) row(int, Int) row(uint8_t, Byte) row(bool, Bool)
@@ -114,12 +160,12 @@ ConversionStep FindStep(c10::ScalarType to, c10::ScalarType from) {
       if (from == kFloat) return round_to_halves;
       break;
     case c10::ScalarType::BFloat16:
-      if (from == kFloat) return &convert_elements<c10::BFloat16, float>;
+      if (from == kFloat) return round_to_bfloat16;
       break;
     default: break;
   }
   if (to == kFloat && from == c10::ScalarType::Half) return widen_halves;
-  if (to == kFloat && from == c10::ScalarType::BFloat16) return &convert_elements<float, c10::BFloat16>;
+  if (to == kFloat && from == c10::ScalarType::BFloat16) return widen_bfloat16;
   return nullptr;
 }
 
