@@ -311,18 +311,21 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   }
   channel_type(input, {weight, bias});
   TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"GroupNormKernelImpl\" not implemented for '", input.dtype(), "'");
-  const bool is_reduced = c10::is_reduced_floating_type(input.dtype());  // computed in float32, rounded once
-  Tensor result = is_reduced ? input.to(kFloat, false) : input.clone();
+  // float16 and bfloat16 are computed in float32, rounded once; by operators, for gradients to flow.
+  const auto wide = [](const Tensor& values) {
+    return values.defined() && c10::is_reduced_floating_type(values.dtype()) ? values.to(kFloat, false) : values;
+  };
+  Tensor result = wide(input);
   if (input.numel() > 0) {  // every group of every sample is a channel of one sample
-    result = at::batch_norm(at::reshape(result, {1, batch * num_groups, -1}), {}, {}, {}, {}, true, 0, eps, false).view(input.sizes());
+    const Tensor rows = at::reshape(result, {1, batch * num_groups, -1});
+    result = at::batch_norm(rows, {}, {}, {}, {}, true, 0, eps, false).view(input.sizes());
   }
-  if (weight.defined() && bias.defined() && weight.dtype() == result.dtype() && bias.dtype() == result.dtype()) {
-    result = at::addcmul(along_channels(bias, input), result, along_channels(weight, input));
-  } else {
-    if (weight.defined()) result = at::mul(result, along_channels(weight, input));
-    if (bias.defined()) result = at::add(result, along_channels(bias, input));
+  if (weight.defined() || bias.defined()) {  // channels with mean 0 and variance 1 are only scaled and shifted
+    const Tensor mean = at::zeros({channels}, result.options());
+    const Tensor variance = at::ones({channels}, result.options());
+    result = at::batch_norm(result, wide(weight), wide(bias), mean, variance, false, 0, 0, false);
   }
-  return (is_reduced ? result.to(input.dtype(), false) : result).contiguous(input.suggest_memory_format());
+  return result.to(input.dtype(), false).contiguous(input.suggest_memory_format());
 }
 
 }  // namespace at::native

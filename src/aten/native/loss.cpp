@@ -222,16 +222,24 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
   return reduce_loss(loss, reduction);
 }
 
+namespace {
+
+// x^2 / 2 up to `bound`, and from there the straight line bound * (x - bound / 2): with c the lesser of both, (x - c / 2) c.
+Tensor half_square_up_to(const Tensor& x, double bound) {
+  const Tensor bounded = at::clamp(x, std::nullopt, Scalar(bound));
+  return at::sub(x, bounded, Scalar(0.5)).mul_(bounded);
+}
+
+}  // namespace
+
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
   check_loss_types(self, target, "smooth_l1_cpu");
   if (beta == 0) return at::l1_loss(self, target, reduction);
   const Tensor difference = at::abs(at::sub(self, target));
   TORCH_CHECK_NOT_IMPLEMENTED(difference.is_floating_point(), "\"smooth_l1_cpu\" not implemented for '", difference.dtype(), "'");
-  const Tensor quadratic = at::mul(at::mul(difference, difference), Scalar(0.5 / beta));
-  return reduce_loss(
-      at::where(at::lt(difference, Scalar(beta)), quadratic, at::sub(difference, Scalar(0.5 * beta))),
-      reduction);
+  const Tensor loss = half_square_up_to(difference, beta);
+  return reduce_loss(beta == 1 ? loss : at::div(loss, Scalar(beta)), reduction);
 }
 
 Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
@@ -239,9 +247,7 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, d
   check_loss_types(self, target, "huber_cpu");
   const Tensor difference = at::abs(at::sub(self, target));
   TORCH_CHECK_NOT_IMPLEMENTED(difference.is_floating_point(), "\"huber_cpu\" not implemented for '", difference.dtype(), "'");
-  const Tensor quadratic = at::mul(at::mul(difference, difference), Scalar(0.5));
-  const Tensor linear = at::mul(at::sub(difference, Scalar(0.5 * delta)), Scalar(delta));
-  return reduce_loss(at::where(at::lt(difference, Scalar(delta)), quadratic, linear), reduction);
+  return reduce_loss(half_square_up_to(difference, delta), reduction);
 }
 
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {

@@ -4,7 +4,9 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/Conversion.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -111,22 +113,63 @@ int64_t grain_of(const Rows& rows) {
   return std::max<int64_t>(1, kGrainSize / work);
 }
 
+// Than the elements of one position do.
+bool positions_lie_closer(const Rows& rows) {
+  return rows.length > 1 && rows.dense.size() > 4 && std::abs(rows.dense[1] - rows.dense[0]) < std::abs(rows.dense_stride);
+}
+
+bool is_consecutive(const std::vector<int64_t>& offsets) {
+  for (size_t i = 1; i < offsets.size(); ++i) {
+    if (offsets[i] != offsets[0] + static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+// to[i] += from[i], rounded once each; halves through buffers, which conversions fill in vectors.
+template <typename T>
+void add_elements(T* to, const T* from, int64_t count) {
+  if constexpr (c10::is_reduced_floating_v<T>) {
+    constexpr int64_t kBlock = 256;
+    constexpr auto size = static_cast<int64_t>(sizeof(T));
+    static const Conversion widen(kFloat, c10::CppTypeToScalarType<T>::value);
+    static const Conversion round(c10::CppTypeToScalarType<T>::value, kFloat);
+    float sums[kBlock];
+    float values[kBlock];
+    for (int64_t done = 0; done < count; done += kBlock) {
+      const int64_t part = std::min(kBlock, count - done);
+      auto* target = reinterpret_cast<char*>(to + done);
+      widen(reinterpret_cast<char*>(sums), sizeof(float), target, size, part);
+      widen(reinterpret_cast<char*>(values), sizeof(float), reinterpret_cast<const char*>(from + done), size, part);
+      for (int64_t i = 0; i < part; ++i) sums[i] += values[i];
+      round(target, size, reinterpret_cast<const char*>(sums), sizeof(float), part);
+    }
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(to[i] + from[i]);
+  }
+}
+
 // Copies without regard to what the bytes mean: `Word` has the element's size.
 template <typename Word>
 void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from_strides, bool from_indexed) {
   const int64_t step_from = from_strides[0];
   const int64_t step_to = from_strides[1];
   const auto positions = static_cast<int64_t>(rows.indexed.size());
-  if (rows.length > 1 && positions > 4 && std::abs(rows.dense[1] - rows.dense[0]) < std::abs(rows.dense_stride)) {
-    // Positions lie closer than the elements of one do: element after element, and all positions within each.
+  if (positions_lie_closer(rows)) {  // element after element, and all positions within each
     const int64_t* source = (from_indexed ? rows.indexed : rows.dense).data();
     const int64_t* target = (from_indexed ? rows.dense : rows.indexed).data();
+    const bool writes_in_order = from_indexed && is_consecutive(rows.dense);
     parallel_for(0, rows.length, std::max<int64_t>(1, kGrainSize / positions), [&](int64_t first, int64_t last) {
       for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
         const Word* base = from + (from_indexed ? rows.indexed_outer : rows.dense_outer)[outer];
         Word* out = to + (from_indexed ? rows.dense_outer : rows.indexed_outer)[outer];
         for (int64_t i = first; i < last; ++i) {
-          for (int64_t j = 0; j < positions; ++j) out[target[j] + i * step_to] = base[source[j] + i * step_from];
+          const Word* element = base + i * step_from;
+          if (writes_in_order) {
+            Word* line = out + target[0] + i * step_to;
+            for (int64_t j = 0; j < positions; ++j) line[j] = element[source[j]];
+          } else {
+            for (int64_t j = 0; j < positions; ++j) out[target[j] + i * step_to] = element[source[j]];
+          }
         }
       }
     });
@@ -187,12 +230,22 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
     // Positions may repeat, so threads share out the elements of a row instead.
     parallel_for(0, rows.length, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, positions)),
                  [&](int64_t first, int64_t last) {
+                   if (positions_lie_closer(rows)) {
+                     for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
+                       for (int64_t i = first; i < last; ++i) {
+                         scalar_t* to = target + rows.indexed_outer[outer] + i * rows.indexed_stride;
+                         const scalar_t* from = source + rows.dense_outer[outer] + i * rows.dense_stride;
+                         for (int64_t j = 0; j < positions; ++j) {
+                           scalar_t& element = to[rows.indexed[j]];
+                           element = static_cast<scalar_t>(element + from[rows.dense[j]]);
+                         }
+                       }
+                     }
+                     return;
+                   }
                    for_each_row(rows, 0, positions, [&](int64_t indexed, int64_t dense) {
                      if (rows.indexed_stride == 1 && rows.dense_stride == 1) {
-                       scalar_t* to = target + indexed;
-                       const scalar_t* from = source + dense;
-                       for (int64_t i = first; i < last; ++i) to[i] = static_cast<scalar_t>(to[i] + from[i]);
-                       return;
+                       return add_elements(target + indexed + first, source + dense + first, last - first);
                      }
                      for (int64_t i = first; i < last; ++i) {
                        scalar_t& element = target[indexed + i * rows.indexed_stride];

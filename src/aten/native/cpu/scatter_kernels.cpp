@@ -51,11 +51,8 @@ struct Plan {
   bool columns_move_together = false;  // indices from row to row of neighbours
 };
 
-[[noreturn]] void throw_outside(const Plan& plan, const int64_t* index_row) {
-  int64_t column = 0;
-  while (static_cast<uint64_t>(index_row[column * plan.index_column]) < static_cast<uint64_t>(plan.size)) ++column;
-  TORCH_CHECK(false, "index ", index_row[column * plan.index_column], " is out of bounds for dimension ", plan.dim,
-              " with size ", plan.size);
+[[noreturn]] void throw_outside(const Plan& plan, int64_t index) {
+  TORCH_CHECK(false, "index ", index, " is out of bounds for dimension ", plan.dim, " with size ", plan.size);
 }
 
 // body(indexed element, dense element) for every index.
@@ -77,22 +74,19 @@ void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index
         dense_row += position * plan.dense_outer[i];
         index_row += position * plan.index_outer[i];
       }
-      // All indices of a row are checked before any is used: both loops are short then.
-      const auto size = static_cast<uint64_t>(plan.size);
-      bool inside = true;
-      for (int64_t column = 0; column < plan.columns; ++column) {
-        inside &= static_cast<uint64_t>(index_row[column * plan.index_column]) < size;
-      }
-      if (!inside) throw_outside(plan, index_row);
+      const auto checked = [&plan](int64_t place) {
+        if (C10_UNLIKELY(static_cast<uint64_t>(place) >= static_cast<uint64_t>(plan.size))) throw_outside(plan, place);
+        return place;
+      };
       if (plan.is_plain) {
-        for (int64_t column = 0; column < plan.columns; ++column) body(indexed_row[index_row[column]], dense_row[column]);
+        for (int64_t column = 0; column < plan.columns; ++column) body(indexed_row[checked(index_row[column])], dense_row[column]);
       } else if (plan.columns_move_together) {
         for (int64_t column = 0; column < plan.columns; ++column) {
-          body(indexed_row[column + index_row[column] * plan.step], dense_row[column]);
+          body(indexed_row[column + checked(index_row[column]) * plan.step], dense_row[column]);
         }
       } else {
         for (int64_t column = 0; column < plan.columns; ++column) {
-          body(indexed_row[column * plan.indexed_column + index_row[column * plan.index_column] * plan.step],
+          body(indexed_row[column * plan.indexed_column + checked(index_row[column * plan.index_column]) * plan.step],
                dense_row[column * plan.dense_column]);
         }
       }

@@ -466,7 +466,7 @@ Tensor binary_cross_entropy_target_backward(const Tensor& grad, const Tensor& se
 
 Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   const Tensor difference = self - target;
-  const Tensor slope = beta == 0 ? difference.sign() : at::clamp(difference / beta, -1, 1);
+  const Tensor slope = beta == 0 ? difference.sign() : at::clamp(beta == 1 ? difference : difference / beta, -1, 1);
   return of_each_loss(grad, difference, reduction) * slope;
 }
 
