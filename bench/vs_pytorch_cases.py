@@ -212,6 +212,7 @@ def _functions(torch: Any) -> dict[str, Callable[[Any], Work]]:
         "scatter_add 0": indexed(lambda x, index: torch.scatter_add(x, 0, index, x)),
         "scatter_add 1": indexed(lambda x, index: torch.scatter_add(x, 1, index, x)),
         "tril": plain(torch.tril),
+        "resize uint8": _resized,
         "x @ x": lambda x: lambda: x @ x,
         "uniform_": filled("uniform_"),
         "normal_": filled("normal_"),
@@ -224,6 +225,13 @@ def _functions(torch: Any) -> dict[str, Callable[[Any], Work]]:
         "equal": lambda x: (lambda y: lambda: torch.equal(x, y))(x.clone()),
     }
     return found
+
+
+def _resized(x: Any) -> Work:
+    functional = import_module("torch.nn.functional")
+    image = (x.float() * 80).clamp(0, 255).byte().contiguous()[None, None]
+    size = (x.size(0) // 2, x.size(1) // 2)
+    return lambda: functional.interpolate(image, size, mode="bilinear", antialias=True)
 
 
 def _training(torch: Any, function: Any, *tensors: Any) -> Work:
@@ -318,9 +326,27 @@ def layers(torch: Any) -> Iterator[Case]:
     yield train("var 1", lambda x: x.var(1), matrix)
     yield train("sum 0", lambda x: x.sum(0), matrix)
     nn = torch.nn
+    last = {"memory_format": torch.channels_last}
+    for name, make in (("BatchNorm2d", lambda: nn.BatchNorm2d(32)), ("GroupNorm", lambda: nn.GroupNorm(8, 32))):
+        yield module(f"{name}, last", make, lambda: torch.randn(image).to(**last))
+    yield train(
+        "grid_sample nearest",
+        partial(functional.grid_sample, mode="nearest", align_corners=False),
+        image,
+        (16, 28, 28, 2),
+    )
+    yield train(
+        "embedding 4096 of 1024",
+        lambda w, i: functional.embedding(i, w),
+        (1024, 256),
+        labels(4096, 1024),
+        dtype="bfloat16",
+    )
+    yield train("index_select 1", lambda x, i: x.index_select(1, i), matrix, labels(1024, 1024))
     yield module("BatchNorm2d", lambda: nn.BatchNorm2d(32), image)
     yield module("BatchNorm2d, evaluation", lambda: nn.BatchNorm2d(32).eval(), image)
     yield module("GroupNorm", lambda: nn.GroupNorm(8, 32), image)
+    yield module("GroupNorm of a U-Net", lambda: nn.GroupNorm(32, 320), (2, 320, 32, 32))
     yield module("InstanceNorm2d", lambda: nn.InstanceNorm2d(32), image)
     yield module("MaxPool2d 2", lambda: nn.MaxPool2d(2), image)
     yield module("MaxPool2d 3, step 2", lambda: nn.MaxPool2d(3, 2, 1), image)
@@ -360,6 +386,10 @@ CONVOLUTIONS: tuple[tuple[tuple[int, ...], tuple[int, ...], int, int, int], ...]
     ((2, 3, 224, 224), (64, 3, 7, 7), 2, 3, 1),
     ((2, 3, 224, 224), (192, 3, 16, 16), 16, 0, 1),
     ((8, 64, 28, 28), (64, 1, 3, 3), 1, 1, 64),
+    ((8, 96, 56, 56), (96, 1, 3, 3), 2, 1, 96),
+    ((8, 96, 28, 28), (24, 96, 1, 1), 1, 0, 1),
+    ((8, 240, 14, 14), (240, 1, 5, 5), 1, 2, 240),
+    ((4, 96, 56, 56), (96, 1, 7, 7), 1, 3, 96),
     ((16, 32, 256), (32, 32, 5), 1, 2, 1),
     ((2, 8, 16, 16, 16), (16, 8, 3, 3, 3), 1, 1, 1),
 )
