@@ -311,6 +311,15 @@ def uneven(rank: int) -> None:
     dist.all_to_all_single(torch.zeros(3), torch.ones(3), rows, [1, 1, 1])
 
 
+def unmatched(rank: int) -> None:
+    if rank == 0:
+        dist.recv(torch.zeros(3), 1)
+    elif rank == 1:
+        dist.send(torch.zeros(30), 0)
+    else:
+        time.sleep(5)
+
+
 def late_for_barrier(rank: int) -> None:
     if rank == 1:
         time.sleep(2)

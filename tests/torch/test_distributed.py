@@ -332,6 +332,14 @@ def test_sizes_that_do_not_fit_are_told() -> None:
 
 
 @needs_gloo
+def test_messages_that_do_not_fit_are_told() -> None:
+    said = told("unmatched")
+    assert "rank 1 was in call 1, SEND(TensorShape=[30], dtype=float32, peer=0)" in said[0][0]
+    assert "rank 0 was in call 1, RECV(TensorShape=[3], dtype=float32, peer=1)" in said[1][0]
+    assert all("ank 2" not in said[rank][0] for rank in (0, 1))  # it has nothing to do with them
+
+
+@needs_gloo
 def test_a_monitored_barrier_names_who_is_late() -> None:
     said = told("late_for_barrier")
     for rank in (0, 2):

@@ -168,8 +168,12 @@ class ProcessGroup:
                     f"CollectiveFingerPrint({theirs})."
                 )
 
-    def _explained(self, error: EngineError, number: int, signature: str) -> DistBackendError:
-        """The error for users: what was called, what gloo says, and what the other members have to say about it.
+    def _explained(
+        self, error: EngineError, number: int, signature: str, peers: Sequence[int] | None = None
+    ) -> DistBackendError:
+        """The error for users: what was called, what the engine says, and what the other members have to say about it.
+
+        `peers` are those that it takes (None: all).
 
         The group is of no use any more. Whoever still waits for this member is told so by the end of its connections.
         """
@@ -185,7 +189,7 @@ class ProcessGroup:
         except DistError as gone:
             reports, said = {}, f"The other members cannot be asked: {gone}."
         else:
-            said = self._compared(reports, number, signature)
+            said = self._compared(reports, number, signature, range(self._size) if peers is None else peers)
         kind = "timed out" if error.timed_out else "failed"
         text = f"{signature.partition('(')[0]} {kind} on rank {self._rank} ({where}): {error}. {said}"
         return DistBackendError(text)
@@ -205,8 +209,10 @@ class ProcessGroup:
             time.sleep(0.02)
         return reports
 
-    def _compared(self, reports: dict[int, tuple[int, str, str]], number: int, signature: str) -> str:
-        absent = [rank for rank in range(self._size) if rank != self._rank and rank not in reports]
+    def _compared(
+        self, reports: dict[int, tuple[int, str, str]], number: int, signature: str, peers: Sequence[int]
+    ) -> str:
+        absent = [rank for rank in peers if rank != self._rank and rank not in reports]
         said = []
         if absent:
             ranks = ", ".join(map(str, absent))
@@ -363,7 +369,11 @@ class ProcessGroup:
         laid_out = dense(tensor)
         size = laid_out.numel() * laid_out.element_size()
         return self._message(
-            "SEND", tensor, lambda: self._mesh.send(laid_out.data_ptr(), size, peer, slot(tensor, tag)), laid_out
+            "SEND",
+            tensor,
+            [peer],
+            lambda: self._mesh.send(laid_out.data_ptr(), size, peer, slot(tensor, tag)),
+            laid_out,
         )
 
     def receive(self, tensor: Tensor, peer: int | None, tag: int) -> Work:
@@ -372,22 +382,29 @@ class ProcessGroup:
         size = laid_out.numel() * laid_out.element_size()
         peers = [rank for rank in range(self._size) if rank != self._rank] if peer is None else [peer]
         return self._message(
-            "RECV", tensor, lambda: self._mesh.receive(laid_out.data_ptr(), size, peers, slot(tensor, tag)), laid_out
+            "RECV",
+            tensor,
+            peers,
+            lambda: self._mesh.receive(laid_out.data_ptr(), size, peers, slot(tensor, tag)),
+            laid_out,
         )
 
-    def _message(self, name: str, tensor: Tensor, start: Callable[[], Any], laid_out: Tensor) -> Work:
+    def _message(self, name: str, tensor: Tensor, peers: list[int], start: Callable[[], Any], laid_out: Tensor) -> Work:
         self._check_usable()
-        said, seconds = signature(name, tensor), self.timeout.total_seconds()
+        said, seconds = (
+            signature(name, tensor, peer=peers[0] if len(peers) == 1 else None),
+            self.timeout.total_seconds(),
+        )
         try:
             transfer = start()
         except EngineError as error:
-            raise self._explained(error, self._calls, said) from None
+            raise self._explained(error, self._calls, said, peers) from None
 
         def run() -> int:
             try:
                 peer: int = transfer.wait(seconds)
             except EngineError as error:
-                raise self._explained(error, self._calls, said) from None
+                raise self._explained(error, self._calls, said, peers) from None
             if name == "RECV":
                 copy_back(laid_out, tensor)
             return peer
