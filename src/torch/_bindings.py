@@ -22,6 +22,7 @@ LEGACY_NAMES = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", 
 # What programs take from PyTorch's core by way of `torch`; dir(torch) does not have it.
 UNLISTED_ATTRIBUTES = {
     "StorageBase": "torch._C",
+    "to_dlpack": "torch.utils.dlpack",
     **dict.fromkeys(
         [
             "legacy_contiguous_format",

@@ -91,6 +91,7 @@ _SETTINGS = (
 )
 _REFUSALS = (
     "_are_functorch_transforms_active",
+    "_is_tracing",
     "_jit_can_fuse_on_cpu",
     "_jit_can_fuse_on_gpu",
     "_jit_nvfuser_enabled",

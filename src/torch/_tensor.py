@@ -105,17 +105,23 @@ class Tensor(_C.TensorBase):
         return array.copy() if copy else array
 
     @overridable
-    def __dlpack__(self, **options: Any) -> Any:
-        """A DLPack capsule of this memory, for other libraries; options are NumPy's."""
+    def __dlpack__(self, *, stream: int | None = None, **options: Any) -> Any:
+        """A DLPack capsule of this memory, for other libraries; options are NumPy's. The CPU has no streams."""
+        if stream not in (None, -1):
+            raise AssertionError("stream should be None on cpu.")
         if self.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if not self.is_cpu or str(self.layout) != "torch.strided":
+            raise BufferError(f"Can't export a tensor of layout {self.layout} on {self.device}")
         return self.numpy().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """DLPack's numbers of the device: (1, 0), the CPU."""
         if self.is_cpu:
-            return 1, 0
-        raise NotImplementedError(f"DLPack is supported for tensors on the CPU only, not on {self.device}")
+            from torch.utils.dlpack import DLDeviceType
+
+            return DLDeviceType.kDLCPU, 0
+        raise ValueError(f"DLPack is supported for tensors on the CPU only, not on {self.device}")
 
     @overridable
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:

@@ -242,3 +242,17 @@ def test_profiles_by_steps(tmp_path: Path) -> None:
     (file,) = tmp_path.iterdir()
     assert file.name.startswith("worker.")
     assert file.name.endswith(".pt.trace.json")
+
+
+def test_results_require_gradients_already() -> None:
+    """`x.clone().requires_grad_()` is what libraries write in their own backward functions."""
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    assert y.requires_grad_() is y
+    y.sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match=r"of leaf variables\. If you want to use a computed variable"):
+        y.requires_grad_(False)
+    with pytest.raises(RuntimeError, match=r"of leaf variables\.$"):
+        y.requires_grad = True

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class FakeTensor(torch.Tensor):
@@ -21,3 +25,9 @@ class FakeTensorMode:
 def is_fake(x: object) -> bool:
     """Whether a tensor is one of them: never."""
     return False
+
+
+@contextmanager
+def unset_fake_temporarily() -> Iterator[None]:
+    """A block in which tensors have elements: they all do; it gives the mode that was active, None."""
+    yield None

@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 import warnings
+from enum import IntEnum
 from typing import Any
 
 import torch
 
-__all__ = ["from_dlpack", "to_dlpack"]
+__all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
+
+# DLPack's numbers of devices.
+DLDeviceType = IntEnum(
+    "DLDeviceType",
+    {
+        "kDLCPU": 1,
+        "kDLCUDA": 2,
+        "kDLCUDAHost": 3,
+        "kDLOpenCL": 4,
+        "kDLVulkan": 7,
+        "kDLMetal": 8,
+        "kDLVPI": 9,
+        "kDLROCM": 10,
+        "kDLROCMHost": 11,
+        "kDLExtDev": 12,
+        "kDLCUDAManaged": 13,
+        "kDLOneAPI": 14,
+    },
+    module=__name__,
+)
 
 
 def to_dlpack(tensor: torch.Tensor) -> Any:
@@ -19,6 +40,12 @@ class _Capsule:
     """A capsule as an object with the protocol."""
 
     def __init__(self, capsule: Any) -> None:
+        # Whoever takes a capsule's memory calls it used.
+        if type(capsule).__name__ != "PyCapsule" or '"dltensor' not in repr(capsule):
+            raise RuntimeError(
+                "from_dlpack received an invalid capsule: it wants an object with __dlpack__, or a capsule, each of "
+                "which can be taken once only"
+            )
         self._capsule = capsule
 
     def __dlpack__(self, **options: Any) -> Any:

@@ -17,8 +17,10 @@ ANSWERS = HERE / "drivers.json"
 DRIVERS = HERE.parent / "drivers"
 PACKAGES = {
     "backpack": "backpack-for-pytorch",
+    "cooper": "cooper-optim",
     "ignite": "pytorch_ignite",
     "laplace": "laplace-torch",
+    "ot": "POT",
     "pyro": "pyro_ppl",
     "torch_ema": "torch-ema",
     "torchcrf": "pytorch-crf",

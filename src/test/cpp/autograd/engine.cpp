@@ -408,6 +408,7 @@ TEST(a_hook_may_run_backward) {
 TEST(requires_grad_of_a_result_cannot_be_changed) {
   Tensor y = leaf({1}) * 2;
   CHECK_THROWS(Error, y.requires_grad_(false), "you can only change requires_grad flags of leaf variables.");
+  CHECK(y.requires_grad_().requires_grad());
 }
 
 TEST(factories_honour_requires_grad) {

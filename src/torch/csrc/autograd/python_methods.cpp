@@ -136,8 +136,10 @@ Parameter requires_grad_parameters[] = {{"self", Kind::Tensor},
                                         {"requires_grad", Kind::Bool, kHasDefault, 0, "True"}};
 PyObject* requires_grad_call(Arguments& arguments) {
   PyObject* self = arguments.object(0);
-  const Object value = Object::steal(new_bool(arguments.boolean(1, true)));
-  checked(PyObject_SetAttrString(self, "requires_grad", value.get()));
+  const bool wanted = arguments.boolean(1, true);
+  if (!wanted || unpack(self).is_leaf()) {  // a result that has a history requires gradients already
+    checked(PyObject_SetAttrString(self, "requires_grad", Object::steal(new_bool(wanted)).get()));
+  }
   Py_INCREF(self);
   return self;
 }

@@ -138,10 +138,11 @@ int set_requires_grad(PyObject* self, PyObject* value, void*) {
   return guarded([&]() -> int {
     if (!value || !PyBool_Check(value)) raise(PyExc_RuntimeError, "requires_grad must be a bool");
     const at::Tensor& tensor = unpack(self);
-    if (value == Py_False && !tensor.is_leaf()) {
-      raise(PyExc_RuntimeError,
-            "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-            "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+    if (!tensor.is_leaf()) {
+      const std::string advice = " If you want to use a computed variable in a subgraph that doesn't require "
+                                 "differentiation use var_no_grad = var.detach().";
+      raise(PyExc_RuntimeError, "you can only change requires_grad flags of leaf variables." +
+                                    (value == Py_False ? advice : std::string()));
     }
     if (value == Py_True && !c10::is_floating_or_complex_type(tensor.dtype())) {
       raise(PyExc_RuntimeError, "only Tensors of floating point and complex dtype can require gradients");

@@ -14,12 +14,12 @@ using torch::autograd::find_meta;
 using torch::autograd::meta_of;
 
 const Tensor& Tensor::requires_grad_(bool requires_grad) const {
-  TORCH_CHECK(
-      is_leaf(), "you can only change requires_grad flags of leaf variables.",
-      requires_grad
-          ? ""
-          : " If you want to use a computed variable in a subgraph that doesn't require differentiation "
-            "use var_no_grad = var.detach().");
+  if (!is_leaf()) {
+    TORCH_CHECK(requires_grad, "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                               "variable in a subgraph that doesn't require differentiation use var_no_grad = "
+                               "var.detach().");
+    return *this;  // it requires them already
+  }
   TORCH_CHECK(!requires_grad || torch::autograd::is_differentiable(*this),
               "Only Tensors of floating point and complex dtype can require gradients");
   TORCH_CHECK(!requires_grad || !impl_->is_inference() || c10::InferenceMode::is_enabled(),

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 
 class _Loss(Module):
+    # Of its own, so that get_type_hints of a loss needs no names of Module's file.
+    reduction: str
+
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
         self.reduction = choose_reduction(reduction, size_average, reduce)

@@ -39,7 +39,7 @@ def histogram(tag: str, values: Any, bins: Any = "tensorflow", max_bins: int | N
     if array.size == 0:
         raise ValueError("The input has no element.")
     if bins == "tensorflow":
-        steps = numpy.cumprod(numpy.full(774, 1.1)) * 1e-12
+        steps = numpy.cumprod([1e-12, *[1.1] * 773])  # up to 1e20
         edges = numpy.concatenate([-steps[::-1], [0], steps])
     else:
         edges = bins
