@@ -146,6 +146,30 @@ def test_a_limit_makes_a_comparison_certain() -> None:
     check(export(model, torch.randn(4), dynamic_shapes=({0: Dim("rows", max=8)},)), model, torch.randn(8))
 
 
+def test_a_size_of_one_that_decides_dimensions() -> None:
+    with pytest.raises(errors.DynamicShapeError, match=r"test_onnx_export\.py:\d+: squeeze gives 1 dimensions"):
+        export(lambda x: x.squeeze(0), torch.randn(1, 3), dynamic_shapes=({0: "rows"},))
+
+
+def test_what_cannot_be_recorded_is_not_taken_for_a_constant() -> None:
+    def slope(x: Tensor) -> Tensor:
+        return torch.func.grad(lambda y: (y**3).sum())(x) * 2
+
+    with pytest.raises(torch.onnx.OnnxExporterError, match="depends on the inputs"):
+        export(slope, torch.randn(3))
+    kept = torch.randn(3)  # a tensor from outside is a constant
+    check(export(lambda x: x * kept, torch.randn(3)), lambda x: x * kept, torch.randn(3))
+
+
+@pytest.mark.parametrize("dynamic", [None, ({0: "rows"}, {0: "rows"})])
+def test_one_tensor_given_twice_is_two_inputs(dynamic: Any) -> None:
+    def add(x: Tensor, y: Tensor) -> Tensor:
+        return x + 2 * y
+
+    x = torch.randn(3)
+    check(export(add, x, x, dynamic_shapes=dynamic), add, torch.randn(3), torch.randn(3))
+
+
 def test_one_name_is_one_size() -> None:
     def add(x: Tensor, y: Tensor) -> Tensor:
         return x + y

@@ -57,6 +57,8 @@ def build(
     """The program of `model(*args, **kwargs)`; see `torch.onnx.export`."""
     if not callable(model):
         raise TypeError(f"expected a module or a function, but got {type(model).__name__}")
+    # One tensor that is given twice is two inputs.
+    args, kwargs = _inputs.replace(args, kwargs, lambda tensor: tensor.detach().clone())
     named = _inputs.bind(model, args, kwargs)
     found = list(_inputs.flatten(named))
     tensors = [tensor for _, tensor, _ in found]
@@ -149,7 +151,7 @@ def _record_again(
     """The second recording, at other sizes; where sizes depend on values, of other values."""
     tensors = list(dynamic.tensors)
     if not dynamic.dims:
-        if not first.data_sized:
+        if not first.data_sized and not first.foreign:
             return None, []
         others = {id(tensor): other for tensor, other in zip(tensors, _other_values(tensors), strict=True)}
         changed = _inputs.replace(args, kwargs, lambda tensor: others.get(id(tensor), tensor))
@@ -178,7 +180,7 @@ def _record_again(
 def _other_values(tensors: list[Tensor]) -> Iterator[Tensor]:
     for tensor in tensors:
         flat = tensor.detach().reshape(-1)
-        yield ((flat * -1 if tensor.dtype.is_floating_point else flat).flip(0)).reshape(tensor.shape).clone()
+        yield ((flat * -0.75 + 0.1 if tensor.dtype.is_floating_point else flat).flip(0)).reshape(tensor.shape).clone()
 
 
 # ---------------------------------------------------------------------- translating

@@ -117,6 +117,7 @@ class Recording:
     guards: list[Guard] = field(default_factory=list)
     answers: list[tuple[str, str, Any]] = field(default_factory=list)  # (location, function, value) of sizes only
     data_sized: bool = False
+    foreign: bool = False  # whether it uses tensors that it did not see being made
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
@@ -170,7 +171,7 @@ def name_of(function: Any) -> str:
 def is_data_sized(row: Any, name: str, args: tuple[Any, ...]) -> bool:
     """Whether the sizes of a call's results depend on values: those of picks by a mask do."""
     if name != "getitem":
-        return bool(row and row.data_sized)
+        return bool(row and row.data_sized) or (name == "where" and len(args) == 1)
     masks = args[1] if isinstance(args[1], tuple) else (args[1],)
     return any(isinstance(each, Tensor) and each.dtype in (torch.bool, torch.uint8) for each in masks)
 
@@ -211,6 +212,7 @@ class Recorder(TorchFunctionMode):
         self._by_input: set[int] = set()  # numbers that depend on an input or on chance
         self._dims: dict[tuple[int, int], str] = {}
         self._storages: dict[int, _Value] = {}
+        self._known: dict[int, Tensor] = {}  # constants that were made while recording
         self._count = 0
 
     # ------------------------------------------------------------------ running
@@ -279,6 +281,8 @@ class Recorder(TorchFunctionMode):
         self.recording.constants[value.number] = tensor
         if id(tensor) in self._parameters:
             self.recording.names[value.number] = self._parameters[id(tensor)]
+        elif id(tensor) not in self._known:
+            self.recording.foreign = True
         return value
 
     def _find(self, tensor: Tensor) -> _Value | None:
@@ -358,7 +362,13 @@ class Recorder(TorchFunctionMode):
         traced = any(map(self._is_traced, iterate_leaves((args, kwargs))))
         chance = (row is not None and row.random) or name in _RANDOM_WRITES
         if not traced and not chance:
-            return _plainly(func, self._before_call(name, args), kwargs)
+            tensors = [each for each in iterate_leaves((args, kwargs)) if isinstance(each, Tensor)]
+            self.recording.foreign |= any(
+                id(each) not in self._known and id(each) not in self._parameters for each in tensors
+            )
+            result = _plainly(func, self._before_call(name, args), kwargs)
+            self._known.update((id(each), each) for each in iterate_leaves(result) if isinstance(each, Tensor))
+            return result
         if name in _VALUES and any(isinstance(each, Tensor) for each in args[:1]):
             return self._answer(func, name, args, kwargs)
         if (getattr(func, "__name__", "") == "__get__" and row is None) or name in _INERT:

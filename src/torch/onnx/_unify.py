@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.onnx._graph import Dim
 from torch.onnx._recorder import Recording, Reference, iterate_leaves, map_leaves
 from torch.onnx._sizes import _Tracked, describe, evaluate, leaves
-from torch.onnx.errors import DynamicShapeError
+from torch.onnx.errors import DynamicShapeError, OnnxExporterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,6 +131,8 @@ class Unifier:
     # ------------------------------------------------------------------ comparing
 
     def _sizes_text(self) -> str:
+        if not self.axes:
+            return "the inputs', with other values"
         return ", ".join(f"{axis.name}={axis.first} and {axis.name}={axis.second}" for axis in self.axes.values())
 
     def _compare(self) -> None:
@@ -162,6 +164,13 @@ class Unifier:
                     f"{first.location}: {first.name} gets ({texts[0]}) at one size and ({texts[1]}) at another "
                     f"(sizes tried: {self._sizes_text()}). {advice}"
                 )
+            for number in (each.number for each in iterate_leaves(first.results) if isinstance(each, Reference)):
+                if len(one.shapes[number]) != len(two.shapes[number]):
+                    raise DynamicShapeError(
+                        f"{first.location}: {first.name} gives {len(one.shapes[number])} dimensions at one size and "
+                        f"{len(two.shapes[number])} at another (sizes tried: {self._sizes_text()}): "
+                        "record it at a size that is not 1"
+                    )
         if len(one.records) != len(two.records):
             longer = one.records if len(one.records) > len(two.records) else two.records
             place = longer[min(len(one.records), len(two.records))].location
@@ -180,6 +189,11 @@ class Unifier:
             if constant is not other and (other is None or not _equal(constant, other)):
                 record = uses.get(number)
                 place = f"{record.location}: {record.name}" if record else "an output"
+                if not self.axes:
+                    raise OnnxExporterError(
+                        f"{place} uses a tensor that depends on the inputs and was not made by functions of torch that "
+                        "can be recorded (by autograd inside of the model, or by another library)"
+                    )
                 raise DynamicShapeError(
                     f"{place} uses a tensor that was made for one size (sizes tried: {self._sizes_text()}): it was "
                     f"computed from plain numbers. {advice}"

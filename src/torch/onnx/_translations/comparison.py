@@ -65,7 +65,8 @@ def isclose(g: Graph, a: Var, b: Var, rtol: float = 1e-5, atol: float = 1e-8, eq
 @row("where")
 def where(g: Graph, condition: Var, a: Any = None, b: Any = None, *, other: Any = None) -> Any:
     if a is None:
-        raise NotImplementedError("where(condition) alone: use condition.nonzero(as_tuple=True)")
+        places = g.op("NonZero", condition if condition.rank else g.unsqueeze(condition, [0]))
+        return [g.squeeze(each, [0]) for each in g.split(places, [1] * len(g.results), 0)]
     x, y = both(g, a, other if b is None else b, g.dtype)
     return g.op("Where", g.cast(condition, torch.bool), x, y, dtype=g.dtype)
 
