@@ -173,7 +173,7 @@ class Machines:
 @pytest.fixture
 def elastic(tmp_path: Path) -> Iterator[Machines]:
     machines = Machines(tmp_path, "1:2", "--rdzv-backend", "c10d", "--max-restarts", "1")
-    machines.options += ["--rdzv-conf", "last_call_timeout=0.5,keep_alive=5"]
+    machines.options += ["--rdzv-conf", "last_call_timeout=0.5,keep_alive=20"]
     machines.options += ["--rdzv-endpoint", f"127.0.0.1:{machines.port}"]
     yield machines
     machines.end()
