@@ -19,7 +19,7 @@ from slipway.base.cache_room import mark_used
 from slipway.base.files import hash_file, write_file
 from slipway.base.json_file import read_json
 from slipway.base.locks import hold_lock
-from slipway.base.platform import usable_cpus
+from slipway.base.platform import LINUX_64, usable_cpus
 from slipway.base.proc import Processes, run
 from slipway.bootstrap.debs import Apt, debian_sources, machine_codename
 from slipway.bootstrap.download import Host
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SCRIPT: Final = Path(__file__).parent / "data" / "files" / "build_cpython.sh"
 
 NEEDS: Final = (
-    "gcc_linux-64", "gxx_linux-64", "make", "pkg-config", "bzip2", "libexpat", "libffi",
+    f"gcc_{LINUX_64}", f"gxx_{LINUX_64}", "make", "pkg-config", "bzip2", "libexpat", "libffi",
     "libuuid", "libxcrypt", "ncurses", "openssl", "readline", "sqlite", "xz", "zlib",
 )  # fmt: skip
 """What it is built with; the libraries are those that its package depends on."""
