@@ -10,6 +10,7 @@ from slipway.base.text import human_seconds, human_size
 from slipway.commands._options import (
     add_build_arguments,
     add_bundle_argument,
+    add_platform_argument,
     add_request_arguments,
     opened_bundle,
     request_of,
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--handed", type=Path, required=True, metavar="DIR", help="packages of earlier jobs")
     add_bundle_argument(parser)
     add_build_arguments(parser)
+    add_platform_argument(parser, builds=True)
     add_request_arguments(parser)
 
 

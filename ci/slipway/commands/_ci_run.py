@@ -15,7 +15,13 @@ from slipway.base.text import format_table, human_seconds, human_size
 from slipway.bootstrap.embedded import channel_address
 from slipway.bootstrap.pins import EMBEDDED
 from slipway.commands import publish
-from slipway.commands._options import add_engine_arguments, add_request_arguments, request_of, words_of
+from slipway.commands._options import (
+    add_engine_arguments,
+    add_platform_argument,
+    add_request_arguments,
+    request_of,
+    words_of,
+)
 from slipway.pipeline import bundle
 from slipway.report.journaling import open_jobs_journal
 from slipway.workflows import fleet
@@ -42,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on", metavar="ADDRESS", help="not here, but on the workers of this scheduler (docs/ci.md)")
     add_tls_argument(parser)
     add_engine_arguments(parser)
+    add_platform_argument(parser, builds=True)
     add_request_arguments(parser)
 
 

@@ -10,18 +10,20 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import select
 import signal
 import sys
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import rattler_build
 
 from slipway.engines.worker_lines import PHASE_MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 SOLVE_SIGNS = ("cannot solve", "failed to solve", "no candidates were found", "is not installable")
 """What rattler's messages say when an environment has no solution; it has no error type of its own for that."""
@@ -148,7 +150,7 @@ def build(job_path: str) -> int:
 
 def cross_build(job: Mapping[str, Any]) -> Path:
     """As `build`, for another platform: `RenderedVariant.run_build` takes this one for the host environment, too."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), followed_log(Path(job["output_dir"])):
         warnings.simplefilter("ignore", DeprecationWarning)
         rattler_build.cli_api.build_recipes(
             [job["recipe"]],
@@ -168,6 +170,38 @@ def cross_build(job: Mapping[str, Any]) -> Path:
         )
     (package,) = Path(job["output_dir"]).glob("*/*.conda")
     return package
+
+
+@contextmanager
+def followed_log(output_dir: Path) -> Iterator[None]:
+    """Print what a script's log gets while the block runs: `build_recipes` tells nobody else of it."""
+    reading, writing = os.pipe()
+    follower = os.fork()
+    if follower == 0:
+        os.close(writing)
+        try:
+            print_log(output_dir, reading)
+        finally:
+            os._exit(0)
+    os.close(reading)
+    try:
+        yield
+    finally:
+        os.close(writing)
+        os.waitpid(follower, 0)
+
+
+def print_log(output_dir: Path, until: int) -> None:
+    """Print the log of the build in `output_dir` as it grows, until the pipe `until` is closed."""
+    log: BinaryIO | None = None
+    ended = False
+    while not ended:
+        ended = bool(select.select([until], [], [], 0.05)[0])
+        if log is None and (found := next(output_dir.glob("bld/*/work/conda_build.log"), None)) is not None:
+            log = found.open("rb")  # its folder is removed with the build
+            print(f"{PHASE_MARK}Running build script", flush=True)
+        if log is not None:
+            os.write(1, log.read())
 
 
 if __name__ == "__main__":
