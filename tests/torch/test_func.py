@@ -214,3 +214,18 @@ def test_functorch() -> None:
     assert functorch.vmap(function, (0, None, None))(parameters, (), x).shape == (4, 3, 1)
     with pytest.warns(FutureWarning, match=r"use torch\.func\.grad"):
         functorch.grad(torch.sin)(torch.tensor(0.0))
+
+
+def test_elements_of_vmap_go_through_one_graph() -> None:
+    """As Jacobians are computed: the graph is one, and freed after the last element, as after PyTorch's only pass."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    jacobian = torch.vmap(lambda v: torch.autograd.grad(y, x, v, retain_graph=False)[0])(torch.eye(2))
+    torch.testing.assert_close(jacobian, torch.diag(x.detach().exp()))
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.sum().backward()
+    y = x.exp()
+    rows = torch.vmap(torch.vmap(lambda v: torch.autograd.grad(y, x, v)[0]))(torch.eye(2).expand(3, 2, 2))
+    assert rows.shape == (3, 2, 2)
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.sum().backward()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch._functorch._levels import Batch, _add_batch_dim, _remove_batch_dim, column_at, is_batchedtensor
+from torch.autograd import _callbacks
 from torch.utils._pytree import (
     TreeSpec,
     _broadcast_to_and_flatten,
@@ -100,7 +101,13 @@ def _flat_vmap(
         for level in levels:
             if state is not None and randomness == "same":
                 torch.set_rng_state(state)
-            result = func(*_create_batched_inputs(flat_in_dims, flat_args, level, args_spec), **kwargs)
+            inputs = _create_batched_inputs(flat_in_dims, flat_args, level, args_spec)
+            to_come = int(level != levels[-1])
+            _callbacks.keep_graphs(to_come)
+            try:
+                result = func(*inputs, **kwargs)
+            finally:
+                _callbacks.keep_graphs(-to_come)
             if state is not None and randomness == "error" and not torch.equal(state, torch.get_rng_state()):
                 raise RuntimeError(
                     "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
