@@ -161,6 +161,18 @@ def test_what_cannot_be_recorded_is_not_taken_for_a_constant() -> None:
     check(export(lambda x: x * kept, torch.randn(3)), lambda x: x * kept, torch.randn(3))
 
 
+def test_a_model_that_takes_no_other_values_is_exported_with_a_warning() -> None:
+    def strict(x: Tensor) -> Tensor:
+        found = x[x > 0]
+        if found.shape[0] != 2:
+            raise ValueError("two are needed")
+        return found * 2
+
+    with pytest.warns(errors.OnnxExporterWarning, match="ValueError: two are needed"):
+        program = export(strict, torch.tensor([1.0, -1.0, 2.0, -3.0, -4.0]))
+    check(program, strict, torch.tensor([-2.0, 3.0, -1.0, -1.0, 4.0]))
+
+
 @pytest.mark.parametrize("dynamic", [None, ({0: "rows"}, {0: "rows"})])
 def test_one_tensor_given_twice_is_two_inputs(dynamic: Any) -> None:
     def add(x: Tensor, y: Tensor) -> Tensor:

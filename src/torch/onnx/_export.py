@@ -8,7 +8,6 @@ Plan, TABLE --translate--> a Graph --> ONNXProgram
 
 from __future__ import annotations
 
-import contextlib
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -155,8 +154,15 @@ def _record_again(
             return None, []
         others = {id(tensor): other for tensor, other in zip(tensors, _other_values(tensors), strict=True)}
         changed = _inputs.replace(args, kwargs, lambda tensor: others.get(id(tensor), tensor))
-        with contextlib.suppress(Exception):  # values that the model does not take
+        try:
             return _record(model, *changed, list(others.values()), {}, rows, fold), []
+        except Exception as error:
+            warnings.warn(
+                f"the model did not run with other values ({type(error).__name__}: {error}), so nothing was compared that "
+                "depends on values without being recorded: try the exported graph with several inputs",
+                OnnxExporterWarning,
+                stacklevel=4,
+            )
         return None, []
     failures = []
     for axes in dynamic.choices():
