@@ -701,6 +701,7 @@ struct AcosInDouble {
 #endif  // HWY_SCALAR
 
 // `Function` in float64 for float32, `otherwise` for float64 and without vectors.
+#undef TORCH_IN_DOUBLE
 #if HWY_TARGET == HWY_SCALAR
 #define TORCH_IN_DOUBLE(Function, otherwise) (otherwise)
 #else
