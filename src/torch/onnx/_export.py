@@ -158,8 +158,8 @@ def _record_again(
             return _record(model, *changed, list(others.values()), {}, rows, fold), []
         except Exception as error:
             warnings.warn(
-                f"the model did not run with other values ({type(error).__name__}: {error}), so nothing was compared that "
-                "depends on values without being recorded: try the exported graph with several inputs",
+                f"the model did not run with other values ({type(error).__name__}: {error}), so nothing is compared "
+                "that depends on values without being recorded: try the exported graph with several inputs",
                 OnnxExporterWarning,
                 stacklevel=4,
             )
