@@ -2,7 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
-#include <aten/native/cpu/ComplexKernels.h>
+#include <aten/native/cpu/ExportKernel.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/activation_kernels.cpp"
@@ -355,9 +355,6 @@ void gelu_backward_kernel(TensorIterator& iter, bool tanh_approximation) {
   HWY_DYNAMIC_DISPATCH(GeluBackwardImpl)(iter, tanh_approximation);
 }
 
-#define TORCH_EXPORT_KERNEL(Name, name) \
-  HWY_EXPORT(Name##Impl);               \
-  void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
 TORCH_EXPORT_KERNEL(Mish, mish)
 TORCH_EXPORT_KERNEL(MishBackward, mish_backward)
 TORCH_EXPORT_KERNEL(LogSigmoid, log_sigmoid)
@@ -366,17 +363,8 @@ TORCH_EXPORT_KERNEL(Hardsigmoid, hardsigmoid)
 TORCH_EXPORT_KERNEL(HardsigmoidBackward, hardsigmoid_backward)
 TORCH_EXPORT_KERNEL(Hardswish, hardswish)
 TORCH_EXPORT_KERNEL(HardswishBackward, hardswish_backward)
-#undef TORCH_EXPORT_KERNEL
-HWY_EXPORT(SiluImpl);
-void silu_kernel(TensorIterator& iter) {
-  if (c10::is_complex_type(iter.common_dtype())) return complex_silu(iter);
-  HWY_DYNAMIC_DISPATCH(SiluImpl)(iter);
-}
-HWY_EXPORT(SiluBackwardImpl);
-void silu_backward_kernel(TensorIterator& iter) {
-  if (c10::is_complex_type(iter.common_dtype())) return complex_silu_backward(iter);
-  HWY_DYNAMIC_DISPATCH(SiluBackwardImpl)(iter);
-}
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Silu, silu)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(SiluBackward, silu_backward)
 
 HWY_EXPORT(LeakyReluImpl);
 void leaky_relu_kernel(TensorIterator& iter, double slope) { HWY_DYNAMIC_DISPATCH(LeakyReluImpl)(iter, slope); }

@@ -2,7 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
-#include <aten/native/cpu/ComplexKernels.h>
+#include <aten/native/cpu/ExportKernel.h>
 
 #include <cmath>
 #include <limits>
@@ -363,15 +363,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace at::native::cpu {
 
-#define TORCH_EXPORT_KERNEL(Name, name) \
-  HWY_EXPORT(Name##Impl);               \
-  void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
-#define TORCH_EXPORT_KERNEL_AND_COMPLEX(Name, name)                                \
-  HWY_EXPORT(Name##Impl);                                                          \
-  void name##_kernel(TensorIterator& iter) {                                       \
-    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);    \
-    HWY_DYNAMIC_DISPATCH(Name##Impl)(iter);                                        \
-  }
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Mul, mul)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Div, div)
 TORCH_EXPORT_KERNEL(DivTrunc, div_trunc)
@@ -383,8 +374,6 @@ TORCH_EXPORT_KERNEL(Minimum, minimum)
 TORCH_EXPORT_KERNEL(BitwiseAnd, bitwise_and)
 TORCH_EXPORT_KERNEL(BitwiseOr, bitwise_or)
 TORCH_EXPORT_KERNEL(BitwiseXor, bitwise_xor)
-#undef TORCH_EXPORT_KERNEL
-#undef TORCH_EXPORT_KERNEL_AND_COMPLEX
 
 HWY_EXPORT(AddImpl);
 void add_kernel(TensorIterator& iter, const Scalar& alpha) {

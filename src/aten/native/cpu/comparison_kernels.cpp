@@ -2,7 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
-#include <aten/native/cpu/ComplexKernels.h>
+#include <aten/native/cpu/ExportKernel.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/comparison_kernels.cpp"
@@ -57,15 +57,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace at::native::cpu {
 
-#define TORCH_EXPORT_KERNEL(Name, name) \
-  HWY_EXPORT(Name##Impl);               \
-  void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
-#define TORCH_EXPORT_KERNEL_AND_COMPLEX(Name, name)                                \
-  HWY_EXPORT(Name##Impl);                                                          \
-  void name##_kernel(TensorIterator& iter) {                                       \
-    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);    \
-    HWY_DYNAMIC_DISPATCH(Name##Impl)(iter);                                        \
-  }
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Equal, eq)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(NotEqual, ne)
 TORCH_EXPORT_KERNEL(Less, lt)
@@ -76,8 +67,6 @@ TORCH_EXPORT_KERNEL_AND_COMPLEX(LogicalAnd, logical_and)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(LogicalOr, logical_or)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(LogicalXor, logical_xor)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(LogicalNot, logical_not)
-#undef TORCH_EXPORT_KERNEL
-#undef TORCH_EXPORT_KERNEL_AND_COMPLEX
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

@@ -2,7 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
-#include <aten/native/cpu/ComplexKernels.h>
+#include <aten/native/cpu/ExportKernel.h>
 
 #include <cmath>
 #include <type_traits>
@@ -91,15 +91,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace at::native::cpu {
 
-#define TORCH_EXPORT_KERNEL(Name, name) \
-  HWY_EXPORT(Name##Impl);               \
-  void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
-#define TORCH_EXPORT_KERNEL_AND_COMPLEX(Name, name)                                \
-  HWY_EXPORT(Name##Impl);                                                          \
-  void name##_kernel(TensorIterator& iter) {                                       \
-    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);    \
-    HWY_DYNAMIC_DISPATCH(Name##Impl)(iter);                                        \
-  }
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Neg, neg)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Abs, abs)
 TORCH_EXPORT_KERNEL(Sign, sign)
@@ -112,8 +103,6 @@ TORCH_EXPORT_KERNEL_AND_COMPLEX(Reciprocal, reciprocal)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Sqrt, sqrt)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Rsqrt, rsqrt)
 TORCH_EXPORT_KERNEL(BitwiseNot, bitwise_not)
-#undef TORCH_EXPORT_KERNEL
-#undef TORCH_EXPORT_KERNEL_AND_COMPLEX
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

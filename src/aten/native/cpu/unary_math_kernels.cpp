@@ -3,7 +3,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
-#include <aten/native/cpu/ComplexKernels.h>
+#include <aten/native/cpu/ExportKernel.h>
 
 #include <cmath>
 #include <limits>
@@ -95,15 +95,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace at::native::cpu {
 
-#define TORCH_EXPORT_KERNEL(Name, name) \
-  HWY_EXPORT(Name##Impl);               \
-  void name##_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(Name##Impl)(iter); }
-#define TORCH_EXPORT_KERNEL_AND_COMPLEX(Name, name)                                \
-  HWY_EXPORT(Name##Impl);                                                          \
-  void name##_kernel(TensorIterator& iter) {                                       \
-    if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);    \
-    HWY_DYNAMIC_DISPATCH(Name##Impl)(iter);                                        \
-  }
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Exp, exp)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Expm1, expm1)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Log, log)
@@ -115,8 +106,6 @@ TORCH_EXPORT_KERNEL_AND_COMPLEX(Cos, cos)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Tanh, tanh)
 TORCH_EXPORT_KERNEL(Erf, erf)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Sigmoid, sigmoid)
-#undef TORCH_EXPORT_KERNEL
-#undef TORCH_EXPORT_KERNEL_AND_COMPLEX
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE
