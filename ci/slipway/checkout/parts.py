@@ -21,6 +21,8 @@ TORCH_TEST_PACKAGES = (
     "pytorch",
     "libtorch-distributed",
     "numpy",
+    "onnx",
+    "onnxruntime",
     "pytest",
     "setuptools",
     "pybind11",

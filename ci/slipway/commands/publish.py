@@ -8,8 +8,8 @@
     slipway publish --to ADDRESS --dry-run say what would be done, and change nothing
 
 Each package is judged first (see `slipway verify`); one with an error is refused, and with it the whole step. One
-that a job handed on, with a record beside it, must be as it was then. A package that is there already is left alone;
-another one of its name is refused. docs/publish.md tells more.
+that a job handed on, with a record beside it, must be as it was then, and gets its own name again. A package that is
+there already is left alone; another one of its name is refused. docs/publish.md tells more.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, UsageError, VerifyError
 from slipway.base.events import ERROR
-from slipway.base.files import hash_file
+from slipway.base.files import hash_file, link_or_copy
 from slipway.base.paths import Workspace
+from slipway.base.scratch import scratch_folder
 from slipway.channel import hosts, publishing, stores
 from slipway.channel.folder import Channel
 from slipway.channel.hotfixes import load_hotfixes
+from slipway.channel.package import read_file_name
 from slipway.proof import keys
 from slipway.proof.channels import add_proof, refuse_stale_signature, sign_channel
 from slipway.proof.statements import Proof, check_package, make_proof, read_proof
 from slipway.verify.findings import format_findings
 from slipway.verify.indexed import check_index, read_index
 from slipway.verify.verifier import Verifier
-from slipway.workflows.handing import check_handed
+from slipway.workflows.handing import check_handed, record_of
 
 if TYPE_CHECKING:
     import argparse
@@ -67,9 +69,10 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Publish; returns the exit code."""
     hosted = stores.scheme_of(arguments.to).partition("+")[0] in HOSTS
     stores.check_scheme(arguments.to, (*stores.SCHEMES, *HOSTS, *(f"{name}+http" for name in HOSTS)))
-    packages = _judge(arguments, reporter)
-    wanted = publishing.prepare(packages, load_hotfixes(arguments.hotfixes) if arguments.hotfixes else None)
-    done = (_publish_to_host if hosted else _publish_to_store)(arguments, wanted, reporter)
+    with scratch_folder("judge") as scratch:
+        packages = _judge(arguments, scratch, reporter)
+        wanted = publishing.prepare(packages, load_hotfixes(arguments.hotfixes) if arguments.hotfixes else None)
+        done = (_publish_to_host if hosted else _publish_to_store)(arguments, wanted, reporter)
     if arguments.json:
         print(json.dumps(done.to_json(), indent=2))
         return 0
@@ -129,8 +132,8 @@ def _publish_to_host(arguments: argparse.Namespace, wanted: ToPublish, reporter:
     return plan
 
 
-def _judge(arguments: argparse.Namespace, reporter: Reporter) -> list[tuple[str, Path]]:
-    """Subdir and file of each package that is asked for.
+def _judge(arguments: argparse.Namespace, scratch: Path, reporter: Reporter) -> list[tuple[str, Path]]:
+    """Subdir and file of each package that is asked for; those that were handed on lie in `scratch`.
 
     Raises:
         VerifyError: one breaks a policy.
@@ -143,10 +146,11 @@ def _judge(arguments: argparse.Namespace, reporter: Reporter) -> list[tuple[str,
         )
     verifier = Verifier()
     packages = []
-    for path in paths:
-        if not path.is_file():
-            raise ChannelError("there is no such package", where=str(path))
-        check_handed(path, needs_record=False)
+    for given in paths:
+        if not given.is_file():
+            raise ChannelError("there is no such package", where=str(given))
+        check_handed(given, needs_record=False)
+        path = _give_own_name(given, scratch) if record_of(given).is_file() else given
         with reporter.step(f"verify {path.name}"):
             facts = verifier.facts(path)
             index = read_index(path.parent)
@@ -161,3 +165,11 @@ def _judge(arguments: argparse.Namespace, reporter: Reporter) -> list[tuple[str,
             )
         packages.append((str(facts.index["subdir"]), path))
     return packages
+
+
+def _give_own_name(handed: Path, scratch: Path) -> Path:
+    """A handed package under the name that it has in itself: jobs hand on under one from before anything is solved."""
+    named = scratch / str(len(list(scratch.iterdir()))) / read_file_name(handed)
+    named.parent.mkdir()
+    link_or_copy(handed, named)
+    return named

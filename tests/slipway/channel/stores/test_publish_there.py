@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from slipway.channel.catalogue import CATALOGUE, parse_catalogue
 from slipway.channel.environments import install, solve
 from slipway.channel.stores import find_store
 from slipway.cli import main
+from slipway.workflows.handing import hand_on
 
 if TYPE_CHECKING:
     from ...conftest import Kit
@@ -144,3 +146,17 @@ def test_solver_reads_what_lies_on_a_server(
     subdirs = [rattler.Subdir("linux-64"), rattler.Subdir("noarch")]
     found = rattler.run(gateway.query([f"{bucket}/{part}"], subdirs, ["one"]))
     assert [record.file_name for records in found for record in records] == [package.name]
+
+
+def test_what_was_handed_on_gets_its_own_name(kit: Kit, tmp_path: Path) -> None:
+    package = make_package(kit, "one")
+    handed = tmp_path / "handed/linux-64/one-before-it-was-solved.conda"
+    handed.parent.mkdir(parents=True)
+    shutil.copyfile(package, handed)
+    assert main(["publish", "--to", str(tmp_path / "ch"), str(handed)]) != 0, (
+        "no record, and a name that is not its own"
+    )
+    hand_on(package, handed)
+    assert main(["publish", "--to", str(tmp_path / "ch"), str(handed)]) == 0
+    assert look(str(tmp_path / "ch")) == ["one"]
+    assert (tmp_path / "ch/linux-64" / package.name).is_file()
