@@ -23,10 +23,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-torch: Any = import_module("torch")  # whichever this Python has
-dist: Any = import_module("torch.distributed")
-mp: Any = import_module("torch.multiprocessing")
-
 BUCKET_BYTES = 25 << 20
 SMALL_BYTES = 1 << 19  # of all members together: up to there one member sums (torch/lib/libtorch_distributed/gloo.cpp)
 NETWORKS = {
@@ -38,13 +34,13 @@ NETWORKS = {
 MACHINES = (2, 4, 8, 16, 64)
 
 
-def dense() -> tuple[Any, Any]:
+def dense(torch: Any) -> tuple[Any, Any]:
     """Many parameters for what there is to compute."""
     layers = [layer for _ in range(6) for layer in (torch.nn.Linear(1024, 1024), torch.nn.ReLU())]
     return torch.nn.Sequential(*layers), torch.randn(64, 1024)
 
 
-def convolutions() -> tuple[Any, Any]:
+def convolutions(torch: Any) -> tuple[Any, Any]:
     """Few parameters for what there is to compute."""
     widths = (3, 32, 64, 64)
     layers = [
@@ -55,13 +51,13 @@ def convolutions() -> tuple[Any, Any]:
     return torch.nn.Sequential(*layers, torch.nn.AdaptiveAvgPool2d(1)), torch.randn(8, 3, 32, 32)
 
 
-def transformer() -> tuple[Any, Any]:
+def transformer(torch: Any) -> tuple[Any, Any]:
     """What lies between."""
     layer = torch.nn.TransformerEncoderLayer(256, 4, 1024, batch_first=True, dropout=0.0)
     return torch.nn.TransformerEncoder(layer, 4, enable_nested_tensor=False), torch.randn(4, 64, 256)
 
 
-WORKLOADS: dict[str, Callable[[], tuple[Any, Any]]] = {
+WORKLOADS: dict[str, Callable[[Any], tuple[Any, Any]]] = {
     "dense": dense,
     "convolutions": convolutions,
     "transformer": transformer,
@@ -111,10 +107,10 @@ def best(parts: Callable[[], list[float]], rounds: int = 10) -> list[float]:
     return [min(column) for column in zip(*(parts() for _ in range(rounds)), strict=True)]
 
 
-def measure_step(name: str) -> Step:
+def measure_step(torch: Any, name: str) -> Step:
     """One process, one thread."""
     torch.manual_seed(0)
-    module, inputs = WORKLOADS[name]()
+    module, inputs = WORKLOADS[name](torch)
     optimizer = torch.optim.SGD(module.parameters(), lr=1e-4, momentum=0.9)
 
     def parts() -> list[float]:
@@ -136,6 +132,7 @@ def measure_step(name: str) -> Step:
 
 def pair(rank: int, port: int, results: Any) -> None:
     """One of two processes: the loopback's latency and bandwidth, and a step of each network under DDP."""
+    torch, dist = import_module("torch"), import_module("torch.distributed")
     torch.set_num_threads(1)
     dist.init_process_group("gloo", f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
 
@@ -154,7 +151,7 @@ def pair(rank: int, port: int, results: Any) -> None:
     large = 1 << 23
     links, steps = [(timed(1, 20), timed(large, 2))], {}
     for name, make in WORKLOADS.items():
-        module, inputs = make()
+        module, inputs = make(torch)
         model = torch.nn.parallel.DistributedDataParallel(module)
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-4, momentum=0.9)
 
@@ -186,8 +183,9 @@ def limit(step: Step, link: Link, machines: int) -> str:
 
 def report() -> list[str]:
     """The lines of the report, in Markdown."""
+    torch, mp = import_module("torch"), import_module("torch.multiprocessing")  # whichever this Python has
     torch.set_num_threads(1)
-    steps = {name: measure_step(name) for name in WORKLOADS}
+    steps = {name: measure_step(torch, name) for name in WORKLOADS}
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
     results = mp.get_context("spawn").SimpleQueue()

@@ -152,7 +152,7 @@ def _ask_again(
     values = rattler_build.VariantConfig({key: [value] for key, value in one.variant.items()})
     names = {**one.recipe.context, **context}
     asked = {**({"context": names} if names else {}), "package": {"name": "asked", "version": "0"}, **section}
-    with tempfile.TemporaryDirectory() as folder:  # rattler-build leaves one of its own behind where none is named
+    with tempfile.TemporaryDirectory() as folder:  # it writes there; where none is named, it leaves one behind
         (rendered,) = rattler_build.Stage0Recipe.from_dict(asked, recipe_dir=folder).render(
             values, rattler_build.RenderConfig(_platform_config(platform))
         )
