@@ -45,6 +45,7 @@ LATE = frozenset(
         "slipway.channel.stores.s3",
         "slipway.pipeline.bundle",
         "slipway.proof.bill",
+        "slipway.proof.keyless",
         "slipway.proof.keys",
         "slipway.recipe.finish",
         "slipway.recipe.render",

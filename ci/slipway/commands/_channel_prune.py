@@ -36,7 +36,7 @@ def _count(text: str) -> int:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Take packages out: of the indexes first, then their files."""
-    key = keys.load_key(arguments.key) if arguments.key else None
+    key = keys.load_signer(arguments.key) if arguments.key else None
     with stores.open_store(arguments.address, alone=arguments.alone) as store:
 
         def plan(catalogue: Catalogue) -> PublishPlan:

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Sign."""
-    key = keys.load_key(arguments.key)
+    key = keys.load_signer(arguments.key)
     with stores.open_store(arguments.address, alone=arguments.alone) as store:
         sign_channel(store, key)
         reporter.line(f"{store.address} is signed by {key.public}")

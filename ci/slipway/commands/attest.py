@@ -3,6 +3,7 @@
     slipway attest --new-key builder.pem         a key of Ed25519; prints the public one
     slipway attest --key builder.pem             everything in dist/channel
     slipway attest --key builder.pem FILE.conda  these packages
+    slipway attest --key sigstore                without a key: as the workflow that a CI says is running
 
 Beside each package come its bill of materials (FILE.conda.cdx.json, CycloneDX) and a statement of its provenance
 (FILE.conda.intoto.json: in-toto, SLSA), signed by the key. Further keys add their signatures. `slipway publish` takes
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("packages", nargs="*", type=Path, metavar="FILE", help="packages (default: dist/channel's)")
     parser.add_argument("--key", type=Path, action="append", default=[], metavar="FILE",
-                        help="sign with this private key, in PEM's form (repeatable)")  # fmt: skip
+                        help="sign with this private key (PEM), or as this CI: sigstore (repeatable)")  # fmt: skip
     parser.add_argument("--new-key", type=Path, metavar="FILE", help="make a private key, and do nothing else")
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
 
@@ -43,7 +44,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         reporter.line(f"the private key is in {arguments.new_key}; the public one, for those who trust it:")
         print(made.public)
         return 0
-    signing = [keys.load_key(path) for path in arguments.key]
+    signing = [keys.load_signer(path) for path in arguments.key]
     channel = Channel(Workspace.of_checkout(arguments.dist).channel)
     paths: list[Path] = arguments.packages or channel.packages()
     if not paths:

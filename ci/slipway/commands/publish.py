@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alone", action="store_true",
                         help="nobody else publishes there: for servers that cannot tell two apart")  # fmt: skip
     parser.add_argument("--key", type=Path, metavar="FILE",
-                        help="sign packages and channel with this private key, see `slipway attest`")  # fmt: skip
+                        help="sign packages and channel with this key, or sigstore, see `slipway attest`")  # fmt: skip
     parser.add_argument("--index", metavar="URL",
                         help="where the channel of such a server is read, if not there; or `none`")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
@@ -88,7 +88,7 @@ def _publish_to_store(arguments: argparse.Namespace, wanted: ToPublish, reporter
     if arguments.dry_run:
         store = stores.find_store(arguments.to, alone=arguments.alone)
         return publishing.make_plan(store.address, publishing.read_catalogue(store)[0], wanted)
-    key = keys.load_key(arguments.key) if arguments.key else None
+    key = keys.load_signer(arguments.key) if arguments.key else None
     with stores.open_store(arguments.to, alone=arguments.alone) as store:
 
         def plan(catalogue: Catalogue) -> PublishPlan:
@@ -112,7 +112,7 @@ def _publish_to_store(arguments: argparse.Namespace, wanted: ToPublish, reporter
     return done
 
 
-def _prove(package: Path, key: keys.SigningKey | None) -> Proof:
+def _prove(package: Path, key: keys.Signer | None) -> Proof:
     """What proves a package: what lies beside it, or what it says itself."""
     proof = read_proof(package) or make_proof(package)
     check_package(package.name, hash_file(package), proof, None, str(package))

@@ -59,7 +59,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Rebuild and compare; returns the exit code."""
     workspace = Workspace.of_checkout(arguments.dist)
     results = []
-    key = keys.load_key(arguments.attest) if arguments.attest else None
+    key = keys.load_signer(arguments.attest) if arguments.attest else None
     with opened_bundle(arguments, workspace) as bundle, workspace.lock():
         own = Channel(workspace.channel) if bundle is None else bundle.own
         for package in [_find(word, own) for word in arguments.packages]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from slipway.channel.catalogue import Catalogue
     from slipway.channel.stores import ChannelStore
-    from slipway.proof.keys import SigningKey, Trust
+    from slipway.proof.keys import Signer, Trust
 
 STATEMENT = CATALOGUE + STATEMENT_SUFFIX
 
@@ -55,7 +55,7 @@ def add_proof(store: ChannelStore, path: str, proof: Proof) -> None:
             store.write(name, content)
 
 
-def sign_channel(store: ChannelStore, key: SigningKey) -> None:
+def sign_channel(store: ChannelStore, key: Signer) -> None:
     """Sign a channel's catalogue as it is; signatures of the same bytes that are there stay.
 
     Raises:

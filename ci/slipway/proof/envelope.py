@@ -16,7 +16,7 @@ from slipway.base.json_file import parse_json
 from slipway.channel.package_writer import to_json
 
 if TYPE_CHECKING:
-    from slipway.proof.keys import SigningKey, Trust
+    from slipway.proof.keys import Signer, Trust
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
@@ -40,7 +40,7 @@ class Envelope:
             raise IntegrityError("a statement cannot be read")
         return found
 
-    def signed(self, key: SigningKey) -> Envelope:
+    def signed(self, key: Signer) -> Envelope:
         """The same with the signature of `key`."""
         others = tuple(one for one in self.signatures if one[0] != key.id)
         return Envelope(self.payload, (*others, (key.id, key.sign(_encode(self.payload)))))
@@ -50,11 +50,11 @@ class Envelope:
         return Envelope(self.payload, tuple(sorted({**dict(other.signatures), **dict(self.signatures)}.items())))
 
     def signers(self, trust: Trust) -> list[str]:
-        """The names of the trusted keys that have signed it."""
+        """The names of the trusted keys and identities that have signed it."""
         message = _encode(self.payload)
         return [
             key.name
-            for key in trust.keys
+            for key in trust.signers
             if any(key.id == known and key.has_signed(message, signature) for known, signature in self.signatures)
         ]
 

@@ -1,4 +1,4 @@
-"""Ed25519 keys: made, read, and who is trusted.
+"""Who signs and who is trusted: Ed25519 keys, and identities that a CI vouches for.
 
 # trusted.yaml
 threshold: 2                       # so many of them have to have signed (default: 1)
@@ -6,6 +6,9 @@ keys:
   - name: builder
     key: 3p7bfXt9wbTTW2HC7OQ1Nz-DQ8hbeGdNrfx-FG-IK08
   - {name: rebuilder, key: ...}
+identities:                        # signatures without a key, see `slipway.proof.identities`
+  - {name: ci, identity: "https://github.com/OWNER/REPOSITORY/.github/workflows/FILE@refs/heads/main",
+     issuer: "https://token.actions.githubusercontent.com"}
 unsigned: ["https://example.org/main"]   # channels whose packages need no signature
 """
 
@@ -16,7 +19,7 @@ import binascii
 import hashlib
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
@@ -24,6 +27,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from slipway.base.errors import UsageError
 from slipway.base.schema import InvalidValueError, read_yaml
+from slipway.proof.identities import KEYLESS, IdentitySigner, TrustedIdentity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,17 +64,26 @@ class TrustedKey:
 class Trust:
     """The file: whose signatures count, how many it takes, and where none is asked for."""
 
-    keys: tuple[TrustedKey, ...]
+    keys: tuple[TrustedKey, ...] = ()
     threshold: int = 1
     unsigned: tuple[str, ...] = ()
+    identities: tuple[TrustedIdentity, ...] = ()
 
     def __post_init__(self) -> None:
-        if len({one.id for one in self.keys}) != len(self.keys):
-            raise InvalidValueError("a key stands twice: its signature would count twice", "keys")
-        if not 1 <= self.threshold <= len(self.keys):
+        count = len(self.signers)
+        if count == 0:
+            raise InvalidValueError("nobody is trusted: it has neither `keys` nor `identities`")
+        if len({one.id for one in self.signers}) != count:
+            raise InvalidValueError("a key or an identity stands twice: its signature would count twice")
+        if not 1 <= self.threshold <= count:
             raise InvalidValueError(
-                f"it takes 1 to {len(self.keys)} signatures, as many as there are keys", "threshold"
+                f"it takes 1 to {count} signatures, as many as there are keys and identities", "threshold"
             )
+
+    @property
+    def signers(self) -> tuple[TrustedKey | TrustedIdentity, ...]:
+        """All whose signatures count."""
+        return (*self.keys, *self.identities)
 
 
 def load_trust(path: Path) -> Trust:
@@ -80,6 +93,21 @@ def load_trust(path: Path) -> Trust:
         UsageError: the file is not of that form.
     """
     return read_yaml(path, Trust)
+
+
+class Signer(Protocol):
+    """What signs."""
+
+    @property
+    def id(self) -> str:
+        """What its signatures are called."""
+
+    @property
+    def public(self) -> str:
+        """How a file of those who are trusted names it."""
+
+    def sign(self, message: bytes) -> bytes:
+        """The signature."""
 
 
 class SigningKey:
@@ -102,6 +130,16 @@ class SigningKey:
     def sign(self, message: bytes) -> bytes:
         """The signature."""
         return self._key.sign(message)
+
+
+def load_signer(path: Path) -> Signer:
+    """The private key in a PEM file, or this CI's identity for the word `sigstore`.
+
+    Raises:
+        HostError, NetworkError: see `slipway.proof.identities.IdentitySigner`.
+        UsageError: see `load_key`.
+    """
+    return IdentitySigner() if str(path) == KEYLESS else load_key(path)
 
 
 def load_key(path: Path) -> SigningKey:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from slipway.base.log import Reporter
-    from slipway.proof.keys import SigningKey, Trust
+    from slipway.proof.keys import Signer, Trust
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PROVENANCE = "https://slsa.dev/provenance/v1"
@@ -124,7 +124,7 @@ def write_proof(package: Path, proof: Proof) -> None:
         write_file(package.with_name(name), content)
 
 
-def sign_package(path: Path, signing: Iterable[SigningKey], reporter: Reporter) -> None:
+def sign_package(path: Path, signing: Iterable[Signer], reporter: Reporter) -> None:
     """Write a package's proof beside it, signed; signatures of the same statement that are there stay."""
     proof = make_proof(path)
     envelope = proof.envelope
@@ -166,7 +166,7 @@ def check_signatures(envelope: Envelope, trust: Trust, where: str) -> list[str]:
     found = envelope.signers(trust)
     if len(found) < trust.threshold:
         who = f"only {', '.join(found)}" if found else "none"
-        others = {known for known, _ in envelope.signatures} - {key.id for key in trust.keys}
+        others = {known for known, _ in envelope.signatures} - {one.id for one in trust.signers}
         strangers = f"; {len(others)} signature(s) are of keys that nobody trusts" if others else ""
         raise VerifyError(
             f"it takes {trust.threshold} signature(s) of trusted keys, and {who} of them has signed{strangers}",
