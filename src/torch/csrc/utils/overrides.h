@@ -26,7 +26,7 @@ bool list_answers(PyObject* list);
 // Types that have nothing to say: asked of every argument, so it only compares pointers.
 inline bool is_plain_type(PyTypeObject* type) {
   return type == tensor_class || type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type ||
-         type == &_PyNone_Type || type == &PyUnicode_Type;
+         type == Py_TYPE(Py_None) || type == &PyUnicode_Type;
 }
 
 inline bool value_answers(PyObject* value) {
