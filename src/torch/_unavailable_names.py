@@ -252,6 +252,10 @@ Metadata() QuantizedHuggingFaceStorageReader() ReadItem() SavePlan() SavePlanner
 TensorStorageMetadata() WriteItem() async_save load load_sharded_optimizer_state_dict load_state_dict save
 save_state_dict
 """,
+    "torch.distributed.checkpoint._consolidate_hf_safetensors": """
+DATA_OFFSETS_KEY DEFAULT_EXTRA_METADATA_KEY DTYPE_KEY SAVED_OFFSETS_KEY SHAPE_KEY SUFFIX
+consolidate_safetensors_files consolidate_safetensors_files_on_every_rank
+""",
     "torch.distributed.checkpoint.api": """
 CheckpointException()
 """,
@@ -275,6 +279,12 @@ LoadItemType(TENSOR, BYTE_IO) LoadPlan() LoadPlanner() Metadata() StorageReader(
 TensorStorageMetadata() _EmptyStateDictLoadPlanner() dcp_to_torch_save flatten_state_dict narrow_tensor_by_index
 torch_save_to_dcp
 """,
+    "torch.distributed.checkpoint.hf_storage": """
+CUSTOM_METADATA_KEY ChunkStorageMetadata() FileSystemReader() FileSystemWriter() HuggingFaceStorageReader()
+HuggingFaceStorageWriter() LoadPlan() LoadPlanner() Metadata() MetadataIndex() ReadItem() SAVED_OFFSETS_KEY
+SHARDED_DIR_NAME SUFFIX SavePlan() SavePlanner() SerializationFormat(TORCH_SAVE, SAFETENSORS) StorageMeta()
+TensorProperties() TensorStorageMetadata() WriteItem() WriteResult() consolidate_safetensors_files
+""",
     "torch.distributed.checkpoint.metadata": """
 BytesStorageMetadata() ChunkStorageMetadata() Metadata() MetadataIndex() StatefulT StorageMeta() TensorProperties()
 TensorStorageMetadata()
@@ -289,6 +299,9 @@ load_state_dict unflatten_state_dict
 BytesIOWriteData() ChunkStorageMetadata() LoadItemType(TENSOR, BYTE_IO) LoadPlan() LoadPlanner() Metadata()
 MetadataIndex() ReadItem() SavePlan() SavePlanner() StorageMeta() TensorProperties() TensorWriteData() WriteItem()
 WriteItemType(TENSOR, SHARD, BYTE_IO)
+""",
+    "torch.distributed.checkpoint.quantized_hf_storage": """
+HuggingFaceStorageReader() LoadPlanner() QuantizedHuggingFaceStorageReader() ReadItem() TensorStorageMetadata()
 """,
     "torch.distributed.checkpoint.staging": """
 AsyncStager() BlockingAsyncStager() DefaultStager() PGTransport() ProcessGroup(UNDEFINED, GLOO, NCCL, XCCL, UCC,
@@ -385,6 +398,14 @@ lambda_auto_wrap_policy size_based_auto_wrap_policy transformer_auto_wrap_policy
     "torch.distributed.launch": """
 get_args_parser launch main parse_args run
 """,
+    "torch.distributed.launcher": """
+LaunchConfig() elastic_launch() launch_agent
+""",
+    "torch.distributed.launcher.api": """
+ChildFailedError() DefaultLogsSpecs() HealthCheckServer() LaunchConfig() LocalElasticAgent() LogsSpecs()
+RendezvousParameters() SignalException() TORCHELASTIC_HEALTH_CHECK_PORT WorkerSpec() create_healthcheck_server
+elastic_launch() get_logger launch_agent parse_rendezvous_endpoint
+""",
     "torch.distributed.nn": """
 ReduceOp(SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM) RemoteModule() all_gather all_reduce all_to_all
 all_to_all_single broadcast gather group(WORLD) reduce reduce_scatter scatter
@@ -461,11 +482,20 @@ main parse_args parse_min_max_nnodes record run run_script_path
 DTensor() DeviceMesh() Partial(LINEAR_REDUCE_OPS, ALL_REDUCE_OPS) Placement() Replicate() Shard() distribute_module
 distribute_tensor empty full init_device_mesh ones rand randn zeros
 """,
+    "torch.distributed.tensor._utils": """
+DTensorSpec() DeviceMesh() ExplicitRedistributionContext() OpSchema() Partial(LINEAR_REDUCE_OPS, ALL_REDUCE_OPS)
+Placement() Replicate() Shard() assert_no_mixed_partial_types compute_global_tensor_shape
+compute_local_shape_and_global_offset compute_local_stride compute_local_tensor_info maybe_run_for_local_tensor
+normalize_to_torch_size redistribute_cost try_find_mesh_from_args
+""",
     "torch.distributed.tensor.device_mesh": """
 DeviceMesh() init_device_mesh
 """,
     "torch.distributed.tensor.experimental": """
 DTensor() context_parallel implicit_replication local_map register_sharding
+""",
+    "torch.distributed.tensor.experimental._attention": """
+context_parallel context_parallel_unshard set_rotate_method
 """,
     "torch.distributed.tensor.parallel": """
 ColwiseParallel() ParallelStyle() PrepareModuleInput() PrepareModuleInputOutput() PrepareModuleOutput()
@@ -490,7 +520,7 @@ ColwiseParallel() DTensor() DeviceMesh() ParallelStyle() Placement() PrepareModu
 PrepareModuleOutput() Replicate() RowwiseParallel() SequenceParallel() Shard() distribute_module distribute_tensor
 """,
     "torch.distributed.tensor.placement_types": """
-DeviceMesh() MaskBuffer() Partial(LINEAR_REDUCE_OPS, ALL_REDUCE_OPS) Placement() Replicate() Shard()
+DeviceMesh() MaskBuffer() Partial(LINEAR_REDUCE_OPS, ALL_REDUCE_OPS) Placement() Replicate() Shard() _StridedShard()
 fill_empty_tensor_to_shards maybe_run_for_local_tensor mesh_broadcast mesh_scatter pad_tensor shard_dim_alltoall
 unpad_tensor
 """,
@@ -512,6 +542,9 @@ synchronize
 """,
     "torch.nested": """
 as_nested_tensor masked_select narrow nested_tensor nested_tensor_from_jagged
+""",
+    "torch.numa.binding": """
+AffinityMode(NODE, SOCKET, EXCLUSIVE, CORE_COMPLEX) K NumaOptions() V
 """,
     "torch.onnx": """
 ExportableModule() InputObserver() JitScalarType(UINT8, INT8, INT16, INT, INT64, HALF, FLOAT, DOUBLE, COMPLEX32,

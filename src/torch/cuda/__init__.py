@@ -83,6 +83,8 @@ from torch.cuda.streams import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import Tensor
 
 OutOfMemoryError = _C.OutOfMemoryError
@@ -93,6 +95,13 @@ has_half = True
 def is_initialized() -> bool:
     """Whether this process has started to use CUDA."""
     return _C._cuda_is_loaded()
+
+
+def _lazy_call(callable: Callable[[], object], **kwargs: Any) -> None:
+    """Calls what needs CUDA; never where there is none."""
+    if device_count():
+        init()
+        callable()
 
 
 def device_count() -> int:

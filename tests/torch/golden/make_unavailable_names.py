@@ -25,16 +25,19 @@ ROOTS = (
     "torch.mps",
     "torch.mtia",
     "torch.nested",
+    "torch.numa",
     "torch.onnx",
     "torch.package",
     "torch.xpu",
 )
 # Inner modules that programs import from, and public ones that nothing but PyTorch's own launcher uses.
-INNER = re.compile(r"_(functional_collectives|composable|checkpoint|tensor)\b")
-LEFT_OUT = re.compile(
-    r"\b(argparse_util|benchmarks?|debug|elastic|examples?|flight_recorder|launcher|pipelining\.\w+|jit|_internal|ops|logg\w+|planner_helpers|resharding|\w*hf_storage|package\.\w+)\b"
+INNER = re.compile(
+    r"_(attention|composable|checkpoint|consolidate_hf_safetensors|functional_collectives|tensor|utils)\b"
 )
-ONNX = re.compile(r"torch\.onnx(\.(symbolic_helper|symbolic_opset(9|1[1-4])|utils|errors|verification))?")
+LEFT_OUT = re.compile(
+    r"\b(argparse_util|benchmarks?|debug|elastic|examples?|flight_recorder|pipelining\.\w+|jit|_internal|ops|logg\w+|planner_helpers|resharding|package\.\w+)\b"
+)
+ONNX = re.compile(r"torch\.onnx(\.(symbolic_helper|symbolic_opset(9|1[1-4])|utils|verification))?")
 QUANTIZATION = re.compile(
     r"torch\.ao\.quantization(\.(fake_quantize|observer|qconfig|qconfig_mapping|quantize|quantize_fx|fuse_modules))?"
 )
@@ -46,6 +49,7 @@ INNER_NAMES = {
     "torch.distributed.fsdp._runtime_utils": "_lazy_init",
     "torch.distributed.rpc": "_is_current_rpc_agent_set",
     "torch.distributed.rpc.api": "_require_initialized",
+    "torch.distributed.tensor.placement_types": "_StridedShard",
     "torch.distributed.utils": "_sync_module_states _verify_param_shape_across_processes",
 }
 
