@@ -127,6 +127,8 @@ def test_of_two_at_once_one_is_refused(slipway: Slipway, checkout: Path, tmp_pat
     other = tmp_path / "other"
     git(tmp_path, "clone", "--quiet", str(tmp_path / "remote.git"), str(other))
     shutil.copy(checkout / ".git/config", other / ".git/config")
+    # Within one second, the same person's commits of the same would be one commit, which either may push.
+    git(other, "config", "user.name", "somebody else")
     dists = {checkout: tmp_path / "dist", other: tmp_path / "other-dist"}
     for folder, dist in dists.items():
         shipped = slipway("ship", folder / "recipe", "--dist", dist)
