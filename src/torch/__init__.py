@@ -109,6 +109,7 @@ if TYPE_CHECKING:
         multiprocessing as multiprocessing,
         nested as nested,
         nn as nn,
+        numa as numa,
         onnx as onnx,
         optim as optim,
         overrides as overrides,
