@@ -67,12 +67,21 @@ class WheelSettings:
 
 
 @dataclass(frozen=True)
+class RunnerSettings:
+    """A platform's own machine in CI: what GitHub's ``runs-on`` says, and GitLab's ``tags``."""
+
+    github: str
+    gitlab: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class RecipeSettings:
     """``slipway.yaml``, all of it optional.
 
     Attributes:
         channels: where packages come from when no `--channel` is named; the word `embedded` is the embedded channel.
         platforms: subdirs that it is built for; none means all.
+        runners: by platform, the machine that its jobs in CI run on; without one, slipway's other machines cross over.
         policies: a folder, from the recipe's own, of files such as licences.yaml, which replace slipway's own policies.
         leaves_out: what each output does not read of its sources, as patterns of .gitignore, by the output's name.
         options: short names of variant keys for the command line, by name.
@@ -82,6 +91,7 @@ class RecipeSettings:
 
     channels: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
+    runners: Mapping[str, RunnerSettings] = field(default_factory=dict)
     policies: str | None = None
     leaves_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: Mapping[str, VariantOption] = field(default_factory=dict)

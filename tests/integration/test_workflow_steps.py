@@ -69,7 +69,8 @@ def settings_of_the_test() -> str:
     settings = yaml.safe_load((CHECKOUT / "ci/slipway/workflows/settings.yaml").read_text(encoding="utf-8"))
     settings["channels"] = ["embedded"]
     settings["checks"]["command"] = "./slipway render recipes/chain && test ! -e dist/handed"
-    settings["platforms"] = {"linux-64": settings["platforms"]["linux-64"]}
+    here = settings["platforms"]["linux-64"]
+    settings["platforms"] = {"linux-64": here, "linux-aarch64": here | {"built_on": "linux-64"}}
     settings["gpu"] |= {
         "package": "second",
         "requires": ["first"],
@@ -123,14 +124,16 @@ def test_the_written_steps_run(written: Path, tmp_path: Path) -> None:
     runner = Runner(written, copy_checkout, tmp_path / "runs", GITHUB, run=1)
     results = runner.everything()
     assert results == {name: "skipped" if name == "release" else "success" for name in results}, runner.output
-    assert len(results) == 1 + 4 + 2 + 2, "the check, two outputs in two variants, two devices, publish and release"
-    channel = runner.artifacts / "channel/linux-64"
-    assert len(list(channel.glob("*.conda"))) == 4
-    assert (channel / "repodata.json").is_file()
+    expected = "the check, two outputs in two variants on two platforms, two devices, publish and release"
+    assert len(results) == 1 + 8 + 2 + 2, expected
+    for subdir in ("linux-64", "linux-aarch64"):
+        channel = runner.artifacts / "channel" / subdir
+        assert len(list(channel.glob("*.conda"))) == 4
+        assert (channel / "repodata.json").is_file()
     reports = {path.parent.name for path in runner.artifacts.glob("report-*/report.html")}
-    assert len(reports) == 4
+    assert len(reports) == 8
     built = {name for name, text in runner.output.items() if re.search(r"(?m)built in ", text)}
-    assert len(built) == 4
+    assert len(built) == 8
 
     again = Runner(written, copy_checkout, tmp_path / "runs", GITHUB, run=2)
     assert set(again.everything().values()) == {"success", "skipped"}, again.output
@@ -160,7 +163,7 @@ def test_a_tag_becomes_a_release_without_a_device(written: Path, tmp_path: Path)
     view, create, upload = notes.read_text(encoding="utf-8").splitlines()
     assert view.startswith("release view v1.0 --repo someone/something")
     assert create.startswith("release create v1.0 --repo someone/something --verify-tag")
-    assert upload.count(".conda") == 4
+    assert upload.count(".conda") == 8
 
 
 INSTALLER = """\

@@ -20,6 +20,8 @@ from slipway.workflows.matrix import (
     Matrix,
     build_command,
     conda_build_commands,
+    conda_build_environment,
+    emulation_command,
     gpu_commands,
     publish_command,
 )
@@ -138,7 +140,7 @@ def _slipway(matrix: Matrix) -> dict[str, Any]:
     variables = dict(cache.variables) | {name: f"${{{{ secrets.{name} }}}}" for name in cache.secrets}
     build: Step = {
         "name": "build, unless nothing changed",
-        "env": {"IDENTIFIER": "${{ inputs.identifier }}", **variables},
+        "env": {"IDENTIFIER": "${{ inputs.identifier }}", "PLATFORM": "${{ inputs.platform }}", **variables},
         "run": build_command(matrix),
     }
     report = {
@@ -156,6 +158,7 @@ def _slipway(matrix: Matrix) -> dict[str, Any]:
     compiled = [_compiler_cache_step(matrix)] if cache.folder else []
     steps = [
         *_first_steps(matrix, JOB),
+        *([_emulation(matrix)] if matrix.settings.has_cross else []),
         last,
         *compiled,
         _take_packages(matrix),
@@ -165,6 +168,15 @@ def _slipway(matrix: Matrix) -> dict[str, Any]:
     ]
     inputs = {**_BUILDING_INPUTS, **({"compiles": _TEXT_OR_NONE} if cache.folder else {})}
     return _body("slipway", _BUILDING, steps, inputs, cache.secrets)
+
+
+def _emulation(matrix: Matrix) -> Step:
+    cross = [subdir for subdir, platform in matrix.settings.platforms.items() if platform.built_on]
+    return {
+        "name": "let the kernel run programs of another processor",
+        "if": " || ".join(f"inputs.platform == '{subdir}'" for subdir in cross),
+        "run": emulation_command(),
+    }
 
 
 def _compiler_cache_step(matrix: Matrix) -> Step:
@@ -205,7 +217,11 @@ def _conda_build(matrix: Matrix) -> dict[str, Any]:
         "name": "build",
         "if": missing,
         "shell": "bash -el {0}",
-        "env": {"PYTHONPATH": "ci", "IDENTIFIER": "${{ inputs.identifier }}", "PLATFORM": "${{ inputs.platform }}"},
+        "env": {
+            **conda_build_environment(matrix),
+            "IDENTIFIER": "${{ inputs.identifier }}",
+            "PLATFORM": "${{ inputs.platform }}",
+        },
         "run": _script(conda_build_commands(matrix)),
     }
     handed = _take_packages(matrix)

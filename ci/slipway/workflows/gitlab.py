@@ -15,6 +15,7 @@ from slipway.workflows.matrix import (
     Matrix,
     build_command,
     conda_build_commands,
+    conda_build_environment,
     gpu_commands,
     gpu_job_id,
     gpu_spec,
@@ -156,13 +157,12 @@ def _slipway(platform: JobPlatform, matrix: Matrix, *, compiles: bool) -> dict[s
     content = {"stage": "build", **_machine(platform, matrix)}
     content["cache"].append({"key": "package-$CI_JOB_NAME", "paths": [PACKAGE, *HISTORY]})
     cache = matrix.settings.compiler_cache
+    content["variables"] = {"PLATFORM": platform.subdir}
     if compiles:
-        variables = dict(cache.variables)  # what is secret there is a variable of the job anyway
+        content["variables"] |= cache.variables  # what is secret there is a variable of the job anyway
         if cache.folder:
             content["cache"].append({"key": f"compiled-$COMPILES-{platform.subdir}", "paths": [STORE]})
-            variables["SCCACHE_DIR"] = f"$CI_PROJECT_DIR/{STORE}"
-        if variables:
-            content["variables"] = variables
+            content["variables"]["SCCACHE_DIR"] = f"$CI_PROJECT_DIR/{STORE}"
     content["script"] = [build_command(matrix)]
     content["artifacts"] = {"when": "always", "paths": [PACKAGE, *REPORT], "expire_in": "1 week"}
     return content | _may_fail(platform)
@@ -173,7 +173,7 @@ def _conda_build(platform: JobPlatform, matrix: Matrix) -> dict[str, Any]:
         "stage": "build",
         **_tags(platform),
         **({"image": platform.image} if platform.image else {}),
-        "variables": {"PYTHONPATH": "ci", "PLATFORM": platform.subdir},
+        "variables": {**conda_build_environment(matrix), "PLATFORM": platform.subdir},
         "script": conda_build_commands(matrix),
         "artifacts": {"paths": [PACKAGE], "expire_in": "1 week"},
         **_may_fail(platform),

@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import UsageError
@@ -63,8 +63,9 @@ class Matrix:
 
     @property
     def published(self) -> tuple[Job, ...]:
-        """Those whose packages are published: of the tested platforms."""
-        return tuple(job for job in self.everything if self.settings.platforms[job.platform].tested)
+        """Those whose packages are published: of the tested platforms, and what is for all of them once."""
+        tested = [job for job in self.everything if self.settings.platforms[job.platform].tested]
+        return tuple({job.file: job for job in reversed(tested)}.values())[::-1]
 
     @property
     def on_gpu(self) -> tuple[Job, ...]:
@@ -84,10 +85,13 @@ def make_matrix(recipe: Path, checkout: Path, settings: Settings, configurations
     options = load_recipe_settings(recipe).options.values()
     pins = embedded_pins({option.key: option.default for option in options if option.default}) if uses_embedded else ()
     jobs = {
-        platform: make_jobs(
-            configurations.render(recipe, find_platform(platform), environ={}, pins=pins).outputs, platform
+        subdir: make_jobs(
+            configurations.render(
+                recipe, replace(find_platform(subdir), built_on=platform.built_on), environ={}, pins=pins
+            ).outputs,
+            subdir,
         )
-        for platform in settings.platforms
+        for subdir, platform in settings.platforms.items()
     }
     folder = _relative(recipe, checkout)
     sources = {folder: None}
@@ -146,10 +150,10 @@ def channel_words(settings: Settings) -> str:
 
 
 def build_command(matrix: Matrix) -> str:
-    """How slipway builds the job `$IDENTIFIER`."""
+    """How slipway builds the job `$IDENTIFIER` of `$PLATFORM`, which may be another one than the machine's."""
     recipe = "" if matrix.recipe == "recipe" else f" {shlex.quote(matrix.recipe)}"
     words = "".join(f" {shlex.quote(word)}" for word in ("--no-home-config", *matrix.configuration_words))
-    command = f'{matrix.program} ci job "$IDENTIFIER"{recipe}{words} --handed {HANDED}'
+    command = f'{matrix.program} ci job "$IDENTIFIER"{recipe} --platform "$PLATFORM"{words} --handed {HANDED}'
     return f"{command} {channel_words(matrix.settings)}".rstrip()
 
 
@@ -170,6 +174,7 @@ def conda_build_commands(matrix: Matrix) -> list[str]:
     folders = f"[os.makedirs('{HANDED}/' + name, exist_ok=True) for name in (os.environ['PLATFORM'], 'noarch')]"
     return [
         "conda install --yes --name base conda-build conda-index",
+        *(["python -m pip install --no-deps slipway"] if matrix.settings.installed else []),
         f'python -c "import os; {folders}"',
         f"python -m slipway ci hand take {HANDED}",
         f"python -m conda_index {HANDED}",
@@ -177,6 +182,19 @@ def conda_build_commands(matrix: Matrix) -> list[str]:
         build,
         f"python -m slipway ci hand give {HANDED}",
     ]
+
+
+ALLOW_NAMESPACES = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+
+
+def emulation_command() -> str:
+    """Lets tests of another platform run: hosted runners forbid the namespaces in which the kernel calls qemu."""
+    return f"[ ! -e {ALLOW_NAMESPACES} ] || echo 0 | sudo tee {ALLOW_NAMESPACES} > /dev/null"
+
+
+def conda_build_environment(matrix: Matrix) -> dict[str, str]:
+    """Where those commands find slipway, if the checkout has it."""
+    return {} if matrix.settings.installed else {"PYTHONPATH": "ci"}
 
 
 def gpu_spec(job: Job) -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from slipway.base.errors import UsageError
 from slipway.base.schema import InvalidValueError, read_yaml, yaml_key
+from slipway.bootstrap.choices import embedded_choices
+from slipway.bootstrap.pins import EMBEDDED
 
 if TYPE_CHECKING:
     from slipway.model import RecipeSettings
@@ -53,6 +55,7 @@ class JobPlatform:
         tags: GitLab's runner tags.
         engine: one of `ENGINES`.
         tested: whether anyone has seen it run; publishing leaves the others out.
+        built_on: the subdir of that machine, if it is another one: slipway compiles there for this platform.
     """
 
     runner: str
@@ -60,6 +63,7 @@ class JobPlatform:
     tags: tuple[str, ...]
     engine: Engine
     tested: bool
+    built_on: str | None = None
     subdir: str = field(init=False, default="")
 
 
@@ -160,6 +164,8 @@ class Settings:
     def __post_init__(self) -> None:
         for subdir, platform in self.platforms.items():
             object.__setattr__(platform, "subdir", subdir)  # which is its key in the file
+            if platform.built_on is not None and platform.engine != "slipway":
+                raise InvalidValueError("is what slipway does, not conda-build", f"platforms.{subdir}.built_on")
         for name in ACTIONS:
             if name not in self.actions:
                 raise InvalidValueError(f"lacks `{name}`", "actions")
@@ -175,6 +181,11 @@ class Settings:
     def main_platform(self) -> JobPlatform:
         """Where checks run, and packages are put together."""
         return self.platforms[self.checks.platform] if self.checks else next(iter(self.platforms.values()))
+
+    @property
+    def has_cross(self) -> bool:
+        """Whether some jobs compile for another platform than their machine's."""
+        return any(platform.built_on for platform in self.platforms.values())
 
     def resources_of(self, output: str) -> Resources:
         """Those of an output, or the default."""
@@ -197,20 +208,42 @@ def settings_elsewhere(own: Settings, recipe: RecipeSettings, where: str) -> Set
         where: that file.
 
     Raises:
-        UsageError: it names a platform that no job of slipway builds for.
+        UsageError: it names a platform or a runner that there are no jobs for.
     """
-    built = {subdir: platform for subdir, platform in own.platforms.items() if platform.engine == "slipway"}
-    wanted = recipe.platforms or tuple(built)
-    for subdir in wanted:
-        if subdir not in built:
-            raise UsageError(f"slipway has no jobs for {subdir}", where=where, hint=f"it has for {', '.join(built)}")
+    built = [subdir for subdir, platform in own.platforms.items() if platform.engine == "slipway"]
+    wanted = recipe.platforms or built
+    for subdir in recipe.runners:
+        if subdir not in wanted:
+            raise UsageError(f"a runner of {subdir}, which is none of its `platforms`", where=where)
     return replace(
         own,
         channels=recipe.channels,
         cache=replace(own.cache, key_files=()),
-        platforms={subdir: replace(built[subdir], tags=()) for subdir in wanted},
+        platforms={subdir: _platform_elsewhere(subdir, own, recipe, where) for subdir in wanted},
         gpu=None,
         checks=None,
         installed=True,
         resources={"default": replace(own.resources["default"], minutes=own.resources["default"].minutes * 3)},
     )
+
+
+def _platform_elsewhere(subdir: str, own: Settings, recipe: RecipeSettings, where: str) -> JobPlatform:
+    """Slipway where it runs, else conda-build on the platform's own machine if one is named, else slipway across."""
+    known, runner = own.platforms.get(subdir), recipe.runners.get(subdir)
+    main = own.main_platform
+    uses_embedded = not recipe.channels or EMBEDDED in recipe.channels
+    if known is None or known.engine != "slipway":
+        if runner is None and uses_embedded and subdir in embedded_choices().targets:
+            return replace(main, tags=(), built_on=main.subdir)
+        if runner is None or known is None:
+            raise UsageError(
+                f"slipway has no jobs for {subdir}", where=where,
+                hint=f"it crosses over from {main.subdir} to {', '.join(embedded_choices().targets)} with the embedded "
+                f"channel; conda-build has jobs for {', '.join(own.platforms)}, on machines that `runners` names",
+            )  # fmt: skip
+        if uses_embedded:
+            raise UsageError(
+                f"conda-build, which builds on {runner.github}, cannot read the embedded channel", where=where,
+                hint="name `channels` that have what the recipe needs, or let slipway cross over: without `runners`",
+            )  # fmt: skip
+    return replace(known, tags=()) if runner is None else replace(known, runner=runner.github, tags=runner.gitlab)

@@ -41,7 +41,7 @@ def parsed(command: str, module: ModuleType, **variables: str) -> argparse.Names
 
 def test_every_written_build_finds_its_job(own_matrix: Matrix) -> None:
     jobs = own_matrix.jobs["linux-64"]
-    arguments = parsed(build_command(own_matrix), ci, IDENTIFIER=jobs[0].identifier)
+    arguments = parsed(build_command(own_matrix), ci, IDENTIFIER=jobs[0].identifier, PLATFORM="linux-64")
     assert arguments.handed == Path(HANDED)
     here = local_jobs(request_of(arguments))
     assert [job.identifier for job in here] == [job.identifier for job in jobs], "rendered alike on the runner"

