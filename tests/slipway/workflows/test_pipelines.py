@@ -163,10 +163,7 @@ def test_platforms_of_another_repository(tmp_path: Path, capsys: pytest.CaptureF
 
 
 PLATFORMS = "platforms: [linux-64, linux-aarch64]\n"
-NATIVE = (
-    PLATFORMS
-    + "channels: [conda-forge]\nrunners:\n  linux-aarch64: {github: ubuntu-24.04-arm, gitlab: [saas-linux-small-arm64]}\n"
-)
+NATIVE = PLATFORMS + "channels: [conda-forge]\nrunners: {linux-aarch64: {github: ubuntu-24.04-arm, gitlab: [arm64]}}\n"
 
 
 def test_another_processor_of_another_repository_is_crossed_over_to(tmp_path: Path) -> None:
@@ -197,7 +194,7 @@ def test_another_processor_of_another_repository_on_its_own_machine(tmp_path: Pa
     assert job["with"]["runner"] == "ubuntu-24.04-arm"
     common = yaml.safe_load((tmp_path / gitlab.COMMON_PATH).read_text(encoding="utf-8"))
     native = common[".linux-aarch64"]
-    assert native["tags"] == ["saas-linux-small-arm64"]
+    assert native["tags"] == ["arm64"]
     assert "python -m pip install --no-deps slipway" in native["script"], "the checkout has none"
     assert "PYTHONPATH" not in native["variables"]
 
