@@ -233,6 +233,47 @@ class Mlp(nn.Module):
         return self.weighted(self.layers(x)) * scale
 
 
+class Rotary(nn.Module):
+    """Places as rotations by complex numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        angles = torch.outer(torch.arange(32.0), 1 / (100 ** (torch.arange(0, 8, 2) / 8)))
+        self.register_buffer("turns", torch.polar(torch.ones_like(angles), angles), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(pairs * self.turns[: x.shape[1]].unsqueeze(1)).flatten(3)
+
+
+class Spectrogram(nn.Module):
+    """A mask on a signal's short spectra, and the signal again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(16))
+        self.mask = nn.Linear(9, 9)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        spectra = torch.stft(x, 16, 4, window=self.window, return_complex=True)
+        size = spectra.abs().transpose(1, 2)
+        return size.log1p(), (spectra * self.mask(size).sigmoid().transpose(1, 2)).real
+
+
+class FourierOperator(nn.Module):
+    """Weights on a signal's lowest frequencies."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(3, 4, 5, dtype=torch.complex64))
+
+    def forward(self, x: Tensor) -> Tensor:
+        low = torch.fft.rfft(x)
+        high = torch.zeros(x.shape[0], 4, low.shape[-1], dtype=torch.complex64)
+        high[:, :, :5] = torch.einsum("bix,iox->box", low[:, :, :5], self.weight)
+        return torch.fft.irfft(high, n=x.shape[-1])
+
+
 def _words(*shape: int) -> Tensor:
     return torch.randint(1, 31, shape)
 
@@ -277,6 +318,10 @@ def cases() -> dict[str, tuple[nn.Module, tuple[Any, ...], Any, tuple[Any, ...]]
         "recommender": (Recommender(), (torch.tensor([3, 4]), torch.tensor([[1, 2, 3], [4, 4, 0]])),
                         ({0: BATCH}, {0: BATCH}),
                         (torch.tensor([7, 8, 9]), torch.tensor([[1, 1, 1], [2, 2, 3], [3, 9, 39]]))),
+        "rotary": (Rotary(), (torch.randn(2, 5, 3, 8),), ({0: BATCH, 1: Dim("time", max=32)},),
+                   (torch.randn(3, 7, 3, 8),)),
+        "spectrogram": (Spectrogram(), (torch.randn(2, 64),), ({0: BATCH, 1: "time"},), (torch.randn(3, 80),)),
+        "fourier operator": (FourierOperator(), (torch.randn(2, 3, 16),), ({0: BATCH},), (torch.randn(4, 3, 16),)),
         "in place": (InPlace(), (torch.randn(2, 5),), ({0: BATCH, 1: "time"},), (torch.randn(3, 8),)),
     }  # fmt: skip
     for model, *_ in found.values():

@@ -137,7 +137,7 @@ def _mode(model: Any, training: Any, dynamo: bool) -> Iterator[None]:
 
 def _verify(model: Any, program: ONNXProgram, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     import torch
-    from torch.onnx._recorder import flatten_outputs
+    from torch.onnx._recording import flatten_outputs
 
     with torch.no_grad():
         expected = list(flatten_outputs(model(*args, **kwargs)))

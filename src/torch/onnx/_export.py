@@ -15,18 +15,21 @@ import torch
 from torch import Tensor
 from torch.onnx import _inputs, _translations
 from torch.onnx._decompositions import DECOMPOSITIONS
-from torch.onnx._graph import Dim, Graph, Result, Var
+from torch.onnx._functions import name_of
+from torch.onnx._graph import Dim, Graph, Result, Var, as_stored
 from torch.onnx._inputs import DynamicAxes
 from torch.onnx._program import ONNXProgram, Port
-from torch.onnx._recorder import Recorder, Recording, Reference, iterate_leaves, map_leaves, name_of
+from torch.onnx._recorder import Recorder
+from torch.onnx._recording import Recording, Reference, iterate_leaves, map_leaves
 from torch.onnx._rows import TABLE, Row
+from torch.onnx._translations.complex import COMPLEX, is_complex
 from torch.onnx._unify import Axis, Plan, Unifier
 from torch.onnx.errors import DynamicShapeError, OnnxExporterError, OnnxExporterWarning, UnsupportedOperatorError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from torch.onnx._recorder import Record
+    from torch.onnx._recording import Record
 
 assert _translations.__all__  # importing it filled the table
 
@@ -227,10 +230,10 @@ def _translate(
             tensor = plan.constants[leaf.number]
             name = recording.names.get(leaf.number)
             if name is None:
-                values[leaf.number] = graph.constant(tensor)
+                name = graph.constant(tensor).name
             else:
-                graph.initializers[name] = tensor.detach()
-                values[leaf.number] = Var(name, tensor.dtype, tuple(tensor.shape))
+                graph.initializers[name] = as_stored(tensor.detach())
+            values[leaf.number] = Var(name, tensor.dtype, tuple(tensor.shape))
         return values[leaf.number]
 
     for record in plan.records:
@@ -254,7 +257,7 @@ def _call(graph: Graph, row: Row, record: Record, args: tuple[Any, ...], kwargs:
         if first in kwargs:
             args, kwargs = (kwargs[first], *args), {name: value for name, value in kwargs.items() if name != first}
     try:
-        made = row.function(graph, *args, **kwargs)
+        made = _function(graph, row, record.name, args, kwargs)(graph, *args, **kwargs)
     except OnnxExporterError as error:
         raise type(error)(f"{record.location}: {record.name}: {error}") from error
     except NotImplementedError as error:
@@ -270,6 +273,19 @@ def _call(graph: Graph, row: Row, record: Record, args: tuple[Any, ...], kwargs:
             f"{record.location}: {record.name} was called in a way that has no translation{hint}: {error}"
         ) from error
     return list(made) if isinstance(made, (list, tuple)) else [made]
+
+
+def _function(graph: Graph, row: Row, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+    """The translation: another one where complex numbers are among arguments or results, unless it is their own."""
+    if row.family in ("complex", "custom") and name not in COMPLEX:
+        return row.function
+    if not any(map(is_complex, iterate_leaves((args, kwargs)))):
+        if name in ("to", "type", "type_as") and graph.dtype.is_complex:
+            return COMPLEX[name]
+        return row.function
+    if name not in COMPLEX:
+        raise NotImplementedError("complex numbers")
+    return COMPLEX[name]
 
 
 # ---------------------------------------------------------------------- inputs and outputs

@@ -192,6 +192,8 @@ class _Reader:
             return list(attribute.ints)
         if kind == kinds.STRINGS:
             return [each.decode("utf-8", "replace") for each in attribute.strings]
+        if kind == kinds.TYPE_PROTO:
+            return attribute.tp.WhichOneof("value") or ""
         return NotImplemented  # refused by the operator that gets it
 
     # ------------------------------------------------------------------ tensors

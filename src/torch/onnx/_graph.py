@@ -28,6 +28,17 @@ ELEMENT_TYPES: dict[torch.dtype, int] = {
 }  # fmt: skip
 DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
 
+
+def real_dtype(dtype: torch.dtype) -> torch.dtype:
+    """Of the parts of complex numbers; a real dtype itself."""
+    return dtype.to_real() if dtype.is_complex else dtype
+
+
+def as_stored(tensor: Tensor) -> Tensor:
+    """A tensor as the graph has it: complex numbers are pairs, in a last dimension."""
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+
+
 _BOOLS = frozenset(
     ["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor", "Not", "IsNaN", "IsInf"]
 )
@@ -163,12 +174,12 @@ class Graph:
             return self.cast(value, dtype or value.dtype)
         if isinstance(value, Dim):
             return self.op("Squeeze", self.cast(self._expression(value.expression), dtype or torch.int64), [0])  # type: ignore[no-any-return]
-        tensor = torch.as_tensor(value, dtype=dtype)
+        tensor = as_stored(torch.as_tensor(value, dtype=dtype).detach())
         key = (tensor.dtype, tuple(tensor.shape), str(tensor.tolist())) if tensor.numel() <= 64 else None
         if key is not None and key in self._numbers:
             return self._numbers[key]
         var = Var(self.name("constant"), tensor.dtype, tuple(tensor.shape))
-        self.initializers[var.name] = tensor.detach()
+        self.initializers[var.name] = tensor
         if key is not None:
             self._numbers[key] = var
         return var
@@ -261,6 +272,8 @@ class Graph:
             return x
         if dtype not in ELEMENT_TYPES:
             raise SymbolicValueError(f"ONNX has no {dtype}")
+        if dtype.is_complex or x.dtype.is_complex:
+            raise SymbolicValueError(f"{x.dtype} and {dtype} meet, but ONNX's operators take no complex numbers")
         return Var(self.op("Cast", x, to=ELEMENT_TYPES[dtype], dtype=dtype).name, dtype, x.shape)
 
     def reshape(self, x: Var, sizes: Sequence[Any]) -> Var:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch.onnx._graph import ELEMENT_TYPES
+from torch.onnx._graph import ELEMENT_TYPES, as_stored, real_dtype
 from torch.onnx._packages import require
 from torch.onnx.errors import OnnxExporterError
 
@@ -27,6 +27,16 @@ class Port:
 
     def __init__(self, name: str, dtype: torch.dtype, shape: Sequence[int | str]) -> None:
         self.name, self.dtype, self.shape = name, dtype, list(shape)
+
+    def message(self, onnx: Any) -> Any:
+        """A ValueInfoProto; complex numbers are pairs."""
+        shape = [*self.shape, 2] if self.dtype.is_complex else self.shape
+        return onnx.helper.make_tensor_value_info(self.name, ELEMENT_TYPES[real_dtype(self.dtype)], shape)
+
+    def read(self, result: Any) -> Tensor:
+        """What a runtime gave, as a tensor."""
+        tensor = torch.as_tensor(result)
+        return torch.view_as_complex(tensor) if self.dtype.is_complex else tensor
 
 
 class ONNXProgram:
@@ -79,10 +89,7 @@ class ONNXProgram:
             else []
         )
         nodes = [self._node(onnx, node) for node in self._graph.nodes]
-        inputs, outputs = (
-            [onnx.helper.make_tensor_value_info(port.name, ELEMENT_TYPES[port.dtype], port.shape) for port in ports]
-            for ports in ([*self._inputs, *shown], self._outputs)
-        )
+        inputs, outputs = ([port.message(onnx) for port in ports] for ports in ([*self._inputs, *shown], self._outputs))
         graph = onnx.helper.make_graph(nodes, "main_graph", inputs, outputs, tensors if weights else [])
         opsets = [onnx.helper.make_opsetid("", self._graph.opset)]
         opsets += [onnx.helper.make_opsetid(domain, version) for domain, version in sorted(self._graph.domains.items())]
@@ -185,13 +192,13 @@ class ONNXProgram:
         feeds = self._feeds(args, kwargs)
         wanted = {each.name for each in self._session.get_inputs()}
         results = self._session.run(None, {name: value for name, value in feeds.items() if name in wanted})
-        return [torch.from_numpy(each.copy()) for each in results]
+        return [port.read(each.copy()) for port, each in zip(self._outputs, results, strict=True)]
 
     def call_reference(self, *args: Any, **kwargs: Any) -> list[Tensor]:
         """The outputs as the onnx package's own, slow evaluator computes them."""
         reference = require("onnx.reference", "ONNXProgram.call_reference")
         results = reference.ReferenceEvaluator(self.model_proto).run(None, self._feeds(args, kwargs))
-        return [torch.as_tensor(each) for each in results]
+        return [port.read(each) for port, each in zip(self._outputs, results, strict=True)]
 
     def _feeds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         tensors = self._flatten(args, kwargs)
@@ -199,7 +206,8 @@ class ONNXProgram:
             raise TypeError(
                 f"expected {len(self._inputs)} tensors ({[port.name for port in self._inputs]}), got {len(tensors)}"
             )
-        return {port.name: tensor.detach().cpu().numpy() for port, tensor in zip(self._inputs, tensors, strict=True)}
+        stored = [as_stored(tensor.detach()).cpu().numpy() for tensor in tensors]
+        return {port.name: tensor for port, tensor in zip(self._inputs, stored, strict=True)}
 
     # ------------------------------------------------------------------ changing
 
@@ -209,12 +217,13 @@ class ONNXProgram:
             current = self._graph.initializers.get(name)
             if current is None:
                 continue
+            tensor = as_stored(tensor.detach())
             if current.shape != tensor.shape or current.dtype != tensor.dtype:
                 raise ValueError(
                     f"{name} is {tensor.dtype} of shape {tuple(tensor.shape)}, the model's is {current.dtype} of shape "
                     f"{tuple(current.shape)}"
                 )
-            self._graph.initializers[name] = tensor.detach()
+            self._graph.initializers[name] = tensor
         self._session = None
 
     def rename_axes(self, rename_mapping: dict[Any, str]) -> None:

@@ -10,81 +10,23 @@ scatter into the tensor that it views, and other views of that are taken again w
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C, Tensor
-from torch.onnx._sizes import Ratio, Size, _Tracked
+from torch.onnx._functions import BY_PARTS, INERT, RANDOM_WRITES, RESHAPING, VALUES, WHOLE, is_data_sized, name_of
+from torch.onnx._recording import Record, Recording, Reference, flatten_outputs, iterate_leaves, map_leaves
+from torch.onnx._sizes import Size, _Tracked
 from torch.onnx.errors import DataDependentError, UnsupportedOperatorError
 from torch.overrides import TorchFunctionMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from torch.onnx._sizes import Guard
+    from collections.abc import Callable
 
 _TORCH = str(Path(torch.__file__).parent)
 _HERE = str(Path(__file__).parent)
-
-# What Python may ask of a tensor that is known only when the graph runs.
-_VALUES = frozenset({
-    "__bool__", "__int__", "__float__", "__index__", "__complex__", "__contains__", "item", "tolist", "numpy",
-    "__array__", "is_nonzero", "equal", "allclose", "_is_all_true", "data_ptr", "__dlpack__",
-})  # fmt: skip
-# In-place functions that change how a tensor is looked at, not its elements.
-_RESHAPING = frozenset(
-    ["squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "swapdims_", "detach_", "as_strided_"]
-)
-_INERT = frozenset(
-    ["requires_grad_", "retain_grad", "register_hook", "share_memory_", "__repr__", "__str__", "__format__", "__hash__"]
-)
-_RANDOM_WRITES = frozenset(["uniform_", "normal_", "random_", "exponential_", "cauchy_", "geometric_", "log_normal_"])
-# Modules whose functions are Python around the ones that have rows, and those of them that have rows themselves.
-_BY_PARTS = ("torch.nn.functional", "torch.functional")
-_WHOLE = frozenset(["einsum", "tensordot", "cdist"])
-_OPERATORS = {
-    "__and__": "bitwise_and", "__rand__": "bitwise_and", "__iand__": "bitwise_and_",
-    "__or__": "bitwise_or", "__ror__": "bitwise_or", "__ior__": "bitwise_or_",
-    "__xor__": "bitwise_xor", "__rxor__": "bitwise_xor", "__ixor__": "bitwise_xor_",
-    "__rsub__": "rsub", "__rpow__": "rpow", "__rdiv__": "rdiv", "__rtruediv__": "rdiv",
-    "__rfloordiv__": "rfloordiv", "__rmod__": "rmod", "__rmatmul__": "rmatmul", "__invert__": "bitwise_not",
-    "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "__mod__": "remainder",
-    "__floordiv__": "floor_divide", "__truediv__": "div", "__div__": "div", "__pow__": "pow", "__ipow__": "pow_",
-    "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__idiv__": "div_", "__itruediv__": "div_",
-    "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__add__": "add", "__radd__": "add",
-    "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__neg__": "neg", "__pos__": "positive", "__abs__": "abs",
-    "__matmul__": "matmul", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
-    "__ge__": "ge", "__getitem__": "getitem", "__setitem__": "setitem", "__reversed__": "flip",
-}  # fmt: skip
-
-# Functions of views that give copies: in a graph there is no difference.
-_COPIES = frozenset({
-    "alias_copy", "as_strided_copy", "diagonal_copy", "expand_copy", "narrow_copy", "permute_copy", "select_copy",
-    "slice_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy",
-    "unfold_copy", "unsqueeze_copy", "view_copy",
-})  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A recorded value, by its number."""
-
-    number: int
-
-
-@dataclass
-class Record:
-    """A call: its arguments and its result with `Reference` for tensors, and where in the program it stood."""
-
-    name: str
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    results: Any
-    location: str
-    data_sized: bool = False
 
 
 @dataclass(eq=False)
@@ -102,49 +44,6 @@ class _Value:
         self.root = self
 
 
-@dataclass
-class Recording:
-    """All that a run gave. Values are numbered as they appear, so that two runs of one program can be compared."""
-
-    records: list[Record] = field(default_factory=list)
-    inputs: list[int] = field(default_factory=list)
-    outputs: Any = None
-    constants: dict[int, Tensor] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)  # of constants that are parameters or buffers
-    computed: dict[int, Tensor] = field(default_factory=dict)  # results that depend on sizes only
-    shapes: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    dtypes: dict[int, torch.dtype] = field(default_factory=dict)
-    guards: list[Guard] = field(default_factory=list)
-    answers: list[tuple[str, str, Any]] = field(default_factory=list)  # (location, function, value) of sizes only
-    data_sized: bool = False
-    foreign: bool = False  # whether it uses tensors that it did not see being made
-
-
-def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
-    """`tree` with `function` of all that is not a list, tuple, dict or slice."""
-    if isinstance(tree, (list, tuple)):
-        values = [map_leaves(function, each) for each in tree]
-        return values if isinstance(tree, list) else tuple(values)
-    if isinstance(tree, dict):
-        return {key: map_leaves(function, value) for key, value in tree.items()}
-    if isinstance(tree, slice):
-        return slice(*(map_leaves(function, each) for each in (tree.start, tree.stop, tree.step)))
-    return function(tree)
-
-
-def iterate_leaves(tree: Any) -> Iterator[Any]:
-    """What `map_leaves` calls its function with."""
-    if isinstance(tree, (list, tuple)):
-        for each in tree:
-            yield from iterate_leaves(each)
-    elif isinstance(tree, dict):
-        yield from iterate_leaves(list(tree.values()))
-    elif isinstance(tree, slice):
-        yield from (tree.start, tree.stop, tree.step)
-    else:
-        yield tree
-
-
 def _plainly(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     with _C.DisableTorchFunction():
         return function(*args, **kwargs)
@@ -155,42 +54,6 @@ def _storage(tensor: Tensor) -> int:
     if tensor.layout != torch.strided:
         return 0
     return tensor.untyped_storage().data_ptr() if tensor.numel() else 0
-
-
-def name_of(function: Any) -> str:
-    """The name of a function of torch as translations are listed under."""
-    name = str(getattr(function, "__name__", type(function).__name__))
-    if name in ("__get__", "__set__"):
-        name = f"{function.__self__.__name__}{'' if name == '__get__' else '.set'}"
-    if getattr(function, "__module__", None) == "torch._C._linalg" or name.startswith("linalg_"):
-        return f"linalg_{name.removeprefix('linalg_')}"
-    name = _OPERATORS.get(name, name.removeprefix("special_"))
-    return name.removesuffix("_copy") if name in _COPIES else name
-
-
-def is_data_sized(row: Any, name: str, args: tuple[Any, ...]) -> bool:
-    """Whether the sizes of a call's results depend on values: those of picks by a mask do."""
-    if name != "getitem":
-        return bool(row and row.data_sized) or (name == "where" and len(args) == 1)
-    masks = args[1] if isinstance(args[1], tuple) else (args[1],)
-    return any(isinstance(each, Tensor) and each.dtype in (torch.bool, torch.uint8) for each in masks)
-
-
-def flatten_outputs(result: Any) -> Iterator[Any]:
-    """The tensors and numbers of what a model gave, in their order; None is left out."""
-    if isinstance(result, (Tensor, bool, int, float)):
-        yield result
-    elif isinstance(result, Mapping):
-        for each in result.values():
-            yield from flatten_outputs(each)
-    elif isinstance(result, (list, tuple)):
-        for each in result:
-            yield from flatten_outputs(each)
-    elif is_dataclass(result):
-        for each in fields(result):
-            yield from flatten_outputs(getattr(result, each.name))
-    elif result is not None:
-        raise UnsupportedOperatorError(f"the model gives a {type(result).__name__}: a graph gives tensors")
 
 
 class Recorder(TorchFunctionMode):
@@ -293,6 +156,8 @@ class Recorder(TorchFunctionMode):
         root = self._storages.get(_storage(tensor))
         if root is None or (root.number in self.recording.constants and not root.writes):
             return None
+        if tensor.dtype != root.tensor.dtype:
+            raise UnsupportedOperatorError(f"{self.locate()}: memory of {root.tensor.dtype} is read as {tensor.dtype}")
         size, stride, offset = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
 
         def look(base: Tensor) -> Tensor:
@@ -360,7 +225,7 @@ class Recorder(TorchFunctionMode):
             return self._ask_size(name, args, kwargs)
         row = self._translated(name)
         traced = any(map(self._is_traced, iterate_leaves((args, kwargs))))
-        chance = (row is not None and row.random) or name in _RANDOM_WRITES
+        chance = (row is not None and row.random) or name in RANDOM_WRITES
         if not traced and not chance:
             tensors = [each for each in iterate_leaves((args, kwargs)) if isinstance(each, Tensor)]
             self.recording.foreign |= any(
@@ -369,18 +234,18 @@ class Recorder(TorchFunctionMode):
             result = _plainly(func, self._before_call(name, args), kwargs)
             self._known.update((id(each), each) for each in iterate_leaves(result) if isinstance(each, Tensor))
             return result
-        if name in _VALUES and any(isinstance(each, Tensor) for each in args[:1]):
+        if name in VALUES and any(isinstance(each, Tensor) for each in args[:1]):
             return self._answer(func, name, args, kwargs)
-        if (getattr(func, "__name__", "") == "__get__" and row is None) or name in _INERT:
+        if (getattr(func, "__name__", "") == "__get__" and row is None) or name in INERT:
             return _plainly(func, args, kwargs)
         if kwargs.get("out") is not None:
             return self._call_out(func, args, kwargs)
-        if name in _RESHAPING:
+        if name in RESHAPING:
             return self._reshape(func, name, args, kwargs)
         if name == "setitem" or (name.endswith("_") and not name.endswith("__")):
             return self._write(func, name, args, kwargs)
         body = getattr(func, "__wrapped__", None)
-        if body is not None and (row is None or func.__module__ in _BY_PARTS) and name not in _WHOLE:
+        if body is not None and (row is None or func.__module__ in BY_PARTS) and name not in WHOLE:
             with self:
                 return body(*args, **kwargs)
         decomposition = self._decompositions.get(name)
@@ -563,6 +428,3 @@ def _step(
         return list(iterate_leaves(result))[position]  # type: ignore[no-any-return]
 
     return take
-
-
-__all__ = ["Ratio", "Record", "Recorder", "Recording", "Reference", "Size", "iterate_leaves", "map_leaves", "name_of"]

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch.onnx._graph import Dim
-from torch.onnx._recorder import Recording, Reference, iterate_leaves, map_leaves
+from torch.onnx._recording import Recording, Reference, iterate_leaves, map_leaves
 from torch.onnx._sizes import _Tracked, describe, evaluate, leaves
 from torch.onnx.errors import DynamicShapeError, OnnxExporterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torch.onnx._recorder import Record
+    from torch.onnx._recording import Record
     from torch.onnx._sizes import Guard
 
 

@@ -26,9 +26,10 @@ Needs the package `onnx` (`conda install onnx` or `pip install onnx`); `onnxrunt
 `export` runs the model once and records the operators it calls, with what Python's own control flow decided. Sizes are
 followed: `x.shape[0] * 2` becomes arithmetic in the graph. With dynamic sizes the model runs a second time at other
 ones, and whatever differs without being a size that was followed is an error with file and line, as is an `if` that
-would turn out another way at a size that is allowed (`torch.export.Dim("time", max=512)` says which are), and an
-`if`, `int()` or `.item()` on a tensor's values. Sizes 0 and 1 of a dynamic axis are not tried. In-place writes and
-views become values. There is no TorchScript and no `torch.export` behind it: what Python runs is what is recorded.
+would turn out another way at a size that is allowed (`torch.export.Dim("time", max=512)` says which are), and an `if`,
+`int()` or `.item()` on a tensor's values. Sizes 0 and 1 of a dynamic axis are not tried. In-place writes and views
+become values. Complex numbers are pairs of real ones in the file, in a last dimension. There is no TorchScript and no
+`torch.export` behind it: what Python runs is what is recorded.
 
 Each function below has a test that compares onnxruntime with torch. A function that is missing:
 

@@ -1,6 +1,7 @@
 """ONNX's operators as functions of torch, one file per family; importing this fills `TABLE`."""
 
 from torch.onnx._operators import (
+    attention,
     elements,
     losses,
     normalizations,
@@ -11,6 +12,7 @@ from torch.onnx._operators import (
     resampling,
     sequences,
     shapes,
+    spectra,
     windows,
 )
 from torch.onnx._operators.table import TABLE, Refusal
@@ -18,6 +20,7 @@ from torch.onnx._operators.table import TABLE, Refusal
 __all__ = [
     "TABLE",
     "Refusal",
+    "attention",
     "elements",
     "losses",
     "normalizations",
@@ -28,5 +31,6 @@ __all__ = [
     "resampling",
     "sequences",
     "shapes",
+    "spectra",
     "windows",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -28,11 +29,32 @@ _BINARY = {
 }  # fmt: skip
 
 
+_UNSIGNED = (torch.uint16, torch.uint32, torch.uint64)
+
+
+def _widened(function: Any) -> Any:
+    """`function`, which computes with unsigned integers that torch only stores as with int64."""
+
+    @functools.wraps(function)
+    def compute(*tensors: Any, **options: Any) -> Any:
+        kind = next((each.dtype for each in tensors if isinstance(each, Tensor) and each.dtype in _UNSIGNED), None)
+        if kind is None:
+            return function(*tensors, **options)
+        wide = [each.to(torch.int64) for each in tensors]
+        if kind == torch.uint64 and any(bool((each < 0).any()) for each in wide):
+            raise Refusal("numbers of 2**63 or more")
+        result = function(*wide, **options)
+        return result.to(kind) if result.dtype == torch.int64 else result
+
+    return compute
+
+
 def _one_operand(function: Any) -> Any:
-    return lambda x: function(x)
+    return _widened(lambda x: function(x))
 
 
 def _two_operands(function: Any) -> Any:
+    @_widened
     def compute(a: Tensor, b: Tensor, *, axis: int = 0, broadcast: int = 0) -> Tensor:
         if broadcast and b.dim() < a.dim() - axis:  # before opset 7
             b = b.reshape(*b.shape, *([1] * (a.dim() - axis - b.dim())))
@@ -55,11 +77,13 @@ def p_relu(x: Tensor, slope: Tensor, *, opset: int = 16) -> Tensor:
 
 
 @operator("Div")
+@_widened
 def div(a: Tensor, b: Tensor) -> Tensor:
     return torch.div(a, b) if a.is_floating_point() else torch.div(a, b, rounding_mode="trunc")
 
 
 @operator("Mod")
+@_widened
 def mod(a: Tensor, b: Tensor, *, fmod: int = 0) -> Tensor:
     return torch.fmod(a, b) if fmod else torch.remainder(a, b)
 
@@ -76,6 +100,7 @@ def bit_shift(a: Tensor, b: Tensor, *, direction: str) -> Tensor:
 
 
 def _many(function: Any) -> Any:
+    @_widened
     def compute(*tensors: Tensor) -> Tensor:
         total = tensors[0]
         for each in tensors[1:]:
@@ -146,6 +171,11 @@ def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
 @operator("Swish")
 def swish(x: Tensor, *, alpha: float = 1.0) -> Tensor:
     return x * torch.sigmoid(alpha * x)
+
+
+@operator("SwiGLU")
+def swi_glu(a: Tensor, b: Tensor, *, alpha: float = 1.0) -> Tensor:
+    return swish(a, alpha=alpha) * b
 
 
 @operator("HardSigmoid")

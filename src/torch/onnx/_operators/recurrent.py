@@ -9,12 +9,19 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.onnx._operators.table import Refusal, operator
 
-_ACTIVATIONS = {
-    "Sigmoid": torch.sigmoid,
-    "Tanh": torch.tanh,
-    "Relu": torch.relu,
-    "Softplus": F.softplus,
-    "Softsign": F.softsign,
+# name -> (function of x, alpha and beta; their defaults, None for one that it does not take)
+_ACTIVATIONS: dict[str, tuple[Any, float | None, float | None]] = {
+    "Sigmoid": (lambda x, a, b: torch.sigmoid(x), None, None),
+    "Tanh": (lambda x, a, b: torch.tanh(x), None, None),
+    "Relu": (lambda x, a, b: torch.relu(x), None, None),
+    "Softplus": (lambda x, a, b: F.softplus(x), None, None),
+    "Softsign": (lambda x, a, b: F.softsign(x), None, None),
+    "Affine": (lambda x, a, b: a * x + b, 1.0, 0.0),
+    "LeakyRelu": (lambda x, a, b: F.leaky_relu(x, a), 0.01, None),
+    "ThresholdedRelu": (lambda x, a, b: torch.where(x > a, x, torch.zeros_like(x)), 1.0, None),
+    "ScaledTanh": (lambda x, a, b: a * torch.tanh(b * x), 1.0, 1.0),
+    "HardSigmoid": (lambda x, a, b: torch.clamp(a * x + b, 0, 1), 0.2, 0.5),
+    "Elu": (lambda x, a, b: F.elu(x, a), 1.0, None),
 }
 
 
@@ -25,12 +32,21 @@ def _directions(direction: str) -> list[bool]:
     return known[direction]
 
 
-def _functions(names: Any, default: list[str], ways: int) -> list[list[Any]]:
+def _functions(names: Any, default: list[str], ways: int, alphas: Any, betas: Any) -> list[list[Any]]:
+    """The activations of each way; numbers are used up by those that take one."""
     chosen = list(names or default * ways)
-    unknown = [name for name in chosen if name not in _ACTIVATIONS]
-    if unknown or len(chosen) != len(default) * ways:
+    known = {name.lower(): row for name, row in _ACTIVATIONS.items()}
+    if len(chosen) != len(default) * ways or any(name.lower() not in known for name in chosen):
         raise Refusal(f"activations {chosen}")
-    return [[_ACTIVATIONS[name] for name in chosen[way * len(default) :][: len(default)]] for way in range(ways)]
+    numbers = iter(alphas or ()), iter(betas or ())
+    made = []
+    for name in chosen:
+        function, *defaults = known[name.lower()]
+        alpha, beta = (
+            None if usual is None else next(given, usual) for given, usual in zip(numbers, defaults, strict=True)
+        )
+        made.append(lambda x, function=function, alpha=alpha, beta=beta: function(x, alpha, beta))
+    return [made[way * len(default) :][: len(default)] for way in range(ways)]
 
 
 def _recurrence(
@@ -73,108 +89,85 @@ def _limit(x: Tensor, clip: float | None) -> Tensor:
     return x if clip is None else x.clamp(-clip, clip)
 
 
-@operator("RNN")
-def rnn(
-    x: Tensor,
-    w: Tensor,
-    r: Tensor,
-    b: Tensor | None = None,
-    lengths: Tensor | None = None,
-    start: Tensor | None = None,
-    *,
-    activations: Any = None,
-    clip: float | None = None,
-    direction: str = "forward",
-    hidden_size: int = 0,
-    layout: int = 0,
-    output_sequence: int = 0,
-) -> tuple[Tensor, ...]:
-    ways, size = _directions(direction), r.shape[-1]
-    functions = _functions(activations, ["Tanh"], len(ways))
+def _add(name: str, defaults: list[str], cell: Any) -> None:
+    """An operator whose step is `cell(functions, w, r, b, limit, x_t, states, **options)`, of one direction."""
 
-    def step(way: int, x_t: Tensor, state: list[Tensor]) -> list[Tensor]:
-        total = x_t @ w[way].T + state[0] @ r[way].T
-        total = total if b is None else total + b[way, :size] + b[way, size:]
-        return [functions[way][0](_limit(total, clip))]
+    @operator(name, options=cell)
+    def network(
+        x: Tensor,
+        w: Tensor,
+        r: Tensor,
+        b: Tensor | None = None,
+        lengths: Tensor | None = None,
+        start: Tensor | None = None,
+        *more: Tensor | None,
+        activations: Any = None,
+        activation_alpha: Any = None,
+        activation_beta: Any = None,
+        clip: float | None = None,
+        direction: str = "forward",
+        hidden_size: int = 0,
+        layout: int = 0,
+        output_sequence: int = 0,
+        **options: Any,
+    ) -> tuple[Tensor, ...]:
+        ways, size = _directions(direction), r.shape[-1]
+        functions = _functions(activations, defaults, len(ways), activation_alpha, activation_beta)
+        limit = None if clip is None else abs(clip)
+        starts = [start]
+        if len(more) > (2 if name == "LSTM" else 0):
+            raise Refusal(f"{6 + len(more)} inputs")
+        if name == "LSTM":
+            memory, peepholes = (*more, None, None)[:2]
+            starts.append(memory)
+            options["peepholes"] = peepholes
 
-    return _recurrence(x, ways, lengths, [_start(start, x, len(ways), size, layout)], layout, size, step)
+        def step(way: int, x_t: Tensor, states: list[Tensor]) -> list[Tensor]:
+            biases = torch.zeros(2 * w.shape[1], dtype=x.dtype) if b is None else b[way]
+            mine = {key: value[way] if isinstance(value, Tensor) else value for key, value in options.items()}
+            return cell(functions[way], w[way], r[way], biases, limit, x_t, states, **mine)  # type: ignore[no-any-return]
+
+        started = [_start(each, x, len(ways), size, layout) for each in starts]
+        return _recurrence(x, ways, lengths, started, layout, size, step)
 
 
-@operator("GRU")
-def gru(
-    x: Tensor,
-    w: Tensor,
-    r: Tensor,
-    b: Tensor | None = None,
-    lengths: Tensor | None = None,
-    start: Tensor | None = None,
-    *,
-    activations: Any = None,
-    clip: float | None = None,
-    direction: str = "forward",
-    hidden_size: int = 0,
-    layout: int = 0,
+def _elman(functions: list[Any], w: Tensor, r: Tensor, b: Tensor, limit: Any, x: Tensor, states: Any) -> list[Tensor]:
+    of_x, of_state = b.chunk(2)
+    return [functions[0](_limit(F.linear(x, w, of_x) + F.linear(states[0], r, of_state), limit))]
+
+
+def _gru(
+    functions: list[Any], w: Tensor, r: Tensor, b: Tensor, limit: Any, x: Tensor, states: Any, *,
     linear_before_reset: int = 0,
-    output_sequence: int = 0,
-) -> tuple[Tensor, ...]:
-    ways, size = _directions(direction), r.shape[-1]
-    functions = _functions(activations, ["Sigmoid", "Tanh"], len(ways))
-
-    def step(way: int, x_t: Tensor, state: list[Tensor]) -> list[Tensor]:
-        (hidden,) = state
-        biases = torch.zeros(6 * size, dtype=x.dtype) if b is None else b[way]
-        of_x = (x_t @ w[way].T + biases[: 3 * size]).split(size, -1)
-        weights, shifts = r[way].split(size), biases[3 * size :].split(size)
-        update, reset = (
-            functions[way][0](_limit(of_x[part] + hidden @ weights[part].T + shifts[part], clip)) for part in (0, 1)
-        )
-        if linear_before_reset:
-            candidate = of_x[2] + reset * (hidden @ weights[2].T + shifts[2])
-        else:
-            candidate = of_x[2] + (reset * hidden) @ weights[2].T + shifts[2]
-        new = functions[way][1](_limit(candidate, clip))
-        return [(1 - update) * new + update * hidden]
-
-    return _recurrence(x, ways, lengths, [_start(start, x, len(ways), size, layout)], layout, size, step)
+) -> list[Tensor]:  # fmt: skip
+    (hidden,) = states
+    gate, squash = functions
+    of_x, of_state = b.chunk(2)
+    parts = F.linear(x, w, of_x).chunk(3, -1)
+    weights, shifts = r.chunk(3), of_state.chunk(3)
+    update, reset = (gate(_limit(parts[at] + F.linear(hidden, weights[at], shifts[at]), limit)) for at in (0, 1))
+    if linear_before_reset:
+        candidate = reset * F.linear(hidden, weights[2], shifts[2])
+    else:
+        candidate = F.linear(reset * hidden, weights[2], shifts[2])
+    return [(1 - update) * squash(_limit(parts[2] + candidate, limit)) + update * hidden]
 
 
-@operator("LSTM")
-def lstm(
-    x: Tensor,
-    w: Tensor,
-    r: Tensor,
-    b: Tensor | None = None,
-    lengths: Tensor | None = None,
-    start: Tensor | None = None,
-    memory: Tensor | None = None,
-    peepholes: Tensor | None = None,
-    *,
-    activations: Any = None,
-    clip: float | None = None,
-    direction: str = "forward",
-    hidden_size: int = 0,
-    input_forget: int = 0,
-    layout: int = 0,
-    output_sequence: int = 0,
-) -> tuple[Tensor, ...]:
-    ways, size = _directions(direction), r.shape[-1]
-    functions = _functions(activations, ["Sigmoid", "Tanh", "Tanh"], len(ways))
+def _lstm(
+    functions: list[Any], w: Tensor, r: Tensor, b: Tensor, limit: Any, x: Tensor, states: Any,
+    peepholes: Tensor | None = None, *, input_forget: int = 0,
+) -> list[Tensor]:  # fmt: skip
+    hidden, cell = states
+    gate, squash, last = functions
+    of_x, of_state = b.chunk(2)
+    entry, exit, forget, candidate = (F.linear(x, w, of_x) + F.linear(hidden, r, of_state)).chunk(4, -1)
+    seen = torch.zeros(3, 1, dtype=x.dtype) if peepholes is None else peepholes.reshape(3, -1)
+    entry = gate(_limit(entry + seen[0] * cell, limit))
+    forget = 1 - entry if input_forget else gate(_limit(forget + seen[2] * cell, limit))
+    cell = forget * cell + entry * squash(_limit(candidate, limit))
+    return [gate(_limit(exit + seen[1] * cell, limit)) * last(cell), cell]
 
-    def step(way: int, x_t: Tensor, state: list[Tensor]) -> list[Tensor]:
-        hidden, cell = state
-        total = x_t @ w[way].T + hidden @ r[way].T
-        total = total if b is None else total + b[way, : 4 * size] + b[way, 4 * size :]
-        entry, exit, forget, candidate = total.split(size, -1)
-        gate, squash, last = functions[way]
-        if peepholes is not None:
-            of_entry, of_exit, of_forget = peepholes[way].split(size)
-            entry, forget = entry + of_entry * cell, forget + of_forget * cell
-        entry = gate(_limit(entry, clip))
-        forget = 1 - entry if input_forget else gate(_limit(forget, clip))
-        cell = forget * cell + entry * squash(_limit(candidate, clip))
-        if peepholes is not None:
-            exit = exit + of_exit * cell
-        return [gate(_limit(exit, clip)) * last(cell), cell]
 
-    starts = [_start(each, x, len(ways), size, layout) for each in (start, memory)]
-    return _recurrence(x, ways, lengths, starts, layout, size, step)
+_add("RNN", ["Tanh"], _elman)
+_add("GRU", ["Sigmoid", "Tanh"], _gru)
+_add("LSTM", ["Sigmoid", "Tanh", "Tanh"], _lstm)

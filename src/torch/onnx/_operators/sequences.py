@@ -46,10 +46,11 @@ def scan(
     scan_input_directions: Any = None,
     scan_output_axes: Any = None,
     scan_output_directions: Any = None,
+    directions: Any = None,
     opset: int = 9,
 ) -> tuple[Any, ...]:
     if opset < 9:
-        raise Refusal("Scan of opset 8")
+        return _scan_batches(*inputs, body=body, count=num_scan_inputs, directions=directions)
     state, over = list(inputs[: len(inputs) - num_scan_inputs]), inputs[len(inputs) - num_scan_inputs :]
     axes = list(scan_input_axes or [0] * len(over))
     backwards = list(scan_input_directions or [0] * len(over))
@@ -72,6 +73,19 @@ def scan(
         for row, axis, back in zip(rows, out_axes, out_backwards, strict=True)
     ]
     return (*state, *stacked)
+
+
+def _scan_batches(
+    lengths: Tensor | None, *inputs: Any, body: Callable[..., list[Any]], count: int, directions: Any
+) -> tuple[Any, ...]:
+    """Opset 8: every sequence of a batch by itself, over dimension 1."""
+    if lengths is not None:
+        raise Refusal("Scan of opset 8 with lengths")
+    rows = [
+        scan(*(each[place] for each in inputs), body=body, num_scan_inputs=count, scan_input_directions=directions)
+        for place in range(inputs[0].shape[0])
+    ]
+    return tuple(torch.stack(column) for column in zip(*rows, strict=True))
 
 
 # ---------------------------------------------------------------------- lists

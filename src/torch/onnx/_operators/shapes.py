@@ -226,10 +226,11 @@ def depth_to_space(x: Tensor, *, blocksize: int, mode: str = "DCR") -> Tensor:
 
 
 @operator("SpaceToDepth")
-def space_to_depth(x: Tensor, *, blocksize: int) -> Tensor:
+def space_to_depth(x: Tensor, *, blocksize: int, mode: str = "DCR") -> Tensor:
     batch, channels, height, width = x.shape
     block = blocksize
-    parts = x.reshape(batch, channels, height // block, block, width // block, block).permute(0, 3, 5, 1, 2, 4)
+    order = (0, 1, 3, 5, 2, 4) if mode == "CRD" else (0, 3, 5, 1, 2, 4)
+    parts = x.reshape(batch, channels, height // block, block, width // block, block).permute(*order)
     return parts.reshape(batch, channels * block * block, height // block, width // block)
 
 
@@ -296,20 +297,3 @@ def bernoulli(x: Tensor, *, dtype: int | None = None, seed: float | None = None)
 @operator("Multinomial")
 def multinomial(x: Tensor, *, sample_size: int = 1, dtype: int = 6, seed: float | None = None) -> Tensor:
     return torch.multinomial(x.softmax(-1), sample_size, replacement=True).to(DTYPES[dtype])
-
-
-def _window(function: Any) -> Any:
-    def make(size: Tensor, *, output_datatype: int = 1, periodic: int = 1) -> Tensor:
-        (count,) = check_size([int(size)])
-        return function(count, periodic=bool(periodic), dtype=torch.float64).to(DTYPES[output_datatype])  # type: ignore[no-any-return]
-
-    return make
-
-
-def _hamming(count: int, periodic: bool, dtype: torch.dtype) -> Tensor:
-    return torch.hamming_window(count, periodic, 25 / 46, 21 / 46, dtype=dtype)
-
-
-operator("HannWindow")(_window(torch.hann_window))
-operator("HammingWindow")(_window(_hamming))
-operator("BlackmanWindow")(_window(torch.blackman_window))

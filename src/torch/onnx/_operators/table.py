@@ -51,13 +51,14 @@ class Operator:
         return self.names is None or (name in self.names and name not in ("opset", "outputs", "training"))
 
 
-def operator(*names: str, domain: str = "") -> Callable[[Any], Any]:
-    """Lists a function as these operators."""
+def operator(*names: str, domain: str = "", options: Any = None) -> Callable[[Any], Any]:
+    """Lists a function as these operators; `options` is who gets what it takes as `**options`."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = [*inspect.signature(function).parameters.values()]
+        anything = options is None and any(each.kind is each.VAR_KEYWORD for each in parameters)
+        parameters += inspect.signature(options).parameters.values() if options else ()
         keywords = frozenset(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
-        anything = any(each.kind is each.VAR_KEYWORD for each in parameters)
         for name in names:
             TABLE[domain, name] = Operator(function, None if anything else keywords)
         return function

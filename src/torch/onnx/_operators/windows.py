@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -71,7 +72,7 @@ def convolution(
     return _CONVOLUTIONS[spatial](_padded(x, before, after), weight, bias, steps, 0, gaps, group)  # type: ignore[no-any-return,operator]
 
 
-@operator("ConvInteger")
+@operator("ConvInteger", options=convolution)
 def convolution_integer(
     x: Tensor, weight: Tensor, zero_x: Tensor | None = None, zero_weight: Tensor | None = None, **options: Any
 ) -> Tensor:
@@ -85,7 +86,7 @@ def convolution_integer(
     return convolution(_wide(x, zero_x).double(), _wide(weight, shift).double(), **options).to(torch.int32)
 
 
-@operator("QLinearConv")
+@operator("QLinearConv", options=convolution)
 def quantized_convolution(
     x: Tensor,
     scale_x: Tensor,
@@ -142,71 +143,68 @@ def transposed_convolution(
     return result if bias is None else result + bias.reshape(-1, *([1] * spatial))
 
 
-def _windows(
-    x: Tensor,
-    kernel: list[int],
-    strides: list[int],
-    dilations: list[int],
-    before: list[int],
-    after: list[int],
-    ceil: int,
-    fill: float,
-) -> Tensor:
-    """(N, C, *outputs, *kernel): padded with `fill`."""
-    spatial = len(kernel)
-    more = list(after)
-    for place in range(spatial):
-        reach = (kernel[place] - 1) * dilations[place] + 1
-        padded = x.shape[2 + place] + before[place] + after[place]
-        if ceil:
-            count = -(-(padded - reach) // strides[place]) + 1
-            if (count - 1) * strides[place] >= x.shape[2 + place] + before[place]:
-                count -= 1  # no window begins in what was added after
-            more[place] += max((count - 1) * strides[place] + reach - padded, 0)
-    work = _padded(x, before, more, fill)
-    for place in range(spatial):
-        reach = (kernel[place] - 1) * dilations[place] + 1
-        if reach > work.shape[2 + place]:
-            raise Refusal(f"a window of {reach} in {work.shape[2 + place]} elements")
-        work = work.unfold(2 + place, reach, strides[place])[..., :: dilations[place]]
-    return work
+@dataclass
+class _Pool:
+    """Windows over the last dimensions."""
+
+    kernel: list[int]
+    strides: list[int]
+    dilations: list[int]
+    before: list[int]
+    after: list[int]
+    ceil: bool
+
+    def windows(self, x: Tensor, fill: float, padded: bool = False) -> Tensor:
+        """(N, C, *outputs, elements of a window): padded with `fill`, unless it is padded already."""
+        spatial = len(self.kernel)
+        before, after = ([0] * spatial, [0] * spatial) if padded else (self.before, list(self.after))
+        for place, (width, step, gap) in enumerate(zip(self.kernel, self.strides, self.dilations, strict=True)):
+            reach = (width - 1) * gap + 1
+            size = x.shape[2 + place] + before[place] + after[place]
+            if self.ceil:
+                count = -(-(size - reach) // step) + 1
+                if (count - 1) * step >= x.shape[2 + place] + before[place]:
+                    count -= 1  # no window begins in what was added after
+                after[place] += max((count - 1) * step + reach - size, 0)
+        work = _padded(x, before, after, fill)
+        for place, (width, step, gap) in enumerate(zip(self.kernel, self.strides, self.dilations, strict=True)):
+            reach = (width - 1) * gap + 1
+            if reach > work.shape[2 + place]:
+                raise Refusal(f"a window of {reach} in {work.shape[2 + place]} elements")
+            work = work.unfold(2 + place, reach, step)[..., ::gap]
+        return work.flatten(-spatial)
 
 
-def _pool_options(x: Tensor, kernel_shape: Any, strides: Any, dilations: Any, pads: Any, auto_pad: str) -> Any:
+def _pool(
+    x: Tensor, *, kernel_shape: Any, auto_pad: str = "NOTSET", ceil_mode: int = 0, dilations: Any = None,
+    pads: Any = None, strides: Any = None,
+) -> _Pool:  # fmt: skip
+    """What all pools are asked for."""
     kernel = list(kernel_shape)
     steps, gaps = list(strides or [1] * len(kernel)), list(dilations or [1] * len(kernel))
-    return kernel, steps, gaps, *_amounts(auto_pad, pads, list(x.shape[2:]), kernel, steps, gaps)
+    if not len(kernel) == len(steps) == len(gaps) == x.dim() - 2 or min(*kernel, *steps, *gaps) < 1:
+        raise Refusal(f"windows of {kernel}, steps of {steps} and gaps of {gaps} in {x.dim() - 2} dimensions")
+    before, after = _amounts(auto_pad, pads, list(x.shape[2:]), kernel, steps, gaps)
+    return _Pool(kernel, steps, gaps, before, after, bool(ceil_mode))
 
 
-@operator("MaxPool")
-def max_pool(
-    x: Tensor,
-    *,
-    kernel_shape: Any,
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-    dilations: Any = None,
-    pads: Any = None,
-    storage_order: int = 0,
-    strides: Any = None,
-    outputs: int = 1,
-) -> Any:
-    kernel, steps, gaps, before, after = _pool_options(x, kernel_shape, strides, dilations, pads, auto_pad)
-    spatial = len(kernel)
-    plain = outputs == 1 and spatial <= 3 and x.is_floating_point() and before == after and not ceil_mode
-    if plain and all(2 * pad <= width for pad, width in zip(before, kernel, strict=True)):
-        return {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}[spatial](x, kernel, steps, before, gaps)
+@operator("MaxPool", options=_pool)
+def max_pool(x: Tensor, *, storage_order: int = 0, outputs: int = 1, **options: Any) -> Any:
+    pool = _pool(x, **options)
+    spatial = len(pool.kernel)
+    plain = outputs == 1 and spatial <= 3 and x.is_floating_point() and pool.before == pool.after and not pool.ceil
+    if plain and all(2 * pad <= width for pad, width in zip(pool.before, pool.kernel, strict=True)):
+        function = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}[spatial]
+        return function(x, pool.kernel, pool.strides, pool.before, pool.dilations)
     lowest: Any = -math.inf if x.is_floating_point() else torch.iinfo(x.dtype).min
-    found = _windows(x, kernel, steps, gaps, before, after, ceil_mode, lowest).flatten(-spatial)
-    values, which = found.max(-1)
+    values, which = pool.windows(x, lowest).max(-1)
     if outputs == 1:
         return values
     places = torch.arange(x.numel()).reshape(x.shape)
     if storage_order:
         order = [0, 1, *reversed(range(2, x.dim()))]
         places = torch.arange(x.numel()).reshape([x.shape[axis] for axis in order]).permute(*order)
-    seen = _windows(places, kernel, steps, gaps, before, after, ceil_mode, 0).flatten(-spatial)
-    return values, seen.gather(-1, which.unsqueeze(-1)).squeeze(-1)
+    return values, pool.windows(places, 0).gather(-1, which.unsqueeze(-1)).squeeze(-1)
 
 
 @operator("MaxUnpool")
@@ -234,50 +232,22 @@ def max_unpool(
     return flat.scatter(0, places.reshape(-1), x.reshape(-1)).reshape(sizes)
 
 
-@operator("AveragePool")
-def average_pool(
-    x: Tensor,
-    *,
-    kernel_shape: Any,
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-    count_include_pad: int = 0,
-    dilations: Any = None,
-    pads: Any = None,
-    strides: Any = None,
-) -> Tensor:
-    kernel, steps, gaps, before, after = _pool_options(x, kernel_shape, strides, dilations, pads, auto_pad)
-    spatial = len(kernel)
-    total = _windows(x, kernel, steps, gaps, before, after, ceil_mode, 0).flatten(-spatial).sum(-1)
+@operator("AveragePool", options=_pool)
+def average_pool(x: Tensor, *, count_include_pad: int = 0, **options: Any) -> Tensor:
+    pool = _pool(x, **options)
+    total = pool.windows(x, 0).sum(-1)
     ones = torch.ones(1, 1, *x.shape[2:], dtype=x.dtype)
     if count_include_pad:
-        ones = _padded(ones, before, after, 1.0)
-        count = _windows(ones, kernel, steps, gaps, [0] * spatial, [0] * spatial, ceil_mode, 0)
-        return total / _cut(count, total, spatial).flatten(-spatial).sum(-1)
-    return total / _windows(ones, kernel, steps, gaps, before, after, ceil_mode, 0).flatten(-spatial).sum(-1)
-
-
-def _cut(count: Tensor, total: Tensor, spatial: int) -> Tensor:
-    for axis in range(2, 2 + spatial):
+        ones = _padded(ones, pool.before, pool.after, 1.0)
+    count = pool.windows(ones, 0, padded=bool(count_include_pad)).sum(-1)
+    for axis in range(2, x.dim()):
         count = count.narrow(axis, 0, total.shape[axis])
-    return count
+    return total / count
 
 
-@operator("LpPool")
-def lp_pool(
-    x: Tensor,
-    *,
-    kernel_shape: Any,
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-    dilations: Any = None,
-    p: int = 2,
-    pads: Any = None,
-    strides: Any = None,
-) -> Tensor:
-    kernel, steps, gaps, before, after = _pool_options(x, kernel_shape, strides, dilations, pads, auto_pad)
-    found = _windows(x.abs() ** p, kernel, steps, gaps, before, after, ceil_mode, 0)
-    return found.flatten(-len(kernel)).sum(-1) ** (1.0 / p)
+@operator("LpPool", options=_pool)
+def lp_pool(x: Tensor, *, p: int = 2, **options: Any) -> Tensor:
+    return _pool(x, **options).windows(x.abs() ** p, 0).sum(-1) ** (1.0 / p)
 
 
 @operator("GlobalAveragePool")
@@ -300,8 +270,14 @@ def col2im(
     x: Tensor, image: Tensor, block: Tensor, *, dilations: Any = None, pads: Any = None, strides: Any = None
 ) -> Tensor:
     size, kernel = numbers(image), numbers(block)
-    count = len(size)
-    amounts = list(pads or [0] * 2 * count)
-    if count != 2 or amounts[:2] != amounts[2:]:
-        raise Refusal("of other than two dimensions, or with different pads")
-    return F.fold(x, size, kernel, list(dilations or [1, 1]), amounts[:2], list(strides or [1, 1]))
+    pool = _pool(x.new_zeros(1, 1, *size), kernel_shape=kernel, dilations=dilations, pads=pads, strides=strides)
+    whole = check_size([a + b + c for a, b, c in zip(size, pool.before, pool.after, strict=True)])
+    places = pool.windows(torch.arange(math.prod(whole)).reshape(1, 1, *whole), 0, padded=True)
+    batch, channels = x.shape[0], x.shape[1] // math.prod(kernel)
+    columns = x.reshape(batch, channels, math.prod(kernel), -1).transpose(2, 3).reshape(batch, channels, -1)
+    flat = torch.zeros(batch, channels, math.prod(whole), dtype=x.dtype)
+    index = places.reshape(1, 1, -1).expand(batch, channels, -1)
+    result = flat.scatter_add(2, index, columns).reshape(batch, channels, *whole)
+    for place, (before, width) in enumerate(zip(pool.before, size, strict=True)):
+        result = result.narrow(2 + place, before, width)
+    return result

@@ -3,6 +3,7 @@
 from torch.onnx._translations import (
     arithmetic,
     comparison,
+    complex,
     convolution,
     creation,
     elementwise,
@@ -18,6 +19,7 @@ from torch.onnx._translations import (
 __all__ = [
     "arithmetic",
     "comparison",
+    "complex",
     "convolution",
     "creation",
     "elementwise",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 def _filled(g: Graph, value: Any, sizes: Any) -> Any:
     shape = sizes if isinstance(sizes, Var) else g.sizes(sizes)
+    if g.dtype.is_complex:
+        pairs = g.expand(g.constant(value, g.dtype), g.op("Concat", shape, g.sizes([2]), axis=0))
+        return Var(pairs.name, g.dtype, g.shape)
     return g.expand(g.constant(value, g.dtype), shape)
 
 

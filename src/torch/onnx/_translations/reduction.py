@@ -126,6 +126,14 @@ def unique(g: Graph, x: Var, sorted: bool = True, return_inverse: bool = False, 
     return [values, back, Var(counts.name, torch.int64)][: len(g.results)]
 
 
+@row("unique_dim", data_sized=True)
+def unique_slices(
+    g: Graph, x: Var, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> Any:
+    values, _, inverse, counts = g.op("Unique", x, axis=dim % x.rank, sorted=1, outputs=4)
+    return [values, Var(inverse.name, torch.int64), Var(counts.name, torch.int64)][: len(g.results)]
+
+
 def _truth(name: str, kind: str) -> None:
     @row(name)
     def translate(g: Graph, x: Var, dim: Any = None, keepdim: bool = False) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torch.onnx._graph import Dim
+import torch
+from torch.onnx._graph import Dim, Var
 from torch.onnx._rows import row
 
 if TYPE_CHECKING:
-    from torch.onnx._graph import Graph, Var
+    from torch.onnx._graph import Graph
 
 
 _NEAREST = {
@@ -30,7 +31,7 @@ def interpolate(
     antialias: bool,
 ) -> Any:
     if antialias:
-        raise NotImplementedError("antialias, which onnxruntime filters in another way")
+        return _filtered(g, x, output_size, [factor_h, factor_w], mode, align_corners)
     attributes: dict[str, Any] = dict(_NEAREST.get(mode, {}))
     if not attributes:
         between = "half_pixel" if mode == "cubic" else "pytorch_half_pixel"
@@ -44,6 +45,23 @@ def interpolate(
         return g.op("Resize", x, None, g.constant([1.0, 1.0, *map(float, factors)]), **attributes)
     sizes = g.sizes([*(g.size_of(x, axis) for axis in (0, 1)), *output_size])
     return g.op("Resize", x, None, None, sizes, **attributes)
+
+
+def _filtered(g: Graph, x: Var, output_size: Any, factors: list[Any], mode: str, align_corners: bool) -> Any:
+    """With antialias: torch's own filter as two matrices, because that of ONNX is another (and begins at opset 18)."""
+    for axis in (2, 3):
+        size, wanted, factor = x.size(axis), output_size[axis - 2], factors[axis - 2]
+        if isinstance(wanted, Dim) or isinstance(factor, Dim):
+            raise NotImplementedError("antialias to a size that is dynamic")
+        unit = torch.eye(size, dtype=torch.float64).reshape(1, 1, size, size)
+        steps = (None, factor, None if factor is None else 1.0)
+        matrix = torch._C._nn._interpolate(unit, [wanted, size], *steps, mode, align_corners, True)[0, 0]
+        weights = g.constant(matrix.to(x.dtype))
+        made = g.op("MatMul", weights, x) if axis == 2 else g.op("MatMul", x, g.transpose(weights, [1, 0]))
+        shape = [*(x.shape or ())]
+        shape[axis] = wanted
+        x = Var(made.name, x.dtype, tuple(shape))
+    return x
 
 
 @row("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")

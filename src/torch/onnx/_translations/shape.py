@@ -383,10 +383,8 @@ def as_strided(g: Graph, x: Var, size: Any, stride: Any, storage_offset: int = 0
     return g.op("Gather", g.op("Reshape", x, [-1]), g.constant(places.contiguous()), axis=0)
 
 
-@row("view_as_real", "view_as_complex", "real", "imag", "conj", "resolve_conj", "resolve_neg")
-def complex_parts(g: Graph, x: Var) -> Any:
-    if x.dtype.is_complex or g.dtype.is_complex:
-        raise NotImplementedError("complex numbers have no operators in ONNX")
+@row("real", "conj", "resolve_conj", "resolve_neg")
+def real(g: Graph, x: Var) -> Any:
     return x
 
 

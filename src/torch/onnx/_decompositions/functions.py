@@ -1,4 +1,4 @@
-"""Functions whose translation is other functions of torch: these run, and their parts are recorded."""
+"""Indexing, stacking, distances, products, cells."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.onnx._decompositions.table import DECOMPOSITIONS, decomposition
 from torch.onnx.errors import UnsupportedOperatorError
 
-DECOMPOSITIONS: dict[str, Any] = {}
 
-
-def _add(function: Any) -> Any:
-    DECOMPOSITIONS[function.__name__.rstrip("_")] = function
-    return function
-
-
-@_add
+@decomposition
 def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
     """x[index] = value, as a new tensor: a choice for a mask, else a scatter to the places that the index has."""
     source = value.to(x.dtype) if isinstance(value, Tensor) else torch.full((), value, dtype=x.dtype)
@@ -30,7 +24,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
     return x.reshape(-1).scatter(0, places.reshape(-1), updates.reshape(-1)).reshape(x.shape)
 
 
-@_add
+@decomposition
 def index_put(x: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """x[indices] = values; `accumulate`: added to what is there."""
     index = tuple(slice(None) if each is None else each for each in indices)
@@ -41,7 +35,7 @@ def index_put(x: Tensor, indices: Any, values: Tensor, accumulate: bool = False)
     return x.reshape(-1).scatter_add(0, places.reshape(-1), updates.reshape(-1)).reshape(x.shape)
 
 
-@_add
+@decomposition
 def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The elements of `source`, in their order, where the mask is true."""
     mask = mask.expand(x.shape)
@@ -49,7 +43,7 @@ def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return torch.where(mask, source.reshape(-1)[places].reshape(x.shape), x)
 
 
-@_add
+@decomposition
 def repeat_interleave(x: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None) -> Tensor:
     """Every element, or slice, as often as `repeats` says."""
     if repeats is None:
@@ -70,7 +64,7 @@ def repeat_interleave(x: Tensor, repeats: Any = None, dim: int | None = None, *,
     return x.index_select(axis, steps[places])
 
 
-@_add
+@decomposition
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """`gather`, with broadcasting."""
     if dim is None:
@@ -86,14 +80,14 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
     return x.expand(of_x).gather(axis, indices.expand(of_indices))
 
 
-@_add
+@decomposition
 def hstack(tensors: Any) -> Tensor:
     """Side by side."""
     parts = [torch.atleast_1d(each) for each in tensors]
     return torch.cat(parts, 0 if parts[0].dim() == 1 else 1)
 
 
-@_add
+@decomposition
 def vstack(tensors: Any) -> Tensor:
     """One below the other."""
     return torch.cat([torch.atleast_2d(each) for each in tensors], 0)
@@ -102,57 +96,57 @@ def vstack(tensors: Any) -> Tensor:
 DECOMPOSITIONS["row_stack"] = vstack
 
 
-@_add
+@decomposition
 def dstack(tensors: Any) -> Tensor:
     """One behind the other."""
     return torch.cat([torch.atleast_3d(each) for each in tensors], 2)
 
 
-@_add
+@decomposition
 def column_stack(tensors: Any) -> Tensor:
     """Vectors as columns."""
     return torch.cat([each.reshape(-1, 1) if each.dim() < 2 else each for each in tensors], 1)
 
 
-@_add
+@decomposition
 def softmin(x: Tensor, dim: int, dtype: Any = None, **_: Any) -> Tensor:
     """The softmax of -x."""
     return torch.softmax(-x, dim, dtype=dtype)
 
 
-@_add
+@decomposition
 def tanhshrink(x: Tensor) -> Tensor:
     """x - tanh(x)."""
     return x - x.tanh()
 
 
-@_add
+@decomposition
 def logaddexp2(a: Tensor, b: Tensor) -> Tensor:
     """log2(2**a + 2**b)."""
     high, low = torch.maximum(a, b), torch.minimum(a, b)
     return high + torch.log2(1 + torch.exp2(low - high))
 
 
-@_add
+@decomposition
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors."""
     lengths = [(each * each).sum(dim).sqrt().clamp(min=eps) for each in (x1, x2)]
     return (x1 * x2).sum(dim) / (lengths[0] * lengths[1])
 
 
-@_add
+@decomposition
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The norms of differences."""
     return torch.norm(x1 - x2 + eps, p, -1, keepdim)
 
 
-@_add
+@decomposition
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
     """The distances between all pairs."""
     return torch.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 
-@_add
+@decomposition
 def matrix_norm(
     x: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -172,144 +166,13 @@ def matrix_norm(
 DECOMPOSITIONS["linalg_matrix_norm"] = matrix_norm
 
 
-def _reduced(values: Tensor, reduction: Any) -> Tensor:
-    kind = {"none": 0, "mean": 1, "sum": 2}.get(reduction, reduction)
-    return values if kind == 0 else values.mean() if kind == 1 else values.sum()
-
-
-@_add
-def mse_loss(x: Tensor, target: Tensor, reduction: Any = 1) -> Tensor:
-    """Squares of differences."""
-    return _reduced((x - target) ** 2, reduction)
-
-
-@_add
-def l1_loss(x: Tensor, target: Tensor, reduction: Any = 1) -> Tensor:
-    """Sizes of differences."""
-    return _reduced((x - target).abs(), reduction)
-
-
-@_add
-def huber_loss(x: Tensor, target: Tensor, reduction: Any = 1, delta: float = 1.0) -> Tensor:
-    """Squares of small differences, sizes of others."""
-    size = (x - target).abs()
-    return _reduced(torch.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)), reduction)
-
-
-@_add
-def smooth_l1_loss(x: Tensor, target: Tensor, reduction: Any = 1, beta: float = 1.0) -> Tensor:
-    """Squares of small differences, sizes of others."""
-    size = (x - target).abs()
-    if beta == 0:
-        return _reduced(size, reduction)
-    return _reduced(torch.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta), reduction)
-
-
-@_add
-def soft_margin_loss(x: Tensor, target: Tensor, reduction: Any = 1) -> Tensor:
-    """log(1 + exp(-target * x))."""
-    return _reduced(torch.log1p(torch.exp(-target * x)), reduction)
-
-
-@_add
-def binary_cross_entropy(x: Tensor, target: Tensor, weight: Any = None, reduction: Any = 1) -> Tensor:
-    """Of probabilities."""
-    loss = -(target * x.log().clamp(min=-100) + (1 - target) * (1 - x).log().clamp(min=-100))
-    return _reduced(loss if weight is None else loss * weight, reduction)
-
-
-@_add
-def binary_cross_entropy_with_logits(
-    x: Tensor, target: Tensor, weight: Any = None, pos_weight: Any = None, reduction: Any = 1
-) -> Tensor:
-    """Of scores."""
-    rest = torch.nn.functional.softplus(-x.abs()) + (-x).clamp(min=0)
-    factor = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
-    loss = (1 - target) * x + factor * rest
-    return _reduced(loss if weight is None else loss * weight, reduction)
-
-
-@_add
-def kl_div(x: Tensor, target: Tensor, reduction: Any = 1, *, log_target: bool = False) -> Tensor:
-    """Divergence of distributions."""
-    return _reduced(target.exp() * (target - x) if log_target else torch.xlogy(target, target) - target * x, reduction)
-
-
-@_add
-def nll_loss(
-    x: Tensor, target: Tensor, weight: Any = None, reduction: Any = 1, ignore_index: int = -100, *_: Any
-) -> Tensor:
-    """Of log-probabilities, classes in dimension 1 (or 0)."""
-    axis = 1 if x.dim() > 1 else 0
-    kept = target != ignore_index
-    safe = torch.where(kept, target, torch.zeros_like(target))
-    picked = -x.gather(axis, safe.unsqueeze(axis)).squeeze(axis)
-    factors = kept.to(x.dtype) if weight is None else weight[safe] * kept.to(x.dtype)
-    loss = torch.where(kept, picked * factors, torch.zeros_like(picked))
-    if reduction in (1, "mean"):
-        return loss.sum() / factors.sum()
-    return _reduced(loss, reduction)
-
-
-DECOMPOSITIONS["nll_loss2d"] = DECOMPOSITIONS["nll_loss_nd"] = nll_loss
-
-
-@_add
-def cross_entropy_loss(
-    x: Tensor,
-    target: Tensor,
-    weight: Any = None,
-    reduction: Any = 1,
-    ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-) -> Tensor:
-    """Of scores, classes in dimension 1 (or 0); `target` has classes, or probabilities of x's shape."""
-    axis = 1 if x.dim() > 1 else 0
-    scores = x.log_softmax(axis)
-    if target.is_floating_point():
-        classes = x.shape[axis]
-        target = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target
-        weighted = scores if weight is None else scores * weight.reshape(-1, *([1] * (x.dim() - axis - 1)))
-        loss = -(weighted * target).sum(axis)
-        return loss.sum() / (loss.numel()) if reduction in (1, "mean") else _reduced(loss, reduction)
-    if label_smoothing:
-        raise UnsupportedOperatorError("label_smoothing with classes as the target")
-    return nll_loss(scores, target, weight, reduction, ignore_index)  # type: ignore[no-any-return]
-
-
-@_add
-def margin_ranking_loss(x1: Tensor, x2: Tensor, target: Tensor, margin: float = 0.0, reduction: Any = 1) -> Tensor:
-    """max(0, -target * (x1 - x2) + margin)."""
-    return _reduced((-target * (x1 - x2) + margin).clamp(min=0), reduction)
-
-
-@_add
-def hinge_embedding_loss(x: Tensor, target: Tensor, margin: float = 1.0, reduction: Any = 1) -> Tensor:
-    """x where the target is 1, max(0, margin - x) where it is -1."""
-    zeros = torch.zeros_like(x)
-    loss = torch.where(target == 1, x, zeros) + torch.where(target == -1, (margin - x).clamp(min=0), zeros)
-    return _reduced(loss, reduction)
-
-
-@_add
-def triplet_margin_loss(
-    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
-    swap: bool = False, reduction: Any = 1,
-) -> Tensor:  # fmt: skip
-    """How much nearer the positive is than the negative, less than `margin`."""
-    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = torch.minimum(far, pairwise_distance(positive, negative, p, eps))
-    return _reduced((near - far + margin).clamp(min=0), reduction)
-
-
-@_add
+@decomposition
 def inner(a: Tensor, b: Tensor) -> Tensor:
     """Products of last dimensions."""
     return a * b if a.dim() == 0 or b.dim() == 0 else torch.tensordot(a, b, ([-1], [-1]))
 
 
-@_add
+@decomposition
 def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """Differences of neighbours."""
     x = torch.cat([each for each in (prepend, x, append) if each is not None], dim)
@@ -322,13 +185,13 @@ def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
     return x
 
 
-@_add
+@decomposition
 def linalg_vecdot(a: Tensor, b: Tensor, *, dim: int = -1) -> Tensor:
     """Sums of products."""
     return (a * b).sum(dim)
 
 
-@_add
+@decomposition
 def linalg_norm(x: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Of vectors, or of matrices where `dim` has two and `ord` is given."""
     axes = None if dim is None else list(dim) if isinstance(dim, (list, tuple)) else [dim]
@@ -337,7 +200,7 @@ def linalg_norm(x: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
     return matrix_norm(x, ord, axes or (-2, -1), keepdim, dtype=dtype)  # type: ignore[no-any-return]
 
 
-@_add
+@decomposition
 def frobenius_norm(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """The root of the sum of squares."""
     return torch.linalg.vector_norm(x, 2, dim or None, keepdim)
@@ -377,7 +240,7 @@ def _gates(x: Tensor, hidden: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any, b_h
     return torch.nn.functional.linear(x, w_ih, b_ih), torch.nn.functional.linear(hidden, w_hh, b_hh)
 
 
-@_add
+@decomposition
 def lstm_cell(
     x: Tensor, hx: Any, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -388,7 +251,7 @@ def lstm_cell(
     return exit.sigmoid() * memory.tanh(), memory
 
 
-@_add
+@decomposition
 def gru_cell(x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
     """One step: the next hidden state."""
     of_x, of_hidden = (each.chunk(3, -1) for each in _gates(x, hx, w_ih, w_hh, b_ih, b_hh))
@@ -397,19 +260,19 @@ def gru_cell(x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None
     return (hx - candidate) * update + candidate
 
 
-@_add
+@decomposition
 def rnn_tanh_cell(x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
     """One step: the next hidden state."""
     return sum(_gates(x, hx, w_ih, w_hh, b_ih, b_hh)).tanh()  # type: ignore[union-attr]
 
 
-@_add
+@decomposition
 def rnn_relu_cell(x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
     """One step: the next hidden state."""
     return sum(_gates(x, hx, w_ih, w_hh, b_ih, b_hh)).relu()  # type: ignore[union-attr]
 
 
-@_add
+@decomposition
 def block_diag(*tensors: Tensor) -> Tensor:
     """Matrices along a diagonal."""
     parts = [torch.atleast_2d(each) for each in (tensors[0] if isinstance(tensors[0], (list, tuple)) else tensors)]
@@ -421,13 +284,13 @@ def block_diag(*tensors: Tensor) -> Tensor:
     return torch.cat(rows, 0)
 
 
-@_add
+@decomposition
 def trace(x: Tensor) -> Tensor:
     """The sum of the diagonal."""
     return torch.diagonal(x).sum()
 
 
-@_add
+@decomposition
 def kron(a: Tensor, b: Tensor) -> Tensor:
     """The Kronecker product."""
     rank = max(a.dim(), b.dim())
@@ -439,7 +302,7 @@ def kron(a: Tensor, b: Tensor) -> Tensor:
     return (left * right).reshape(sizes)
 
 
-@_add
+@decomposition
 def renorm(x: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Slices whose norm is greater than `maxnorm` are made as long as that."""
     others = [axis for axis in range(x.dim()) if axis != dim % x.dim()]

@@ -1,0 +1,151 @@
+"""Losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.onnx._decompositions.functions import pairwise_distance
+from torch.onnx._decompositions.table import DECOMPOSITIONS, decomposition
+
+
+def _reduced(values: Tensor, reduction: Any) -> Tensor:
+    kind = {"none": 0, "mean": 1, "sum": 2}.get(reduction, reduction)
+    return values if kind == 0 else values.mean() if kind == 1 else values.sum()
+
+
+@decomposition
+def mse_loss(x: Tensor, target: Tensor, reduction: Any = 1) -> Tensor:
+    """Squares of differences."""
+    return _reduced((x - target) ** 2, reduction)
+
+
+@decomposition
+def l1_loss(x: Tensor, target: Tensor, reduction: Any = 1) -> Tensor:
+    """Sizes of differences."""
+    return _reduced((x - target).abs(), reduction)
+
+
+@decomposition
+def huber_loss(x: Tensor, target: Tensor, reduction: Any = 1, delta: float = 1.0) -> Tensor:
+    """Squares of small differences, sizes of others."""
+    size = (x - target).abs()
+    return _reduced(torch.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)), reduction)
+
+
+@decomposition
+def smooth_l1_loss(x: Tensor, target: Tensor, reduction: Any = 1, beta: float = 1.0) -> Tensor:
+    """Squares of small differences, sizes of others."""
+    size = (x - target).abs()
+    if beta == 0:
+        return _reduced(size, reduction)
+    return _reduced(torch.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta), reduction)
+
+
+@decomposition
+def soft_margin_loss(x: Tensor, target: Tensor, reduction: Any = 1) -> Tensor:
+    """log(1 + exp(-target * x))."""
+    return _reduced(torch.log1p(torch.exp(-target * x)), reduction)
+
+
+@decomposition
+def binary_cross_entropy(x: Tensor, target: Tensor, weight: Any = None, reduction: Any = 1) -> Tensor:
+    """Of probabilities."""
+    loss = -(target * x.log().clamp(min=-100) + (1 - target) * (1 - x).log().clamp(min=-100))
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+@decomposition
+def binary_cross_entropy_with_logits(
+    x: Tensor, target: Tensor, weight: Any = None, pos_weight: Any = None, reduction: Any = 1
+) -> Tensor:
+    """Of scores."""
+    rest = torch.nn.functional.softplus(-x.abs()) + (-x).clamp(min=0)
+    factor = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
+    loss = (1 - target) * x + factor * rest
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+@decomposition
+def kl_div(x: Tensor, target: Tensor, reduction: Any = 1, *, log_target: bool = False) -> Tensor:
+    """Divergence of distributions."""
+    return _reduced(target.exp() * (target - x) if log_target else torch.xlogy(target, target) - target * x, reduction)
+
+
+@decomposition
+def nll_loss(
+    x: Tensor, target: Tensor, weight: Any = None, reduction: Any = 1, ignore_index: int = -100, *_: Any
+) -> Tensor:
+    """Of log-probabilities, classes in dimension 1 (or 0)."""
+    axis = 1 if x.dim() > 1 else 0
+    kept = target != ignore_index
+    safe = torch.where(kept, target, torch.zeros_like(target))
+    picked = -x.gather(axis, safe.unsqueeze(axis)).squeeze(axis)
+    factors = kept.to(x.dtype) if weight is None else weight[safe] * kept.to(x.dtype)
+    loss = torch.where(kept, picked * factors, torch.zeros_like(picked))
+    if reduction in (1, "mean"):
+        return loss.sum() / factors.sum()
+    return _reduced(loss, reduction)
+
+
+DECOMPOSITIONS["nll_loss2d"] = DECOMPOSITIONS["nll_loss_nd"] = nll_loss
+
+
+@decomposition
+def cross_entropy_loss(
+    x: Tensor,
+    target: Tensor,
+    weight: Any = None,
+    reduction: Any = 1,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Of scores, classes in dimension 1 (or 0); `target` has classes, or probabilities of x's shape."""
+    axis = 1 if x.dim() > 1 else 0
+    scores = x.log_softmax(axis)
+    if target.is_floating_point():
+        classes = x.shape[axis]
+        target = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target
+        weighted = scores if weight is None else scores * weight.reshape(-1, *([1] * (x.dim() - axis - 1)))
+        loss = -(weighted * target).sum(axis)
+        return loss.sum() / (loss.numel()) if reduction in (1, "mean") else _reduced(loss, reduction)
+    loss = nll_loss(scores, target, weight, reduction, ignore_index)
+    if not label_smoothing:
+        return loss  # type: ignore[no-any-return]
+    kept = target != ignore_index
+    weighted = scores if weight is None else scores * weight.reshape(-1, *([1] * (x.dim() - axis - 1)))
+    even = torch.where(kept, -weighted.sum(axis), torch.zeros_like(weighted.sum(axis)))
+    if reduction in (1, "mean"):
+        safe = torch.where(kept, target, torch.zeros_like(target))
+        total = kept.sum() if weight is None else (weight[safe] * kept.to(x.dtype)).sum()
+        even = even.sum() / total
+    else:
+        even = _reduced(even, reduction)
+    return loss * (1 - label_smoothing) + even * (label_smoothing / x.shape[axis])  # type: ignore[no-any-return]
+
+
+@decomposition
+def margin_ranking_loss(x1: Tensor, x2: Tensor, target: Tensor, margin: float = 0.0, reduction: Any = 1) -> Tensor:
+    """max(0, -target * (x1 - x2) + margin)."""
+    return _reduced((-target * (x1 - x2) + margin).clamp(min=0), reduction)
+
+
+@decomposition
+def hinge_embedding_loss(x: Tensor, target: Tensor, margin: float = 1.0, reduction: Any = 1) -> Tensor:
+    """x where the target is 1, max(0, margin - x) where it is -1."""
+    zeros = torch.zeros_like(x)
+    loss = torch.where(target == 1, x, zeros) + torch.where(target == -1, (margin - x).clamp(min=0), zeros)
+    return _reduced(loss, reduction)
+
+
+@decomposition
+def triplet_margin_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
+    swap: bool = False, reduction: Any = 1,
+) -> Tensor:  # fmt: skip
+    """How much nearer the positive is than the negative, less than `margin`."""
+    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = torch.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return _reduced((near - far + margin).clamp(min=0), reduction)
