@@ -56,7 +56,20 @@ def command_summary(name: str) -> str:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Tells what is wrong with a command line as slipway tells everything that is wrong."""
+    """Takes options between words, and tells what is wrong with a command line as slipway tells everything."""
+
+    _intermixed = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """As argparse has it, also where an option stands between two words of one list; what actions parse, too."""
+        rests = (argparse.PARSER, argparse.REMAINDER)
+        if self._intermixed or any(action.nargs in rests for action in self._get_positional_actions()):
+            return super().parse_known_args(args, namespace)
+        self._intermixed = True  # argparse's own calls this again
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._intermixed = False
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line.
