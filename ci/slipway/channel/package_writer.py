@@ -1,7 +1,7 @@
 """Writes a staged tree as a ``.conda`` file: the same tree and description give the same bytes.
 
 Entries are sorted, owners and times are fixed, modes are 755 or 644; zstd runs with a fixed job size, so that the
-number of threads does not show. Files that hold the placeholder are listed in ``paths.json`` as text or binary.
+number of threads does not show, and without threads where there is but one job: their tables take longer to make. Files that hold the placeholder are listed in ``paths.json`` as text or binary.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import tarfile
 import tempfile
 import zipfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -109,10 +110,13 @@ def write_archive(tree: Path, destination: Path, info: Mapping[str, bytes], *, s
     files = _files(tree)
     with zipfile.ZipFile(destination, "x", zipfile.ZIP_STORED, allowZip64=True) as archive:
         _store(archive, "metadata.json", lambda sink: _write(sink, b'{"conda_pkg_format_version": 2}'))
-        _store(
-            archive, f"pkg-{stem}.tar.zst", lambda sink: _compress(sink, level, lambda tar: _add_tree(tar, tree, files))
+        parts: tuple[tuple[str, int, Callable[[tarfile.TarFile], None]], ...] = (
+            ("pkg", sum((tree / path).lstat().st_size for path in files), lambda tar: _add_tree(tar, tree, files)),
+            ("info", sum(map(len, info.values())), lambda tar: _add_info(tar, info)),
         )
-        _store(archive, f"info-{stem}.tar.zst", lambda sink: _compress(sink, level, lambda tar: _add_info(tar, info)))
+        for part, size, fill in parts:
+            compress = _compress_threaded if size > _JOB_BYTES else _compress_at_once
+            _store(archive, f"{part}-{stem}.tar.zst", partial(compress, level=level, fill=fill))
 
 
 def to_json(value: object) -> bytes:
@@ -167,7 +171,14 @@ def _store(archive: zipfile.ZipFile, name: str, produce: Callable[[IO[bytes]], N
                 sink.write(block)
 
 
-def _compress(sink: IO[bytes], level: int, fill: Callable[[tarfile.TarFile], None]) -> None:
+def _compress_at_once(sink: IO[bytes], *, level: int, fill: Callable[[tarfile.TarFile], None]) -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        fill(tar)
+    sink.write(zstandard.ZstdCompressor(level=level).compress(buffer.getbuffer()))
+
+
+def _compress_threaded(sink: IO[bytes], *, level: int, fill: Callable[[tarfile.TarFile], None]) -> None:
     parameters = zstandard.ZstdCompressionParameters.from_level(level, threads=os.cpu_count() or 1, job_size=_JOB_BYTES)
     compressor = zstandard.ZstdCompressor(compression_params=parameters)
     with (

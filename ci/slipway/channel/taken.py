@@ -167,7 +167,11 @@ def run_exports_of(package: SolvedPackage, record: rattler.RepoDataRecord) -> Ma
     said = json.loads(record.to_json()).get("run_exports")
     if said is None:
         archive = archive_of(package.url) or fetch_archive(package.url, package.sha256)
-        said = json.loads(read_info(archive, "run_exports.json") or b"{}")
+        try:
+            said = json.loads(read_info(archive, "run_exports.json") or b"{}")
+        except ChannelError:
+            _Store(cache_folder(), BUILDS).check(archive, package)  # whose word goes first: it may be another file
+            raise
     return said if isinstance(said, dict) else {}
 
 
@@ -204,7 +208,7 @@ class _Store:
     def _take_from(self, archive: Path, package: SolvedPackage) -> TakenPackage:
         sha256, judged = self._remembered(archive, package.sha256)
         if sha256 is None:
-            sha256 = self._check(archive, package)
+            sha256 = self.check(archive, package)
         folder = self.root / self._shelf / sha256 / "files"
         mark_used(folder.parent)
         if judged is not None and (_is_whole(folder, judged) or self._copy(sha256, folder, judged)):
@@ -247,7 +251,13 @@ class _Store:
             return None, None
         return sha256, judged
 
-    def _check(self, archive: Path, package: SolvedPackage) -> str:
+    def check(self, archive: Path, package: SolvedPackage) -> str:
+        """The sha256 of a package's archive.
+
+        Raises:
+            IntegrityError: it is not the one that was solved for.
+            ChannelError: there is no such file.
+        """
         try:
             actual = hash_file(archive)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):

@@ -205,4 +205,6 @@ def print_log(output_dir: Path, until: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    status = main(sys.argv[1])
+    sys.stdout.flush()
+    os._exit(status)  # the answer is written; to take the interpreter and rattler down would take as long as a solution
