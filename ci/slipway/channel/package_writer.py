@@ -1,7 +1,8 @@
 """Writes a staged tree as a ``.conda`` file: the same tree and description give the same bytes.
 
-Entries are sorted, owners and times are fixed, modes are 755 or 644; zstd runs with a fixed job size, so that the
-number of threads does not show, and without threads where there is but one job: their tables take longer to make. Files that hold the placeholder are listed in ``paths.json`` as text or binary.
+Entries are sorted, owners and times are fixed, modes are 755 or 644. Files that hold the placeholder are listed in
+``paths.json`` as text or binary. zstd runs with a fixed job size, so that the number of threads does not show, and
+without threads where there is but one job: their tables take longer to make than a small package.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +10,7 @@ from slipway.base.errors import UsageError
 from slipway.commands import _parsers
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
 
