@@ -19,7 +19,9 @@ import onnx_models  # noqa: E402
 from onnx import TensorProto, helper  # noqa: E402
 from onnx.backend.test.case.node import collect_testcases  # noqa: E402
 
+from torch.onnx import _module  # noqa: E402
 from torch.onnx._file import _Reader  # noqa: E402
+from torch.onnx._operators import TABLE  # noqa: E402
 from torch.onnx._recording import flatten_outputs  # noqa: E402
 
 if TYPE_CHECKING:
@@ -289,6 +291,89 @@ def test_a_graph_that_asks_for_terabytes_is_stopped(nodes: list[Any], words: str
     module = torch.onnx.load(saved(model_of(nodes, tensors), tmp_path))
     with pytest.raises(ImportModelError, match=words):
         module(torch.ones(1))
+
+
+def body_of(nodes: list[Any], inputs: list[str], outputs: list[str]) -> Any:
+    return helper.make_graph(nodes, "body", [value(name) for name in inputs], [value(name) for name in outputs])
+
+
+def test_loops_and_functions_that_never_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_module, "_MOST_TURNS", 1000)
+    body = body_of(
+        [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Identity", ["v"], ["w"])],
+        ["i", "c", "v"], ["d", "w"],
+    )  # fmt: skip
+    numbers = (
+        onnx.numpy_helper.from_array(np.array(2**62), "n"), onnx.numpy_helper.from_array(np.array(True), "t")
+    )  # fmt: skip
+    loop = model_of([helper.make_node("Loop", ["n", "t", "x"], ["y"], body=body)], numbers)
+    bomb = model_of([helper.make_node("F30", ["x"], ["y"], domain="own")])
+    bomb.opset_import.append(helper.make_opsetid("own", 1))
+    for level in range(31):  # each calls the one before twice
+        inner = ("Relu", "") if level == 0 else (f"F{level - 1}", "own")
+        nodes = [helper.make_node(inner[0], [a], [b], domain=inner[1]) for a, b in (("a", "b"), ("b", "c"))]
+        opsets = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+        bomb.functions.append(helper.make_function("own", f"F{level}", ["a"], ["c"], nodes, opsets))
+    for model in (loop, bomb):
+        with pytest.raises(ImportModelError, match="it may never end"):
+            torch.onnx.load(saved(model, tmp_path))(torch.ones(1))
+
+
+@pytest.mark.parametrize("op", ["Concat", "Add", "MatMul", "Einsum"])
+def test_tensors_that_grow_are_stopped(op: str, tmp_path: Path) -> None:
+    wide, tall = ([1, 2**14], [2**14, 1]) if op != "Concat" else ([2**14], [2**14])
+    shapes = tuple(onnx.numpy_helper.from_array(np.array(each), name) for name, each in (("a", tall), ("b", wide)))
+    options = {"Concat": {"axis": 0}, "Einsum": {"equation": "ij,kl->il"}}.get(op, {})
+    nodes = [helper.make_node("Expand", ["x", "a"], ["p"]), helper.make_node("Expand", ["x", "b"], ["q"])]
+    nodes.append(helper.make_node(op, ["p", "q"], ["y" if op != "Concat" else "v0"], **options))
+    if op == "Concat":
+        nodes += [helper.make_node(op, [f"v{k}"] * 2, [f"v{k + 1}"], axis=0) for k in range(40)]
+        nodes.append(helper.make_node("Relu", ["v40"], ["y"]))
+    with pytest.raises(ImportModelError, match="asked for a tensor"):
+        torch.onnx.load(saved(model_of(nodes, shapes), tmp_path))(torch.ones(1))
+
+
+def test_more_outputs_than_an_operator_has(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["a", "b"]), helper.make_node("Add", ["a", "b"], ["y"])]
+    with pytest.raises(ImportModelError, match=r"gives 1 values, and \['a', 'b'\] are named"):
+        torch.onnx.load(saved(model_of(nodes), tmp_path))(torch.ones(1))
+
+
+NASTY = (0, -1, 1, 3, 7, 2**31, -(2**31), 2**62, -(2**63), 2**63 - 1, 10**6)
+
+
+def change(node: Any, random: np.random.RandomState) -> None:
+    """One thing of a node is another: its operator, an attribute, what goes in or out."""
+    way = random.randint(5)
+    if way == 0:
+        node.op_type = sorted(name for domain, name in TABLE if not domain)[random.randint(150)]
+    elif way == 1 and node.input:
+        node.input.append(node.input[0])
+    elif way == 2 and node.input:
+        del node.input[-1]
+    elif way == 3:
+        node.output.append("another")
+    for attribute in node.attribute:
+        if attribute.type == attribute.INT:
+            attribute.i = NASTY[random.randint(len(NASTY))]
+        elif attribute.ints:
+            attribute.ints[random.randint(len(attribute.ints))] = NASTY[random.randint(len(NASTY))]
+
+
+def test_changed_nodes_end_in_an_error_or_a_result(tmp_path: Path) -> None:
+    random = np.random.RandomState(0)
+    names = sorted(name for name in CASES if not any(word in name for word in (*CHANCE, *FOREIGN, "expanded")))
+    refused = 0
+    for _ in range(400):
+        case = CASES[names[random.randint(len(names))]]
+        model = onnx.ModelProto()
+        model.CopyFrom(case.model)
+        change(model.graph.node[random.randint(len(model.graph.node))], random)
+        try:
+            torch.onnx.load(saved(model, tmp_path))(*(tensor(each) for each in case.data_sets[0][0]))
+        except (ImportModelError, TypeError):
+            refused += 1
+    assert 100 < refused < 400
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,8 +14,9 @@ from torch.onnx.errors import ImportModelError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+_MOST_TURNS = 200_000
 # Inputs that are options or statistics rather than weights.
 _NOT_TRAINED = {
     ("BatchNormalization", 3), ("BatchNormalization", 4), ("Resize", 1), ("Resize", 2), ("Upsample", 1), ("Clip", 1),
@@ -92,7 +94,8 @@ class OnnxModule(nn.Module):
             name: torch.as_tensor(value) if isinstance(value, (bool, int, float)) else value
             for name, value in given.items()
         }
-        results = _Run(self._functions, self._opsets, self.training).body(self._body, values, self._last)
+        with _operators.limited_by(values.values()):
+            results = _Run(self._functions, self._opsets, self.training).body(self._body, values, self._last)
         return results[0] if len(results) == 1 else tuple(results)
 
     def extra_repr(self) -> str:
@@ -104,8 +107,16 @@ class OnnxModule(nn.Module):
 class _Run:
     """One evaluation."""
 
-    def __init__(self, functions: dict[Any, Any], opsets: dict[str, int], training: bool) -> None:
+    def __init__(
+        self, functions: dict[Any, Any], opsets: dict[str, int], training: bool, turns: Iterator[int] | None = None
+    ) -> None:
         self.functions, self.opsets, self.training = functions, opsets, training
+        self.turns = itertools.count() if turns is None else turns  # of loops and functions, all together
+
+    def turn(self) -> None:
+        """Counts one; ImportModelError where there are too many."""
+        if next(self.turns) >= _MOST_TURNS:
+            raise ImportModelError(f"loops and functions of the graph ran {_MOST_TURNS:,} times: it may never end")
 
     def body(self, body: Body, values: dict[str, Any], last: list[list[str]] | None = None) -> list[Any]:
         values[""] = None
@@ -125,6 +136,11 @@ class _Run:
             kind = "" if isinstance(error, _operators.Refusal) else f"{type(error).__name__}: "
             raise ImportModelError(f"node {step.name or step.outputs[0]} ({step.op}): {kind}{error}") from error
         made = list(made) if isinstance(made, tuple) else [made]
+        if any(step.outputs[len(made) :]):
+            raise ImportModelError(
+                f"node {step.name or step.outputs[0]} ({step.op}): gives {len(made)} values, and "
+                f"{step.outputs} are named"
+            )
         for name, value in zip(step.outputs, made, strict=False):
             if name:
                 values[name] = value
@@ -150,17 +166,20 @@ class _Run:
         """A graph in a node, as a function that sees the values around it."""
 
         def call(*inputs: Any) -> list[Any]:
+            self.turn()
             inside = {**values, **body.initializers, **dict(zip(body.inputs, inputs, strict=False))}
             return self.body(body, inside)
 
         return call
 
     def function(self, function: Any, inputs: list[Any], given: dict[str, Any]) -> tuple[Any, ...]:
+        self.turn()
         body, defaults, _, opsets = function
         attributes = {**defaults, **given}
         steps = [_filled(step, attributes) for step in body.steps]
         values = dict.fromkeys(body.inputs) | dict(zip(body.inputs, inputs, strict=False))
-        return tuple(_Run(self.functions, opsets, self.training).body(Body(body.inputs, body.outputs, steps), values))
+        run = _Run(self.functions, opsets, self.training, self.turns)
+        return tuple(run.body(Body(body.inputs, body.outputs, steps), values))
 
 
 def _filled(step: Step, given: dict[str, Any]) -> Step:

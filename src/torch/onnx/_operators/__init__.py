@@ -15,13 +15,14 @@ from torch.onnx._operators import (
     spectra,
     windows,
 )
-from torch.onnx._operators.table import TABLE, Refusal
+from torch.onnx._operators.table import TABLE, Refusal, limited_by
 
 __all__ = [
     "TABLE",
     "Refusal",
     "attention",
     "elements",
+    "limited_by",
     "losses",
     "normalizations",
     "places",

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 from torch.onnx._graph import DTYPES
-from torch.onnx._operators.table import TABLE, Refusal, operator
+from torch.onnx._operators.table import TABLE, Refusal, check_broadcast, operator
 
 _UNARY = {
     "Abs": torch.abs, "Acos": torch.acos, "Acosh": torch.acosh, "Asin": torch.asin, "Asinh": torch.asinh,
@@ -58,6 +58,7 @@ def _two_operands(function: Any) -> Any:
     def compute(a: Tensor, b: Tensor, *, axis: int = 0, broadcast: int = 0) -> Tensor:
         if broadcast and b.dim() < a.dim() - axis:  # before opset 7
             b = b.reshape(*b.shape, *([1] * (a.dim() - axis - b.dim())))
+        check_broadcast(a, b)
         return function(a, b)  # type: ignore[no-any-return]
 
     return compute
@@ -79,17 +80,20 @@ def p_relu(x: Tensor, slope: Tensor, *, opset: int = 16) -> Tensor:
 @operator("Div")
 @_widened
 def div(a: Tensor, b: Tensor) -> Tensor:
+    check_broadcast(a, b)
     return torch.div(a, b) if a.is_floating_point() else torch.div(a, b, rounding_mode="trunc")
 
 
 @operator("Mod")
 @_widened
 def mod(a: Tensor, b: Tensor, *, fmod: int = 0) -> Tensor:
+    check_broadcast(a, b)
     return torch.fmod(a, b) if fmod else torch.remainder(a, b)
 
 
 @operator("Pow")
 def power(a: Tensor, b: Tensor) -> Tensor:
+    check_broadcast(a, b)
     return torch.pow(a.to(torch.promote_types(a.dtype, b.dtype)), b).to(a.dtype)
 
 
@@ -104,6 +108,7 @@ def _many(function: Any) -> Any:
     def compute(*tensors: Tensor) -> Tensor:
         total = tensors[0]
         for each in tensors[1:]:
+            check_broadcast(total, each)
             total = function(total, each)
         return total
 
@@ -122,6 +127,7 @@ def mean(*tensors: Tensor) -> Tensor:
 
 @operator("Where")
 def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    check_broadcast(condition, x, y)
     return torch.where(condition, x, y)
 
 

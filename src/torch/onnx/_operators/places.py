@@ -24,6 +24,7 @@ def _checked(index: Tensor, size: int) -> Tensor:
 def gather(x: Tensor, index: Tensor, *, axis: int = 0) -> Tensor:
     dim = axis % x.dim()
     places = _checked(index, x.shape[dim])
+    check_size([*x.shape[:dim], places.numel(), *x.shape[dim + 1 :]])
     picked = x.index_select(dim, places.reshape(-1))
     return picked.reshape([*x.shape[:dim], *index.shape, *x.shape[dim + 1 :]])
 
@@ -109,4 +110,11 @@ def one_hot(index: Tensor, depth: Tensor, values: Tensor, *, axis: int = -1) -> 
 
 @operator("Einsum")
 def einsum(*tensors: Tensor, equation: str) -> Tensor:
+    sizes = {
+        letter: size
+        for term, tensor in zip(equation.replace(" ", "").partition("->")[0].split(","), tensors, strict=True)
+        if "." not in term
+        for letter, size in zip(term, tensor.shape, strict=True)
+    }
+    check_size([sizes[letter] for letter in equation.partition("->")[2] if letter in sizes])
     return torch.einsum(equation, *tensors)

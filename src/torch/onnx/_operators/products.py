@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.onnx._operators.table import operator
+from torch.onnx._operators.table import check_size, operator
 
 
 @operator("MatMul")
 def matmul(a: Tensor, b: Tensor) -> Tensor:
+    if a.dim() > 1 and b.dim() > 1:
+        batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        check_size([*batch, a.shape[-2], b.shape[-1]])
     return torch.matmul(a, b)
 
 

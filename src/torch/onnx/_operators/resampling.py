@@ -66,6 +66,7 @@ def roi_align(
             places = first + (torch.arange(count * samples, dtype=torch.float64) + 0.5) * (size / count / samples)
             axes.append((places.clamp(0, limit - 1), (places >= -1) & (places <= limit), samples))
         (ys, rows, tall), (xs, columns, wide) = axes
+        check_size([x.shape[1], len(ys), len(xs)])
         grid_y, grid_x = (each.reshape(1, -1) for each in torch.meshgrid(ys, xs, indexing="ij"))
         # The largest is that of single shares, not of what lies between.
         join = torch.add if mode == "avg" else torch.maximum

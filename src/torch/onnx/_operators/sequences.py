@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch.onnx._graph import DTYPES
-from torch.onnx._operators.table import Refusal, numbers, operator
+from torch.onnx._operators.table import Refusal, check_size, numbers, operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +33,7 @@ def loop(
         rows = [[] for _ in new] if rows is None else rows
         for row, value in zip(rows, new, strict=True):
             row.append(value)
+            check_size([len(row), value.numel()])
         going, step = bool(keep), step + 1
     return (*state, *(torch.stack(row) for row in rows or []))
 
@@ -66,6 +67,7 @@ def scan(
         rows = rows or [[] for _ in new]
         for row, value in zip(rows, new, strict=True):
             row.append(value)
+            check_size([len(row), value.numel()])
     out_axes = list(scan_output_axes or [0] * len(rows))
     out_backwards = list(scan_output_directions or [0] * len(rows))
     stacked = [

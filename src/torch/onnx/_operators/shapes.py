@@ -63,6 +63,7 @@ def size_of(x: Tensor) -> Tensor:
 
 @operator("Concat")
 def concat(*tensors: Tensor, axis: int = 1) -> Tensor:
+    check_size([sum(each.numel() for each in tensors)])
     return torch.cat(tensors, axis)
 
 
@@ -296,4 +297,5 @@ def bernoulli(x: Tensor, *, dtype: int | None = None, seed: float | None = None)
 
 @operator("Multinomial")
 def multinomial(x: Tensor, *, sample_size: int = 1, dtype: int = 6, seed: float | None = None) -> Tensor:
+    check_size([*x.shape[:-1], sample_size])
     return torch.multinomial(x.softmax(-1), sample_size, replacement=True).to(DTYPES[dtype])

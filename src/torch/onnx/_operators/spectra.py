@@ -53,6 +53,7 @@ def stft(
     if hop < 1 or not 1 <= size <= signal.shape[-1]:
         raise Refusal(f"frames of {size} every {hop} in {signal.shape[-1]}")
     frames = signal.unfold(-1, size, hop)
+    check_size(frames.shape)
     frames = frames if window is None else frames * window.to(frames.real.dtype)
     half = onesided and not signal.is_complex()
     return torch.view_as_real((torch.fft.rfft if half else torch.fft.fft)(frames)).to(x.dtype)

@@ -5,16 +5,22 @@ A function may ask for `opset` (which version of the operators is meant), `outpu
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 TABLE: dict[tuple[str, str], Operator] = {}
-_MOST = 2**31  # elements of one tensor that a graph may ask for out of nothing
+# Elements of one tensor that a graph may make: so many in any case, more where its weights and inputs are large.
+_ALWAYS, _TIMES = 2**26, 64
+_most: ContextVar[int] = ContextVar("_most", default=_ALWAYS)
 
 
 class Refusal(ValueError):
@@ -71,9 +77,27 @@ def numbers(value: Any) -> list[int]:
     return [int(each) for each in (value.reshape(-1).tolist() if hasattr(value, "tolist") else value)]
 
 
+@contextlib.contextmanager
+def limited_by(tensors: Iterable[Any]) -> Iterator[None]:
+    """For the block, `check_size` allows what a graph with these weights and inputs may ask for."""
+    token = _most.set(max(_ALWAYS, _TIMES * sum(each.numel() for each in tensors if isinstance(each, torch.Tensor))))
+    try:
+        yield
+    finally:
+        _most.reset(token)
+
+
 def check_size(shape: Sequence[int]) -> list[int]:
     """The shape, if it is one that memory can be asked for."""
     sizes = [int(each) for each in shape]
-    if any(each < 0 for each in sizes) or math.prod(sizes) > _MOST:
-        raise Refusal(f"asked for a tensor of the sizes {sizes}")
+    if any(each < 0 for each in sizes) or math.prod(sizes) > _most.get():
+        raise Refusal(
+            f"asked for a tensor of the sizes {sizes}; this graph with these inputs may have {_most.get():,} elements"
+        )
     return sizes
+
+
+def check_broadcast(*tensors: Any) -> None:
+    """Refusal where tensors are small alone, and together would be large."""
+    if math.prod(each.numel() for each in tensors) > _ALWAYS:
+        check_size(torch.broadcast_shapes(*(each.shape for each in tensors)))

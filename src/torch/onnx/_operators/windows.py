@@ -127,6 +127,9 @@ def transposed_convolution(
     spatial = _spatial(x)
     steps, gaps = list(strides or [1] * spatial), list(dilations or [1] * spatial)
     extra = list(output_padding or [0] * spatial)
+    reach = [(size - 1) * step + (width - 1) * gap + 1 + more for size, step, width, gap, more in
+             zip(x.shape[2:], steps, weight.shape[2:], gaps, extra, strict=True)]  # fmt: skip
+    check_size([x.shape[0], weight.shape[1] * group, *(max(each, 0) for each in reach)])
     full = _TRANSPOSED[spatial](x, weight, None, steps, 0, 0, group, gaps)  # type: ignore[operator]
     full = _padded(full, [0] * spatial, extra)
     if output_shape is not None or auto_pad.startswith("SAME"):
@@ -172,6 +175,7 @@ class _Pool:
             if reach > work.shape[2 + place]:
                 raise Refusal(f"a window of {reach} in {work.shape[2 + place]} elements")
             work = work.unfold(2 + place, reach, step)[..., ::gap]
+        check_size(work.shape)
         return work.flatten(-spatial)
 
 
