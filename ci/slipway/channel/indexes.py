@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgpack
 import zstandard
 
+from slipway.base.platform import PLATFORMS
 from slipway.channel import rattler
 from slipway.channel.hotfixes import apply_hotfixes
 from slipway.channel.package import PACKAGE_SUFFIX
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 
 SHARDS = "shards"
 CHANNELDATA = "channeldata.json"
+
+READ_FIRST = (
+    *("repodata.json", "repodata.json.zst", "repodata.json.bz2", "repodata.jlap", "repodata_shards.msgpack.zst"),
+    *("current_repodata.json", "current_repodata.json.zst", "current_repodata.json.bz2", "current_repodata.jlap"),
+)
+"""Where conda, mamba and rattler look for what a subdir holds."""
 
 Records = dict[str, dict[str, Any]]
 
@@ -57,6 +64,12 @@ def make_indexes(catalogue: Catalogue) -> dict[str, bytes]:
         files[f"{subdir}/repodata.json"] = index
     files[CHANNELDATA] = to_json(_channeldata(catalogue.packages))
     return files
+
+
+def foreign_indexes(made: Mapping[str, bytes]) -> list[str]:
+    """Names that solvers would read an index from, on any platform, beside those that were `made`."""
+    names = (f"{subdir}/{name}" for subdir in PLATFORMS for name in READ_FIRST)
+    return [name for name in names if name not in made]
 
 
 def _in(subdir: str, records: Mapping[str, Any]) -> dict[str, Records]:

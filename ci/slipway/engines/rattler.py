@@ -6,9 +6,7 @@ from the process, and because Ctrl-C must stop the whole tree of compilers at on
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
 import secrets
 import shutil
@@ -21,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from slipway import source as fetch
 from slipway.base import proc
 from slipway.base.checkout import PACKAGE_ROOT
-from slipway.base.errors import BuildError, DiskFullError, RecipeError, SolveError
+from slipway.base.errors import BuildError
 from slipway.base.events import Phase, Stage, StageKey
 from slipway.base.files import copy_file
 from slipway.base.json_file import read_json
@@ -34,17 +32,16 @@ from slipway.engines.build_folder import build_place, check_writable
 from slipway.engines.build_script import SCRIPT_NAME, build_script
 from slipway.engines.compiler_cache.server import CompilerCache, wants_cache
 from slipway.engines.compiler_cache.store import check_store, choose_store, fresh_store
-from slipway.engines.debugging import find_prepared, find_text, remaining_steps
 from slipway.engines.emulation import find_emulation
-from slipway.engines.first_error import find_first_error
+from slipway.engines.failure import FailedBuild
 from slipway.engines.host_tools import make_host_tools
 from slipway.engines.isolation import Isolator
 from slipway.engines.locked_channel import LockedChannel
-from slipway.engines.prepared_sources import check_licence_files, explain_patch
+from slipway.engines.prepared_sources import check_licence_files
+from slipway.engines.progress import BuildProgress
 from slipway.engines.rattler_recipe import test_tools, to_v1_recipe
 from slipway.engines.staging import SUFFIX, Staged, as_package, find_built, staged
-from slipway.engines.worker_lines import PHASE_MARK
-from slipway.model import META_NAME, RECIPE_SETTINGS, V1_NAME
+from slipway.model import META_NAME, V1_NAME
 from slipway.observe.build import BuildObserver
 from slipway.recipe import load_recipe_settings
 from slipway.recipe.defaults import target_of
@@ -54,9 +51,9 @@ from slipway.source.patches import check_patch_links
 from slipway.source.tree import read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from slipway.base.log import Reporter, Task
+    from slipway.base.log import Reporter
     from slipway.base.platform import Platform
     from slipway.engines.debugging import PreparedBuild
     from slipway.engines.emulation import Emulation
@@ -72,37 +69,8 @@ PASSED_TO_NETWORK = re.compile(r"(https?|no|all|ftp)_proxy|SSL_CERT_(FILE|DIR)",
 
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
-NETWORK_SIGNS = re.compile(
-    r"Temporary failure in name resolution|[Nn]etwork is unreachable|[Cc]ould not resolve|[Nn]ame or service not known"
-    r"|[Cc]onnection refused"
-)
-"""How programs say that there is no network."""
-
 MERGED = "merge_build_and_host_envs"
 """The key of a v1 recipe that makes one environment of two."""
-
-FULL_DISK_SIGNS = (
-    *(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)),
-    "No usable temporary directory found",
-)
-"""How shells, compilers, Python and rattler-build say that nothing more can be written."""
-
-COULD_NOT_WRITE = "Could not open or create, or write to file"
-"""What rattler-build says of a temporary file, whatever the reason."""
-
-LITTLE_ROOM = 64 << 20
-"""Bytes: a disk with less was full a moment ago, when a program could not write."""
-
-NINJA_COUNT = re.compile(r"^\[(\d+)/(\d+)\]\s+(.*)$")
-
-PHASES = {
-    "Fetching source code": Phase.FETCH,
-    "Running build": Phase.SOLVE,
-    "Running build script": Phase.SCRIPT,
-    "Packaging new files": Phase.PACK,
-    "Running script test": Phase.TEST,
-}
-"""What rattler-build calls its phases."""
 
 
 class RattlerEngine:
@@ -210,12 +178,16 @@ class _Build:
             readable = (unpacked, *(path for path in certificates if path.exists()))
             self.sandbox = replace(sandbox, writable=(place,), readable=readable, network=network)
 
+        temporary = Path(context.environ.get("TMPDIR") or "/tmp")
+        is_shut_off = self.sandbox is not None and not self.sandbox.network
+        self._failed = FailedBuild(output, place, self.log, temporary, is_shut_off)
+
     def run(self, *, prepare_only: bool = False) -> Path:
         """Build and test; returns the package, or the folder that the script would run in."""
         with ExitStack() as stack:
             observer = BuildObserver(self.output.key, self.output.name, self.context.jobs, self.context.journal)
             stack.callback(observer.finish, self.place / "output", self.log.parent)
-            progress = _Progress(self.output, stack, self.reporter, observer)
+            progress = BuildProgress(self.output, stack, self.reporter, observer)
             progress.enter(Phase.PREPARE)
             recipe = self._prepare()
             progress.enter(Phase.SOLVE)
@@ -247,7 +219,7 @@ class _Build:
         (folder / "recipe.yaml").write_text(json.dumps(recipe, indent=1), encoding="utf-8")
         return recipe
 
-    def _make(self, progress: _Progress, *, prepare_only: bool = False) -> Path:
+    def _make(self, progress: BuildProgress, *, prepare_only: bool = False) -> Path:
         job = {
             "prepare_only": prepare_only,
             "recipe": str(self.place / "recipe" / "recipe.yaml"),
@@ -269,10 +241,10 @@ class _Build:
                 raise cache.error
             _report_compiler_cache(cache, self.output, self.context, self.reporter)
         if package is None:
-            raise self._failure(progress, completed, answer)
+            raise self._failed.explain(progress, completed.tail, answer)
         return package
 
-    def _test(self, package: Path, tests: Sequence[Mapping[str, Any]], progress: _Progress) -> None:
+    def _test(self, package: Path, tests: Sequence[Mapping[str, Any]], progress: BuildProgress) -> None:
         progress.enter(Phase.TEST)
         built = Channel(self.place / "built")
         built.publish([(self.output.subdir, package)])
@@ -288,10 +260,10 @@ class _Build:
         self.environment["TMPDIR"] = str(temporary)
         found, completed, answer = self._work("test", {"package": str(package)}, progress)
         if found is None:
-            raise self._failure(progress, completed, answer)
+            raise self._failed.explain(progress, completed.tail, answer)
 
     def _work(
-        self, name: str, job: Mapping[str, Any], progress: _Progress
+        self, name: str, job: Mapping[str, Any], progress: BuildProgress
     ) -> tuple[Path | None, proc.Completed, Mapping[str, str]]:
         """Run a worker: the package that it names, if all went well, how it ended, and what it answered."""
         job_path, answer_path = self.place / f"{name}.json", self.place / f"{name}-answer.json"
@@ -324,115 +296,9 @@ class _Build:
             raise BuildError(f"`{self.output.key}`: its script put something else in its package's place")
         return package, completed, answer
 
-    def _failure(
-        self, progress: _Progress, completed: proc.Completed, answer: Mapping[str, str]
-    ) -> DiskFullError | BuildError | RecipeError | SolveError:
-        tail = "\n".join(completed.tail)
-        places = (self.place, Path(self.context.environ.get("TMPDIR") or "/tmp"))
-        if progress.disk_is_full or (progress.could_not_write and any(map(_is_almost_full, places))):
-            return DiskFullError(
-                f"the disk is full, so `{self.output.key}` could not be built",
-                where=str(self.log),
-                hint="make room in the folders to build in, for temporary files and for output, "
-                "and run the same command again: it goes on",
-                detail=tail,
-            )
-        recipe = self.place / "recipe"
-        prepared = read_json(recipe / "recipe.yaml") or {}
-        misfit = explain_patch(answer.get("error", ""), self.output, recipe, prepared.get("source", ()))
-        if misfit is not None:
-            return misfit
-        first = find_first_error(self._read_log())
-        kind = SolveError if answer.get("kind") == "solve" else BuildError
-        what = {
-            Phase.TEST: "its test failed",
-            Phase.SCRIPT: "its build script failed",
-            Phase.PREPARE: "failed",
-        }.get(progress.phase, f"failed while {progress.phase}")
-        hint = "the lines above are from that log; fix the cause and run the same command again"
-        if progress.phase is Phase.SCRIPT:
-            hint += f"; `slipway debug {self.output.name}` opens a shell where it stopped"
-        if self.sandbox is not None and not self.sandbox.network and NETWORK_SIGNS.search(tail):
-            hint = f"scripts have no network; if this one needs it, name it in {RECIPE_SETTINGS} beside meta.yaml: "
-            hint += f"`network: [{self.output.name}]`"
-        if kind is SolveError:
-            what = "no environment satisfies its requirements"
-        elif first is not None:
-            what = f"{what}: {first.text}{self._step_of_script(progress.phase)}"
-            tail = "\n".join([first.text, "", *first.around])
-        codes = {Phase.TEST: "test-failed", Phase.SCRIPT: "script-failed"}
-        return kind(
-            f"`{self.output.key}`: {what}",
-            where=f"{self.log}:{first.line}" if first is not None else str(self.log),
-            hint=hint,
-            detail=tail,
-            code="unsolvable" if kind is SolveError else codes.get(progress.phase),
-        )
-
-    def _step_of_script(self, phase: Phase) -> str:
-        """Which line of the recipe's script failed, as far as its trace tells."""
-        prepared = find_prepared(self.place) if phase is Phase.SCRIPT else None
-        log = self._read_log()
-        if prepared is None or not any(line.startswith(("+ ", "++ ")) for line in log):
-            return ""
-        steps = remaining_steps(prepared, log)
-        name = steps.path or self.output.recipe_path.name
-        number: int | None = steps.number
-        if steps.path is None:  # commands in the recipe itself
-            number = find_text(self.output.recipe_path, steps.lines[0] if steps.lines else "")
-        return f" ({name}:{number})" if number else ""
-
-    def _read_log(self) -> list[str]:
-        try:
-            return self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return []
-
-
-class _Progress:
-    """Follows the worker's lines: which phase, which of Ninja's steps."""
-
-    def __init__(self, output: RenderedOutput, stack: ExitStack, reporter: Reporter, observer: BuildObserver) -> None:
-        self.phase = Phase.PREPARE
-        self.disk_is_full = False
-        self.could_not_write = False
-        self.observer = observer
-        self.listeners: list[Callable[[str], None]] = []
-        self._reporter = reporter
-        self.task: Task = stack.enter_context(reporter.task(output.name))
-        self.task.update(text="starting")
-
-    def enter(self, phase: Phase) -> None:
-        """Another phase begins."""
-        self.phase = phase
-        self.task.update(text=phase)
-        self.observer.line("", phase)
-
-    def on_line(self, line: str) -> None:
-        """Take one line of the log."""
-        self._reporter.detail(line)
-        if line.startswith(PHASE_MARK):
-            name = line.removeprefix(PHASE_MARK)
-            if name in PHASES and self.phase is not Phase.TEST:
-                self.enter(PHASES[name])
-        if any(sign in line for sign in FULL_DISK_SIGNS):
-            self.disk_is_full = True  # compilers say so long before the build ends
-        self.could_not_write = self.could_not_write or COULD_NOT_WRITE in line
-        self.observer.line(line, self.phase)
-        for listener in self.listeners:
-            listener(line)
-        match = NINJA_COUNT.match(line)
-        if match:
-            done, total, text = match.groups()
-            self.task.update(completed=int(done), total=int(total), text=text)
-
 
 def _target(output: RenderedOutput) -> Platform:
     return target_of(output.variant, this_platform())
-
-
-def _is_almost_full(folder: Path) -> bool:
-    return shutil.disk_usage(folder).free < LITTLE_ROOM
 
 
 def _uses_network(output: RenderedOutput) -> bool:

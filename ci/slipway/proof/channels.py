@@ -113,7 +113,8 @@ def check_channel(store: ChannelStore, trust: Trust, *, contents: bool) -> Check
         IntegrityError: something is not as it was signed; the message says what differs.
     """
     catalogue, signers = read_signed_catalogue(store, trust)
-    for name, content in indexes.make_indexes(catalogue).items():
+    made = indexes.make_indexes(catalogue)
+    for name, content in made.items():
         there = store.read(name)
         actual = there.content if there is not None else None
         if actual != content:
@@ -121,6 +122,13 @@ def check_channel(store: ChannelStore, trust: Trust, *, contents: bool) -> Check
                 f"the index is not what the signed catalogue gives{_explain(name, content, actual)}",
                 where=f"{store.address}/{name}",
                 hint="somebody changed it, or is just publishing; `slipway channel repair` writes it again",
+            )
+    for name in indexes.foreign_indexes(made):
+        if store.read(name) is not None:
+            raise IntegrityError(
+                "an index lies there that the signed catalogue does not give",
+                where=f"{store.address}/{name}",
+                hint="solvers may read it before all others: remove it",
             )
     for path, package in catalogue.packages.items():
         where = f"{store.address}/{path}"

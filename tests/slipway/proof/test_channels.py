@@ -61,6 +61,12 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+def plant(path: Path) -> None:
+    """An index that some solver reads before the channel's own."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"{}")
+
+
 def test_signed_channel(channel: Path, trust: Trust) -> None:
     assert check(channel, trust) == 1
     solution = solve(["libtoy"], [channel.as_uri()])
@@ -77,6 +83,8 @@ def test_tampering(channel: Path, trust: Trust, package: Path) -> None:
         "packages.conda / .* / version": lambda: edit(channel / "linux-64/repodata.json", '"1.0"', '"1.1"'),
         "run_exports.json|is not there": lambda: (channel / "linux-64/run_exports.json").unlink(),
         "`catalogue.json` has the sha256": lambda: edit(channel / "catalogue.json", '"1.0"', '"1.1"'),
+        "does not give": lambda: plant(channel / "linux-64/current_repodata.json"),
+        "catalogue does not give": lambda: plant(channel / "linux-aarch64/repodata.json.zst"),
         "nobody has signed for this channel": lambda: (channel / "catalogue.json.intoto.json").unlink(),
     }
     for message, change in changes.items():

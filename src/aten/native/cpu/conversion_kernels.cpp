@@ -26,10 +26,14 @@ TORCH_SIMD inline To convert(From value) {
     else return To(static_cast<typename To::value_type>(value), 0);
   } else if constexpr (c10::is_complex_v<From>) {
     return static_cast<To>(value.real());
-  } else if constexpr (std::is_integral_v<To> && sizeof(To) < sizeof(int) && !std::is_same_v<To, bool> &&
-                       std::is_floating_point_v<From>) {
-    // Out of range is undefined in C++; through int64 it wraps, as in PyTorch.
-    return static_cast<To>(static_cast<int64_t>(static_cast<double>(value)));
+  } else if constexpr ((std::is_unsigned_v<To> || (std::is_integral_v<To> && sizeof(To) < sizeof(int))) &&
+                       !std::is_same_v<To, bool> && c10::is_floating_v<From>) {
+    // Out of range is undefined in C++, and processors differ; through int64 it wraps on all, as in PyTorch on x86-64.
+    const auto wide = static_cast<double>(value);
+    if constexpr (sizeof(To) == sizeof(int64_t)) {
+      if (wide >= 0) return static_cast<To>(wide);
+    }
+    return static_cast<To>(static_cast<int64_t>(wide));
   } else if constexpr (c10::is_reduced_floating_v<To>) {
     return static_cast<To>(static_cast<float>(value));
   } else {
