@@ -4,7 +4,8 @@
     ./slipway bench fleet --matrix DIST [--workers 1 2 4] [--variant KEY=V1,V2,...]
     ./slipway bench fleet --simulate DIST [--width 1 2 4 16 64] [--variant KEY=V1,V2,...]
 
-The workers are processes of this machine, with one core each as far as there are cores. Measured are jobs that wait for
+The workers are processes of this machine, with one core each as far as there are cores. Each sees a folder of its own
+where all of them build, as on machines of their own, so that the store of compiled files serves them all. Measured are jobs that wait for
 S seconds, which need none: what is above S times the jobs in a row is what the pipeline itself takes. Or, with
 `--matrix`, the matrix of this checkout's recipe on the embedded channel, in DIST/1, DIST/2 and so on.
 
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.platform import LINUX_64
 from slipway.base.text import format_table
+from slipway.engines.build_folder import build_root
 from slipway.observe.record import BuildRecord, read_records
 from slipway.request import DEFAULT_RECIPE, Configurations
 from slipway.workflows.graph import Job, make_jobs
@@ -57,9 +59,9 @@ OUTPUT = """\
 
 @contextmanager
 def program(*words: str, until: str, environment: Mapping[str, str]) -> Iterator[str]:
-    """A slipway that runs meanwhile; the line that says `until`."""
+    """A program that runs meanwhile; the line that says `until`."""
     with subprocess.Popen(
-        [SLIPWAY, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=dict(environment)
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=dict(environment)
     ) as process:
         try:
             assert process.stdout is not None
@@ -70,6 +72,13 @@ def program(*words: str, until: str, environment: Mapping[str, str]) -> Iterator
             raise SystemExit(f"{' '.join(words)} ended before it said `{until}`")
         finally:
             process.terminate()
+
+
+def on_top(folder: Path, place: Path, *words: str) -> list[str]:
+    """The command `words`, which sees `folder` where others see `place`."""
+    rights = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
+    return ["unshare", "--mount", *rights, "sh", "-c", script, "sh", str(folder), str(place), *words]
 
 
 def write_waiting(recipe: Path, jobs: int, seconds: float) -> None:
@@ -86,15 +95,15 @@ def measure(workers: int, recipe: Path, dist: Path, *words: str) -> float:
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         line = stack.enter_context(
-            program("ci", "scheduler", "--port", "0", until="scheduler at", environment=os.environ)
+            program(SLIPWAY, "ci", "scheduler", "--port", "0", until="scheduler at", environment=os.environ)
         )
         address = line.split()[-1]
         for number in range(workers):
             place = folder / f"worker-{number}"
-            place.mkdir()
+            (place / "build").mkdir(mode=0o700, parents=True)
             words = ("ci", "worker", address, "--folder", str(place), "--name", place.name, "--jobs", "1")
-            environment = {**os.environ, "SLIPWAY_BUILD_FOLDER": str(place / "build")}
-            stack.enter_context(program(*words, until=" at ", environment=environment))
+            command = on_top(place / "build", build_root(os.environ), SLIPWAY, *words)
+            stack.enter_context(program(*command, until=" at ", environment=os.environ))
         started = time.perf_counter()
         command = [SLIPWAY, "ci", "run", str(recipe), "--dist", str(dist), "--on", address, *words]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -71,7 +71,10 @@ class StageKey(StrEnum):
     DEBIAN_INDEX = "debian index"
     OUTPUT = "output"
     TOP_LEVEL = "top level"
+    HAND_OVER = "hand over"
+    FINISH = "finish"
     VERIFY = "verify"
+    KEEP = "keep"
     PUBLISH = "publish"
     INSTALL = "install"
     HELLO_WORLD = "hello world"
@@ -84,7 +87,10 @@ _STAGE_TITLES = {
     StageKey.DEBIAN_INDEX: "read Debian's index",
     StageKey.OUTPUT: "[{position}/{count}] {words}",
     StageKey.TOP_LEVEL: "top level {subject}, whose files its outputs take",
+    StageKey.HAND_OVER: "make a channel of the packages before it",
+    StageKey.FINISH: "pack it for good",
     StageKey.VERIFY: "verify",
+    StageKey.KEEP: "keep it among the proved ones",
     StageKey.PUBLISH: "publish {count} package(s) to {subject}",
     StageKey.INSTALL: "install {subject}",
     StageKey.HELLO_WORLD: "hello world",

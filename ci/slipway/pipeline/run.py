@@ -96,7 +96,8 @@ def _bring_up_to_date(
     for position, planned in enumerate(plan, start=1):
         with context.reporter.step(Stage(StageKey.OUTPUT, planned.output.key, position, len(plan))):
             if any(before.reason.builds for before in done):  # which took its time: files may have been edited
-                planned = plan_output(planned.output, done, own_names, inputs)
+                with context.journal.stage(Stage(StageKey.PLAN, planned.output.key)):
+                    planned = plan_output(planned.output, done, own_names, inputs)
             context.journal.add(Decided(planned.output.key, planned.reason, planned.shown_changes))
             artifact = _build(planned, artifacts, context) if planned.reason.builds else _reuse(planned, context)
         if artifact.reused:
@@ -136,14 +137,18 @@ def _build(planned: PlannedOutput, earlier: Sequence[Artifact], context: RunCont
         context.reporter.line(f"  {change}")
     for path in planned.damaged:  # nobody may install it meanwhile, nor compare the new one with it
         Channel(path.parents[1]).publish(without=[path])
-    context.session.publish((artifact.output.subdir, artifact.path) for artifact in earlier)
+    stage = context.journal.stage  # these are in the report; on the terminal they would be noise
+    with stage(Stage(StageKey.HAND_OVER, output.key)):
+        context.session.publish((artifact.output.subdir, artifact.path) for artifact in earlier)
     built = context.engine.build(output, _build_context(planned, context), context.reporter)
-    finish_package(built, manifest)
+    with stage(Stage(StageKey.FINISH, output.key)):
+        finish_package(built, manifest)
     built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
     _warn_of_nothing(output, built)
     judge_new(output, built, earlier, context)
-    context.proved.publish([(output.subdir, built)])
-    built.unlink()
+    with stage(Stage(StageKey.KEEP, output.key)):
+        context.proved.publish([(output.subdir, built)])
+        built.unlink()
     proved = context.proved.path_of(output.subdir, output.key)
     artifact = _measure(output, proved, time.monotonic() - started, reused=False)
     context.reporter.line(f"built in {human_seconds(artifact.seconds)}, {human_size(artifact.size)}")
