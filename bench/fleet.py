@@ -5,9 +5,9 @@
     ./slipway bench fleet --simulate DIST [--width 1 2 4 16 64] [--variant KEY=V1,V2,...]
 
 The workers are processes of this machine, with one core each as far as there are cores. Each sees a folder of its own
-where all of them build, as on machines of their own, so that the store of compiled files serves them all. Measured are jobs that wait for
-S seconds, which need none: what is above S times the jobs in a row is what the pipeline itself takes. Or, with
-`--matrix`, the matrix of this checkout's recipe on the embedded channel, in DIST/1, DIST/2 and so on.
+where all of them build, as on machines of their own, so that the store of compiled files serves them all. Measured are
+jobs that wait for S seconds, which need no core: what is above S times the jobs in a row is what the pipeline itself
+takes. Or, with `--matrix`, the matrix of this checkout's recipe on the embedded channel, in DIST/1, DIST/2 and so on.
 
 Simulated is the same matrix, by the same choice of jobs (`choose_next`), each output taking what its slowest build took
 that DIST has a record of; one worker does one job at a time. Moving packages takes no time there: they are megabytes,
@@ -101,8 +101,8 @@ def measure(workers: int, recipe: Path, dist: Path, *words: str) -> float:
         for number in range(workers):
             place = folder / f"worker-{number}"
             (place / "build").mkdir(mode=0o700, parents=True)
-            words = ("ci", "worker", address, "--folder", str(place), "--name", place.name, "--jobs", "1")
-            command = on_top(place / "build", build_root(os.environ), SLIPWAY, *words)
+            works = ("ci", "worker", address, "--folder", str(place), "--name", place.name, "--jobs", "1")
+            command = on_top(place / "build", build_root(os.environ), SLIPWAY, *works)
             stack.enter_context(program(*command, until=" at ", environment=os.environ))
         started = time.perf_counter()
         command = [SLIPWAY, "ci", "run", str(recipe), "--dist", str(dist), "--on", address, *words]
