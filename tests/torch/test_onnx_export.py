@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.export import Dim
-from torch.onnx import errors
+from torch.onnx import _program, errors
 from torch.onnx._recording import flatten_outputs
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
@@ -237,6 +237,43 @@ def test_external_data(tmp_path: Path) -> None:
     x = torch.randn(1, 64)
     (y,) = onnxruntime.InferenceSession(tmp_path / "model.onnx").run(None, {"input": x.numpy()})
     torch.testing.assert_close(torch.from_numpy(y), model(x).detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_weights_that_no_message_can_hold_go_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_program, "_LARGEST", 2000)
+    model, x = nn.Linear(64, 64), torch.randn(1, 64)
+    torch.onnx.export(model, (x,), tmp_path / "model.onnx")
+    assert (tmp_path / "model.onnx.data").stat().st_size == 64 * 64 * 4
+    torch.testing.assert_close(torch.onnx.load(tmp_path / "model.onnx")(x), model(x), rtol=1e-4, atol=1e-5)
+    program = export(model, x)
+    check(program, model, x)
+    with pytest.raises(errors.OnnxExporterError, match="save\\(path\\) with external data"):
+        program.save(tmp_path / "model.onnx", external_data=False)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.matmul(input=x, other=x.T),
+        lambda x: torch.baddbmm(x[None], batch1=x[None], batch2=x[None], beta=0.5),
+        lambda x: torch.where(condition=x > 0, input=x, other=-x),
+        lambda x: torch.chunk(x, chunks=2, dim=1),
+        lambda x: torch.inner(x, other=x),
+        lambda x: x.reshape(shape=(9,)).add(other=1),
+        lambda x: torch.complex(real=x, imag=x).abs(),
+    ],
+)
+def test_operands_may_be_given_by_name(function: Any) -> None:
+    x = torch.randn(3, 3)
+    check(export(function, x), function, x)
+
+
+def test_code_can_ask_whether_it_is_exported() -> None:
+    def pick(x: Tensor) -> Tensor:
+        return x + 1 if torch.compiler.is_exporting() and torch.compiler.is_compiling() else x
+
+    assert export(pick, torch.zeros(2))(torch.zeros(2))[0].tolist() == [1, 1]
+    assert not torch.compiler.is_exporting()
 
 
 def test_weights_of_a_program_can_be_replaced() -> None:

@@ -49,12 +49,22 @@ def compile(*args: Any, **kwargs: Any) -> Any:
     return torch.compile(*args, **kwargs)
 
 
+_exporting = False  # set by torch.onnx.export for as long as a model runs
+
+
 def is_compiling() -> bool:
-    """Whether code is being compiled or exported: never."""
+    """Whether code is being compiled or exported: while torch.onnx.export runs it."""
+    return _exporting
+
+
+def is_exporting() -> bool:
+    """Whether code is being exported: while torch.onnx.export runs it."""
+    return _exporting
+
+
+def is_dynamo_compiling() -> bool:
+    """Whether TorchDynamo compiles code: never."""
     return False
-
-
-is_dynamo_compiling = is_exporting = is_compiling
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:

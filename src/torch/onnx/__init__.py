@@ -162,9 +162,9 @@ def load(path: str | os.PathLike[str]) -> OnnxModule:
 
 def is_in_onnx_export() -> bool:
     """Whether a model is being exported."""
-    from torch.onnx import _export
+    from torch import compiler
 
-    return _export.is_exporting()
+    return compiler.is_exporting()
 
 
 def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int) -> None:

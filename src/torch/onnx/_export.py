@@ -12,7 +12,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, compiler
 from torch.onnx import _inputs, _translations
 from torch.onnx._decompositions import DECOMPOSITIONS
 from torch.onnx._functions import name_of
@@ -35,12 +35,6 @@ assert _translations.__all__  # importing it filled the table
 
 FIRST_OPSET, LAST_OPSET, DEFAULT_OPSET = 17, 23, 20
 custom_rows: dict[str, tuple[int, Row]] = {}  # of register_custom_op_symbolic: since which opset
-_exporting = 0
-
-
-def is_exporting() -> bool:
-    """Whether a model is being recorded."""
-    return _exporting > 0
 
 
 def build(
@@ -124,7 +118,6 @@ def _record(
     fold: bool,
 ) -> Recording:
     """One run, of copies of the inputs; the model's buffers and the random numbers are afterwards as they were."""
-    global _exporting
     copies = {id(tensor): tensor.detach().clone() for tensor in tensors}
     their = [copies[id(tensor)] for tensor in tensors]
     args, kwargs = _inputs.replace(args, kwargs, lambda tensor: copies.get(id(tensor), tensor))
@@ -135,12 +128,12 @@ def _record(
         buffers = list(model.buffers())
     kept = [(buffer, buffer._version, buffer.detach().clone()) for buffer in buffers]
     recorder = Recorder(rows.get, DECOMPOSITIONS, weights, fold)
-    _exporting += 1
+    outer, compiler._exporting = compiler._exporting, True
     try:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
             return recorder.run(model, their, dims, args, kwargs)
     finally:
-        _exporting -= 1
+        compiler._exporting = outer
         with torch.no_grad():
             for buffer, version, value in kept:
                 if buffer._version != version:
@@ -253,9 +246,6 @@ def _translate(
 
 
 def _call(graph: Graph, row: Row, record: Record, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Var]:
-    for first in ("input", "self"):
-        if first in kwargs:
-            args, kwargs = (kwargs[first], *args), {name: value for name, value in kwargs.items() if name != first}
     try:
         made = _function(graph, row, record.name, args, kwargs)(graph, *args, **kwargs)
     except OnnxExporterError as error:

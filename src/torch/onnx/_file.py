@@ -211,7 +211,7 @@ class _Reader:
         if message.HasField("segment"):
             raise ImportModelError(f"tensor {name!r} is in segments")
         if message.data_location == self.onnx.TensorProto.EXTERNAL:
-            data = self.external(message, name, count * dtype.itemsize)
+            data: bytes | bytearray = self.external(message, name, count * dtype.itemsize)
         elif message.HasField("raw_data"):
             data = message.raw_data
         else:
@@ -222,7 +222,8 @@ class _Reader:
             )
         if not count:
             return torch.empty(dims, dtype=dtype)
-        return torch.frombuffer(bytearray(data), dtype=dtype).reshape(dims)
+        own = data if isinstance(data, bytearray) else bytearray(data)
+        return torch.frombuffer(own, dtype=dtype).reshape(dims)
 
     def from_field(self, message: Any, name: str, dims: list[int], dtype: torch.dtype, count: int) -> Tensor:
         entries = getattr(message, _FIELDS[message.data_type])
@@ -238,7 +239,7 @@ class _Reader:
         except (RuntimeError, OverflowError) as error:
             raise ImportModelError(f"tensor {name!r} has elements that are no {dtype}: {error}") from error
 
-    def external(self, message: Any, name: str, size: int) -> bytes:
+    def external(self, message: Any, name: str, size: int) -> bytearray:
         """The bytes of a tensor in another file."""
         entries = {each.key: each.value for each in message.external_data}
         try:
@@ -264,7 +265,7 @@ class _Reader:
         except OSError as error:
             raise ImportModelError(f"tensor {name!r}: {location} cannot be read: {error}") from error
 
-    def read_inside(self, parts: tuple[str, ...], offset: int, size: int, name: str) -> bytes:
+    def read_inside(self, parts: tuple[str, ...], offset: int, size: int, name: str) -> bytearray:
         """Bytes of a file below the folder: no part of the way is a link, and it is a regular file."""
         place = self.folder
         for part in parts:
@@ -284,4 +285,7 @@ class _Reader:
             if self.total > 4 * status.st_size + _LARGEST_MESSAGE:
                 raise ImportModelError("tensors claim the same bytes again and again")
             file.seek(offset)
-            return file.read(size)
+            data = bytearray(size)
+            if file.readinto(data) != size:
+                raise ImportModelError(f"tensor {name!r}: {place.name} became shorter while it was read")
+            return data

@@ -57,6 +57,27 @@ def name_of(function: Any) -> str:
     return name.removesuffix("_copy") if name in _COPIES else name
 
 
+# Operands that may be given by name, in the order of their places.
+_SECOND = ("other", "mat2", "vec", "vec2", "imag", "input2", "chunks", "split_size", "split_size_or_sections",
+           "split_sizes", "sections", "indices_or_sections")  # fmt: skip
+_ORDERS = {
+    "addmm": ("mat1", "mat2"), "addmv": ("mat", "vec"), "addr": ("vec1", "vec2"), "addbmm": ("batch1", "batch2"),
+    "baddbmm": ("batch1", "batch2"), "addcmul": ("tensor1", "tensor2"), "addcdiv": ("tensor1", "tensor2"),
+    "dot": ("tensor",), "vdot": ("other",), "reshape": ("shape",), "where": ("condition", "input", "self", "other"),
+    "linalg_vecdot": ("y",), "complex": ("real", "imag"), "polar": ("abs", "angle"),
+}  # fmt: skip
+
+
+def in_order(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A call's arguments with operands by place, however they were given."""
+    rest = dict(kwargs)
+    order = _ORDERS.get(name, _SECOND)
+    for key in order if name == "where" else ("input", "self", *order):
+        if key in rest and (args or order is not _SECOND or key in ("input", "self")):
+            args = (*args, rest.pop(key))
+    return args, rest
+
+
 def is_data_sized(row: Any, name: str, args: tuple[Any, ...]) -> bool:
     """Whether the sizes of a call's results depend on values: those of picks by a mask do."""
     if name != "getitem":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,10 +155,10 @@ class ONNXProgram:
         places = {}
         with path.open("wb") as file:
             for name, tensor in self._graph.initializers.items():
-                data = ProgramTensor.bytes_of(tensor)
-                if len(data) >= _EXTERNAL_FROM:
+                data = ProgramTensor.array_of(tensor)
+                if data.nbytes >= _EXTERNAL_FROM:
                     file.write(b"\0" * (-file.tell() % 4096))
-                    places[name] = path.name, file.tell(), len(data)
+                    places[name] = path.name, file.tell(), data.nbytes
                     file.write(data)
         if not places:
             path.unlink()
@@ -176,14 +177,23 @@ class ONNXProgram:
     # ------------------------------------------------------------------ running
 
     def initialize_inference_session(self, initializer: Callable[[Any], Any] | None = None) -> None:
-        """Makes the onnxruntime session that calls use; `initializer` gets the serialized model."""
+        """Makes the onnxruntime session that calls use; `initializer` gets the serialized model.
+
+        Where that is more than a message can hold, it gets the path of a file that is there for as long as it runs.
+        """
         if initializer is None:
             runtime = require("onnxruntime", "running an ONNXProgram")
 
             def initializer(model: Any) -> Any:
                 return runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
 
-        self._session = initializer(self.model_proto.SerializeToString())
+        if self._bytes() <= _LARGEST:
+            self._session = initializer(self._message().SerializeToString())
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "model.onnx")
+            self.save(path, external_data=True)
+            self._session = initializer(str(path))
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[Tensor]:
         """The outputs for the model's own arguments, computed by onnxruntime."""
@@ -244,12 +254,12 @@ class ProgramTensor:
     """Tensors as ONNX has them."""
 
     @staticmethod
-    def bytes_of(tensor: Tensor) -> bytes:
-        """The elements, row by row, little endian."""
+    def array_of(tensor: Tensor) -> Any:
+        """The elements, row by row: an array of NumPy that has no memory of its own where that can be."""
         flat = tensor.detach().cpu().contiguous().reshape(-1)
         if flat.dtype == torch.bfloat16:
             flat = flat.view(torch.int16)
-        return flat.numpy().tobytes()
+        return flat.numpy()
 
     @staticmethod
     def message(onnx: Any, name: str, tensor: Tensor) -> Any:
@@ -260,5 +270,5 @@ class ProgramTensor:
             name=name,
             dims=list(tensor.shape),
             data_type=ELEMENT_TYPES[tensor.dtype],
-            raw_data=ProgramTensor.bytes_of(tensor),
+            raw_data=ProgramTensor.array_of(tensor).tobytes(),
         )

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C, Tensor
-from torch.onnx._functions import BY_PARTS, INERT, RANDOM_WRITES, RESHAPING, VALUES, WHOLE, is_data_sized, name_of
+from torch.onnx._functions import (
+    BY_PARTS,
+    INERT,
+    RANDOM_WRITES,
+    RESHAPING,
+    VALUES,
+    WHOLE,
+    in_order,
+    is_data_sized,
+    name_of,
+)
 from torch.onnx._recording import Record, Recording, Reference, flatten_outputs, iterate_leaves, map_leaves
 from torch.onnx._sizes import Size, _Tracked
 from torch.onnx.errors import DataDependentError, UnsupportedOperatorError
@@ -219,8 +229,8 @@ class Recorder(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        kwargs = kwargs or {}
         name = name_of(func)
+        args, kwargs = in_order(name, args, kwargs) if kwargs else (args, {})
         if name in ("shape", "size", "numel", "nelement") and isinstance(args[0], Tensor):
             return self._ask_size(name, args, kwargs)
         row = self._translated(name)
