@@ -113,6 +113,7 @@ const PluginInfo* cuda_plugin_info() { return plugin().info; }
 
 namespace {
 std::atomic<LinalgLibrary> linalg_library{LinalgLibrary::Default};
+std::atomic<unsigned> product_switches_now{kProductReducedHalf | kProductReducedBFloat16};
 }  // namespace
 
 LinalgLibrary preferred_linalg_library() { return linalg_library; }
@@ -124,5 +125,8 @@ void prefer_linalg_library(LinalgLibrary library) {
   TORCH_CHECK(is_there, "Cannot set preferred backend to ", name, " if PyTorch has not been compiled with ", name, ".");
   linalg_library = library;
 }
+
+unsigned product_switches() { return product_switches_now; }
+void set_product_switches(unsigned switches) { product_switches_now = switches; }
 
 }  // namespace at

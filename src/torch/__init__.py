@@ -18,6 +18,7 @@ except ImportError as error:
 
 from torch import _C
 from torch._C import (
+    AcceleratorError,
     Generator,
     OutOfMemoryError,
     Size,
@@ -387,6 +388,7 @@ def __dir__():  # type: ignore[no-untyped-def]
 
 
 __all__ = [
+    "AcceleratorError",
     "Generator",
     "OutOfMemoryError",
     "Size",

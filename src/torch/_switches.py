@@ -20,7 +20,10 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """How exact products of float32 matrices must be: "highest", "high" or "medium". They are always exact here."""
+    """How exact products of float32 matrices must be: "highest", "high" or "medium".
+
+    Below "highest" CUDA devices multiply by TF32, which has 10 bits behind the point. The CPU is always exact.
+    """
     global _matmul_precision
     if precision not in _MATMUL_PRECISIONS:
         warnings.warn(
@@ -29,6 +32,25 @@ def set_float32_matmul_precision(precision: str) -> None:
         )
         return
     _matmul_precision = precision
+    set_product_switch("tf32", precision != "highest")
+
+
+# The numbers are of aten/Plugin.h, and so are the first settings.
+_PRODUCT_SWITCHES = {"tf32": 1, "reduced_half": 2, "reduced_bfloat16": 4}
+_product_switches = 6
+
+
+def product_switch(name: str) -> bool:
+    """Whether CUDA devices may save exactness in this way."""
+    return bool(_product_switches & _PRODUCT_SWITCHES[name])
+
+
+def set_product_switch(name: str, value: bool) -> None:
+    """Lets CUDA devices save exactness in products of matrices, or not."""
+    global _product_switches
+    bit = _PRODUCT_SWITCHES[name]
+    _product_switches = _product_switches | bit if value else _product_switches & ~bit
+    _C._cuda_set_product_switches(_product_switches)
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:

@@ -116,6 +116,18 @@ PrepareCustomConfig() QConfigMapping() QuantizationTracer() ScopeContextManager(
 convert convert_fx convert_to_reference_fx fuse fuse_fx get_custom_module_class_keys
 get_skipped_module_name_and_classes get_tensorrt_backend_config prepare prepare_fx prepare_qat_fx
 """,
+    "torch.cuda.gds": """
+GdsFile() gds_deregister_buffer gds_register_buffer
+""",
+    "torch.cuda.green_contexts": """
+GreenContext() SUPPORTED
+""",
+    "torch.cuda.tunable": """
+enable get_filename get_max_tuning_duration get_max_tuning_iterations get_results get_rotating_buffer_size
+get_validators is_enabled mgpu_tune_gemm_in_file read_file record_untuned_enable record_untuned_is_enabled
+set_filename set_max_tuning_duration set_max_tuning_iterations set_numerical_check_tolerances
+set_rotating_buffer_size tune_gemm_in_file tuning_enable tuning_is_enabled
+""",
     "torch.distributed": """
 AllToAllOptions() AllreduceCoalescedOptions() AllreduceOptions() Backend(UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL,
 FAKE) BackendConfig() BarrierOptions() BroadcastOptions() BuiltinCommHookType(ALLREDUCE, FP16_COMPRESS)

@@ -103,6 +103,33 @@ def test_types_from_before_dtype() -> None:
     if torch.cuda.is_available():
         assert isinstance(torch.ones(1, device="cuda"), torch.cuda.FloatTensor)
         assert torch.cuda.LongTensor([1, 2]).device.type == "cuda"
+    sparse = torch.ones(2, 2).to_sparse()
+    assert not isinstance(sparse, torch.cuda.sparse.FloatTensor)
+    if torch.cuda.is_available():
+        assert isinstance(sparse.cuda(), torch.cuda.sparse.FloatTensor)
+
+
+def test_names_of_what_is_not_there_refuse() -> None:
+    assert not torch.cuda.tunable.is_enabled()
+    torch.cuda.tunable.enable(False)
+    assert torch.cuda.tunable.get_results() == ()
+    torch.cuda.caching_allocator_enable()
+    for call in (
+        torch.cuda.tunable.enable,
+        torch.cuda.tunable.read_file,
+        torch.cuda.gds.GdsFile,
+        torch.cuda.GreenContext,
+        torch.cuda.current_blas_handle,
+        torch.cuda.current_solver_handle,
+        lambda: torch.cuda.caching_allocator_enable(False),
+        torch.cuda.caching_allocator_disabled().__enter__,
+        lambda: torch.cuda.CUDAPluggableAllocator("a.so", "take", "give"),
+        lambda: torch.cuda.change_current_allocator(object()),
+    ):
+        with pytest.raises(NotImplementedError, match=r"cuda|CUDA"):
+            call()
+    with pytest.raises(AttributeError, match="twisted"):
+        _ = torch.cuda.tunable.twisted
 
 
 def test_what_the_driver_tells_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,45 @@ def test_what_was_compiled_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_element_wise_functions() -> None:
+    create = torch.cuda.jiterator._create_jit_fn
+    code = "template <typename T> T half_of(T x) { return x / 2; }"
+    code += " template <typename T> T mix(T x, T y, T weight) { return half_of(x) + weight * y; }"
+    mix = create(code, weight=3)
+    x, y = torch.arange(600.0, device="cuda").view(3, 200), torch.arange(200.0, device="cuda")
+    torch.testing.assert_close(mix(x, y), x / 2 + 3 * y)
+    torch.testing.assert_close(mix(x.t(), y.view(200, 1), weight=0.5), x.t() / 2 + y.view(200, 1) / 2)
+    assert mix(x.half()[:1], y.int()).dtype == torch.float16
+    assert torch.equal(
+        mix(torch.tensor([9], device="cuda"), torch.tensor([4], device="cuda")).cpu(), torch.tensor([16])
+    )
+    assert mix(x[:0], y).shape == (0, 200)
+    both = torch.cuda.jiterator._create_multi_output_jit_fn(
+        "template <typename T> void both(T x, T y, T& sum, T& difference) { sum = x + y; difference = x - y; }", 2
+    )
+    total, difference = both(x, y)
+    assert torch.equal(total, x + y)
+    assert torch.equal(difference, x - y)
+
+
+def test_mistakes_in_element_wise_functions() -> None:
+    create = torch.cuda.jiterator._create_jit_fn
+    with pytest.raises(Exception, match="Couldn't parse code"):
+        create("float f(float x) { return x; }")
+    double = create("template <typename T> T twice(T x) { return 2 * x; }")
+    x = torch.ones(2, device="cuda")
+    with pytest.raises(TypeError, match="no number of the name scale"):
+        double(x, scale=2)
+    with pytest.raises(ValueError, match="one CUDA device"):
+        double(torch.ones(2))
+    with pytest.raises(ValueError, match="1 to 8 tensors, got 9"):
+        double(*[x] * 9)
+    with pytest.raises(TypeError, match="complex64"):
+        double(x.to(torch.complex64))
+    with pytest.raises(RuntimeError, match="Kernel compilation failed"):
+        double(x, x)
+
+
 def test_mistakes_are_told() -> None:
     with pytest.raises(RuntimeError, match=r"Kernel compilation failed:[\s\S]*missing"):
         torch.cuda._compile_kernel("__global__ void f() { missing(); }", "f")

@@ -28,11 +28,12 @@ def test_an_index_out_of_range_stops_the_device_and_says_so() -> None:
         "try:\n    print(x[torch.tensor([7], device='cuda')].cpu())\n"
         "except RuntimeError as error:\n    print(error)\n"
         "try:\n    torch.ones(1, device='cuda').cpu()\n"
-        "except RuntimeError as error:\n    print('still:', error)\n"
+        "except torch.AcceleratorError as error:\n    print('still:', error, error.error_code)\n"
     )
     assert answer.returncode == 0, answer.stderr
     assert "device-side assert triggered" in answer.stdout
     assert "still: CUDA error: device-side assert triggered" in answer.stdout
+    assert answer.stdout.rstrip().endswith(" 710")
     assert "index out of bounds" in answer.stderr
     assert "block: [0,0,0], thread: [0,0,0]" in answer.stderr
 
@@ -55,6 +56,42 @@ def test_tensors_go_from_device_to_device() -> None:
     assert torch.cuda.current_device() == 0
     with pytest.raises(RuntimeError, match="same device"):
         _ = x + y.t()
+
+
+@needs_two
+def test_collectives_of_one_process() -> None:
+    nccl = torch.cuda.nccl
+
+    def tensors() -> list[torch.Tensor]:
+        return [torch.arange(4.0, device=f"cuda:{index}") + index for index in range(2)]
+
+    def listed(values: list[torch.Tensor]) -> list[list[float]]:
+        return [value.tolist() for value in values]
+
+    nccl.all_reduce(values := tensors())
+    assert listed(values) == [[1, 3, 5, 7]] * 2
+    nccl.all_reduce(tensors(), values, op=2)
+    assert listed(values) == [[1, 2, 3, 4]] * 2
+    nccl.all_reduce(values := tensors(), op=4)
+    assert listed(values) == [[0.5, 1.5, 2.5, 3.5]] * 2
+    nccl.reduce(values := tensors(), root=1, op=1)
+    assert listed(values) == [[0, 1, 2, 3], [0, 2, 6, 12]]
+    nccl.broadcast(values := tensors(), root=1)
+    assert listed(values) == [[1, 2, 3, 4]] * 2
+    nccl.all_gather(tensors(), whole := [torch.zeros(8, device=f"cuda:{index}") for index in range(2)])
+    assert listed(whole) == [[0, 1, 2, 3, 1, 2, 3, 4]] * 2
+    nccl.reduce_scatter(tensors(), parts := [torch.zeros(2, device=f"cuda:{index}") for index in range(2)])
+    assert listed(parts) == [[1, 3], [5, 7]]
+    with pytest.raises(TypeError, match="collection of tensors"):
+        nccl.all_reduce(values[0])
+    for wrong in ([], values[:1] * 2, [values[0], torch.ones(4)], [value[::2] for value in values]):
+        assert not wrong or not nccl.is_available(wrong)
+        with pytest.raises(RuntimeError, match="one of each per device"):
+            nccl.all_reduce(wrong)
+    with pytest.raises(RuntimeError, match="no operation 7"):
+        nccl.all_reduce(values, op=7)
+    with pytest.raises(RuntimeError, match="do not fit an output of 3 elements"):
+        nccl.all_gather(values, [torch.zeros(3, device=f"cuda:{index}") for index in range(2)])
 
 
 def test_a_child_of_fork_is_told_that_it_cannot_use_cuda() -> None:
@@ -118,6 +155,61 @@ def test_streams_wait_for_events() -> None:
         assert x.sum().item() == 1500
     side.synchronize()
     assert side.query()
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda x: x @ x,
+        lambda x: torch.linalg.solve(x, x),
+        lambda x: torch.linalg.svd(x).S,
+        lambda x: torch.fft.rfft(x).abs(),
+        lambda x: x.sort(dim=1).values,
+        lambda x: x.cumsum(1),
+        lambda x: x.unique(),
+    ],
+    ids=["product", "solver", "spectral", "fft", "sort", "scan", "unique"],
+)
+def test_libraries_work_on_the_current_stream(compute: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    start = torch.eye(12) * 3 + torch.arange(144.0).view(12, 12) / 100
+    expected = compute(start + 5)
+    for _ in range(5):
+        x = start.cuda()
+        torch.cuda.synchronize()
+        with torch.cuda.stream(torch.cuda.Stream()):
+            for _ in range(5):
+                x += 1
+            torch.testing.assert_close(compute(x).cpu(), expected)
+
+
+def test_how_exact_products_are() -> None:
+    x = torch.randn(33, 20, dtype=torch.float64)
+    for dtype in (torch.float16, torch.bfloat16):
+        half = x.to(dtype)
+        wanted = (half.double() @ half.double().t()).to(dtype)
+        torch.testing.assert_close((half.cuda() @ half.cuda().t()).cpu(), wanted)
+        sums = torch.addmm(wanted.cuda(), half.cuda(), half.cuda().t(), beta=0.5, alpha=2)
+        torch.testing.assert_close(sums.cpu(), (wanted.double() / 2 + 2 * half.double() @ half.double().t()).to(dtype))
+        torch.testing.assert_close(
+            torch.bmm(half.view(3, 11, 20).cuda(), half[:20, :7].expand(3, 20, 7).cuda()).cpu(),
+            (half.double().view(3, 11, 20) @ half.double()[:20, :7]).to(dtype),
+        )
+    barely = torch.full((2, 2), 1 + 2.0**-12, device="cuda")
+    assert (barely @ torch.eye(2, device="cuda") == barely).all()
+    matmul = torch.backends.cuda.matmul
+    matmul.allow_tf32 = True
+    try:
+        assert torch.get_float32_matmul_precision() == "high"
+        if torch.cuda.is_tf32_supported():
+            assert (barely @ torch.eye(2, device="cuda") == 1).all()
+    finally:
+        matmul.fp32_precision = "ieee"
+    assert not matmul.allow_tf32
+    assert (barely @ torch.eye(2, device="cuda") == barely).all()
+    with pytest.raises(AttributeError, match="Unknown attribute twisted"):
+        matmul.twisted = True
+    with pytest.raises(RuntimeError, match="Unknown precision: x"):
+        matmul.fp32_precision = "x"
 
 
 def test_events_measure_time() -> None:

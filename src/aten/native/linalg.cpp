@@ -25,10 +25,12 @@ void check_matrices(const Tensor& first, const Tensor& second, const char* funct
               " != ", cpp_type_name(second.dtype()));
 }
 
-// Halves are computed with in float32; CPU kernels read matrices of bfloat16 themselves, where a processor multiplies them.
+// CUDA devices multiply halves. The CPU's kernels compute with float32; they read matrices of bfloat16 themselves, where a
+// processor multiplies them.
 template <typename Table, typename... Args>
 void run_product(const Table& kernels, const Tensor& out, bool is_read, const Tensor& first, const Tensor& second, const Args&... args) {
-  if (!first.is_cpu() || first.dtype() != kBFloat16) return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
+  if (!first.is_cpu()) return run_kernel(kernels, first.device(), out, first, second, args...);
+  if (first.dtype() != kBFloat16) return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
   const Tensor sums = is_read ? at::detail::to_dtype(out, kFloat) : at::detail::empty(out.sizes(), kFloat, out.device());
   run_kernel(kernels, first.device(), sums, first, second, args...);
   at::detail::copy_into(out, sums);

@@ -1,4 +1,5 @@
 #include <c10/cuda/CUDAStream.h>
+#include <c10/util/AcceleratorError.h>
 
 #include <array>
 #include <atomic>
@@ -12,7 +13,8 @@ void throw_cuda_error(cudaError_t error, const char* expression, const char* fil
   const std::string message = detail::concatenate("CUDA error: ", cudaGetErrorString(error), " (", cudaGetErrorName(error),
                                                   " from ", expression, " at ", file, ":", line, ")");
   if (error == cudaErrorMemoryAllocation) throw OutOfMemoryError(message);
-  throw Error(message + "\nKernels run asynchronously, so an earlier one may be the cause; CUDA_LAUNCH_BLOCKING=1 shows which.");
+  throw AcceleratorError(message + "\nKernels run asynchronously, so an earlier one may be the cause; CUDA_LAUNCH_BLOCKING=1 shows which.",
+                         static_cast<int>(error));
 }
 
 namespace {

@@ -1,3 +1,4 @@
+#include <c10/util/AcceleratorError.h>
 #include <c10/util/Exception.h>
 
 #include <cstring>
@@ -12,6 +13,7 @@ TypeError::~TypeError() = default;
 NotImplementedError::~NotImplementedError() = default;
 LinAlgError::~LinAlgError() = default;
 OutOfMemoryError::~OutOfMemoryError() = default;
+AcceleratorError::~AcceleratorError() = default;
 
 namespace detail {
 

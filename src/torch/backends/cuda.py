@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from torch import _C
+from torch import _C, _switches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,27 +17,57 @@ def is_built() -> bool:
     return _C._cuda_version() is not None
 
 
-class _Matmul:
-    """Switches of products of matrices on CUDA devices. They are kept; products are exact here."""
+class cuBLASModule:
+    """How CUDA devices multiply matrices.
 
-    allow_tf32 = False
-    allow_fp16_reduced_precision_reduction = True
-    allow_bf16_reduced_precision_reduction = True
-    allow_fp16_accumulation = False
-    fp32_precision = "none"
+    `allow_tf32`: float32 by TF32, as `torch.set_float32_matmul_precision("high")` has it; `fp32_precision` is the same
+    by the words "tf32" and "ieee". `allow_fp16_reduced_precision_reduction` and its like of bf16: parts of a sum of
+    halves may be halves. Sums of float16 in float16 are not asked of cuBLAS: `allow_fp16_accumulation` stays False.
+    """
+
+    _REDUCED: ClassVar = {
+        "allow_fp16_reduced_precision_reduction": "reduced_half",
+        "allow_bf16_reduced_precision_reduction": "reduced_bfloat16",
+    }
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "allow_tf32":
+            return _switches.product_switch("tf32")
+        if name == "fp32_precision":
+            return "tf32" if _switches.product_switch("tf32") else "none"
+        if name in self._REDUCED:
+            return _switches.product_switch(self._REDUCED[name])
+        if name == "allow_fp16_accumulation":
+            return False
+        raise AttributeError(f"Unknown attribute {name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "fp32_precision":
+            if value not in ("none", "ieee", "tf32"):
+                raise RuntimeError(f"Unknown precision: {value}")
+            name, value = "allow_tf32", value == "tf32"
+        if name == "allow_tf32":
+            _switches.set_float32_matmul_precision("high" if value else "highest")
+        elif name in self._REDUCED:
+            _switches.set_product_switch(self._REDUCED[name], bool(value))
+        elif name == "allow_fp16_accumulation":
+            if value:
+                raise NotImplementedError("torch.backends.cuda.matmul: sums of float16 are taken in float32")
+        else:
+            raise AttributeError(f"Unknown attribute {name}")
 
 
-matmul = _Matmul()
+matmul = cuBLASModule()
 
-_switches = {"flash": True, "mem_efficient": True, "math": True, "cudnn": True, "reduction": False}
+_ways_of_attention = {"flash": True, "mem_efficient": True, "math": True, "cudnn": True, "reduction": False}
 
 
 def _switch(name: str, what: str) -> tuple[Callable[[bool], None], Callable[[], bool]]:
     def enable(enabled: bool) -> None:
-        _switches[name] = bool(enabled)
+        _ways_of_attention[name] = bool(enabled)
 
     def is_enabled() -> bool:
-        return _switches[name]
+        return _ways_of_attention[name]
 
     enable.__doc__ = f"Allows or forbids {what}."
     is_enabled.__doc__ = f"Whether {what} is allowed."
@@ -58,12 +88,14 @@ def sdp_kernel(
     enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
 ) -> Iterator[None]:
     """A block in which only some ways of attention are allowed."""
-    before = dict(_switches)
-    _switches.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
+    before = dict(_ways_of_attention)
+    _ways_of_attention.update(
+        flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn
+    )
     try:
         yield
     finally:
-        _switches.update(before)
+        _ways_of_attention.update(before)
 
 
 class SDPAParams:
@@ -90,6 +122,11 @@ def is_flash_attention_available() -> bool:
 
 def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
     """Whether FlashAttention would compute this: no."""
+    return False
+
+
+def is_ck_sdpa_available() -> bool:
+    """Whether AMD's composable kernels are built in: no."""
     return False
 
 

@@ -66,6 +66,12 @@ PyObject* set_linalg_library(PyObject*, PyObject* value) {
     return new_none();
   });
 }
+PyObject* set_product_switches(PyObject*, PyObject* value) {
+  return guarded([&] {
+    at::set_product_switches(static_cast<unsigned>(to_integer(value)));
+    return new_none();
+  });
+}
 
 PyObject* device_count(PyObject*, PyObject*) {
   return guarded([] { return PyLong_FromLong(at::cuda_available() ? backend().device_count() : 0); });
@@ -454,6 +460,7 @@ PyMethodDef cuda_functions[] = {
     {"_cuda_has_magma", has_magma, METH_NOARGS, "Whether the plug-in is built with MAGMA."},
     {"_cuda_linalg_library", linalg_library, METH_NOARGS, "Who factorises matrices, as a number of aten/Plugin.h."},
     {"_cuda_set_linalg_library", set_linalg_library, METH_O, "Says who is to factorise matrices."},
+    {"_cuda_set_product_switches", set_product_switches, METH_O, "How products may save exactness, by the bits of aten/Plugin.h."},
     {"_cuda_device_count", device_count, METH_NOARGS, "How many devices there are."},
     {"_cuda_current_device", current_device, METH_NOARGS, "The current device's index."},
     {"_cuda_set_device", set_device, METH_O, "Makes a device current."},

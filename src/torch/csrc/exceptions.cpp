@@ -2,6 +2,7 @@
 
 #include <c10/util/Warning.h>
 
+#include <c10/util/AcceleratorError.h>
 #include <c10/util/Exception.h>
 
 #include <new>
@@ -62,6 +63,15 @@ void PythonError::restore() const {
 
 namespace {
 
+PyObject* accelerator_error = nullptr;
+
+void raise_accelerator_error(const c10::AcceleratorError& error) {
+  const Object raised = Object::steal(PyObject_CallFunction(accelerator_error, "s", error.what()));
+  const Object code = Object::steal(PyLong_FromLong(error.code()));
+  if (!raised || !code || PyObject_SetAttrString(raised.get(), "error_code", code.get()) < 0) return;
+  PyErr_SetObject(accelerator_error, raised.get());
+}
+
 // Torch's warnings are UserWarnings of the line that made the call.
 void warn_in_python(const std::string& message) {
   const AcquireGil gil;
@@ -76,6 +86,10 @@ void register_exceptions(PyObject* module) {
       "torch.OutOfMemoryError", "Raised when a device has no memory left for an allocation.", PyExc_RuntimeError, nullptr));
   Py_INCREF(out_of_memory_error);
   checked(PyModule_AddObject(module, "OutOfMemoryError", out_of_memory_error));
+  accelerator_error = checked(PyErr_NewExceptionWithDoc(
+      "torch.AcceleratorError", "Raised when a device's runtime fails; `error_code` is its number.", PyExc_RuntimeError, nullptr));
+  Py_INCREF(accelerator_error);
+  checked(PyModule_AddObject(module, "AcceleratorError", accelerator_error));
   linalg_error = checked(PyErr_NewExceptionWithDoc(
       "torch._C._LinAlgError", "Raised when a matrix is not what an algorithm needs: singular, not positive definite.",
       PyExc_RuntimeError, nullptr));
@@ -98,6 +112,8 @@ void translate_exception() noexcept {
     PyErr_SetString(PyExc_NotImplementedError, error.what());
   } catch (const c10::LinAlgError& error) {
     PyErr_SetString(linalg_error ? linalg_error : PyExc_RuntimeError, error.what());
+  } catch (const c10::AcceleratorError& error) {
+    raise_accelerator_error(error);
   } catch (const c10::OutOfMemoryError& error) {
     PyErr_SetString(out_of_memory_error ? out_of_memory_error : PyExc_RuntimeError, error.what());
   } catch (const std::bad_alloc&) {

@@ -31,9 +31,13 @@ from torch.cuda.graphs import (
     make_graphed_callables as make_graphed_callables,
 )
 from torch.cuda.memory import (
+    CUDAPluggableAllocator as CUDAPluggableAllocator,
     MemPool as MemPool,
     caching_allocator_alloc as caching_allocator_alloc,
     caching_allocator_delete as caching_allocator_delete,
+    caching_allocator_disabled as caching_allocator_disabled,
+    caching_allocator_enable as caching_allocator_enable,
+    change_current_allocator as change_current_allocator,
     empty_cache as empty_cache,
     get_allocator_backend as get_allocator_backend,
     get_per_process_memory_fraction as get_per_process_memory_fraction,
@@ -88,8 +92,23 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 OutOfMemoryError = _C.OutOfMemoryError
+AcceleratorError = _C.AcceleratorError
 
 has_half = True
+
+
+class DeferredCudaCallError(Exception):
+    """What PyTorch raises when a call that waited for CUDA to start has failed; here none waits."""
+
+
+def current_blas_handle() -> int:
+    """The address of cuBLAS' handle: NotImplementedError, as it stays in the library that makes products."""
+    raise NotImplementedError("torch.cuda.current_blas_handle: make a handle of your own with cublasCreate")
+
+
+def current_solver_handle() -> int:
+    """The address of cuSOLVER's handle: NotImplementedError, see `current_blas_handle`."""
+    raise NotImplementedError("torch.cuda.current_solver_handle: make a handle of your own with cusolverDnCreate")
 
 
 def is_initialized() -> bool:
@@ -257,6 +276,10 @@ def __getattr__(name: str) -> Any:
         kind = storage_class(name)
         if kind is not None:
             return kind
+    if name == "GreenContext":
+        from torch.cuda import green_contexts
+
+        return green_contexts.GreenContext
     if name == "default_generators":
         return tuple(_C._cuda_default_generator(index) for index in range(device_count()))
     return _bindings.submodules(__name__)(name)

@@ -15,7 +15,7 @@ from torch import _C
 from torch.cuda._device import device_index, init
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 _PLAIN_SHARED_MEMORY = 48 * 1024
 _MAX_DYNAMIC_SHARED_SIZE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -138,7 +138,8 @@ def _compiled(source: str, name: str, options: tuple[str, ...]) -> tuple[str, by
 class Kernel:
     """A compiled kernel: `kernel(grid, block, [tensor, 5, 0.5])` queues it on the current stream.
 
-    Tensors are passed as the addresses of their first elements, integers as `int`, other numbers as `float`.
+    Tensors are passed as the addresses of their first elements, integers as `int`, other numbers as `float`,
+    and ctypes' doubles and long longs as they are.
     """
 
     def __init__(self, name: str, lowered: str, binary: bytes) -> None:
@@ -162,6 +163,8 @@ class Kernel:
             if not value.is_cuda and not value.is_pinned():
                 raise ValueError("All tensor arguments must be CUDA tensors or pinned CPU tensors")
             return ctypes.c_void_p(value.data_ptr())
+        if isinstance(value, (ctypes.c_double, ctypes.c_longlong)):
+            return value
         if isinstance(value, int):
             if not -(2**31) <= value < 2**31:
                 raise OverflowError(f"{value} does not fit a kernel's int")
@@ -213,7 +216,7 @@ def compile_kernel(
     compute_capability: str | None = None,
     cuda_include_dirs: list[str] | None = None,
     nvcc_options: list[str] | None = None,
-) -> Callable[..., None]:
+) -> Kernel:
     """A kernel made of CUDA C++.
 
     What was compiled before, by any process, is taken from disk: see PYTORCH_KERNEL_CACHE_PATH in `_cache_folder`.

@@ -280,6 +280,36 @@ def caching_allocator_delete(mem_ptr: int) -> None:
         raise ValueError(f"{mem_ptr:#x} is not memory of caching_allocator_alloc")
 
 
+def caching_allocator_enable(value: bool = True) -> None:
+    """Asks for freed memory to be kept for the next tensors, as it is. NotImplementedError where that is to end."""
+    if not value:
+        raise NotImplementedError(
+            "the caching allocator is chosen when a process begins: set PYTORCH_NO_CUDA_MEMORY_CACHING=1 to do without"
+        )
+
+
+@contextmanager
+def caching_allocator_disabled() -> Iterator[None]:
+    """A block without the caching allocator: NotImplementedError, see `caching_allocator_enable`."""
+    caching_allocator_enable(value=False)
+    yield
+
+
+class CUDAPluggableAllocator:
+    """An allocator from a library of one's own. There is one allocator here: NotImplementedError."""
+
+    def __init__(self, path_to_so_file: str, alloc_fn_name: str, free_fn_name: str) -> None:
+        raise NotImplementedError(
+            f"torch.cuda.CUDAPluggableAllocator: {path_to_so_file} cannot take the place of the caching allocator; "
+            "use torch.cuda.MemPool, or memory of another library through DLPack"
+        )
+
+
+def change_current_allocator(allocator: object) -> None:
+    """Takes device memory from another allocator: NotImplementedError, as there is no other."""
+    raise NotImplementedError("torch.cuda.change_current_allocator: there is one allocator here")
+
+
 class MemPool:
     """A pool that device memory is taken from within `use_mem_pool`; it goes when the pool and its tensors are gone."""
 

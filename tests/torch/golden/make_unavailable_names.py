@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 SOURCE = Path(__file__).resolve().parents[3] / "src" / "torch" / "_unavailable_names.py"
 ROOTS = (
     "torch.ao.quantization",
+    "torch.cuda.gds",
+    "torch.cuda.green_contexts",
+    "torch.cuda.tunable",
     "torch.distributed",
     "torch.mps",
     "torch.mtia",

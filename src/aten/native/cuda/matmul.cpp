@@ -3,6 +3,7 @@
 
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
+#include <aten/Plugin.h>
 #include <aten/native/cuda/Libraries.h>
 #include <aten/native/cuda/linalg/Linalg.h>
 #include <c10/cuda/CUDAStream.h>
@@ -40,6 +41,17 @@ void check_dtype(const Tensor& tensor, const char* name) {
   TORCH_CHECK_NOT_IMPLEMENTED(tensor.is_floating_point() || tensor.is_complex(), '"', name, "_cuda\" not implemented for '", tensor.dtype(), "'");
 }
 
+TorchCudaMatrixType type_of(const Tensor& matrix) {
+  switch (matrix.dtype()) {
+    case kHalf: return kTorchCudaHalf;
+    case kBFloat16: return kTorchCudaBFloat16;
+    case kFloat: return kTorchCudaFloat;
+    case c10::kComplexFloat: return kTorchCudaComplexFloat;
+    case c10::kComplexDouble: return kTorchCudaComplexDouble;
+    default: return kTorchCudaDouble;
+  }
+}
+
 void product(const Tensor& out, const Tensor& left, const Tensor& right, const Scalar& beta, const Scalar& alpha) {
   const bool batched = out.dim() == 3;
   const Operand a = operand(left);
@@ -50,8 +62,10 @@ void product(const Tensor& out, const Tensor& left, const Tensor& right, const S
   Tensor c = direct ? out : beta.equal(0) ? at::empty(out.sizes(), out.options()) : out.contiguous();
 
   TorchCudaGemm gemm{};
-  gemm.is_double = out.dtype() == kDouble || out.dtype() == c10::kComplexDouble;
-  gemm.is_complex = out.is_complex();
+  gemm.type = type_of(out);
+  const unsigned switches = at::product_switches();
+  gemm.tf32 = (switches & at::kProductTF32) != 0;
+  gemm.reduced_sums = (switches & (gemm.type == kTorchCudaHalf ? at::kProductReducedHalf : at::kProductReducedBFloat16)) != 0;
   gemm.transpose_a = a.transposed;
   gemm.transpose_b = b.transposed;
   gemm.m = out.sizes()[out.dim() - 2];

@@ -5,7 +5,6 @@
 
 extern "C" {
 
-enum cudaDataType { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_C_32F = 4, CUDA_C_64F = 5 };
 enum cusolverStatus_t {
   CUSOLVER_STATUS_SUCCESS = 0,
   CUSOLVER_STATUS_NOT_INITIALIZED = 1,

@@ -8,11 +8,21 @@
 
 extern "C" {
 
+enum TorchCudaMatrixType {
+  kTorchCudaHalf,
+  kTorchCudaBFloat16,
+  kTorchCudaFloat,
+  kTorchCudaDouble,
+  kTorchCudaComplexFloat,
+  kTorchCudaComplexDouble,
+};
+
 // C = alpha * A @ B + beta * C for `batches` matrices in row-major order: A is [m, k], B is [k, n], C is [m, n].
 // A transposed operand is stored with its rows and columns exchanged. Leading dimensions and batch strides count elements.
 struct TorchCudaGemm {
-  int is_double;   // its parts', of a complex one
-  int is_complex;
+  TorchCudaMatrixType type;
+  int tf32;          // products of floats may be those of their first 10 bits
+  int reduced_sums;  // parts of a sum of halves may be halves
   int transpose_a;
   int transpose_b;
   int64_t m, n, k;
