@@ -122,6 +122,22 @@ def test_built_again_from_the_bundle_alone(made: Path, tmp_path: Path) -> None:
     assert packages(dist) == packages(made / "dist")
 
 
+def test_installed_from_the_bundle_alone(made: Path, tmp_path: Path) -> None:
+    words = ("install", "bundled", "--bundle", made / "all.bundle", "--prefix", tmp_path / "env", "--dist", tmp_path)
+    answer = run(*words, cache=tmp_path / "cache")
+    assert answer.returncode == 0, answer.stderr
+    assert "three" in (tmp_path / "env/share/two.txt").read_text(encoding="utf-8")
+    content = bytearray((made / "all.bundle").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "edited.bundle").write_bytes(content)
+    (tmp_path / "short.bundle").write_bytes(content[: len(content) // 2])
+    for name in ("edited.bundle", "short.bundle"):
+        words = ("install", "bundled", "--bundle", tmp_path / name, "--prefix", tmp_path / f"{name}.env")
+        answer = run(*words, "--dist", tmp_path, cache=tmp_path / f"{name}.cache")
+        assert answer.returncode == 6, answer.stderr
+        assert not (tmp_path / f"{name}.env").exists()
+
+
 def test_what_is_not_up_to_date_or_damaged_is_refused(slipway: Slipway, made: Path, tmp_path: Path) -> None:
     changed = tmp_path / "checkout"
     shutil.copytree(made / "away", changed)

@@ -2,6 +2,7 @@
 
     slipway install pytorch                   into dist/env
     slipway install --prefix DIR libtorch     into DIR
+    slipway install --bundle FILE pytorch     from a bundle alone: no network, nothing in the cache
 
 DIR is new, empty, or an environment that slipway made; whatever else lies in an environment stays as it is.
 
@@ -21,7 +22,13 @@ from slipway.bootstrap.embedded import channels_of
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.channel.prefix import Prefix
-from slipway.commands._options import CHANNEL_HELP, add_variant_arguments, asked_variant
+from slipway.commands._options import (
+    CHANNEL_HELP,
+    add_bundle_argument,
+    add_variant_arguments,
+    asked_variant,
+    opened_bundle,
+)
 from slipway.proof import installing, keys
 
 if TYPE_CHECKING:
@@ -46,26 +53,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--offline", action="store_true", help="download nothing")
     parser.add_argument("--dist", metavar="DIR", help="folder for everything that is written (default: dist/)")
     parser.add_argument("--json", action="store_true", help="the packages: a list of objects")
+    add_bundle_argument(parser)
     add_variant_arguments(parser)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install; returns the exit code."""
     workspace = Workspace.of_checkout(arguments.dist)
-    prefix = (arguments.prefix or workspace.environment).resolve()
-    platform = find_platform(arguments.platform)
+    with opened_bundle(arguments, workspace) as bundle:
+        if bundle is None:
+            return _install(arguments, _channels(arguments, workspace, reporter), workspace, reporter)
+        bundle.own.publish()
+        return _install(arguments, (bundle.own.url, *(bundle.channels or ())), workspace, reporter)
+
+
+def _channels(arguments: argparse.Namespace, workspace: Workspace, reporter: Reporter) -> tuple[str, ...]:
     own = Channel(workspace.channel)
-    channels = channels_of(
+    others = channels_of(
         arguments.channel,
-        asked_variant(arguments) | {"target_platform": platform.subdir},
+        asked_variant(arguments) | {"target_platform": arguments.platform},
         reporter,
         needs=arguments.specs,
         own=own,
         offline=arguments.offline,
     )
-    if own.is_indexed:
-        channels = (own.url, *channels)
-    solution = solve(arguments.specs, channels, platform=platform)
+    return (own.url, *others) if own.is_indexed else others
+
+
+def _install(arguments: argparse.Namespace, channels: tuple[str, ...], workspace: Workspace, reporter: Reporter) -> int:
+    prefix = (arguments.prefix or workspace.environment).resolve()
+    solution = solve(arguments.specs, channels, platform=find_platform(arguments.platform))
     if arguments.require_signed:
         held = installing.check_solution(solution, keys.load_trust(arguments.require_signed))
         reporter.line(f"{held} of {len(solution.packages)} packages are as those who are trusted have signed them")
