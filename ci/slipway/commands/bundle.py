@@ -1,8 +1,8 @@
 """Put everything that packages were built from into one file, for `rebuild`, `ship` and `install` without a network.
 
 FILE gets the recipe and its sources, the packages of all environments to build and test in, and the packages that were
-built, each known by its sha256. On a machine that has neither a network nor anything in its cache, `slipway rebuild NAME
---bundle FILE` builds one again and compares every byte, `slipway ship --bundle FILE` builds all of them, and `slipway
+built, each known by its sha256. On a machine that has neither a network nor anything in its cache, `slipway rebuild
+NAME --bundle FILE` builds one again and compares every byte, `slipway ship --bundle FILE` builds all, and `slipway
 install --bundle FILE NAME` installs them as they are.
 
 Debian's mirrors keep one revision of each package, and sources vanish: so bundle what you publish, when you publish it.
