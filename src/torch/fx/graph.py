@@ -2,47 +2,29 @@
 
 from __future__ import annotations
 
-import builtins
-import keyword
-import math
-import re
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.fx.node import Node, _get_qualified_name, _type_repr, map_arg
+from torch.fx._text import (
+    BUILTINS,
+    _Namespace,
+    annotation_text,
+    argument_text,
+    inplace_methods as inplace_methods,
+    magic_methods as magic_methods,
+    object_name,
+    reflectable_magic_methods as reflectable_magic_methods,
+    snake_case,
+    target_text,
+)
+from torch.fx.node import Node, map_arg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
-
-_ORDINARY = {"add": "+", "sub": "-", "mul": "*", "floordiv": "//", "truediv": "/", "div": "/", "mod": "%", "pow": "**"}
-_BITS = {"lshift": "<<", "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "matmul": "@"}
-_COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">="}
-_PREFIXES = {"pos": "+", "neg": "-", "invert": "~"}
-reflectable_magic_methods = {name: f"{{}} {sign} {{}}" for name, sign in {**_ORDINARY, **_BITS}.items()}
-reflectable_magic_methods["getitem"] = "{}[{}]"
-magic_methods = {
-    **{name: f"{{}} {sign} {{}}" for name, sign in _COMPARISONS.items()},
-    **{name: f"{sign}{{}}" for name, sign in _PREFIXES.items()},
-    **reflectable_magic_methods,
-}
-inplace_methods = {
-    **{f"i{name.rstrip('_')}": f"{{}} {sign}= {{}}" for name, sign in {**_ORDINARY, **_BITS}.items() if name != "div"},
-    "setitem": "{}[{}] = {}",
-}
-# What generated code may name without an import of its own.
-_BUILTINS: dict[str, Any] = {
-    "inf": math.inf,
-    "nan": math.nan,
-    "NoneType": type(None),
-    "torch": torch,
-    "device": torch.device,
-}
 
 
 @dataclass
@@ -51,47 +33,6 @@ class PythonCode:
 
     src: str
     globals: dict[str, Any]
-
-
-def _snake_case(text: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text).lower()
-
-
-class _Namespace:
-    """Gives every node a name of its own, made of the one that is wished for."""
-
-    def __init__(self) -> None:
-        self._used: set[str] = set()
-        self._counts: dict[str, int] = {}
-        self._of: dict[Any, str] = {}
-
-    def create_name(self, candidate: str, obj: Any = None) -> str:
-        """`candidate` as an identifier, with a number behind it if it is taken."""
-        if obj is not None and obj in self._of:
-            return self._of[obj]
-        candidate = re.sub(r"[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
-        if candidate[0].isdigit():
-            candidate = f"_{candidate}"
-        match = re.fullmatch(r"(.*?)_(\d+)", candidate)
-        base, number = (match[1], int(match[2])) if match else (candidate, self._counts.get(candidate, 0))
-        name = candidate if match or not number else f"{base}_{number}"
-        while name in self._used or self._is_taken(name):
-            number += 1
-            name = f"{base}_{number}"
-        self._counts[base] = max(self._counts.get(base, 0), number)
-        self._used.add(name)
-        if obj is not None:
-            self._of[obj] = name
-        return name
-
-    @staticmethod
-    def _is_taken(name: str) -> bool:
-        return keyword.iskeyword(name) or hasattr(builtins, name) or name in _BUILTINS
-
-    def associate_name_with_obj(self, name: str, obj: Any) -> None:
-        """Says whose name it is."""
-        self._of.setdefault(obj, name)
-        self._used.add(name)
 
 
 class CodeGen:
@@ -105,7 +46,7 @@ class CodeGen:
 
     def generate_output(self, output_args: Any) -> str:
         """The line with `return`."""
-        return f"return {_argument_text(output_args, {})}"
+        return f"return {argument_text(output_args, {})}"
 
     def process_inputs(self, *args: Any) -> Any:
         """What an interpreter takes for the arguments of a call."""
@@ -118,70 +59,6 @@ class CodeGen:
     def additional_globals(self) -> list[tuple[str, Any]]:
         """More names for the text."""
         return []
-
-
-def _argument_text(value: Any, objects: dict[str, Any]) -> str:
-    """A value as Python writes it; what takes a name goes into `objects`."""
-    if isinstance(value, Node):
-        return value.name
-    if isinstance(value, tuple):
-        if hasattr(value, "_fields"):
-            return f"{_object_name(type(value), objects)}({', '.join(_argument_text(item, objects) for item in value)})"
-        items = ", ".join(_argument_text(item, objects) for item in value)
-        if isinstance(value, torch.Size):
-            return f"torch.Size([{items}])"
-        return f"({items},)" if len(value) == 1 else f"({items})"
-    if isinstance(value, list):
-        return f"[{', '.join(_argument_text(item, objects) for item in value)}]"
-    if isinstance(value, dict):
-        pairs = (f"{_argument_text(key, objects)}: {_argument_text(item, objects)}" for key, item in value.items())
-        return f"{{{', '.join(pairs)}}}"
-    if isinstance(value, slice):
-        parts = ", ".join(_argument_text(part, objects) for part in (value.start, value.stop, value.step))
-        return f"slice({parts})"
-    if isinstance(value, torch.device):
-        return repr(value)
-    if hasattr(value, "__module__") and isinstance(value, type):
-        return _object_name(value, objects)
-    if callable(value) and hasattr(value, "__name__"):
-        return _object_name(value, objects)
-    if isinstance(value, Enum):
-        return f"{_object_name(type(value), objects)}.{value.name}"
-    return repr(value)
-
-
-def _object_name(value: Any, objects: dict[str, Any]) -> str:
-    """The name of a function or class in the text."""
-    if isinstance(value, type):
-        if value.__module__ == "builtins":
-            objects.setdefault(value.__name__, value)
-            return value.__name__
-        qualified = f"{value.__module__}.{value.__qualname__}"
-    else:
-        qualified = _get_qualified_name(value)
-    if qualified.startswith("torch.") and _resolve(qualified) is value:
-        return qualified
-    name = re.sub(r"[^0-9a-zA-Z_]+", "_", qualified)
-    count = 1
-    unique = name
-    while objects.setdefault(unique, value) is not value:
-        unique = f"{name}_{count}"
-        count += 1
-    return unique
-
-
-def _resolve(qualified: str) -> Any:
-    value: Any = torch
-    for part in qualified.split(".")[1:]:
-        value = getattr(value, part, None)
-    return value
-
-
-def _target_text(path: str, root: str) -> str:
-    """`self.layers.0.weight` as Python can read it."""
-    for part in path.split("."):
-        root = f"{root}.{part}" if part.isidentifier() else f'getattr({root}, "{part}")'
-    return root
 
 
 class _node_list:
@@ -277,9 +154,9 @@ class Graph:
 
     def _target_to_str(self, target: Any) -> str:
         if callable(target) and not isinstance(target, str):
-            return _snake_case(target.__name__.rstrip("_") if target.__module__ == "builtins" else target.__name__)
+            return snake_case(target.__name__.rstrip("_") if target.__module__ == "builtins" else target.__name__)
         text = target[2:-2] if target.startswith("__") and target.endswith("__") else target
-        return _snake_case(text)
+        return snake_case(text)
 
     def placeholder(self, name: str, type_expr: Any = None, default_value: Any = ...) -> Node:
         """An input; without a default if it is `...`."""
@@ -455,7 +332,7 @@ class Graph:
 
     def python_code(self, root_module: str, **options: Any) -> PythonCode:
         """The text of `forward`, in which the module is called `root_module`."""
-        objects = {**_BUILTINS, **dict(self._codegen.additional_globals())}
+        objects = {**BUILTINS, **dict(self._codegen.additional_globals())}
         last_uses: dict[Node, list[Node]] = {}
         used_later: set[Node] = set()
         for node in reversed(self.nodes):
@@ -484,27 +361,27 @@ class Graph:
         raw = node.target.replace("*", "")
         if raw != node.name:
             body.append(f"{node.name} = {raw}")
-        annotation = f" : {_annotation_text(node.type, objects)}" if node.type is not None else ""
-        default = f" = {_argument_text(node.args[0], objects)}" if node.args else ""
+        annotation = f" : {annotation_text(node.type, objects)}" if node.type is not None else ""
+        default = f" = {argument_text(node.args[0], objects)}" if node.args else ""
         return f"{node.target}{annotation}{default}"
 
     def _statement(self, node: Node, root: str, objects: dict[str, Any], annotation: list[str]) -> str:
         if node.op == "output":
             if node.type is not None:
-                annotation[0] = f" -> {_annotation_text(node.type, objects)}"
-            _argument_text(node.args[0], objects)
+                annotation[0] = f" -> {annotation_text(node.type, objects)}"
+            argument_text(node.args[0], objects)
             return self._codegen.generate_output(node.args[0])
-        name = node.name + (f" : {_annotation_text(node.type, objects)}" if node.type is not None else "")
+        name = node.name + (f" : {annotation_text(node.type, objects)}" if node.type is not None else "")
         if node.op == "get_attr":
-            return f"{name} = {_target_text(node.target, root)}"
-        texts = [_argument_text(argument, objects) for argument in node.args]
-        named = [f"{key} = {_argument_text(value, objects)}" for key, value in node.kwargs.items()]
+            return f"{name} = {target_text(node.target, root)}"
+        texts = [argument_text(argument, objects) for argument in node.args]
+        named = [f"{key} = {argument_text(value, objects)}" for key, value in node.kwargs.items()]
         arguments = ", ".join([*texts, *named])
         if node.op == "call_method":
             first = texts[0] if isinstance(node.args[0], Node) else f"({texts[0]})"
             return f"{name} = {first}.{node.target}({', '.join([*texts[1:], *named])})"
         if node.op == "call_module":
-            return f"{name} = {_target_text(node.target, root)}({arguments})"
+            return f"{name} = {target_text(node.target, root)}({arguments})"
         function = node.target
         plain = getattr(function, "__module__", "") == "_operator" and not node.kwargs
         if plain and function.__name__ in magic_methods:
@@ -513,7 +390,7 @@ class Graph:
             return f"{inplace_methods[function.__name__].format(*texts)};  {name} = {texts[0]}"
         if function is getattr and isinstance(node.args[1], str) and node.args[1].isidentifier() and len(texts) == 2:
             return f"{name} = {texts[0]}.{node.args[1]}"
-        return f"{name} = {_object_name(function, objects)}({arguments})"
+        return f"{name} = {object_name(function, objects)}({arguments})"
 
     def _deletions(self, node: Node, last_uses: dict[Node, list[Node]]) -> str:
         """Lets go of values after their last use, so that memory is free as early as in the original."""
@@ -538,18 +415,3 @@ class Graph:
         widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
         rows.insert(1, tuple("-" * width for width in widths))  # type: ignore[arg-type]
         print("\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows))
-
-
-def _annotation_text(annotation: Any, objects: dict[str, Any]) -> str:
-    if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
-        return _object_name(annotation, objects)
-    text = _type_repr(annotation) if not isinstance(annotation, str) else annotation
-    if "typing." in text:
-        import typing
-
-        objects.setdefault("typing", typing)
-    for part in re.findall(r"[A-Za-z_]\w*(?=\.)", text):
-        module = sys.modules.get(part)
-        if module is not None:
-            objects.setdefault(part, module)
-    return text

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
-from torch.fx.graph import _BUILTINS, Graph, PythonCode
+from torch.fx._text import BUILTINS
+from torch.fx.graph import Graph, PythonCode
 from torch.fx.proxy import GraphAppendingTracer
 
 if TYPE_CHECKING:
@@ -265,7 +266,7 @@ class _Path:
 def _rebuild_graph_module(body: dict[str, Any], code: str, name: str) -> nn.Module:
     root = nn.Module()
     root.__dict__.update(body)
-    forward = _compile(PythonCode(code, dict(_BUILTINS)))
+    forward = _compile(PythonCode(code, dict(BUILTINS)))
     graph = Graph()
     tracer = GraphAppendingTracer(graph)
     proxies = []
