@@ -30,6 +30,7 @@ from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.finalize import finalize, find_channels
 from slipway.pipeline.run import run
+from slipway.recipe.limits import import_meanwhile
 from slipway.report.journaling import open_journal
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         open_journal(workspace, "ship", arguments.jobs, reporter) as (journal, reporter),
     ):
         request = request_of(arguments) if bundle is None else bundle.request
+        import_meanwhile("rattler")
         with reporter.step(Stage(StageKey.RECIPE)):
             rendered = request.outputs()
         with reporter.step(Stage(StageKey.BASE_CHANNEL)):

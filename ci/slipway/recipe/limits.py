@@ -15,6 +15,7 @@ called as it is, and README says so.
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import signal
 import subprocess
@@ -79,11 +80,16 @@ class _Returned:
 
 
 class LimitedProcess:
-    """The process in which limited calls run, one after the other; the first starts it, and it ends with this one."""
+    """The process in which limited calls run, one after the other; the first starts it, and it ends with this one.
+
+    Attributes:
+        meanwhile: called while a call is under way, before its answer is waited for.
+    """
 
     def __init__(self) -> None:
         self._connection: Connection | None = None
         self._wait: Callable[[], int] = lambda: 0
+        self.meanwhile: Callable[[], object] = lambda: None
 
     def call(self, limits: RenderLimits, function: Callable[..., T], *arguments: Any) -> T:
         """What ``function(*arguments)`` returns; all of it must be data that can be pickled.
@@ -97,6 +103,7 @@ class LimitedProcess:
         assert self._connection is not None
         try:
             self._connection.send((limits, function, arguments))
+            self.meanwhile()
             answer: _Returned = self._connection.recv()
         except (EOFError, ConnectionError):
             self._connection.close()
@@ -151,6 +158,14 @@ def call_limited(limits: RenderLimits, function: Callable[..., T], *arguments: A
     if not HAS_LIMITS:
         return function(*arguments)
     return _PROCESS.call(limits, function, *arguments)
+
+
+def import_meanwhile(*modules: str) -> None:
+    """Import these while the next limited call is under way: the command will need them, and nobody can do so before.
+
+    Threads of theirs would keep this process from being forked for the call.
+    """
+    _PROCESS.meanwhile = lambda: [importlib.import_module(name) for name in modules]
 
 
 _PROCESS = LimitedProcess()

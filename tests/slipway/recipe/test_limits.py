@@ -124,3 +124,10 @@ def test_it_ends_with_the_process_that_started_it(end: str) -> None:
             return
         time.sleep(0.05)
     pytest.fail("it is still there")
+
+
+def test_the_wait_for_an_answer_is_used(process: LimitedProcess) -> None:
+    done: list[int] = []
+    process.meanwhile = lambda: done.append(1)
+    assert process.call(LIMITS, spin, 0.01) == "done"
+    assert done == [1]
