@@ -1,32 +1,118 @@
 #!/usr/bin/env bash
-# For a machine with a GPU: builds src with its own CUDA, runs every CUDA test on the device, once more under compute-sanitizer, and
-# measures. Needs CUDA 13, CMake, Ninja, a C++ compiler, Highway and a BLAS, and a Python with setuptools, PyYAML, numpy and pytest.
-#   bench/on_gpu.sh [PYTHON_WITH_PYTORCH]
-# It compiles for the first device that nvidia-smi names.
+# For a machine with a GPU: builds src with its own CUDA, runs every CUDA test on the device, the C++ ones and a choice of the others
+# under compute-sanitizer, and measures. Needs a driver, the CUDA toolkit (12.4 or newer, with compute-sanitizer), CMake, Ninja, a
+# C++ compiler that nvcc takes, Highway and a BLAS, and a Python with setuptools, PyYAML, numpy and pytest.
+#
+#   bench/on_gpu.sh [--dry-run] [PYTHON_WITH_PYTORCH]
+#
+# It compiles for the device that CUDA_VISIBLE_DEVICES names first, else the first of all. PYTHON (python3) is the one that torch is
+# built for; PYTHON_WITH_PYTORCH has another torch, which bench/torch_cuda.py measures beside this one. LOGS is the folder of logs (dist/on_gpu).
+# --dry-run says what would be run, and whether the machine has what it takes; it needs no GPU.
+# Ends with a line per step; the exit status is 1 if one failed.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python3}
-capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
-export CMAKE_ARGS="-DTORCH_BUILD_CUDA=ON -DTORCH_CUDA_ARCHITECTURES=$capability-real ${CMAKE_ARGS:-}"
-export PYTHONPATH=$root/src
-
-cd "$root/src"
-time "$python" setup.py build_deps
-cmake --build build --parallel
-cmake --install build --component cuda
-"$python" setup.py build_ext
-
-cd "$root"
-tests=("$python" -P -m pytest -q -p no:cacheprovider -o pythonpath=tests/torch)
-status=0
-# Each tensor in memory of its own: what lies behind it is not another one's.
-PYTORCH_NO_CUDA_MEMORY_CACHING=1 "${tests[@]}" tests/torch/test_cuda*.py || status=1
-"${tests[@]}" tests/torch/test_cuda*.py || status=1
-if command -v compute-sanitizer > /dev/null; then
-  for tool in memcheck racecheck synccheck initcheck; do
-    PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool "$tool" --error-exitcode 9 --target-processes all \
-      "${tests[@]}" -k "not out_of_range and not out_of_memory" tests/torch/test_cuda*.py || status=1
-  done
+logs=${LOGS:-$root/dist/on_gpu}
+dry=
+if [ "${1:-}" = --dry-run ]; then
+  dry=1
+  shift
 fi
-"$python" bench/torch_cuda.py ${1:+--beside "$1"}
-exit "$status"
+other=${1:-}
+
+# ---- what the machine has
+lacking=()
+has() { # NAME COMMAND...: notes what is missing
+  local name=$1
+  shift
+  "$@" > /dev/null 2>&1 || lacking+=("$name")
+}
+# Not every machine has the toolkit on its path.
+if ! command -v nvcc > /dev/null && [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
+  export PATH="${CUDA_HOME:-/usr/local/cuda}/bin:$PATH"
+fi
+has "a driver (nvidia-smi)" nvidia-smi
+for program in nvcc compute-sanitizer cmake ninja ctest; do has "$program" command -v "$program"; done
+for module in setuptools yaml numpy pytest; do has "$module, of $python" "$python" -c "import $module"; done
+[ -z "$other" ] || has "a torch with CUDA, of $other" "$other" -c "import torch; assert torch.cuda.is_available()"
+if [ ${#lacking[@]} -gt 0 ]; then
+  printf 'on_gpu.sh: this machine lacks %s\n' "${lacking[@]}" >&2
+  [ -n "$dry" ] || exit 1
+fi
+
+# 9.0 -> 90
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader --id="${CUDA_VISIBLE_DEVICES:-0}" 2> /dev/null | head -n 1 | tr -d .) || true
+case $capability in
+  '' | *[!0-9]*)
+    [ -n "$dry" ] || {
+      echo "on_gpu.sh: nvidia-smi does not say what the device can do (compute_cap); CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-}" >&2
+      exit 1
+    }
+    capability=90
+    ;;
+  *) ;;
+esac
+
+# ---- steps
+summary=()
+status=0
+step() { # NAME COMMAND...: runs it, an hour at most, with a log of its own, and goes on after a failure
+  local name=$1 started=$SECONDS result=passed
+  shift
+  if [ -n "$dry" ]; then
+    printf '%s:' "$name"
+    printf ' %q' "$@"
+    echo
+    return
+  fi
+  echo "==== $name"
+  # A kernel that never ends must not keep the others from being tried.
+  if ! timeout --kill-after=60 3600 "$@" 2>&1 | tee "$logs/$name.log"; then
+    result=FAILED
+    status=1
+  fi
+  summary+=("$(printf '%-28s %-7s %5d s  %s' "$name" "$result" $((SECONDS - started)) "$logs/$name.log")")
+}
+need() { # NAME COMMAND...: a step without which there is nothing to test
+  step "$@"
+  [ "$status" = 0 ] || finish
+}
+finish() {
+  [ ${#summary[@]} -eq 0 ] || printf '%s\n' "" "${summary[@]}"
+  exit "$status"
+}
+[ -n "$dry" ] || mkdir -p "$logs"
+
+# The C++ tests belong to the build; the plug-in lands beside libtorch, in src/torch/lib, where libtorch looks for it.
+export CMAKE_ARGS="-DTORCH_BUILD_CUDA=ON -DTORCH_BUILD_TESTS=ON -DTORCH_CUDA_ARCHITECTURES=$capability-real ${CMAKE_ARGS:-}"
+export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
+export PYTHONPATH=$root/src
+cd "$root"
+need build-libtorch env -C src "$python" setup.py build_deps
+need build-bindings env -C src "$python" setup.py build_ext
+need build-rest cmake --build src/build --parallel
+need install-plugin cmake --install src/build --component cuda
+# Without a device the tests would be skipped one by one, and all be green.
+need device "$python" -c 'import torch; torch.cuda.init(); print(torch.version.cuda, torch.cuda.get_device_name(), torch.cuda.get_arch_list())'
+
+step cpp-tests ctest --test-dir src/build --output-on-failure --no-tests=error
+tests=("$python" -P -m pytest -q -p no:cacheprovider -o pythonpath=tests/torch)
+everything=(tests/torch/test_cuda*.py)
+step python-tests "${tests[@]}" "${everything[@]}"
+# Each tensor in memory of its own: what lies behind it is not another one's.
+step python-tests-uncached env PYTORCH_NO_CUDA_MEMORY_CACHING=1 "${tests[@]}" "${everything[@]}"
+
+# The sanitizer slows programs down by ten and more: all tests once, with each of the other tools the C++ ones and the operators on
+# float32. What is meant to fail on the device (out_of_range, out_of_memory) it would report.
+sanitize=(env PYTORCH_NO_CUDA_MEMORY_CACHING=1 "TORCH_BACKEND_PATH=$root/src/torch/lib" compute-sanitizer --error-exitcode 9 --target-processes all)
+expected="not out_of_range and not out_of_memory"
+for tool in memcheck racecheck synccheck initcheck; do
+  step "$tool-cpp" "${sanitize[@]}" --tool "$tool" src/build/bin/test_cuda_streams
+done
+step memcheck-python "${sanitize[@]}" --tool memcheck "${tests[@]}" -k "$expected" "${everything[@]}"
+for tool in racecheck synccheck initcheck; do
+  step "$tool-python" "${sanitize[@]}" --tool "$tool" "${tests[@]}" -k "$expected and float32" tests/torch/test_cuda_operators.py
+done
+
+step measure "$python" bench/torch_cuda.py ${other:+--beside "$other"}
+finish

@@ -1,9 +1,14 @@
-"""Our reader of fat binaries against NVIDIA's: what nvcc puts in, however packed, is what both find."""
+"""Our reader of fat binaries against NVIDIA's: what nvcc puts in, however packed, is what both find.
+
+SLIPWAY_TEST_CUDA=12.4 asks another nvcc than CI does.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +17,9 @@ from slipway.verify.elf import read_elf
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+CUDA = os.environ.get("SLIPWAY_TEST_CUDA", "13.0")
+OLDER = CUDA.startswith("12.")
 
 SOURCE = """
 __global__ void twice(float* values) { values[threadIdx.x] *= 2; }
@@ -24,7 +32,7 @@ import os, sys
 from slipway.channel.environments import install, solve
 from slipway.base.log import NullReporter
 from slipway.bootstrap.embedded import embedded_channel
-channel = embedded_channel({"cuda_compiler_version": "13.0"}, NullReporter(), offline=False)
+channel = embedded_channel({"cuda_compiler_version": sys.argv[2]}, NullReporter(), offline=False)
 install(solve(["cuda-nvcc", "cuda-cuobjdump"], [channel.url]), Path(sys.argv[1]), NullReporter())
 os._exit(0)  # the solver's threads may outlive the interpreter, and crash; everything is written
 """
@@ -33,12 +41,9 @@ os._exit(0)  # the solver's threads may outlive the interpreter, and crash; ever
 @pytest.fixture(scope="module")
 def toolkit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with nvcc and cuobjdump."""
-    import os
-    import sys
-
     prefix = tmp_path_factory.mktemp("toolkit") / "prefix"
     environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", PROGRAM, str(prefix)], env=environment, check=True)
+    subprocess.run([sys.executable, "-c", PROGRAM, str(prefix), CUDA], env=environment, check=True)
     return prefix
 
 
@@ -53,8 +58,17 @@ def run(prefix: Path, script: str, cwd: Path) -> str:
     return answer.stdout
 
 
-@pytest.mark.parametrize("packing", ["", "--compress-mode=size", "--no-compress", "-rdc=true"])
-@pytest.mark.parametrize("codes", [("sm_80",), ("sm_80", "sm_90", "compute_90"), ("compute_80", "sm_100", "sm_120")])
+@pytest.mark.parametrize(
+    "packing", ["", *(["-Xfatbin=-compress-all"] if OLDER else ["--compress-mode=size", "--no-compress"]), "-rdc=true"]
+)
+@pytest.mark.parametrize(
+    "codes",
+    [
+        ("sm_80",),
+        ("sm_80", "sm_90", "compute_90"),
+        ("compute_80", "sm_60", "sm_89") if OLDER else ("compute_80", "sm_100", "sm_120"),
+    ],
+)
 def test_reader_agrees_with_cuobjdump(toolkit: Path, tmp_path: Path, packing: str, codes: tuple[str, ...]) -> None:
     (tmp_path / "a.cu").write_text(SOURCE, encoding="utf-8")
     (tmp_path / "b.cu").write_text(SOURCE.replace("twice", "again").replace("launch", "relaunch"), encoding="utf-8")

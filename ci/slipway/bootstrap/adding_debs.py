@@ -101,9 +101,8 @@ class DebianAdder:
         self._names = read_yaml(data / "debian.yaml", DebianNames, error=ChannelError)
         self._lock = read_lock(self._inventory.lock_path)
         self._locked = dict(self._lock.debs)
-        self._archive = DebianArchive(
-            self._store, Lock(self._lock.suite, {}, {}), Host(), Processes(), offline=False
-        )  # fmt: skip
+        known, archives = Lock(self._lock.suite, {}, {}), self._inventory.settings.archives
+        self._archive = DebianArchive(self._store, known, Host(), Processes(), archives=archives, offline=False)
         self._known = {raw.head.name for raw in self._inventory.descriptions}
         self._owners: dict[str, str] = {}
         for description in self._inventory.everything():

@@ -20,7 +20,15 @@ from slipway.bootstrap.description import (
     PLACEHOLDER,
     PackageDescription,
 )
-from slipway.bootstrap.finishing import compile_python, is_dynamic, run_patchelf, run_step, set_run_paths, wrap
+from slipway.bootstrap.finishing import (
+    check_glibc,
+    compile_python,
+    is_dynamic,
+    run_patchelf,
+    run_step,
+    set_run_paths,
+    wrap,
+)
 from slipway.bootstrap.sources import Tree
 from slipway.bootstrap.staging import ResolvedSource, make_links, stage
 from slipway.channel.package_writer import PackageRecord, to_json, write_package
@@ -122,6 +130,7 @@ def assemble(
     sources: tuple[ResolvedSource, ...],
     key: str,
     *,
+    glibc: str,
     cache: Cache,
     tools: tuple[AssembledPackage, ...],
     interpreter: Interpreter | None,
@@ -129,8 +138,11 @@ def assemble(
 ) -> AssembledPackage:
     """Make the package and put it into the cache under `key`.
 
+    Args:
+        glibc: what its programs and libraries must run with, X.Y.
+
     Raises:
-        ChannelError: a source is not what the description expects; `where` names the data file.
+        ChannelError: a source is not what the description expects, or needs a newer glibc; `where` names the data file.
     """
     with cache.scratch() as scratch, _name_origin(description):
         tree = Tree(scratch / "tree")
@@ -154,6 +166,8 @@ def assemble(
             found = debian_layout.run_paths(tree.paths(), lambda path: is_dynamic(tree.root / path))
             for value, elves in found:
                 run_patchelf(value, elves, tree, processes)
+        if interpreter is None or not any(source.description.interpreter for source in sources):
+            check_glibc(tree, glibc)  # what was made on this machine runs here, whatever it has
         record = _record(description, key)
         info |= _metadata(description, sources, scripts)
         result = scratch / "result"

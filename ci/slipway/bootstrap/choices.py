@@ -63,6 +63,7 @@ class SettingsFile:
 
     Attributes:
         targets: other platforms that can be built for, and the packages that they have; what those need comes along.
+        archives: Debian packages that the suite's ``main`` lacks, by where they are: ``trixie/non-free``.
         cpython: from which sources each of the `pythons` is built where the machine has none.
     """
 
@@ -73,13 +74,19 @@ class SettingsFile:
     debian_python: str
     cpython: Mapping[str, CPythonSource]
     targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    archives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class CudaFile:
-    """``data/cuda/X.Y.yaml``: the versions of its parts, by the names that descriptions fill in."""
+    """``data/cuda/X.Y.yaml``: the versions of its parts, by the names that descriptions fill in.
+
+    Attributes:
+        wheels: what names of NVIDIA's wheels end in (``-cu12``), but where they are alike for all versions.
+    """
 
     versions: Mapping[str, str]
+    wheels: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,8 +124,20 @@ def read_settings(path: Path) -> EmbeddedSettings:
 
 
 def read_cuda(version: str, data: Path = DATA) -> dict[str, str]:
-    """What descriptions of CUDA's packages are filled in with: `version` as ``cuda``, and the versions of its parts."""
-    return {"cuda": version, **read_yaml(data / "cuda" / f"{version}.yaml", CudaFile, error=ChannelError).versions}
+    """What descriptions of CUDA's packages are filled in with.
+
+    That is `version` as ``cuda``, and the versions of its parts; of each also the first number (``cuda_major``), which
+    the names of libraries end in, and the one after it (``cuda_next``), which bounds what goes with it; and ``cu``.
+    """
+    written = read_yaml(data / "cuda" / f"{version}.yaml", CudaFile, error=ChannelError)
+    versions = {"cuda": version, **written.versions}
+    majors = {name: int(value.partition(".")[0]) for name, value in versions.items()}
+    return {
+        "cu": written.wheels,
+        **versions,
+        **{f"{name}_major": str(major) for name, major in majors.items()},
+        **{f"{name}_next": str(major + 1) for name, major in majors.items()},
+    }
 
 
 def names_on_demand(data: Path = DATA) -> frozenset[str]:

@@ -76,15 +76,22 @@ def architectures(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def debian_sources(
-    etc_apt: Path, codename: str, suite: str, architectures: Sequence[str] = (NATIVE,), *, kind: str = "deb"
+    etc_apt: Path,
+    codename: str,
+    suite: str,
+    architectures: Sequence[str] = (NATIVE,),
+    *,
+    kind: str = "deb",
+    component: str = "main",
 ) -> str:
     """The machine's Debian sources as one deb822 text, with `suite` in place of the machine's own `codename`.
 
     Args:
         etc_apt: the folder that holds ``sources.list`` and ``sources.list.d``.
         kind: ``deb`` for packages, ``deb-src`` for their sources.
+        component: of the suite, whichever the machine's own sources name beside ``main``.
     """
-    narrowed = (_narrow(described, codename, suite, architectures, kind) for described in _read_sources(etc_apt))
+    narrowed = (_narrow(one, codename, suite, architectures, kind, component) for one in _read_sources(etc_apt))
     stanzas = [stanza for stanza in narrowed if stanza is not None]
     if not stanzas:
         raise errors.HostError(
@@ -133,13 +140,15 @@ def _from_deb822(text: str) -> Iterator[dict[str, str]]:
             yield fields
 
 
-def _narrow(fields: dict[str, str], codename: str, suite: str, architectures: Sequence[str], kind: str) -> str | None:
+def _narrow(
+    fields: dict[str, str], codename: str, suite: str, architectures: Sequence[str], kind: str, component: str
+) -> str | None:
     ours = {codename, *(f"{codename}{end}" for end in ("-updates", "-security", "/updates"))}
     suites = [name.replace(codename, suite, 1) for name in fields.get("Suites", "").split() if name in ours]
     if not suites or "main" not in fields.get("Components", "").split():
         return None
     kept = {key: value for key, value in fields.items() if key.title() in ("Uris", "Signed-By", "Trusted")}
-    lines = [f"Types: {kind}", f"Suites: {' '.join(suites)}", "Components: main"]
+    lines = [f"Types: {kind}", f"Suites: {' '.join(suites)}", f"Components: {component}"]
     lines += [f"Architectures: {' '.join(architectures)}"]
     return "\n".join([*lines, *(f"{key}: {value}" for key, value in kept.items())]) + "\n"
 

@@ -47,6 +47,7 @@ class SourceDescription:
         licenses: globs of files to keep as licence texts.
         link_root: absolute symlinks are made relative, as if this folder of the package were ``/``.
         platforms: those that the package takes it for; empty: all.
+        cuda: the versions, X.Y or X, that a package that is made per CUDA takes it for; empty: all.
     """
 
     wheel: str | None = None
@@ -59,6 +60,7 @@ class SourceDescription:
     licenses: tuple[Glob, ...] = ()
     link_root: str | None = None
     platforms: tuple[str, ...] = ()
+    cuda: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if sum(getattr(self, kind) is not None for kind in _KINDS) != 1:
@@ -76,6 +78,12 @@ class SourceDescription:
     def kind(self) -> Kind:
         """Which of the three it is."""
         return next(kind for kind in _KINDS if getattr(self, kind) is not None)
+
+    def serves(self, platform: Platform, cuda: str) -> bool:
+        """Whether a package for `platform`, and for `cuda` if it is made for one, takes it."""
+        if self.platforms and platform.subdir not in self.platforms:
+            return False
+        return not self.cuda or not {cuda, cuda.partition(".")[0]}.isdisjoint(self.cuda)
 
     @property
     def name(self) -> str:
@@ -337,7 +345,7 @@ def instantiate(
             "sources": tuple(
                 replace(source, pin=source.pin or given.version) if source.wheel else source
                 for source in given.sources
-                if not source.platforms or platform.subdir in source.platforms
+                if source.serves(platform, variables.get("cuda", ""))
             ),
             "texts": tuple(filled(text, index) for index, text in enumerate(given.texts)) + activation,
         },

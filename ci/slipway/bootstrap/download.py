@@ -19,7 +19,7 @@ from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.debs import Apt, OfferedDeb, architectures, debian_sources, machine_codename
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
     from slipway.base.proc import Processes
@@ -50,15 +50,25 @@ class DebianArchive:
     Such a choice is remembered, so that a later run makes it again, and needs no network.
     """
 
-    def __init__(self, cache: Cache, lock: Lock, host: Host, processes: Processes, *, offline: bool) -> None:
+    def __init__(
+        self,
+        cache: Cache,
+        lock: Lock,
+        host: Host,
+        processes: Processes,
+        *,
+        archives: Mapping[str, Sequence[str]],
+        offline: bool,
+    ) -> None:
         self._cache = cache
+        self._archives = archives
         self._lock = lock
         self._host = host
         self._processes = processes
         self._offline = offline
         self._memory = cache.apt / "offers.json"
         self._connected: Apt | None = None
-        self._architectures: frozenset[str] = frozenset()
+        self._reached: frozenset[str] = frozenset()
 
     def choose(self, names: Sequence[str]) -> dict[str, OfferedDeb]:
         """What goes in for each name: what the lock says, as long as it is in the cache or to be had.
@@ -112,14 +122,19 @@ class DebianArchive:
 
     def _apt(self, names: Sequence[str]) -> Apt:
         wanted = architectures(names)
-        if self._connected is None or not self._architectures.issuperset(wanted):
+        others = [archive for archive, packages in self._archives.items() if not set(packages).isdisjoint(names)]
+        reached = frozenset((*wanted, *others))
+        if self._connected is None or not self._reached.issuperset(reached):
             if self._offline:
                 raise _offline("Debian packages")
             codename = machine_codename(self._host.os_release)
-            sources = debian_sources(self._host.etc_apt, codename, self._lock.suite, wanted)
-            apt = Apt(self._cache.apt, sources, self._processes, wanted)
+            sources = [debian_sources(self._host.etc_apt, codename, self._lock.suite, wanted)]
+            for archive in others:
+                suite, _, component = archive.partition("/")
+                sources.append(debian_sources(self._host.etc_apt, codename, suite, wanted, component=component))
+            apt = Apt(self._cache.apt, "\n".join(sources), self._processes, wanted)
             apt.update()
-            self._connected, self._architectures = apt, frozenset(wanted)
+            self._connected, self._reached = apt, reached
         return self._connected
 
 

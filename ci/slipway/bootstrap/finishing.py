@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from slipway.base import errors
@@ -15,7 +17,7 @@ from slipway.channel.package import unpack_files
 from slipway.channel.package_writer import TIMESTAMP
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from slipway.base.proc import Processes
@@ -107,6 +109,32 @@ def run_patchelf(value: str, elves: Collection[str], tree: Tree, processes: Proc
     outcome = processes.run(command, cwd=tree.root, what="setting run paths")
     if outcome.status != 0:
         raise errors.ChannelError(f"patchelf cannot set the run path of {', '.join(elves)}", detail=outcome.tail)
+
+
+def check_glibc(tree: Tree, glibc: str) -> None:
+    """Raise ChannelError where a program or library of the tree needs symbols of a newer glibc than X.Y."""
+    for path in tree.paths():
+        if not _is_elf(tree.root / path):
+            continue
+        needed = max(_glibc_symbols(tree.root / path), default=(0,))
+        if needed > tuple(map(int, glibc.split("."))):
+            raise errors.ChannelError(
+                f"`{path}` needs glibc {'.'.join(map(str, needed))}, and the channel is for {glibc}",
+                hint="take the package from an older Debian, or another one",
+            )
+
+
+def _glibc_symbols(path: Path) -> Iterator[tuple[int, ...]]:
+    """The versions of glibc's symbols that a file asks for."""
+    with path.open("rb") as stream:
+        try:
+            section: Any = ELFFile(stream).get_section_by_name(".gnu.version_r")
+        except ELFError:
+            return  # an example of a damaged file
+        for _, versions in section.iter_versions() if section else ():
+            for version in versions:
+                if numbers := re.fullmatch(r"GLIBC_(\d+(?:\.\d+)*)", version.name):
+                    yield tuple(map(int, numbers[1].split(".")))
 
 
 def _is_elf(path: Path) -> bool:

@@ -76,7 +76,8 @@ def make_workplace(
     """A workplace in `cache`, which is held for writing; the other arguments are those of `ensure_channel`."""
     inventory = read_inventory(data)
     lock = read_lock(inventory.lock_path)
-    archive = DebianArchive(cache, lock, host or Host(), processes, offline=offline)
+    archives = inventory.settings.archives
+    archive = DebianArchive(cache, lock, host or Host(), processes, archives=archives, offline=offline)
     executor = ThreadPoolExecutor(max_workers=8)
     return Workplace(cache, inventory, lock, processes, executor, archive, pythons, reporter, offline)
 
@@ -209,6 +210,7 @@ def _assemble_one(job: _Job, tools: tuple[AssembledPackage, ...], place: Workpla
             job.description,
             job.sources,
             job.key,
+            glibc=place.inventory.settings.glibc,
             cache=place.cache,
             tools=tools,
             interpreter=place.pythons.get(job.description.python or ""),

@@ -3,7 +3,7 @@
 A rule says ``usr/bin/*-linux-gnu-{ar,as}`` becomes ``bin/*-conda-linux-gnu-*``. In the pattern, ``*`` stands
 for any characters but ``/``, ``**`` for any characters, ``?`` for one, ``{a,b}`` for one of the given words. Each
 wildcard in the destination takes what the next wildcard of the pattern matched, in order; a destination without
-wildcards names one file.
+wildcards names one file. ``(a|b)`` is one of the words as well, and nothing that a destination takes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from slipway.base.schema import InvalidValueError, yaml_key
 
-_WILDCARD = re.compile(r"\*\*|\*|\?|\{[^{}]*\}")
+_WILDCARD = re.compile(r"\*\*|\*|\?|\{[^{}]*\}|\([^()]*\)")
 
 
 class PatternError(InvalidValueError):
@@ -63,7 +63,8 @@ def _wildcard_regex(token: str) -> str:
         return "([^/]*)"
     if token == "?":
         return "([^/])"
-    return "(" + "|".join(re.escape(word) for word in token[1:-1].split(",")) + ")"
+    start, separator = ("(", ",") if token[0] == "{" else ("(?:", "|")
+    return start + "|".join(re.escape(word) for word in token[1:-1].split(separator)) + ")"
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,8 @@ def update_lock(data: Path, cache: Path, reporter: log.Reporter, *, refresh: boo
                     wheels.store_download(path, sha256, store.downloads)
             locked[project, version, wheel.tag] = wheel
             task.advance(1)
-        archive = DebianArchive(store, Lock(suite, {}, locked), Host(), processes, offline=False)
+        known, archives = Lock(suite, {}, locked), inventory.settings.archives
+        archive = DebianArchive(store, known, Host(), processes, archives=archives, offline=False)
 
         def lock_debs(names: set[str]) -> dict[str, OfferedDeb]:
             missing = sorted(names - old.debs.keys())

@@ -37,8 +37,9 @@ _TEXT_SUFFIXES = (
     ".dist-info/RECORD",
     ".dist-info/WHEEL",
     ".dist-info/entry_points.txt",
+    ".cmake",
 )
-"""Python's metadata: small files whose text is a fact of its own."""
+"""Python's metadata, and CMake's: small files whose text is a fact of its own."""
 
 _BESIDES = ("share/doc/", "share/licenses/", "share/man/", "lib/pkgconfig/", "lib/cmake/")
 """What lies beside libraries and is no use of its own."""
@@ -61,7 +62,7 @@ class FileFacts:
         prefix_mode: "text" or "binary" when paths.json declares a prefix in it.
         traces: what it lets slip of the build, see `slipway.verify.traces`.
         elf, broken_elf: its ELF facts, or why they cannot be read; both None for other files.
-        text: content of Python's metadata files and the beginning of scripts, else "".
+        text: content of Python's and CMake's metadata files and the beginning of scripts, else "".
     """
 
     path: str

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from slipway.base.errors import UsageError
 from slipway.base.events import Severity  # noqa: TC001 - as above
-from slipway.base.schema import read_yaml
+from slipway.base.schema import InvalidValueError, read_yaml
 from slipway.verify.traces import Pattern  # noqa: TC001 - as above
 
 POLICY_FOLDER = Path(__file__).parent / "data"
@@ -135,11 +135,22 @@ class Sizes:
 
 @dataclass(frozen=True)
 class DeviceList:
-    """The device code that the libraries of one package (pattern) hold, taken together."""
+    """The device code that the libraries of one package (pattern) hold, taken together.
+
+    Attributes:
+        architectures: ``sm_90``, ``compute_90``; or `declared_in` names the CMake file of the package that lists them.
+    """
 
     package: str
-    architectures: tuple[str, ...]
     reason: str
+    architectures: tuple[str, ...] = ()
+    declared_in: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.architectures) == bool(self.declared_in):
+            raise InvalidValueError("a list has either `architectures` or `declared_in`", "architectures")
+        if self.declared_in and not self.declared_in.endswith(".cmake"):
+            raise InvalidValueError("only of CMake files (.cmake) is the text known", "declared_in")
 
 
 @dataclass(frozen=True)

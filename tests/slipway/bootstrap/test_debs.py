@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +13,11 @@ from slipway.base import errors
 from slipway.base.files import hash_file
 from slipway.base.http import ServerLimitError
 from slipway.base.proc import Processes
-from slipway.bootstrap.debs import Apt, debian_sources, machine_codename
+from slipway.bootstrap import download
+from slipway.bootstrap.cache import Cache
+from slipway.bootstrap.debs import Apt, OfferedDeb, debian_sources, machine_codename
+from slipway.bootstrap.finishing import check_glibc
+from slipway.bootstrap.lock import Lock
 from slipway.bootstrap.sources import Tree, open_deb, place
 
 from .snail import dripping
@@ -19,7 +25,6 @@ from .test_mapping import rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def make_apt(folder: Path, etc_apt: Path) -> Apt:
@@ -117,6 +122,34 @@ def test_sources_are_derived_from_the_machines(tmp_path: Path, name: str, text: 
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(text)
     assert debian_sources(tmp_path, "bookworm", "trixie") == expected
+    other = debian_sources(tmp_path, "bookworm", "trixie", component="non-free")
+    assert other == expected.replace("Components: main", "Components: non-free")
+
+
+def test_another_archive_is_asked_only_for_its_own_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    class Recording(Apt):
+        def __init__(self, folder: Path, sources: str, *_: object) -> None:
+            asked.append([line for line in sources.splitlines() if line.startswith(("Suites", "Components"))])
+
+        def update(self) -> None: ...
+
+        def offers(self, names: object) -> dict[str, OfferedDeb]:
+            return {}
+
+    monkeypatch.setattr(download, "Apt", Recording)
+    (tmp_path / "sources.list").write_text("deb http://m.example/debian bookworm main\n")
+    (tmp_path / "os-release").write_text("ID=debian\nVERSION_CODENAME=bookworm\n")
+    host, archives = download.Host(tmp_path / "os-release", tmp_path), {"trixie/non-free": ("compiler",)}
+    lock = Lock("bookworm", {}, {})
+    cache = Cache(tmp_path / "cache")
+    cache.apt.mkdir(parents=True)
+    archive = download.DebianArchive(cache, lock, host, Processes(), archives=archives, offline=False)
+    main = ["Suites: bookworm", "Components: main"]
+    for names in (["make"], ["make", "compiler"], ["make"]):
+        archive.offers(names)
+    assert asked == [main, [*main, "Suites: trixie", "Components: non-free"]]
 
 
 @pytest.mark.parametrize(
@@ -166,6 +199,17 @@ def test_a_rule_that_takes_nothing_is_an_error(make_deb: Callable[..., Path], tm
         pytest.raises(errors.ChannelError, match=r"no file matches `lib/libn\.so`"),
     ):
         place(entries, (rule("lib/libn.so", "lib/libn.so"),), Tree(tmp_path / "tree"), link_root=None)
+
+
+def test_what_needs_a_newer_glibc_is_refused(tmp_path: Path) -> None:
+    tree = Tree(tmp_path / "tree")
+    tree.put("bin/text", b"#!/bin/sh\n", 0o755)
+    tree.put("bin/example", b"\x7fELF and no more", 0o644)
+    check_glibc(tree, "2.17")
+    tree.put("bin/python", Path(sys.executable).resolve().read_bytes(), 0o755)
+    check_glibc(tree, "9.9")
+    with pytest.raises(errors.ChannelError, match=r"`bin/python` needs glibc 2\.\d+, and the channel is for 2\.1$"):
+        check_glibc(tree, "2.1")
 
 
 def test_a_damaged_package(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base import errors
+from slipway.bootstrap.choices import read_cuda
 from slipway.bootstrap.description import PLACEHOLDER, PackageDescription, instantiate, load
 
 if TYPE_CHECKING:
@@ -36,10 +37,13 @@ texts:
 """
 
 
-def read(tmp_path: Path, text: str, *, name: str = "toy", python: str | None = None) -> PackageDescription:
+def read(
+    tmp_path: Path, text: str, *, name: str = "toy", python: str | None = None, cuda: dict[str, str] | None = None
+) -> PackageDescription:
     path = tmp_path / f"{name}.yaml"
     path.write_text(text)
-    return instantiate(load(path, "digest"), python=python, full_python=python and f"{python}.7", files=tmp_path)
+    full = python and f"{python}.7"
+    return instantiate(load(path, "digest"), python=python, full_python=full, cuda=cuda, files=tmp_path)
 
 
 def test_everything_is_filled_in(tmp_path: Path) -> None:
@@ -49,6 +53,22 @@ def test_everything_is_filled_in(tmp_path: Path) -> None:
     assert toy.texts[0].content == f"prefix={PLACEHOLDER} ${{libdir}}"
     assert toy.sources[0].files[0].target("usr/lib/x/libtoy.so") == "lib/libtoy.so"
     assert toy.sources[0].files[0].permissions == 0o755
+
+
+def test_cuda_variables_and_sources(tmp_path: Path) -> None:
+    source = GOOD[GOOD.index("  - deb") : GOOD.index("texts:")]
+    wheel = source.replace("deb: toy-dev", "wheel: nvidia-toy${cu}\n    cuda:\n      - '13'")
+    text = GOOD.replace(source, wheel + source.replace("toy-dev", "toy-dev\n    cuda:\n      - '12.4'"))
+    text = text.replace("toy >=${version}", "toy >=${cublas},<${cublas_next}.0a0")
+    text = text.replace("gcc >=12", "x.so.${cublas_major}")
+    for version, taken in (("12.4", ["toy-dev"]), ("12.9", []), ("13.0", ["nvidia-toy"]), ("13.5", ["nvidia-toy"])):
+        data = tmp_path / "cuda"
+        data.mkdir(exist_ok=True)
+        (data / f"{version}.yaml").write_text("wheels: ''\nversions:\n  cublas: '11.6.1'\n")
+        toy = read(tmp_path, text, cuda=read_cuda(version, tmp_path))
+        assert toy.run_exports.weak == ("toy >=11.6.1,<12.0a0",)
+        assert toy.depends == ("libx.so.11",)
+        assert [found.name for found in toy.sources] == taken
 
 
 def test_python_variables(tmp_path: Path) -> None:

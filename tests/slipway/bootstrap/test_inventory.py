@@ -25,7 +25,7 @@ def requests() -> list[ChannelRequest]:
     return [
         *(
             ChannelRequest(cuda, blas)
-            for cuda, blas in itertools.product(((), ("13.0",), ("13.5",)), ("mkl", "openblas"))
+            for cuda, blas in itertools.product(((), ("12.4",), ("13.0",), ("13.5",)), ("mkl", "openblas"))
         ),
         *(ChannelRequest(python=(python,)) for python in ("3.10", "3.14")),
     ]
@@ -63,7 +63,7 @@ def test_what_is_made_on_demand_comes_with_what_it_needs(inventory: EmbeddedInve
 
 def test_a_channel_of_everything_is_closed(inventory: EmbeddedInventory) -> None:
     for blas in ("mkl", "openblas"):
-        request = ChannelRequest(("13.0", "13.5"), blas, names=tuple(names_on_demand()))
+        request = ChannelRequest(("12.4", "13.0", "13.5"), blas, names=tuple(names_on_demand()))
         chosen = inventory.select(request, {"3.11": "3.11.7"})
         names = {description.name for description in chosen}
         assert names_on_demand() <= names

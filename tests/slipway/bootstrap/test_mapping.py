@@ -26,6 +26,9 @@ def rule(take: str, to: str, *excluded: str) -> Rule:
         ("bin/c++filt", "bin/c++filt", "bin/c++filt", "bin/c++filt"),
         ("bin/c++filt", "bin/c++filt", "bin/cccfilt", None),
         ("include/*.h", "include/one.h", "include/a.h", "include/one.h"),
+        ("site/(cu13|cublas)/lib/*.so", "lib/*.so", "site/cublas/lib/a.so", "lib/a.so"),
+        ("site/(cu13|cublas)/lib/*.so", "lib/*.so", "site/cufft/lib/a.so", None),
+        ("info/(licenses/|)a", "a", "info/a", "a"),
     ],
 )
 def test_target(take: str, to: str, path: str, expected: str | None) -> None:

@@ -181,14 +181,27 @@ def _with_device_code(kit: Kit, content: bytes) -> bytes:
     ],
 )
 def test_device_code(kit: Kit, fat_binary: Callable[..., bytes], present: tuple[str, ...], message: str | None) -> None:
-    declared = DeviceList("good", ("sm_80", "sm_90", "compute_90"), "a test")
-    kit.policies = replace(kit.policies, cuda=replace(kit.policies.cuda, lists=(declared,)))
+    names = ("sm_80", "sm_90", "compute_90")
     content = fat_binary(*present[:2]) + fat_binary(*present[2:])
-    findings = kit.judge(kit.package({"lib/libgood.so": _with_device_code(kit, content)}))
-    if message is None:
-        assert findings == []
-    else:
-        assert kit.only(findings, "device-code").message == message
+    said = f'set(GOOD_ARCHITECTURES "{" ".join(names)}")\n'.encode()
+    package = kit.package({"lib/libgood.so": _with_device_code(kit, content), "share/cmake/Good.cmake": said})
+    for where in (
+        DeviceList("good", "a test", names),
+        DeviceList("good", "a test", declared_in="share/cmake/Good.cmake"),
+    ):
+        kit.policies = replace(kit.policies, cuda=replace(kit.policies.cuda, lists=(where,)))
+        findings = kit.judge(package)
+        if message is None:
+            assert findings == []
+        else:
+            assert kit.only(findings, "device-code").message == message
+
+
+def test_a_file_that_says_nothing_of_device_code(kit: Kit, fat_binary: Callable[..., bytes]) -> None:
+    declared = DeviceList("good", "a test", declared_in="share/cmake/Good.cmake")
+    kit.policies = replace(kit.policies, cuda=replace(kit.policies.cuda, lists=(declared,)))
+    package = kit.package({"lib/libgood.so": _with_device_code(kit, fat_binary("sm_80"))})
+    assert "does not say which device code" in kit.only(kit.judge(package), "device-code").message
 
 
 def test_device_code_that_nobody_declared(kit: Kit, fat_binary: Callable[..., bytes]) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from slipway.base.checkout import require_checkout
 from slipway.verify.policies import POLICY_FOLDER, Policies, PolicyError, load_policies
 from slipway.verify.traces import Tracer, machine_patterns
 
@@ -24,19 +23,6 @@ def test_every_file_is_read() -> None:
     names = {field.name for field in fields(Policies)}
     assert {path.stem for path in POLICY_FOLDER.glob("*.yaml")} == names
     load_policies()
-
-
-def test_device_code_is_declared_as_the_build_makes_it() -> None:
-    text = (require_checkout() / "src/cmake/TorchCUDA.cmake").read_text(encoding="utf-8")
-    match = re.search(r'set\(TORCH_CUDA_ARCHITECTURES "([^"]+)"', text)
-    assert match
-    built: set[str] = set()
-    for entry in match[1].split(";"):
-        number = entry.removesuffix("-real").removesuffix("-virtual")
-        built |= {f"sm_{number}"} if not entry.endswith("-virtual") else set()
-        built |= {f"compute_{number}"} if not entry.endswith("-real") else set()
-    (declared,) = load_policies().cuda.lists
-    assert set(declared.architectures) == built
 
 
 def test_patterns_find_quickly_only_what_they_match() -> None:

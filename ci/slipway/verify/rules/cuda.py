@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from slipway.base.events import ERROR, WARNING
@@ -32,9 +33,19 @@ def device_code(case: Case) -> Iterator[Finding]:
         return
     if not case.facts.files:
         return  # a metapackage
-    for missing in sorted(set(declared.architectures) - present.keys()):
-        cure = "build it in (CMAKE_CUDA_ARCHITECTURES), or take it off the list in ci/slipway/verify/data/cuda.yaml"
+    wanted = set(declared.architectures)
+    if declared.declared_in:
+        text = next((entry.text for entry in case.facts.files if entry.path == declared.declared_in), "")
+        wanted = set(re.findall(r"\b(?:sm|compute)_\d+[a-z]?\b", text))
+        if not wanted:
+            cure = "let the package say it there, or name another file in the policy cuda.yaml"
+            message = "does not say which device code the package is meant to hold"
+            yield case.finding(ERROR, "device-code", declared.declared_in, message, cure)
+            return
+    place = declared.declared_in or "the policy cuda.yaml"
+    for missing in sorted(wanted - present.keys()):
+        cure = f"build it in (CMAKE_CUDA_ARCHITECTURES), or take it off the list in {place}"
         yield case.finding(ERROR, "device-code", "lib", f"has no code for {missing}, which is declared", cure)
-    for extra in sorted(present.keys() - set(declared.architectures)):
-        cure = "leave it out (CMAKE_CUDA_ARCHITECTURES), or declare it in ci/slipway/verify/data/cuda.yaml"
+    for extra in sorted(present.keys() - wanted):
+        cure = f"leave it out (CMAKE_CUDA_ARCHITECTURES), or declare it in {place}"
         yield case.finding(ERROR, "device-code", present[extra], f"has code for {extra}, which is not declared", cure)

@@ -38,8 +38,9 @@ const Solver& magma() {
 template <typename Routine>
 const Solver& solver_for(Routine TorchCudaSolvers::*routine, bool magma_is_faster = false) {
   const LinalgLibrary preferred = at::preferred_linalg_library();
-  const bool by_size = preferred == LinalgLibrary::Default && magma_is_faster && at::cuda_plugin_info()->has_magma;
-  const bool is_magmas = (preferred == LinalgLibrary::Magma || by_size) && magma().routines.*routine != nullptr;
+  const bool is_ours = preferred == LinalgLibrary::Default && at::cuda_plugin_info()->has_magma;
+  const bool by_choice = is_ours && (magma_is_faster || cusolver().routines.*routine == nullptr);
+  const bool is_magmas = (preferred == LinalgLibrary::Magma || by_choice) && magma().routines.*routine != nullptr;
   return is_magmas ? magma() : cusolver();
 }
 
@@ -48,6 +49,8 @@ TorchCudaStack stack_of(const Tensor& matrices) { return {matrices.data_ptr(), r
 // routine(call, arguments...) for matrices of the type and number of `like`.
 template <typename Routine, typename... Arguments>
 void run_by(const Solver& solver, const char* name, Routine TorchCudaSolvers::*routine, const Tensor& like, Arguments... arguments) {
+  TORCH_CHECK_NOT_IMPLEMENTED(solver.routines.*routine != nullptr, name, ": ", solver.name, " of CUDA ", at::cuda_plugin_info()->cuda_version,
+                              ", which this plug-in was built with, has no such routine");
   std::vector<c10::DataPtr> memory;  // what is queued on the stream is done before it is used again
   TorchCudaSolverCall call{};
   call.is_double = c10::real_type(like.dtype()) == kDouble;

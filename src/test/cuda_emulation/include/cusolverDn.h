@@ -5,6 +5,9 @@
 
 extern "C" {
 
+// Of CUDA 13.0.
+#define CUSOLVER_VERSION 12004
+
 enum cusolverStatus_t {
   CUSOLVER_STATUS_SUCCESS = 0,
   CUSOLVER_STATUS_NOT_INITIALIZED = 1,

@@ -12,6 +12,9 @@
 #include <utility>
 #include <vector>
 
+// The first (its second update) with eigenvalues of matrices that are not Hermitian, and of many Hermitian ones at once.
+#define TORCH_CUSOLVER_OF_CUDA_12_6 11701
+
 namespace torch_cuda_solver {
 
 // Within this library; its functions return the text.

@@ -31,7 +31,7 @@ struct TorchCudaStack {
 
 enum TorchCudaSVDMethod { kTorchCudaJacobi, kTorchCudaQRIterations, kTorchCudaApproximate, kTorchCudaDivideAndConquer };
 
-// What a library has not is null: `multiply_reflectors` to `solve_ldl` of MAGMA.
+// What a library has not is null: `multiply_reflectors` to `solve_ldl` of MAGMA, `eig` of a cuSOLVER before CUDA 12.6.
 struct TorchCudaSolvers {
   // The triangle of `a` becomes its factor; the other one stays. `places`: where each matrix begins, in device memory.
   const char* (*cholesky)(const TorchCudaSolverCall*, TorchCudaStack a, void** places, int upper, int* info);

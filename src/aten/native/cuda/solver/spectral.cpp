@@ -93,23 +93,31 @@ const char* eigh(const TorchCudaSolverCall* given, TorchCudaStack a, void* value
     constexpr auto kRealType = Element<T>::kRealType;
     const auto fill = upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
     const int64_t n = a.rows;
-    const bool batched = call.batches() > 1;
-    Workspace work(call, [&](size_t* device, size_t* host) {
-      if (batched) {
+#if CUSOLVER_VERSION >= TORCH_CUSOLVER_OF_CUDA_12_6
+    if (call.batches() > 1) {
+      Workspace work(call, [&](size_t* device, size_t* host) {
         return cusolverDnXsyevBatched_bufferSize(call.handle, call.parameters, mode(with_vectors), fill, n, kType, a.data, n, kRealType, values,
                                                  kType, device, host, call.batches());
-      }
+      });
+      check(cusolverDnXsyevBatched(call.handle, call.parameters, mode(with_vectors), fill, n, kType, a.data, n, kRealType, values, kType,
+                                   work.device, work.device_bytes, work.host(), work.host_bytes(), info, call.batches()));
+      return work.finish();
+    }
+#endif
+    Workspace work(call, [&](size_t* device, size_t* host) {
       return cusolverDnXsyevd_bufferSize(call.handle, call.parameters, mode(with_vectors), fill, n, kType, a.data, n, kRealType, values, kType,
                                          device, host);
     });
-    check(batched ? cusolverDnXsyevBatched(call.handle, call.parameters, mode(with_vectors), fill, n, kType, a.data, n, kRealType, values, kType,
-                                           work.device, work.device_bytes, work.host(), work.host_bytes(), info, call.batches())
-                  : cusolverDnXsyevd(call.handle, call.parameters, mode(with_vectors), fill, n, kType, a.data, n, kRealType, values, kType,
-                                     work.device, work.device_bytes, work.host(), work.host_bytes(), info));
-    work.finish();
+    for (int64_t i = 0; i < call.batches(); ++i) {
+      check(cusolverDnXsyevd(call.handle, call.parameters, mode(with_vectors), fill, n, kType, matrix<T>(a, i), n, kRealType,
+                             static_cast<Real<T>*>(values) + i * n, kType, work.device, work.device_bytes, work.host(), work.host_bytes(),
+                             info + i));
+      work.finish();
+    }
   });
 }
 
+#if CUSOLVER_VERSION >= TORCH_CUSOLVER_OF_CUDA_12_6
 const char* eig(const TorchCudaSolverCall* given, TorchCudaStack a, void* values, void* vectors, int* info) {
   return run(given, [&](auto type, Call& call) {
     using T = decltype(type);
@@ -133,6 +141,8 @@ const char* eig(const TorchCudaSolverCall* given, TorchCudaStack a, void* values
   });
 }
 
+#endif
+
 const char* svd(const TorchCudaSolverCall* given, TorchCudaStack a, void* values, TorchCudaStack u, TorchCudaStack v, int with_vectors,
                 TorchCudaSVDMethod method, int* info) {
   return run(given, [&](auto type, Call& call) {
@@ -151,6 +161,9 @@ const char* svd(const TorchCudaSolverCall* given, TorchCudaStack a, void* values
 
 extern "C" __attribute__((visibility("default"))) const TorchCudaSolvers* torch_cuda_solvers() {
   using namespace torch_cuda_solver;
+#if CUSOLVER_VERSION < TORCH_CUSOLVER_OF_CUDA_12_6
+  constexpr decltype(TorchCudaSolvers::eig) eig = nullptr;
+#endif
   static const TorchCudaSolvers solvers{cholesky, lu, qr, multiply_reflectors, apply_reflectors, ldl, solve_ldl, eigh, eig, svd};
   return &solvers;
 }

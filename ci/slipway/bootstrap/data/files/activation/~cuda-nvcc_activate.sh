@@ -30,7 +30,12 @@ for _slipway_name in CUDA_PATH CUDA_HOME; do
 done
 _slipway_set CUDACXX "${_slipway_build}/bin/nvcc"
 _slipway_set CUDAHOSTCXX "${_slipway_cxx}"
-_slipway_set NVCC_PREPEND_FLAGS "-ccbin=${_slipway_cxx}${NVCC_PREPEND_FLAGS:+ ${NVCC_PREPEND_FLAGS}}"
+# CUDA 12.4's wheels lack the libraries that nvcc links by default.
+_slipway_flags="-ccbin=${_slipway_cxx}"
+if [ ! -e "${_slipway_build}/targets/x86_64-linux/lib/libcudart_static.a" ]; then
+  _slipway_flags="${_slipway_flags} --cudart=shared --cudadevrt=none"
+fi
+_slipway_set NVCC_PREPEND_FLAGS "${_slipway_flags}${NVCC_PREPEND_FLAGS:+ ${NVCC_PREPEND_FLAGS}}"
 _slipway_flags="-I${_slipway_target}/include -L${_slipway_target}/lib -L${_slipway_target}/lib/stubs"
 _slipway_flags="${_slipway_flags}${_slipway_map}"
 _slipway_set NVCC_APPEND_FLAGS "${_slipway_flags}${NVCC_APPEND_FLAGS:+ ${NVCC_APPEND_FLAGS}}"
