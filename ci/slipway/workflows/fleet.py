@@ -264,7 +264,9 @@ class Fleet:
         empty_since = time.monotonic()
         while True:
             try:
-                seen = await asyncio.wait_for(self._client.scheduler.identity(n_workers=-1), ANSWER_SECONDS)
+                # Not asyncio.wait_for: before Python 3.12 that forgets to be cancelled if the answer comes just then.
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    seen = await self._client.scheduler.identity(n_workers=-1)
             except (OSError, TimeoutError) as error:
                 self.reporter.line(f"the scheduler at {self.address} has gone ({error}); waiting for it")
                 for address in list(self.peers):
@@ -296,7 +298,8 @@ class Fleet:
         """Ask a new worker what it has; it gets jobs if its slipway is this one."""
         peer = _Peer(address, Machine(0.0, 0, 0, name), {}, set())
         try:
-            found = await asyncio.wait_for(self._ask(peer, workers.describe), ANSWER_SECONDS)
+            async with asyncio.timeout(ANSWER_SECONDS):
+                found = await self._ask(peer, workers.describe)
         except (MachineLostError, TimeoutError):
             return  # and perhaps it is there when we look again
         except Exception as error:  # of a worker that is none of ours, whatever it makes of it
@@ -368,4 +371,5 @@ async def _result(future: Awaitable[Any]) -> Any:
 
 async def _close(client: Client) -> None:
     with contextlib.suppress(OSError, TimeoutError):
-        await asyncio.wait_for(client.close(timeout=2), ANSWER_SECONDS)
+        async with asyncio.timeout(ANSWER_SECONDS):
+            await client.close(timeout=2)

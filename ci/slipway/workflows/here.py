@@ -107,5 +107,6 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), 2 * GRACE_SECONDS)
+            async with asyncio.timeout(2 * GRACE_SECONDS):
+                await process.wait()
             return
