@@ -316,9 +316,9 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
     return values.defined() && c10::is_reduced_floating_type(values.dtype()) ? values.to(kFloat, false) : values;
   };
   Tensor result = wide(input);
-  if (input.numel() > 0) {  // every group of every sample is a channel of one sample
-    const Tensor rows = at::reshape(result, {1, batch * num_groups, -1});
-    result = at::batch_norm(rows, {}, {}, {}, {}, true, 0, eps, false).view(input.sizes());
+  if (input.numel() > 0) {  // every group of every sample is a row
+    const Tensor rows = at::reshape(result, {batch * num_groups, -1});
+    result = at::layer_norm(rows, rows.sizes().slice(1, 1), {}, {}, eps).view(input.sizes());
   }
   if (weight.defined() || bias.defined()) {  // channels with mean 0 and variance 1 are only scaled and shifted
     const Tensor mean = at::zeros({channels}, result.options());

@@ -8,6 +8,7 @@
 #include <aten/native/PoolGeometry.h>
 #include <aten/native/RunKernel.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace at::native {
@@ -113,27 +114,35 @@ MemoryFormat format_of_averages(const Tensor& self, int64_t dims) {
   return dims == 3 ? MemoryFormat::Contiguous : self.suggest_memory_format();
 }
 
+// How the operands of a kernel lie, for a result in this format: those of the CPU take channels that lie last.
+MemoryFormat format_of_operands(const Tensor& self, MemoryFormat format) { return self.is_cpu() ? format : MemoryFormat::Contiguous; }
+
 Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
-  const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.dtype(), self.device());
-  if (out.numel() > 0) run_kernel_in_float32(average_pool_kernels, self.device(), out, at::detail::to_contiguous(self), g);
-  return at::detail::to_contiguous(out, format_of_averages(self, dims));
+  const MemoryFormat wanted = format_of_averages(self, dims);
+  const MemoryFormat format = format_of_operands(self, wanted);
+  const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
+  if (out.numel() > 0) run_kernel_in_float32(average_pool_kernels, self.device(), out, at::detail::to_contiguous(self, format), g);
+  return at::detail::to_contiguous(out, wanted);
 }
 
 std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const PoolGeometry& g) {
+  const MemoryFormat wanted = g.adaptive ? format_of_averages(self, dims) : self.suggest_memory_format();
+  const MemoryFormat format = format_of_operands(self, wanted);
   const DimVector sizes = result_sizes(self, dims, g);
-  Tensor out = at::detail::empty(sizes, self.dtype(), self.device());
-  Tensor indices = at::detail::empty(sizes, kLong, self.device());
-  if (out.numel() > 0) run_kernel_in_float32(max_pool_kernels, self.device(), out, indices, at::detail::to_contiguous(self), g);
-  const MemoryFormat format = g.adaptive ? format_of_averages(self, dims) : self.suggest_memory_format();
-  return {at::detail::to_contiguous(out, format), at::detail::to_contiguous(indices, format)};
+  Tensor out = at::detail::empty(sizes, self.options(), format);
+  Tensor indices = at::detail::empty(sizes, self.options().dtype(kLong), format);
+  if (out.numel() > 0) run_kernel_in_float32(max_pool_kernels, self.device(), out, indices, at::detail::to_contiguous(self, format), g);
+  return {at::detail::to_contiguous(out, wanted), at::detail::to_contiguous(indices, wanted)};
 }
 
 Tensor spread_averages(const Tensor& grad_output, IntArrayRef input_size, int64_t dims, const PoolGeometry& g) {
-  const Tensor out = at::detail::empty(input_size, grad_output.dtype(), grad_output.device());
+  const MemoryFormat wanted = format_of_averages(grad_output, dims);
+  const MemoryFormat format = format_of_operands(grad_output, wanted);
+  const Tensor out = at::detail::empty(input_size, grad_output.options(), format);
   if (out.numel() > 0) {
-    run_kernel_in_float32(average_pool_backward_kernels, out.device(), out, at::detail::to_contiguous(grad_output), g);
+    run_kernel_in_float32(average_pool_backward_kernels, out.device(), out, at::detail::to_contiguous(grad_output, format), g);
   }
-  return at::detail::to_contiguous(out, format_of_averages(grad_output, dims));
+  return at::detail::to_contiguous(out, wanted);
 }
 
 // What only says how an image is shaped: no memory.
@@ -149,6 +158,12 @@ PoolGeometry average_windows(const Tensor& self, int64_t dims, const char* funct
   g.count_padding = count_include_pad;
   g.divisor = divisor_override.value_or(0);
   return g;
+}
+
+// Whether each plane has one window, the plane itself: a mean.
+bool is_one_average(IntArrayRef output_size, int64_t dims) {
+  return static_cast<int64_t>(output_size.size()) == dims &&
+         std::all_of(output_size.begin(), output_size.end(), [](int64_t size) { return size == 1; });
 }
 
 // A dimension of size 1 in front of the last one, and numbers that leave it alone.
@@ -268,9 +283,19 @@ Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
   return at::_adaptive_avg_pool2d(self.unsqueeze(-2), {1, output_size[0]}).squeeze(-2);
 }
 
-Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) { return at::_adaptive_avg_pool2d(self, output_size); }
+Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
+  if (!is_one_average(output_size, 2)) return at::_adaptive_avg_pool2d(self, output_size);
+  check_floating(self, "adaptive_avg_pool2d");
+  adaptive_windows(self, 2, "adaptive_avg_pool2d", output_size);
+  return at::mean(self, IntArrayRef({-2, -1}), /*keepdim=*/true);
+}
 
-Tensor adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) { return at::_adaptive_avg_pool3d(self, output_size); }
+Tensor adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) {
+  if (!is_one_average(output_size, 3)) return at::_adaptive_avg_pool3d(self, output_size);
+  check_floating(self, "adaptive_avg_pool3d_cpu");
+  adaptive_windows(self, 3, "adaptive_avg_pool3d", output_size);
+  return at::mean(self, IntArrayRef({-3, -2, -1}), /*keepdim=*/true);
+}
 
 Tensor _adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
   check_floating(self, "adaptive_avg_pool2d");

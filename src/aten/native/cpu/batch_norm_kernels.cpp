@@ -24,8 +24,9 @@ struct Channels {
   int64_t batch, count, elements;  // elements of one channel of one sample
   bool last;
   explicit Channels(const Tensor& input)
-      : batch(input.sizes()[0]), count(input.sizes()[1]), elements(1), last(!input.is_contiguous()) {
+      : batch(input.sizes()[0]), count(input.sizes()[1]), elements(1) {
     for (int64_t dim = 2; dim < input.dim(); ++dim) elements *= input.sizes()[dim];
+    last = elements == 1 || !input.is_contiguous();
   }
   int64_t rows() const { return batch * elements; }
   int64_t grain() const { return std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, rows())); }

@@ -13,6 +13,7 @@
 #include <aten/native/cpu/PhasedImage.h>
 #include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
+#include <aten/native/cpu/channelwise_convolution.h>
 #include <aten/native/cpu/direct_convolution.h>
 #include <aten/native/cpu/gathered_convolution.h>
 #include <aten/native/cpu/gathered_products.h>
@@ -318,54 +319,6 @@ void transpose_directly(const Geometry& g, T* out, const T* input, const T* weig
   });
 }
 
-// One channel a group, channels last: `transposed` is the gradient of the image.
-template <typename T>
-void convolve_channelwise(const Geometry& g, bool transposed, T* out, const T* input, const T* weight, const T* bias) {
-  const int64_t channels = g.groups;
-  const int64_t kernel = g.kernel_elements();
-  const Geometry::Triple& from = transposed ? g.windows : g.image;
-  const Geometry::Triple& to = transposed ? g.image : g.windows;
-  const auto weights = scratch<T>(kernel * channels);
-  for (int64_t c = 0; c < channels; ++c) {
-    for (int64_t place = 0; place < kernel; ++place) weights[place * channels + c] = weight[c * kernel + place];
-  }
-  // Of each result along an axis, the places in the kernel and what they read.
-  std::array<std::vector<std::vector<AxisPlan::Tap>>, 3> reads;
-  for (int dim = 0; dim < 3; ++dim) {
-    for (int64_t i = 0; i < to[dim]; ++i) {
-      auto& taps = reads[dim].emplace_back();
-      for (int64_t place = 0; place < g.kernel[dim]; ++place) {
-        const int64_t reach = place * g.dilation[dim] - g.padding[dim];
-        const int64_t at = transposed ? i - reach : i * g.stride[dim] + reach;
-        const int64_t step = transposed ? g.stride[dim] : 1;
-        if (at >= 0 && at % step == 0 && at / step < from[dim]) taps.push_back({place, at / step});
-      }
-    }
-  }
-  const int64_t lines = g.batch * to[0] * to[1];
-  parallel_for(0, lines, grain_for(lines * to[2] * kernel * channels, lines), [&](int64_t begin, int64_t end) {
-    std::vector<ChannelTap<T>> taps;
-    std::vector<int64_t> ends;
-    for (int64_t line = begin; line < end; ++line) {
-      const T* image = input + line / (to[0] * to[1]) * from[0] * from[1] * from[2] * channels;
-      taps.clear();
-      ends.clear();
-      for (int64_t x = 0; x < to[2]; ++x) {
-        for (const auto& c : reads[0][line / to[1] % to[0]]) {
-          for (const auto& b : reads[1][line % to[1]]) {
-            for (const auto& a : reads[2][x]) {
-              taps.push_back({image + ((c.distance * from[1] + b.distance) * from[2] + a.distance) * channels,
-                              weights.get() + ((c.place * g.kernel[1] + b.place) * g.kernel[2] + a.place) * channels});
-            }
-          }
-        }
-        ends.push_back(static_cast<int64_t>(taps.size()));
-      }
-      channelwise_results(taps.data(), ends.data(), to[2], bias, channels, out + line * to[2] * channels);
-    }
-  });
-}
-
 // ---------------------------------------------------------------- by matrix products
 
 template <typename T>
@@ -490,6 +443,7 @@ void weight_gradient(const Geometry& g, bool channels_last, T* out, const T* gra
   }
   if constexpr (std::is_floating_point_v<T>) {
     if (is_gathered<T>(g.window_channels)) return weight_gradient_gathered(g, channels_last, out, grad, input);
+    if (channels_last) return weight_gradient_channelwise(g, out, grad, input);
     // Short lines of windows would leave the vectors mostly to the zeros between them.
     if (!g.is_pointwise() && g.windows[2] >= kShortLine) return weight_gradient_directly(g, out, grad, input);
   }
@@ -602,7 +556,7 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
                                         IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(input.sizes(), grad.sizes(), out.sizes(), stride, padding, dilation, groups);
   const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
-  const bool is_kept = is_last && geometry.window_channels > 1 && takes_channels_last(out.dtype(), geometry.window_channels, geometry);
+  const bool is_kept = is_last && takes_channels_last(out.dtype(), geometry.window_channels, geometry);
   const Tensor slopes = is_kept ? grad : at::detail::to_contiguous(grad);
   const Tensor image = is_kept ? input : at::detail::to_contiguous(input);
   dispatch_floating_types(out.dtype(), "convolution_weight_gradient", [&](auto type) {

@@ -113,45 +113,6 @@ void direct_plane_double(const double* data, const int64_t* offsets, int64_t tap
   plane(data, offsets, taps, weights, start, lines, line, width, out);
 }
 
-template <typename T>
-HWY_ATTR void channelwise(const ChannelTap<T>* taps, const int64_t* ends, int64_t results, const T* start, int64_t channels, T* out) {
-  const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t first = 0;
-  for (int64_t i = 0; i < results; first = ends[i], ++i, out += channels) {
-    int64_t c = 0;
-    for (; c + 2 * lanes <= channels; c += 2 * lanes) {
-      auto low = start ? hn::LoadU(d, start + c) : hn::Zero(d);
-      auto high = start ? hn::LoadU(d, start + c + lanes) : hn::Zero(d);
-      for (int64_t tap = first; tap < ends[i]; ++tap) {
-        low = hn::MulAdd(hn::LoadU(d, taps[tap].source + c), hn::LoadU(d, taps[tap].weight + c), low);
-        high = hn::MulAdd(hn::LoadU(d, taps[tap].source + c + lanes), hn::LoadU(d, taps[tap].weight + c + lanes), high);
-      }
-      hn::StoreU(low, d, out + c);
-      hn::StoreU(high, d, out + c + lanes);
-    }
-    for (; c + lanes <= channels; c += lanes) {
-      auto sum = start ? hn::LoadU(d, start + c) : hn::Zero(d);
-      for (int64_t tap = first; tap < ends[i]; ++tap) {
-        sum = hn::MulAdd(hn::LoadU(d, taps[tap].source + c), hn::LoadU(d, taps[tap].weight + c), sum);
-      }
-      hn::StoreU(sum, d, out + c);
-    }
-    for (; c < channels; ++c) {
-      T sum = start ? start[c] : T(0);
-      for (int64_t tap = first; tap < ends[i]; ++tap) sum += taps[tap].source[c] * taps[tap].weight[c];
-      out[c] = sum;
-    }
-  }
-}
-void channelwise_float(const ChannelTap<float>* taps, const int64_t* ends, int64_t results, const float* start, int64_t channels, float* out) {
-  channelwise(taps, ends, results, start, channels, out);
-}
-void channelwise_double(const ChannelTap<double>* taps, const int64_t* ends, int64_t results, const double* start, int64_t channels,
-                        double* out) {
-  channelwise(taps, ends, results, start, channels, out);
-}
-
 void direct_convolution_float(const float* data, const int64_t* offsets, int64_t taps, const float* weights,
                               const float* start, int64_t outs, float* result) {
   all_outputs(data, offsets, taps, weights, start, outs, result);
@@ -283,18 +244,6 @@ void direct_plane(const float* data, const int64_t* offsets, int64_t taps, const
 void direct_plane(const double* data, const int64_t* offsets, int64_t taps, const double* weights, double start, int64_t lines,
                   int64_t line, int64_t width, double* out) {
   HWY_DYNAMIC_DISPATCH(direct_plane_double)(data, offsets, taps, weights, start, lines, line, width, out);
-}
-
-HWY_EXPORT(channelwise_float);
-HWY_EXPORT(channelwise_double);
-
-void channelwise_results(const ChannelTap<float>* taps, const int64_t* ends, int64_t results, const float* start, int64_t channels,
-                         float* out) {
-  HWY_DYNAMIC_DISPATCH(channelwise_float)(taps, ends, results, start, channels, out);
-}
-void channelwise_results(const ChannelTap<double>* taps, const int64_t* ends, int64_t results, const double* start, int64_t channels,
-                         double* out) {
-  HWY_DYNAMIC_DISPATCH(channelwise_double)(taps, ends, results, start, channels, out);
 }
 
 HWY_EXPORT(direct_weight_gradient_float);

@@ -23,17 +23,6 @@ void direct_plane(const float* data, const int64_t* offsets, int64_t taps, const
 void direct_plane(const double* data, const int64_t* offsets, int64_t taps, const double* weights, double start, int64_t lines,
                   int64_t line, int64_t width, double* out);
 
-// Channels that lie next to each other: out[i * channels + c] = start[c] + sum over the taps of result i of source[c] * weight[c],
-// for i in [0, results); those are [ends[i - 1], ends[i]) of `taps`. `start` may be null: 0.
-template <typename T>
-struct ChannelTap {
-  const T* source;
-  const T* weight;
-};
-void channelwise_results(const ChannelTap<float>* taps, const int64_t* ends, int64_t results, const float* start, int64_t channels, float* out);
-void channelwise_results(const ChannelTap<double>* taps, const int64_t* ends, int64_t results, const double* start, int64_t channels,
-                         double* out);
-
 // sums[o * sums_step + t] += sum over i in [0, length) of slopes[o * slopes_step + i] * data[offsets[t] + i], for o in [0, outs)
 // and t in [0, taps). Slopes must be 0 and readable up to the next multiple of kDirectBlock; data readable.
 void direct_weight_gradient(const float* data, const int64_t* offsets, int64_t taps, const float* slopes,

@@ -1,115 +1,248 @@
-// Averages and maxima over windows, one plane after the other.
+// Averages and maxima over windows, a line of windows at a time: of each place in the kernel, what neighbouring windows read
+// there. Neighbours are the windows of a line, or, with the channels last, those of all channels.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/ConvolutionGeometry.h>
 #include <aten/native/cpu/DispatchInt64.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/pooling_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
+namespace HWY_NAMESPACE {
 
-namespace {
+// Windows [first, first + count) of a line read the elements at, at + step, ... of a line of the image.
+struct PoolTap {
+  int64_t first, count, at, step;
+};
 
-using Spans = std::array<std::vector<PoolSpan>, 3>;
-
-Spans spans_of(const PoolGeometry& g) {
-  Spans result;
-  for (int dim = 0; dim < 3; ++dim) {
-    for (int64_t window = 0; window < g.windows[dim]; ++window) result[dim].push_back(g.span(dim, window));
+// What lines of windows read, in the order in which each window reads it.
+class PoolLines {
+ public:
+  // Images and results are contiguous, or all dense with their channels last: then a sample is one plane.
+  PoolLines(const PoolGeometry& geometry, const Tensor& image, const Tensor& result)
+      : g(geometry), channels(image.is_contiguous() && result.is_contiguous() ? 1 : image.sizes()[1]), planes(g.planes / channels) {
+    for (int64_t window = 0; window < g.windows[2]; ++window) across.push_back(g.span(2, window));
+    if (g.adaptive || channels > 1) {
+      for (int64_t window = 0; window < g.windows[2]; ++window) {
+        const PoolSpan& x = across[static_cast<size_t>(window)];
+        for (int64_t at = x.begin; at < x.end; at += x.step) taps.push_back({window, 1, at, 0});
+      }
+      return;
+    }
+    for (int64_t k = 0; k < g.kernel[2]; ++k) {
+      const int64_t reach = k * g.dilation[2] - g.padding[2];
+      const auto [begin, end] = part_inside(reach, g.stride[2], g.windows[2], g.image[2]);
+      if (begin < end) taps.push_back({begin, end - begin, reach + begin * g.stride[2], g.stride[2]});
+    }
   }
-  return result;
+
+  int64_t per_plane() const { return g.windows[0] * g.windows[1]; }
+  int64_t length() const { return g.windows[2] * channels; }
+  PoolSpan depth(int64_t line) const { return g.span(0, line / g.windows[1] % g.windows[0]); }
+  PoolSpan height(int64_t line) const { return g.span(1, line % g.windows[1]); }
+  // Lines that are worth a thread.
+  int64_t grain() const {
+    const int64_t read = g.image_elements() * channels / std::max<int64_t>(1, per_plane());
+    return std::max<int64_t>(1, kGrainSize / std::max({read, length(), int64_t(1)}));
+  }
+
+  const PoolGeometry& g;
+  int64_t channels, planes;
+  std::vector<PoolTap> taps;
+  std::vector<PoolSpan> across;
+};
+
+// Calls body(i, i * step) for i in [0, count), with the step as a constant where the compiler makes vectors of such a loop.
+template <typename Body>
+TORCH_SIMD inline void for_each_neighbour(int64_t count, int64_t step, Body&& body) {
+  if (count == 1) return body(0, 0);
+  if (step == 1) {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) body(i, i);
+  } else if (step == 2) {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) body(i, 2 * i);
+  } else {
+    for (int64_t i = 0; i < count; ++i) body(i, i * step);
+  }
 }
 
-// body(plane, window, z, y, x) for every window of every plane: `window` counts through the plane, the rest are its spans.
+// NaN wins.
+template <typename T, typename Place>
+TORCH_SIMD void keep_greater(T* best, Place* places, const T* values, int64_t count, int64_t step, Place place, Place place_step) {
+  for_each_neighbour(count, step, [=](int64_t i, int64_t at) TORCH_SIMD {
+    const T value = values[at];
+    const bool wins = (value > best[i]) | (value != value);
+    best[i] = wins ? value : best[i];
+    places[i] = wins ? static_cast<Place>(place + static_cast<Place>(i) * place_step) : places[i];
+  });
+}
+
+template <typename T>
+TORCH_SIMD void add_values(T* sums, const T* values, int64_t count, int64_t step) {
+  for_each_neighbour(count, step, [=](int64_t i, int64_t at) TORCH_SIMD { sums[i] = static_cast<T>(sums[i] + values[at]); });
+}
+
+template <typename T>
+TORCH_SIMD void add_shares(T* image, const T* shares, int64_t count, int64_t step) {
+  for_each_neighbour(count, step, [=](int64_t i, int64_t at) TORCH_SIMD { image[at] = static_cast<T>(image[at] + shares[i]); });
+}
+
+template <typename T>
+TORCH_SIMD void divide_line(T* out, const T* values, T divisor, int64_t count) {
+  TORCH_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(values[i] / divisor);
+}
+
+// out = values over how many elements each window of a line averages.
+template <typename T>
+void divide_windows(const PoolLines& lines, int64_t line, T* out, const T* values) {
+  const int64_t windows = lines.g.windows[2];
+  const PoolSpan z = lines.depth(line);
+  const PoolSpan y = lines.height(line);
+  for (int64_t first = 0, last = 0; first < windows; first = last) {  // windows that average as many
+    const int64_t divisor = lines.g.divisor_of(z, y, lines.across[static_cast<size_t>(first)]);
+    while (last < windows && lines.g.divisor_of(z, y, lines.across[static_cast<size_t>(last)]) == divisor) ++last;
+    const int64_t start = first * lines.channels;
+    divide_line(out + start, values + start, static_cast<T>(divisor), (last - first) * lines.channels);
+  }
+}
+
+// Calls body(tap, where it starts in the image, how many neighbours, their distance) for what a line of windows reads.
 template <typename Body>
-void for_each_window(const PoolGeometry& g, Body&& body) {
-  const Spans spans = spans_of(g);
-  const int64_t work = std::max<int64_t>(1, std::max(g.window_count(), g.image_elements()));
-  parallel_for(0, g.planes, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
-    for (int64_t plane = first; plane < last; ++plane) {
-      int64_t window = 0;
-      for (const PoolSpan& z : spans[0]) {
-        for (const PoolSpan& y : spans[1]) {
-          for (const PoolSpan& x : spans[2]) body(plane, window++, z, y, x);
-        }
+TORCH_SIMD inline void for_each_tap(const PoolLines& lines, int64_t line, Body&& body) {
+  const PoolGeometry& g = lines.g;
+  const PoolSpan z = lines.depth(line);
+  const PoolSpan y = lines.height(line);
+  for (int64_t k = z.begin; k < z.end; k += z.step) {
+    for (int64_t j = y.begin; j < y.end; j += y.step) {
+      for (const PoolTap& tap : lines.taps) {
+        const int64_t place = (k * g.image[1] + j) * g.image[2] + tap.at;
+        if (lines.channels > 1) body(tap, place, lines.channels, int64_t(1));
+        else body(tap, place, tap.count, tap.step);
       }
+    }
+  }
+}
+
+template <typename T, typename Place>
+void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* images) {
+  constexpr T least = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  const PoolGeometry& g = lines.g;
+  const int64_t length = lines.length();
+  parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
+    std::vector<Place> places(static_cast<size_t>(length));
+    for (int64_t line = begin; line < end; ++line) {
+      const T* image = images + line / lines.per_plane() * g.image_elements() * lines.channels;
+      T* best = values + line * length;
+      std::fill_n(best, length, least);
+      const int64_t corner = (lines.depth(line).begin * g.image[1] + lines.height(line).begin) * g.image[2];
+      for (int64_t window = 0; window < g.windows[2]; ++window) {
+        std::fill_n(places.data() + window * lines.channels, lines.channels, static_cast<Place>(corner + lines.across[static_cast<size_t>(window)].begin));
+      }
+      for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
+        const int64_t start = tap.first * lines.channels;
+        keep_greater(best + start, places.data() + start, image + place * lines.channels, count, step, static_cast<Place>(place),
+                     static_cast<Place>(tap.step));
+      });
+      std::copy(places.begin(), places.end(), indices + line * length);
     }
   });
 }
 
-}  // namespace
-
-void max_pool_kernel(const Tensor& out, const Tensor& indices, const Tensor& self, const PoolGeometry& g) {
+void MaxPoolImpl(const Tensor& out, const Tensor& indices, const Tensor& self, const PoolGeometry& g) {
+  const PoolLines lines(g, self, out);
+  const bool is_small = g.image_elements() <= std::numeric_limits<int32_t>::max();
   dispatch_numeric_types(self.dtype(), "max_pool", [&](auto type) {
     using T = typename decltype(type)::type;
-    constexpr T least = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                             : std::numeric_limits<T>::lowest();
-    const T* images = self.data_ptr<T>();
-    T* values = out.data_ptr<T>();
-    int64_t* places = indices.data_ptr<int64_t>();
-    for_each_window(g, [&](int64_t plane, int64_t window, const PoolSpan& z, const PoolSpan& y, const PoolSpan& x) {
-      const T* image = images + plane * g.image_elements();
-      T best = least;
-      int64_t place = (z.begin * g.image[1] + y.begin) * g.image[2] + x.begin;
-      for (int64_t k = z.begin; k < z.end; k += z.step) {
-        for (int64_t j = y.begin; j < y.end; j += y.step) {
-          const int64_t line = (k * g.image[1] + j) * g.image[2];
-          for (int64_t i = x.begin; i < x.end; i += x.step) {
-            const T value = image[line + i];
-            if (value > best || value != value) {  // NaN wins
-              best = value;
-              place = line + i;
-            }
-          }
-        }
-      }
-      values[plane * g.window_count() + window] = best;
-      places[plane * g.window_count() + window] = place;
-    });
+    using Narrow = std::conditional_t<std::is_same_v<T, float>, int32_t, int64_t>;  // as wide as the values
+    const auto find = is_small ? find_maxima<T, Narrow> : find_maxima<T, int64_t>;
+    find(lines, out.data_ptr<T>(), indices.data_ptr<int64_t>(), self.data_ptr<T>());
   });
 }
 
-void average_pool_kernel(const Tensor& out, const Tensor& self, const PoolGeometry& g) {
+void AveragePoolImpl(const Tensor& out, const Tensor& self, const PoolGeometry& g) {
+  const PoolLines lines(g, self, out);
+  const int64_t length = lines.length();
   dispatch_floating_types_and_int64(self.dtype(), "avg_pool", [&](auto type) {
     using T = typename decltype(type)::type;
     const T* images = self.data_ptr<T>();
     T* values = out.data_ptr<T>();
-    for_each_window(g, [&](int64_t plane, int64_t window, const PoolSpan& z, const PoolSpan& y, const PoolSpan& x) {
-      const T* image = images + plane * g.image_elements();
-      T sum = 0;
-      for (int64_t k = z.begin; k < z.end; ++k) {
-        for (int64_t j = y.begin; j < y.end; ++j) {
-          const T* line = image + (k * g.image[1] + j) * g.image[2];
-          for (int64_t i = x.begin; i < x.end; ++i) sum = static_cast<T>(sum + line[i]);
-        }
+    parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) {
+        const T* image = images + line / lines.per_plane() * g.image_elements() * lines.channels;
+        T* sums = values + line * length;
+        std::fill_n(sums, length, T(0));
+        for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
+          add_values(sums + tap.first * lines.channels, image + place * lines.channels, count, step);
+        });
+        divide_windows(lines, line, sums, sums);
       }
-      values[plane * g.window_count() + window] = static_cast<T>(sum / static_cast<T>(g.divisor_of(z, y, x)));
     });
   });
 }
 
-void average_pool_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const PoolGeometry& g) {
+// Windows that share elements of an image are one thread's: all of a plane, of some of its channels.
+void AveragePoolBackwardImpl(const Tensor& grad_input, const Tensor& grad_output, const PoolGeometry& g) {
+  const PoolLines lines(g, grad_input, grad_output);
+  const int64_t length = lines.length();
+  constexpr int64_t kChannels = 32;  // that a thread is started for
+  const int64_t threads = get_num_threads();
+  const int64_t parts = std::clamp<int64_t>((threads + lines.planes - 1) / std::max<int64_t>(1, lines.planes), 1, (lines.channels + kChannels - 1) / kChannels);
+  const int64_t grain = std::max<int64_t>(1, lines.grain() * parts / std::max<int64_t>(1, lines.per_plane()));
   dispatch_floating_types_and_int64(grad_input.dtype(), "avg_pool_backward", [&](auto type) {
     using T = typename decltype(type)::type;
     const T* gradients = grad_output.data_ptr<T>();
     T* images = grad_input.data_ptr<T>();
     std::fill_n(images, grad_input.numel(), T(0));
-    for_each_window(g, [&](int64_t plane, int64_t window, const PoolSpan& z, const PoolSpan& y, const PoolSpan& x) {
-      T* image = images + plane * g.image_elements();
-      const T share = static_cast<T>(gradients[plane * g.window_count() + window] / static_cast<T>(g.divisor_of(z, y, x)));
-      for (int64_t k = z.begin; k < z.end; ++k) {
-        for (int64_t j = y.begin; j < y.end; ++j) {
-          T* line = image + (k * g.image[1] + j) * g.image[2];
-          for (int64_t i = x.begin; i < x.end; ++i) line[i] = static_cast<T>(line[i] + share);
+    parallel_for(0, lines.planes * parts, grain, [&](int64_t begin, int64_t end) {
+      std::vector<T> shares(static_cast<size_t>(length));
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t first = task % parts * lines.channels / parts;
+        const int64_t some = (task % parts + 1) * lines.channels / parts - first;
+        T* image = images + task / parts * g.image_elements() * lines.channels + first;
+        for (int64_t line = task / parts * lines.per_plane(), last = line + lines.per_plane(); line < last; ++line) {
+          divide_windows(lines, line, shares.data(), gradients + line * length);
+          for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
+            add_shares(image + place * lines.channels, shares.data() + tap.first * lines.channels + first, lines.channels > 1 ? some : count, step);
+          });
         }
       }
     });
   });
 }
 
+}  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(MaxPoolImpl);
+void max_pool_kernel(const Tensor& out, const Tensor& indices, const Tensor& self, const PoolGeometry& g) {
+  HWY_DYNAMIC_DISPATCH(MaxPoolImpl)(out, indices, self, g);
+}
+HWY_EXPORT(AveragePoolImpl);
+void average_pool_kernel(const Tensor& out, const Tensor& self, const PoolGeometry& g) {
+  HWY_DYNAMIC_DISPATCH(AveragePoolImpl)(out, self, g);
+}
+HWY_EXPORT(AveragePoolBackwardImpl);
+void average_pool_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const PoolGeometry& g) {
+  HWY_DYNAMIC_DISPATCH(AveragePoolBackwardImpl)(grad_input, grad_output, g);
+}
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE

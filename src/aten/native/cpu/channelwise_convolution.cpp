@@ -1,0 +1,297 @@
+// Compiled once per instruction set. Neighbouring results that read the same places of the kernel are a run: four of them share
+// what is loaded of the weights, and the gradient of the weight keeps its sums in registers for as long as a run is.
+
+#include <aten/Parallel.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/channelwise_convolution.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/channelwise_convolution.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int64_t kWorthThread = 1 << 15;  // multiplications
+
+// A place in the kernel along an axis, and what the first result of a run reads there.
+struct AxisRead {
+  int64_t place, at;
+};
+// Results first, first + period, ... of a line, which read the same places.
+struct Run {
+  int64_t first, count;
+  std::vector<AxisRead> reads;
+};
+// The same of the whole kernel: where the first result of a run reads, and where the weights of that place begin.
+template <typename T>
+struct Reading {
+  const T* source;
+  int64_t weights;
+};
+
+// What results read, axis by axis. Those of a transposed convolution are elements of the image, which read windows.
+class Plan {
+ public:
+  Plan(const ConvolutionGeometry& geometry, bool transposed)
+      : from(transposed ? geometry.windows : geometry.image), to(transposed ? geometry.image : geometry.windows),
+        period(transposed ? geometry.stride[2] : 1), advance(transposed ? 1 : geometry.stride[2]), g_(geometry) {
+    for (int dim = 0; dim < 2; ++dim) {
+      for (int64_t i = 0; i < to[dim]; ++i) reads_[dim].push_back(reads_of(dim, i, transposed));
+    }
+    for (int64_t phase = 0; phase < std::min(period, to[2]); ++phase) {
+      const size_t start = runs.size();
+      for (int64_t i = phase; i < to[2]; i += period) {
+        auto reads = reads_of(2, i, transposed);
+        const auto reads_alike = [](const AxisRead& a, const AxisRead& b) { return a.place == b.place; };
+        if (runs.size() > start && std::equal(reads.begin(), reads.end(), runs.back().reads.begin(), runs.back().reads.end(), reads_alike)) {
+          ++runs.back().count;
+        } else {
+          runs.push_back({i, 1, std::move(reads)});
+        }
+      }
+    }
+  }
+
+  int64_t line_count() const { return g_.batch * to[0] * to[1]; }
+
+  // What a run of a line, counted through all images, reads.
+  template <typename T>
+  void list(int64_t line, const Run& run, const T* images, std::vector<Reading<T>>& readings) const {
+    const T* image = images + line / (to[0] * to[1]) * from[0] * from[1] * from[2] * g_.groups;
+    readings.clear();
+    for (const AxisRead& z : reads_[0][static_cast<size_t>(line / to[1] % to[0])]) {
+      for (const AxisRead& y : reads_[1][static_cast<size_t>(line % to[1])]) {
+        for (const AxisRead& x : run.reads) {
+          readings.push_back({image + ((z.at * from[1] + y.at) * from[2] + x.at) * g_.groups,
+                              ((z.place * g_.kernel[1] + y.place) * g_.kernel[2] + x.place) * g_.groups});
+        }
+      }
+    }
+  }
+
+  ConvolutionGeometry::Triple from, to;
+  int64_t period, advance;  // from a result of a run to the next one: in the results, in what is read
+  std::vector<Run> runs;
+
+ private:
+  std::vector<AxisRead> reads_of(int dim, int64_t i, bool transposed) const {
+    std::vector<AxisRead> reads;
+    for (int64_t place = 0; place < g_.kernel[dim]; ++place) {
+      const int64_t reach = place * g_.dilation[dim] - g_.padding[dim];
+      const int64_t at = transposed ? i - reach : i * g_.stride[dim] + reach;
+      const int64_t step = transposed ? g_.stride[dim] : 1;
+      if (at >= 0 && at % step == 0 && at / step < from[dim]) reads.push_back({place, at / step});
+    }
+    return reads;
+  }
+
+  const ConvolutionGeometry& g_;
+  std::array<std::vector<std::vector<AxisRead>>, 2> reads_;
+};
+
+// How results of a run follow each other, in what they read and in memory.
+struct Steps {
+  int64_t source, out;
+};
+
+// `Results` neighbours from number `first` of a run on, in some vectors of channels.
+template <int Results, int Vectors, typename T>
+HWY_ATTR void compute_tile(const std::vector<Reading<T>>& readings, int64_t first, int64_t channel, Steps steps, const T* weights,
+                           const T* start, T* out) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  V sums[Results][Vectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < Vectors; ++v) {
+    const V begin = start ? hn::LoadU(d, start + channel + v * lanes) : hn::Zero(d);
+#pragma GCC unroll 4
+    for (int i = 0; i < Results; ++i) sums[i][v] = begin;
+  }
+  for (const Reading<T>& reading : readings) {
+    const T* source = reading.source + first * steps.source + channel;
+    const T* weight = weights + reading.weights + channel;
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) {
+      const V factor = hn::LoadU(d, weight + v * lanes);
+#pragma GCC unroll 4
+      for (int i = 0; i < Results; ++i) sums[i][v] = hn::MulAdd(hn::LoadU(d, source + i * steps.source + v * lanes), factor, sums[i][v]);
+    }
+  }
+  out += first * steps.out + channel;
+#pragma GCC unroll 4
+  for (int i = 0; i < Results; ++i) {
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) hn::StoreU(sums[i][v], d, out + i * steps.out + v * lanes);
+  }
+}
+
+// The same in all channels: `Vectors` at a time, then one, then the rest.
+template <int Results, int Vectors, typename T>
+HWY_ATTR void compute_results(const std::vector<Reading<T>>& readings, int64_t first, int64_t channels, Steps steps, const T* weights,
+                              const T* start, T* out) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  int64_t channel = 0;
+  for (; channel + Vectors * lanes <= channels; channel += Vectors * lanes) {
+    compute_tile<Results, Vectors>(readings, first, channel, steps, weights, start, out);
+  }
+  for (; channel + lanes <= channels; channel += lanes) compute_tile<Results, 1>(readings, first, channel, steps, weights, start, out);
+  for (; channel < channels; ++channel) {
+    for (int64_t i = first; i < first + Results; ++i) {
+      T sum = start ? start[channel] : T(0);
+      for (const Reading<T>& reading : readings) sum += reading.source[i * steps.source + channel] * weights[reading.weights + channel];
+      out[i * steps.out + channel] = sum;
+    }
+  }
+}
+
+template <typename T>
+HWY_ATTR void compute_run(const std::vector<Reading<T>>& readings, int64_t count, int64_t channels, Steps steps, const T* weights,
+                          const T* start, T* out) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) compute_results<4, 2>(readings, i, channels, steps, weights, start, out);
+  for (; i < count; ++i) compute_results<1, 8>(readings, i, channels, steps, weights, start, out);
+}
+
+// Lines that are worth a thread.
+int64_t grain_of(const ConvolutionGeometry& g, const Plan& plan) {
+  return std::max<int64_t>(1, kWorthThread / std::max<int64_t>(1, plan.to[2] * g.groups * g.kernel_elements()));
+}
+
+template <typename T>
+void convolve(const ConvolutionGeometry& g, bool transposed, T* out, const T* input, const T* weight, const T* bias) {
+  const int64_t channels = g.groups;
+  const int64_t kernel = g.kernel_elements();
+  std::vector<T> weights(static_cast<size_t>(kernel * channels));  // by places, then channels
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t place = 0; place < kernel; ++place) weights[static_cast<size_t>(place * channels + c)] = weight[c * kernel + place];
+  }
+  const Plan plan(g, transposed);
+  parallel_for(0, plan.line_count(), grain_of(g, plan), [&](int64_t begin, int64_t end) {
+    std::vector<Reading<T>> readings;
+    for (int64_t line = begin; line < end; ++line) {
+      for (const Run& run : plan.runs) {
+        plan.list(line, run, input, readings);
+        compute_run(readings, run.count, channels, {plan.advance * channels, plan.period * channels}, weights.data(), bias,
+                    out + (line * plan.to[2] + run.first) * channels);
+      }
+    }
+  });
+}
+
+// sums[place, c] += sum over the results of a run of slopes[i, c] * what they read there, for some places.
+template <int Places, typename T>
+HWY_ATTR void add_slopes(const Reading<T>* readings, int64_t count, int64_t channels, int64_t step, const T* slopes, T* sums) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t channel = 0;
+  for (; channel + lanes <= channels; channel += lanes) {
+    hn::Vec<decltype(d)> totals[Places];
+#pragma GCC unroll 9
+    for (int i = 0; i < Places; ++i) totals[i] = hn::Zero(d);
+    for (int64_t result = 0; result < count; ++result) {
+      const auto slope = hn::LoadU(d, slopes + result * channels + channel);
+#pragma GCC unroll 9
+      for (int i = 0; i < Places; ++i) totals[i] = hn::MulAdd(hn::LoadU(d, readings[i].source + result * step + channel), slope, totals[i]);
+    }
+#pragma GCC unroll 9
+    for (int i = 0; i < Places; ++i) {
+      T* sum = sums + readings[i].weights + channel;
+      hn::StoreU(hn::Add(hn::LoadU(d, sum), totals[i]), d, sum);
+    }
+  }
+  for (; channel < channels; ++channel) {
+    for (int i = 0; i < Places; ++i) {
+      T total = 0;
+      for (int64_t result = 0; result < count; ++result) total += readings[i].source[result * step + channel] * slopes[result * channels + channel];
+      sums[readings[i].weights + channel] += total;
+    }
+  }
+}
+
+template <typename T>
+void weight_gradient(const ConvolutionGeometry& g, T* out, const T* grad, const T* input) {
+  const int64_t channels = g.groups;
+  const int64_t kernel = g.kernel_elements();
+  const Plan plan(g, false);
+  const int64_t lines = plan.line_count();
+  const int64_t chunks = std::clamp<int64_t>(lines / grain_of(g, plan), 1, get_num_threads());
+  std::vector<T> sums(static_cast<size_t>(chunks * kernel * channels));  // by chunks, places, then channels
+  parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
+    std::vector<Reading<T>> readings;
+    for (int64_t chunk = begin; chunk < end; ++chunk) {
+      T* to = sums.data() + chunk * kernel * channels;
+      for (int64_t line = chunk * lines / chunks; line < (chunk + 1) * lines / chunks; ++line) {
+        for (const Run& run : plan.runs) {
+          plan.list(line, run, input, readings);
+          const T* slopes = grad + (line * plan.to[2] + run.first) * channels;
+          const Reading<T>* next = readings.data();
+          auto left = static_cast<int64_t>(readings.size());
+          for (; left >= 9; left -= 9, next += 9) add_slopes<9>(next, run.count, channels, plan.advance * channels, slopes, to);
+          for (; left >= 3; left -= 3, next += 3) add_slopes<3>(next, run.count, channels, plan.advance * channels, slopes, to);
+          for (; left > 0; --left, ++next) add_slopes<1>(next, run.count, channels, plan.advance * channels, slopes, to);
+        }
+      }
+    }
+  });
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t place = 0; place < kernel; ++place) {
+      T sum = 0;
+      for (int64_t chunk = 0; chunk < chunks; ++chunk) sum += sums[static_cast<size_t>((chunk * kernel + place) * channels + c)];
+      out[c * kernel + place] = sum;
+    }
+  }
+}
+
+void convolve_float(const ConvolutionGeometry& g, bool transposed, float* out, const float* input, const float* weight, const float* bias) {
+  convolve(g, transposed, out, input, weight, bias);
+}
+void convolve_double(const ConvolutionGeometry& g, bool transposed, double* out, const double* input, const double* weight,
+                     const double* bias) {
+  convolve(g, transposed, out, input, weight, bias);
+}
+void weight_gradient_float(const ConvolutionGeometry& g, float* out, const float* grad, const float* input) {
+  weight_gradient(g, out, grad, input);
+}
+void weight_gradient_double(const ConvolutionGeometry& g, double* out, const double* grad, const double* input) {
+  weight_gradient(g, out, grad, input);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(convolve_float);
+HWY_EXPORT(convolve_double);
+HWY_EXPORT(weight_gradient_float);
+HWY_EXPORT(weight_gradient_double);
+
+void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, float* out, const float* input, const float* weight, const float* bias) {
+  HWY_DYNAMIC_DISPATCH(convolve_float)(g, transposed, out, input, weight, bias);
+}
+void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, double* out, const double* input, const double* weight,
+                          const double* bias) {
+  HWY_DYNAMIC_DISPATCH(convolve_double)(g, transposed, out, input, weight, bias);
+}
+void weight_gradient_channelwise(const ConvolutionGeometry& g, float* out, const float* grad, const float* input) {
+  HWY_DYNAMIC_DISPATCH(weight_gradient_float)(g, out, grad, input);
+}
+void weight_gradient_channelwise(const ConvolutionGeometry& g, double* out, const double* grad, const double* input) {
+  HWY_DYNAMIC_DISPATCH(weight_gradient_double)(g, out, grad, input);
+}
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE
