@@ -43,11 +43,9 @@ endif()
 # torch_cuda_sources(FILE...): files in the language of kernels, of the current folder.
 function(torch_cuda_sources)
   if(TORCH_CUDA_EMULATION)
-    # Each access of a kernel is to be seen: test/cuda_emulation/access.cpp stands in for the sanitizer's library.
-    set(watched)
-    if(NOT TORCH_SANITIZE)
-      set(watched -fsanitize=thread)
-    endif()
+    # Each access of a kernel is to be seen: test/cuda_emulation/access.cpp stands in for the sanitizer's library (and asks
+    # AddressSanitizer, which cannot be had in the same file). An index beyond a thread's own array is a signal.
+    set(watched "-fno-sanitize=address;-fsanitize=thread,bounds;-fsanitize-undefined-trap-on-error")
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX
       COMPILE_OPTIONS "-x;c++;-include;cuda_emulation.h;-Wno-unknown-pragmas;${watched}")
   endif()

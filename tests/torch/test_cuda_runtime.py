@@ -246,6 +246,28 @@ def test_memory_is_told_in_pytorchs_words() -> None:
     del x
 
 
+def test_elements_that_are_gigabytes_apart() -> None:
+    whole = torch.empty(2**32 + 64, dtype=torch.int8, device="cuda")
+    far = whole[:: 2**31]
+    assert far.shape == (3,)
+    far.copy_(torch.tensor([1, 2, 3], dtype=torch.int8))
+    places = torch.tensor([2**32, 0], device="cuda")
+    assert (far + far).tolist() == [2, 4, 6]
+    assert torch.where(far > 1, far, 0 * far).tolist() == [0, 2, 3]
+    assert far.sum().item() == 6
+    assert far.amax().item() == 3
+    assert far.float().tolist() == [1, 2, 3]
+    assert torch.cat([far, far[1:]]).tolist() == [1, 2, 3, 2, 3]
+    assert far.sort(descending=True).values.tolist() == [3, 2, 1]
+    assert whole[places].tolist() == [3, 1]
+    assert whole.index_select(0, places).tolist() == [3, 1]
+    assert whole.gather(0, places).tolist() == [3, 1]
+    whole[places] = 7
+    assert far.tolist() == [7, 2, 7]
+    far.fill_(5)
+    assert far.masked_fill(far == 5, 4).tolist() == [4, 4, 4]
+
+
 def test_rows_longer_than_a_block() -> None:
     x = torch.arange(2000.0).view(2, 1000) % 7
     assert torch.equal(x.cuda().cumsum(1).cpu(), x.cumsum(1))

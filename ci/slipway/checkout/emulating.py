@@ -1,6 +1,7 @@
 """The CUDA plug-in without a GPU: built for src/test/cuda_emulation, and its tests run there.
 
-Its sources are compiled by the embedded channel's C++ compiler, beside the shipped torch.
+Its sources are compiled by the embedded channel's C++ compiler, beside the shipped torch, and with AddressSanitizer:
+what a kernel does is watched by the emulation, and what the plug-in does on the host by that.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.checkout import require_checkout
 from slipway.base.platform import this_platform, usable_cpus
+from slipway.checkout.sanitizing import SANITIZERS, show_reports
 from slipway.checkout.testing import DEVELOPMENT_PACKAGES, PartResult, count_results, make_test_environment
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from slipway.checkout.run import TestRun
 
-PACKAGES = (*DEVELOPMENT_PACKAGES, "pytorch", "numpy", "pytest", "python 3.11.*")
+PACKAGES = (*DEVELOPMENT_PACKAGES, "libsanitizer", "pytorch", "numpy", "pytest", "python 3.11.*")
 
 
 def run_emulation(run: TestRun, paths: Sequence[Path]) -> PartResult:
@@ -36,12 +38,16 @@ def run_emulation(run: TestRun, paths: Sequence[Path]) -> PartResult:
     environment = {"PATH": f"{prefix / 'bin'}:/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8"}
     if not run.program("emulation-build", ["bash", "-c", _build_script(prefix, build)], env=environment):
         return PartResult(0, 1)
+    reports = build / "reports"
+    checking = SANITIZERS["address"].start(prefix, reports)
     report = build / "ctest.xml"
     report.unlink(missing_ok=True)
     command: list[str | Path] = ["ctest", "--test-dir", build, "-R", "^cuda_", "--output-on-failure"]
     command += ["--output-junit", report]
-    streams = count_results(report, succeeded=run.program("emulation-ctest", command, env=environment))
-    environment |= {
+    streams = count_results(
+        report, succeeded=run.program("emulation-ctest", command, env=environment | checking.of_programs)
+    )
+    environment |= checking.of_python | {
         "CUDA_EMULATION": "1",
         "TORCH_BACKEND_PATH": str(build / "lib"),
         # Each tensor in memory of its own: what lies behind it cannot be touched.
@@ -50,7 +56,7 @@ def run_emulation(run: TestRun, paths: Sequence[Path]) -> PartResult:
     options = ["-p", "no:cacheprovider", "-o", "pythonpath=tests/torch"]
     python = prefix / "bin" / "python"
     rest = run.pytest("emulation", paths, python=python, env=environment, options=options, cwd=home)
-    return PartResult(streams.passed + rest.passed, streams.failed + rest.failed)
+    return PartResult(streams.passed + rest.passed, streams.failed + rest.failed + show_reports(run, reports))
 
 
 def _build_script(prefix: Path, build: Path) -> str:
@@ -63,6 +69,7 @@ def _build_script(prefix: Path, build: Path) -> str:
         "TORCH_BUILD_CUDA": "ON",
         "TORCH_BUILD_TESTS": "ON",
         "TORCH_CUDA_EMULATION": "ON",
+        "TORCH_SANITIZE": "address",
     }
     words = shlex.join(f"-D{key}={value}" for key, value in options.items())
     folder = shlex.quote(str(build))

@@ -44,6 +44,26 @@ class Sanitizer:
     preload: str = ""
     """What a Python that knows nothing of sanitizers has to load first."""
 
+    def start(self, prefix: Path, reports: Path) -> Checking:
+        """The environments of what runs under it; `reports`, emptied, is where its findings go."""
+        shutil.rmtree(reports, ignore_errors=True)
+        reports.mkdir(parents=True)
+
+        def told(leaks: int) -> dict[str, str]:
+            options = f"{self.options} detect_leaks={leaks} log_path={reports / 'report'}"
+            return {f"{kind}SAN_OPTIONS": options for kind in ("A", "UB", "T")}
+
+        preload = " ".join(str(prefix / "lib" / library) for library in self.preload.split())
+        return Checking(told(1), told(0) | {"LD_PRELOAD": preload})
+
+
+@dataclass(frozen=True)
+class Checking:
+    """What is added to the environment of programs that were built with a sanitizer, and of a Python that was not."""
+
+    of_programs: dict[str, str]
+    of_python: dict[str, str]
+
 
 SANITIZERS = {
     # An allocation that cannot be had is a null pointer, as with malloc, and an error of ours: tests ask for it.
@@ -79,23 +99,16 @@ def run_sanitizer(run: TestRun, name: str, paths: Sequence[Path]) -> PartResult:
     if not run.program(f"sanitizer-{name}-build", ["bash", "-c", script], env=environment):
         return PartResult(0, 1)
 
-    shutil.rmtree(reports, ignore_errors=True)
-    reports.mkdir()
     environment["LD_LIBRARY_PATH"] = str(prefix / "lib")
-
-    def told(leaks: str) -> dict[str, str]:
-        options = f"{sanitizer.options} detect_leaks={leaks} log_path={reports / 'report'}"
-        return {f"{kind}SAN_OPTIONS": options for kind in ("A", "UB", "T")}
-
+    checking = sanitizer.start(prefix, reports)
     junit = build / "ctest.xml"
     junit.unlink(missing_ok=True)
     command: list[str | Path] = ["ctest", "--test-dir", build, "--output-on-failure", "--output-junit", junit]
-    succeeded = run.program(f"sanitizer-{name}-ctest", command, env=environment | told("1"))
+    succeeded = run.program(f"sanitizer-{name}-ctest", command, env=environment | checking.of_programs)
     results = [count_results(junit, succeeded=succeeded)]
     if paths:
-        preload = " ".join(str(prefix / "lib" / library) for library in sanitizer.preload.split())
         package = build / "installed" / "lib" / "python3.11" / "site-packages"
-        environment |= {"LD_PRELOAD": preload, "PYTHONPATH": str(package)} | told("0")
+        environment |= {"PYTHONPATH": str(package)} | checking.of_python
         options = ["-p", "no:cacheprovider", "-o", "pythonpath=tests/torch"]
         options += [f"--ignore={folder / name}" for folder in paths for name in FORKING]
         options += [f"--deselect=tests/torch/{name}" for name in MEASURING]
@@ -112,8 +125,9 @@ def show_reports(run: TestRun, folder: Path) -> int:
     found = 0
     for file in sorted(folder.iterdir()):
         text = file.read_text(encoding="utf-8", errors="replace")
-        found += len(REPORT.findall(text))
-        run.reporter.line(f"{file}:\n{text}")
+        if findings := len(REPORT.findall(text)):  # and not a mere remark, such as that swapcontext was called
+            found += findings
+            run.reporter.line(f"{file}:\n{text}")
     return found
 
 

@@ -1,6 +1,6 @@
 // Kernels are compiled with -fsanitize=thread, and this stands in for its library: the compiler calls one of these functions before
 // each access to memory. So every access of a kernel is looked at, and any of them may let another thread go first. Code of
-// the same files that runs on the host goes through here, too, unseen.
+// the same files that runs on the host goes through here, too; where the emulation is built for AddressSanitizer, that looks at it.
 
 #include "grid.h"
 #include "queue.h"
@@ -10,8 +10,16 @@
 
 namespace {
 
-inline void access(const void* address, size_t bytes, bool writes) {
-  if (cuda_emulation::self != nullptr && cuda_emulation::on_executor()) cuda_emulation::check_access(address, bytes, writes);
+inline void access(const void* address, size_t bytes, bool writes, bool aligned = false) {
+  if (cuda_emulation::self != nullptr && cuda_emulation::on_executor()) {
+    cuda_emulation::check_access(address, bytes, writes, aligned);
+    return;
+  }
+#if defined(__SANITIZE_ADDRESS__)
+  const auto* first = static_cast<const volatile char*>(address);
+  static_cast<void>(first[0]);
+  static_cast<void>(first[bytes - 1]);
+#endif
 }
 
 }  // namespace
@@ -19,12 +27,12 @@ inline void access(const void* address, size_t bytes, bool writes) {
 extern "C" {
 
 #define ACCESSES(bytes)                                                                                 \
-  void __tsan_read##bytes(void* address) { access(address, bytes, false); }                             \
-  void __tsan_write##bytes(void* address) { access(address, bytes, true); }                             \
+  void __tsan_read##bytes(void* address) { access(address, bytes, false, true); }                       \
+  void __tsan_write##bytes(void* address) { access(address, bytes, true, true); }                       \
   void __tsan_unaligned_read##bytes(void* address) { access(address, bytes, false); }                   \
   void __tsan_unaligned_write##bytes(void* address) { access(address, bytes, true); }                   \
-  void __tsan_volatile_read##bytes(void* address) { access(address, bytes, false); }                    \
-  void __tsan_volatile_write##bytes(void* address) { access(address, bytes, true); }
+  void __tsan_volatile_read##bytes(void* address) { access(address, bytes, false, true); }              \
+  void __tsan_volatile_write##bytes(void* address) { access(address, bytes, true, true); }
 ACCESSES(1)
 ACCESSES(2)
 ACCESSES(4)

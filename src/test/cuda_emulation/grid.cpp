@@ -1,5 +1,6 @@
 #include "grid.h"
 
+#include "fibers.h"
 #include "memory.h"
 #include "races.h"
 #include "random.h"
@@ -8,8 +9,6 @@
 #include <link.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +24,6 @@ Identity* self = nullptr;
 
 namespace {
 
-constexpr size_t kStackBytes = 128 * 1024;
 constexpr unsigned kWarp = 32;
 
 // Why a kernel ended before its end.
@@ -36,20 +34,17 @@ struct KernelFault {
 
 enum class State { kNew, kReady, kAtBarrier, kInWarp, kEnded };
 
-struct WarpMeeting;
-
 struct Thread {
   Identity identity;
   unsigned number = 0;  // in the block
   Moment moment;
   State state = State::kNew;
-  struct Fiber* fiber = nullptr;
-  std::shared_ptr<WarpMeeting> meeting;
+  struct Worker* worker = nullptr;
 };
 
-struct Fiber {
-  ucontext_t context{};
-  char* stack = nullptr;
+// A fiber, and the thread that it runs.
+struct Worker {
+  Fiber fiber;
   Thread* thread = nullptr;
 };
 
@@ -124,18 +119,16 @@ class Block {
   void meet(unsigned mask, const void* value, size_t bytes, Lanes& lanes);
   void yield();
   [[noreturn]] void fail(cudaError_t error, std::string message);
-  bool owns_stack_of(const void* address) const {
-    return static_cast<size_t>(static_cast<const char*>(address) - running_->stack) < kStackBytes;
-  }
+  bool owns_stack_of(const void* address) const { return running_->fiber.owns(address); }
+  // Out of a signal's handler, back to `run`.
+  [[noreturn]] void escape(KernelFault found);
   const Launch& launch() const { return launch_; }
   Thread& thread() { return *running_->thread; }
 
-  // Where a fault that was not thrown (a signal) returns to.
-  sigjmp_buf recovery;
   std::unique_ptr<KernelFault> fault;
 
  private:
-  static void enter();
+  static void work();
   Thread* take_ready();
   void leave();
   void release_barrier();
@@ -145,9 +138,9 @@ class Block {
   std::vector<Thread> threads_;
   std::vector<Thread*> ready_;
   std::vector<std::shared_ptr<WarpMeeting>> meetings_;
-  Fiber* running_ = nullptr;
-  ucontext_t scheduler_{};
+  Worker* running_ = nullptr;
   size_t ended_ = 0;
+  sigjmp_buf recovery_;
 };
 
 Block* active = nullptr;
@@ -157,28 +150,7 @@ RaceTable device_races;
 size_t device_accesses = 0;
 QuickNumbers numbers(1);
 int active_device = 0;
-std::vector<Fiber*> idle_fibers;
-
-Fiber* take_fiber(void (*entry)()) {
-  Fiber* fiber;
-  if (idle_fibers.empty()) {
-    fiber = new Fiber();
-    // The lowest page stays closed: a stack that is too small ends in a fault, not in its neighbour.
-    void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stack == MAP_FAILED) std::abort();
-    mprotect(stack, 4096, PROT_NONE);
-    fiber->stack = static_cast<char*>(stack);
-  } else {
-    fiber = idle_fibers.back();
-    idle_fibers.pop_back();
-  }
-  getcontext(&fiber->context);
-  fiber->context.uc_stack.ss_sp = fiber->stack;
-  fiber->context.uc_stack.ss_size = kStackBytes;
-  fiber->context.uc_link = nullptr;
-  makecontext(&fiber->context, entry, 0);
-  return fiber;
-}
+std::vector<Worker*> idle_workers;
 
 Thread* Block::take_ready() {
   const size_t choice = numbers.below(ready_.size());
@@ -188,8 +160,8 @@ Thread* Block::take_ready() {
   return chosen;
 }
 
-// A fiber works through threads: when one ends and the next has not begun, it goes on with that, without a switch.
-void Block::enter() {
+// A worker goes through threads: when one ends and the next has not begun, it goes on with that, without a switch.
+void Block::work() {
   while (true) {
     Block& block = *active;
     Thread& thread = block.thread();
@@ -200,7 +172,7 @@ void Block::enter() {
       Thread* next = block.take_ready();
       if (next->state == State::kNew) {
         next->state = State::kReady;
-        next->fiber = block.running_;
+        next->worker = block.running_;
         block.running_->thread = next;
         self = &next->identity;
         continue;
@@ -212,29 +184,38 @@ void Block::enter() {
   }
 }
 
-void Block::leave() { swapcontext(&running_->context, &scheduler_); }
+void Block::leave() { running_->fiber.leave(); }
 
 void Block::run() {
   active = this;
-  std::vector<Fiber*> fibers;
-  if (sigsetjmp(recovery, 1) == 0) {
+  if (sigsetjmp(recovery_, 1) == 0) {
     while (!fault && ended_ < threads_.size()) {
       if (ready_.empty()) release_barrier();
       if (fault) break;
       Thread* next = take_ready();
       if (next->state == State::kNew) {
-        next->fiber = take_fiber(&Block::enter);
-        next->fiber->thread = next;
+        if (idle_workers.empty()) idle_workers.push_back(new Worker{Fiber(&Block::work)});
+        next->worker = idle_workers.back();
+        idle_workers.pop_back();
+        next->worker->thread = next;
       }
       next->state = State::kReady;
-      running_ = next->fiber;
+      running_ = next->worker;
       self = &next->identity;
-      swapcontext(&scheduler_, &running_->context);
-      if (running_->thread == nullptr) idle_fibers.push_back(running_);
+      running_->fiber.enter();
+      if (running_->thread == nullptr) idle_workers.push_back(running_);
     }
+  } else {
+    Fiber::arrive_after_escape();
   }
   active = nullptr;
   self = nullptr;
+}
+
+void Block::escape(KernelFault found) {
+  fault = std::make_unique<KernelFault>(std::move(found));
+  Fiber::announce_escape();
+  siglongjmp(recovery_, 1);
 }
 
 // Nobody can go on: either all wait at the barrier, or the kernel is wrong.
@@ -330,9 +311,9 @@ bool is_foreign_memory(const void* address, const Launch& launch) {
 
 void handle_signal(int signal, siginfo_t* info, void*) {
   if (active) {
-    active->fault = std::make_unique<KernelFault>(
-        KernelFault{cudaErrorIllegalAddress, "an access to address " + std::to_string(reinterpret_cast<uintptr_t>(info->si_addr))});
-    siglongjmp(active->recovery, 1);
+    active->escape({cudaErrorIllegalAddress,
+                    signal == SIGILL ? "an index beyond an array of a thread's own"
+                                     : "an access to address " + std::to_string(reinterpret_cast<uintptr_t>(info->si_addr))});
   }
   if (signal == SIGSEGV && is_device_memory(info->si_addr, 1, -1)) {
     static const char text[] = "CUDA emulation: the host followed a pointer to device memory\n";
@@ -351,6 +332,7 @@ void install_handlers() {
     sigaction(SIGSEGV, &action, nullptr);
     sigaction(SIGBUS, &action, nullptr);
     sigaction(SIGFPE, &action, nullptr);
+    sigaction(SIGILL, &action, nullptr);
     return true;
   }();
   static_cast<void>(done);
@@ -379,7 +361,7 @@ void meet_lanes(unsigned mask, const void* value, size_t bytes, Lanes& lanes) { 
 
 int own_lane() { return static_cast<int>(active->thread().number % kWarp); }
 
-void check_access(const void* address, size_t bytes, bool writes) {
+void check_access(const void* address, size_t bytes, bool writes, bool aligned) {
   // The accesses of a launch that are looked at for races in device memory; what large ones do, small ones do, too.
   constexpr size_t looked_at = 200'000;
   Block& block = *active;
@@ -394,6 +376,10 @@ void check_access(const void* address, size_t bytes, bool writes) {
                                                             "between, seen at a ") + what);
     }
   } else if (is_device_memory(address, bytes, active_device)) {
+    if (aligned && reinterpret_cast<uintptr_t>(address) % bytes != 0) {
+      block.fail(cudaErrorMisalignedAddress, std::string("a ") + what + " of " + std::to_string(bytes) +
+                                                 " bytes at once is at no multiple of them");
+    }
     if (++device_accesses < looked_at && !device_races.note(address, bytes, writes, false, now)) {
       block.fail(cudaErrorLaunchFailure, std::string("a race: one thread writes what another reads, seen at a ") + what);
     }

@@ -24,8 +24,12 @@ import yaml
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 
-# The libraries of the plug-in, by the folder of their sources.
-LIBRARIES = {"c10/cuda": "c10_cuda", "aten/native/cuda": "torch_cuda"}
+# By the folder of sources: which one their library is made in, and the library.
+LIBRARIES = {
+    "c10/cuda": ("c10/cuda", "c10_cuda"),
+    "aten/native/cuda": ("aten/native/cuda", "torch_cuda"),
+    "aten/native/cuda/magma": ("aten/native/cuda", "torch_cuda_magma"),
+}
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
 cd {self.folder}
 [ -f build/build.ninja ] || cmake $CMAKE_ARGS -G Ninja -S src -B build -DCMAKE_BUILD_TYPE=Release \\
   -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DCMAKE_PREFIX_PATH={self.prefix} -DCMAKE_BUILD_RPATH={self.prefix}/lib \\
-  -DTORCH_BUILD_CORE=OFF -DTORCH_BUILD_CUDA=ON -DTORCH_CUDA_EMULATION=ON -DTORCH_BUILD_TESTS=ON
+  -DTORCH_BUILD_CORE=OFF -DTORCH_BUILD_CUDA=ON -DTORCH_CUDA_EMULATION=ON -DTORCH_BUILD_TESTS=ON -DTORCH_SANITIZE=address
 cmake --build build --target {wanted}
 """
         return self._run(["bash", "-c", script], {})
@@ -85,7 +89,12 @@ cmake --build build --target {wanted}
         tests = sorted((CHECKOUT / "tests" / "torch").glob("test_cuda*.py"))
         command = [str(self.prefix / "bin" / "python"), "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
         command += ["-c", str(CHECKOUT / "pyproject.toml"), f"--rootdir={CHECKOUT}", "-o", "pythonpath=tests/torch"]
-        return self._run([*command, *chosen, *map(str, tests)], environment | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"})
+        environment |= {
+            "PYTORCH_NO_CUDA_MEMORY_CACHING": "1",
+            "LD_PRELOAD": str(self.prefix / "lib" / "libasan.so.8"),
+            "ASAN_OPTIONS": "detect_leaks=0 allocator_may_return_null=1 detect_stack_use_after_return=0",
+        }
+        return self._run([*command, *chosen, *map(str, tests)], environment)
 
     def try_fault(self, fault: Fault) -> str:
         """What becomes of it: caught, missed, or it does not compile."""
@@ -107,8 +116,9 @@ cmake --build build --target {wanted}
         return found
 
     def _object(self, source: str) -> Path:
-        folder, name = source.rsplit("/", 1)
-        return self.folder / "build" / folder / "CMakeFiles" / f"{LIBRARIES[folder]}.dir" / f"{name}.o"
+        home, library = LIBRARIES[source.rpartition("/")[0]]
+        inner = source.removeprefix(f"{home}/")
+        return self.folder / "build" / home / "CMakeFiles" / f"{library}.dir" / f"{inner}.o"
 
     def _run(self, command: list[str], environment: dict[str, str]) -> bool:
         own = {"PATH": f"{self.prefix}/bin:/usr/bin:/bin", "HOME": str(self.folder)}

@@ -6,12 +6,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace cuda_emulation {
 
@@ -64,6 +66,25 @@ const Allocation* find(const void* data) {
   return static_cast<const char*>(data) < before.data + before.bytes ? &before : nullptr;
 }
 
+// Makes all bytes of pages kFresh. What is large costs memory only where it is written: its pages are those of one file.
+bool freshen(char* pages, size_t bytes) {
+  constexpr size_t kLarge = size_t{64} << 20;
+  if (bytes < kLarge) {
+    std::memset(pages, kFresh, bytes);
+    return true;
+  }
+  static const int file = [] {
+    const int made = memfd_create("fresh device memory", 0);
+    const std::vector<unsigned char> content(kLarge, kFresh);
+    return made >= 0 && write(made, content.data(), kLarge) == static_cast<ssize_t>(kLarge) ? made : -1;
+  }();
+  for (size_t done = 0; done < bytes; done += kLarge) {
+    const int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
+    if (mmap(pages + done, std::min(kLarge, bytes - done), PROT_READ | PROT_WRITE, flags, file, 0) == MAP_FAILED) return false;
+  }
+  return true;
+}
+
 // Where something was written that is not the allocation's; null: nowhere.
 const char* find_damage(const Allocation& allocation) {
   const auto damaged = [](const char* begin, const char* end) {
@@ -82,7 +103,7 @@ const char* find_damage(const Allocation& allocation) {
 size_t device_bytes() {
   static const size_t bytes = [] {
     const char* given = std::getenv("CUDA_EMULATION_MEMORY");
-    return given ? std::strtoull(given, nullptr, 10) : size_t{2} << 30;
+    return given ? std::strtoull(given, nullptr, 10) : size_t{8} << 30;
   }();
   return bytes;
 }
@@ -109,8 +130,12 @@ void* allocate_device_memory(int device, size_t bytes) {
   made.bytes = bytes;
   made.device = device;
   protect(made, true);
-  std::memset(made.first_page, kBorder, made.pages);
-  std::memset(made.data, kFresh, bytes);
+  if (!freshen(made.first_page, made.pages)) {
+    munmap(mapping, made.mapped);
+    return nullptr;
+  }
+  std::memset(made.first_page, kBorder, static_cast<size_t>(made.data - made.first_page));
+  std::memset(made.data + bytes, kBorder, static_cast<size_t>(made.first_page + made.pages - made.data) - bytes);
   if (!all.open) protect(made, false);
   all.used[device] += bytes;
   all.allocations.emplace(made.data, made);

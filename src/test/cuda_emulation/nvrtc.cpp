@@ -75,7 +75,8 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
     }
   }
   const char* compiler = std::getenv("CXX");
-  std::string command = std::string(compiler ? compiler : "c++") + " -std=c++17 -O1 -shared -fPIC -fsanitize=thread -nostdlib -I" +
+  // What is loaded into this process in advance is not meant for the compiler.
+  std::string command = std::string("LD_PRELOAD= ") + (compiler ? compiler : "c++") + " -std=c++17 -O1 -shared -fPIC -fsanitize=thread,bounds -fsanitize-undefined-trap-on-error -nostdlib -I" +
                         CUDA_EMULATION_INCLUDE + " -Wno-unknown-pragmas";
   for (int i = 0; i < count; ++i) {
     if (std::strncmp(options[i], "-I", 2) == 0) command += std::string(" '") + options[i] + "'";
