@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import nn_modules
 import op_db
 import pytest
 from op_sample import Call, Op, build, function_of
@@ -86,6 +87,29 @@ def test_most_of_them_have_a_form(outcomes: dict[str, int]) -> None:
         pytest.skip("not all of them ran")
     assert sum(count > 0 for count in outcomes.values()) >= 435
     assert sum(outcomes.values()) >= 1600
+
+
+# Modules that a graph cannot be: they write into their weights, loop over values, or have no operator.
+REFUSED_MODULES = ("max_norm", "proj_size", "AdaptiveLogSoftmaxWithLoss", "return_indices=True)")
+
+
+@pytest.mark.parametrize("expression", [text for text, shapes in nn_modules.ROWS if shapes])
+def test_a_module_gives_the_same(expression: str) -> None:
+    shapes = dict(nn_modules.ROWS)[expression]
+    module = nn_modules.make(torch, expression).eval()
+    args, _, _ = build(torch, Call(tuple(map(nn_modules.sample, shapes)), ()), "float32")
+    args = [each.detach() for each in args]
+    with torch.no_grad():
+        expected = list(flatten_outputs(module(*(each.clone() for each in args))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            program = torch.onnx.export(module, tuple(args))
+        except (errors.UnsupportedOperatorError, errors.DataDependentError):
+            assert any(word in expression for word in REFUSED_MODULES)
+            return
+    for mine, other in zip(program(*args), map(torch.as_tensor, expected), strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-4, equal_nan=True)
 
 
 @pytest.mark.parametrize("opset", [17, 18, 19, 21, 22, 23])

@@ -16,7 +16,7 @@ from torch import Tensor, compiler
 from torch.onnx import _inputs, _translations
 from torch.onnx._decompositions import DECOMPOSITIONS
 from torch.onnx._functions import name_of
-from torch.onnx._graph import Dim, Graph, Result, Var, as_stored
+from torch.onnx._graph import Absent, Dim, Graph, Result, Var, as_stored
 from torch.onnx._inputs import DynamicAxes
 from torch.onnx._program import ONNXProgram, Port
 from torch.onnx._recorder import Recorder
@@ -207,7 +207,7 @@ def _translate(
     plan: Plan, recording: Recording, names: list[str], dynamic: DynamicAxes, rows: dict[str, Row], opset: int
 ) -> tuple[Graph, Callable[[Reference], Var]]:
     graph = Graph(opset)
-    values: dict[int, Var] = {}
+    values: dict[int, Var | Absent] = {}
     for position, (name, number) in enumerate(zip(names, recording.inputs, strict=True)):
         shape = tuple(
             None if (position, axis) in dynamic.dims else size for axis, size in enumerate(recording.shapes[number])
@@ -227,7 +227,10 @@ def _translate(
             else:
                 graph.initializers[name] = as_stored(tensor.detach())
             values[leaf.number] = Var(name, tensor.dtype, tuple(tensor.shape))
-        return values[leaf.number]
+        value = values[leaf.number]
+        if isinstance(value, Absent):
+            raise UnsupportedOperatorError(f"{graph.location}: {value.what} have no translation")
+        return value
 
     for record in plan.records:
         graph.location = record.location
@@ -240,8 +243,11 @@ def _translate(
                 f"{record.location}: the translation of {record.name} gave {len(made)} values for {len(numbers)}"
             )
         for number, var, result in zip(numbers, made, graph.results, strict=True):
-            values[number] = Var(graph.cast(var, result.dtype).name, result.dtype, result.shape)
-            graph.leaves[("size", number)] = values[number], 0
+            if isinstance(var, Absent):
+                values[number] = var
+                continue
+            values[number] = made_var = Var(graph.cast(var, result.dtype).name, result.dtype, result.shape)
+            graph.leaves[("size", number)] = made_var, 0
     return graph, value_of
 
 

@@ -76,6 +76,13 @@ class Var:
 
 
 @dataclass(frozen=True)
+class Absent:
+    """In place of a result that has no form in the graph: an error where it is used, `what` it is."""
+
+    what: str
+
+
+@dataclass(frozen=True)
 class Result:
     """What the recorded operator gave."""
 

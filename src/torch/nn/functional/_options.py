@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch.nn import _reduction
 
 if TYPE_CHECKING:
@@ -43,3 +44,8 @@ def choose_softmax_dimension(name: str, dim: int | None, dimensions: int) -> int
         stacklevel=3,
     )
     return 0 if dimensions in (0, 1, 3) else 1
+
+
+def has_readable_values(tensor: Tensor) -> bool:
+    """Whether a check may look at values: meta tensors have none, and in what is exported none are decided yet."""
+    return tensor.numel() > 0 and not tensor.is_meta and not torch.compiler.is_exporting()

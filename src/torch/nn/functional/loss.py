@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import _C
-from torch.nn.functional._options import choose_reduction, get_reduction, reduce_losses
+from torch.nn.functional._options import choose_reduction, get_reduction, has_readable_values, reduce_losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -356,7 +356,7 @@ def gaussian_nll_loss(
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * torch.ones_like(input)
-    elif bool((var < 0).any()):
+    elif has_readable_values(var) and bool((var < 0).any()):
         raise ValueError("var has negative entry/entries")
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
@@ -472,7 +472,7 @@ def multi_margin_loss(
     wanted = target.reshape(-1)
     if input.dim() > 2 or wanted.numel() != rows.size(0):
         raise RuntimeError(f"inconsistent target size, expected {rows.size(0)} but got {list(target.shape)}")
-    if wanted.numel() and (int(wanted.min()) < 0 or int(wanted.max()) >= rows.size(1)):
+    if has_readable_values(wanted) and (int(wanted.min()) < 0 or int(wanted.max()) >= rows.size(1)):
         raise RuntimeError("target out of range")
     places = wanted.unsqueeze(1)
     losses = (margin - rows.gather(1, places) + rows).clamp_min(0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C
+from torch.nn.functional._options import has_readable_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -244,7 +245,7 @@ def _unpool(
                 )
     total = math.prod(sizes)
     outer = input.shape[: input.dim() - dimensions]
-    if indices.numel() and not indices.is_meta and (int(indices.min()) < 0 or int(indices.max()) >= total):
+    if has_readable_values(indices) and (int(indices.min()) < 0 or int(indices.max()) >= total):
         wrong = indices[(indices < 0) | (indices >= total)]
         volume = "x".join(str(size) for size in sizes)
         raise RuntimeError(f"Found an invalid max index: {int(wrong[0])} (output volumes are of size {volume}")

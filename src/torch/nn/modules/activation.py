@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch.nn import functional, init
@@ -14,26 +15,41 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class _Inplace(Module):
-    """An activation that may overwrite its input."""
+class _Activation(Module):
+    """Shows its options: `__constants__` of PyTorch, of which `inplace` comes last, and only where it is true."""
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
+    __constants__: ClassVar[list[str]] = []
 
     def extra_repr(self) -> str:
-        """The options."""
-        return "inplace=True" if self.inplace else ""
+        shown = [f"{name}={getattr(self, name)!r}" for name in self.__constants__ if name != "inplace"]
+        return ", ".join([*shown, "inplace=True"] if getattr(self, "inplace", False) else shown)
 
 
-class _SilentInplace(Module):
-    """An activation that may overwrite its input, which its text does not say."""
+class _Inplace(_Activation):
+    """An activation that may overwrite its input."""
 
-    inplace: bool
+    __constants__: ClassVar[list[str]] = ["inplace"]
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
+
+
+class _SilentInplace(_Inplace):
+    """An activation that may overwrite its input, which its text does not say."""
+
+    def extra_repr(self) -> str:
+        return ""
+
+
+class _AlongDim(_Activation):
+    """An activation along a dimension."""
+
+    __constants__: ClassVar[list[str]] = ["dim"]
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
 
 
 class ReLU(_Inplace):
@@ -44,7 +60,6 @@ class ReLU(_Inplace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.relu(input, inplace=self.inplace)
 
 
@@ -56,7 +71,6 @@ class SiLU(_Inplace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.silu(input, inplace=self.inplace)
 
 
@@ -68,7 +82,6 @@ class Mish(_Inplace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.mish(input, self.inplace)
 
 
@@ -80,7 +93,6 @@ class SELU(_Inplace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.selu(input, self.inplace)
 
 
@@ -92,7 +104,6 @@ class Hardswish(_SilentInplace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.hardswish(input, self.inplace)
 
 
@@ -104,30 +115,38 @@ class Hardsigmoid(_SilentInplace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.hardsigmoid(input, self.inplace)
 
 
-class Hardtanh(Module):
+class Hardtanh(_Activation):
     """Each element held between `min_val` and `max_val`, of which the second must be the greater.
 
     >>> torch.nn.Hardtanh()(torch.tensor([-2.0, 0.5]))
     tensor([-1.0000,  0.5000])
     """
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+    __constants__: ClassVar[list[str]] = ["min_val", "max_val", "inplace"]
+
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
         super().__init__()
+        for old, new, value in (("min_value", "min_val", min_value), ("max_value", "max_val", max_value)):
+            if value is not None:
+                text = f"keyword argument `{old}` is deprecated and renamed to `{new}`"
+                warnings.warn(text, FutureWarning, stacklevel=2)
+        min_val, max_val = (min_val if min_value is None else min_value, max_val if max_value is None else max_value)
         if max_val <= min_val:
             raise AssertionError("max_val must be larger than min_val")
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"min_val={self.min_val}, max_val={self.max_val}" + (", inplace=True" if self.inplace else "")
 
 
 class ReLU6(Hardtanh):
@@ -141,7 +160,6 @@ class ReLU6(Hardtanh):
         super().__init__(0.0, 6.0, inplace)
 
     def extra_repr(self) -> str:
-        """The options."""
         return "inplace=True" if self.inplace else ""
 
 
@@ -153,7 +171,6 @@ class Sigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return input.sigmoid()
 
 
@@ -165,7 +182,6 @@ class LogSigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.logsigmoid(input)
 
 
@@ -177,7 +193,6 @@ class Tanh(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return input.tanh()
 
 
@@ -189,7 +204,6 @@ class Tanhshrink(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.tanhshrink(input)
 
 
@@ -201,151 +215,111 @@ class Softsign(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.softsign(input)
 
 
-class GELU(Module):
+class GELU(_Activation):
     """`x * P(X <= x)` for a normally distributed X; `approximate="tanh"` takes a tanh for P.
 
     >>> torch.nn.GELU()(torch.tensor([-1.0, 1.0]))
     tensor([-0.1587,  0.8413])
     """
 
+    __constants__: ClassVar[list[str]] = ["approximate"]
+
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.gelu(input, approximate=self.approximate)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"approximate={self.approximate!r}"
 
-
-class LeakyReLU(Module):
+class LeakyReLU(_Activation):
     """`x` above 0, `negative_slope * x` below.
 
     >>> torch.nn.LeakyReLU(0.5)(torch.tensor([-1.0, 1.0]))
     tensor([-0.5000,  1.0000])
     """
 
+    __constants__: ClassVar[list[str]] = ["inplace", "negative_slope"]
+
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
         self.negative_slope, self.inplace = negative_slope, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
 
-
-class ELU(Module):
+class ELU(_Activation):
     """`x` above 0, `alpha * (exp(x) - 1)` below.
 
     >>> torch.nn.ELU()(torch.tensor([-1.0, 1.0]))
     tensor([-0.6321,  1.0000])
     """
 
+    __constants__: ClassVar[list[str]] = ["alpha", "inplace"]
+
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.elu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
 
-
-class Softplus(Module):
+class Softplus(_Activation):
     """`log(1 + exp(beta * x)) / beta`, a smooth ReLU; `x` itself where `beta * x` is above `threshold`.
 
     >>> torch.nn.Softplus()(torch.tensor([0.0, 30.0]))
     tensor([ 0.6931, 30.0000])
     """
 
+    __constants__: ClassVar[list[str]] = ["beta", "threshold"]
+
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"beta={self.beta}, threshold={self.threshold}"
 
-
-class Softmin(Module):
+class Softmin(_AlongDim):
     """`softmax(-x)` along `dim`: the smallest element gets the largest share.
 
     >>> torch.nn.Softmin(0)(torch.tensor([1.0, 1.0]))
     tensor([0.5000, 0.5000])
     """
 
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.softmin(input, self.dim)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"dim={self.dim}"
 
-
-class Softmax(Module):
+class Softmax(_AlongDim):
     """`exp(x) / sum(exp(x))` along `dim`: positive numbers that add up to 1.
 
     >>> torch.nn.Softmax(0)(torch.tensor([1.0, 1.0]))
     tensor([0.5000, 0.5000])
     """
 
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.softmax(input, self.dim)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"dim={self.dim}"
 
-
-class LogSoftmax(Module):
+class LogSoftmax(_AlongDim):
     """The logarithm of the softmax along `dim`, exact where the share itself would be 0.
 
     >>> torch.nn.LogSoftmax(0)(torch.tensor([1.0, 1.0]))
     tensor([-0.6931, -0.6931])
     """
 
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.log_softmax(input, self.dim)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"dim={self.dim}"
 
-
-class GLU(Module):
+class GLU(_AlongDim):
     """`a * sigmoid(b)` for the halves a and b of the input along `dim`, whose size must be even.
 
     >>> torch.nn.GLU()(torch.tensor([1.0, 2.0, 0.0, 0.0]))
@@ -353,19 +327,13 @@ class GLU(Module):
     """
 
     def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
+        super().__init__(dim)
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.glu(input, self.dim)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"dim={self.dim}"
 
-
-class PReLU(Module):
+class PReLU(_Activation):
     """`x` above 0, `weight * x` below, with a weight that is learned: one, or one for each channel (dimension 1).
 
     `num_parameters`: 1 or the number of channels; `init`: the weight's first value.
@@ -373,6 +341,8 @@ class PReLU(Module):
     >>> torch.nn.PReLU()(torch.tensor([-1.0, 1.0]))
     tensor([-0.2500,  1.0000], grad_fn=<WhereBackward0>)
     """
+
+    __constants__: ClassVar[list[str]] = ["num_parameters"]
 
     def __init__(
         self,
@@ -387,72 +357,58 @@ class PReLU(Module):
         self.weight = Parameter(torch.full((num_parameters,), float(init), device=device, dtype=dtype))
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.prelu(input, self.weight)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"num_parameters={self.num_parameters}"
 
-
-class Threshold(Module):
+class Threshold(_Activation):
     """`x` above `threshold`, `value` elsewhere.
 
     >>> torch.nn.Threshold(0.5, -1.0)(torch.tensor([0.0, 1.0]))
     tensor([-1.,  1.])
     """
 
+    __constants__: ClassVar[list[str]] = ["threshold", "value", "inplace"]
+
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
         self.threshold, self.value, self.inplace = threshold, value, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.threshold(input, self.threshold, self.value, self.inplace)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
 
-
-class RReLU(Module):
+class RReLU(_Activation):
     """`x` above 0, `a * x` below: a is drawn from [lower, upper) for each element in training, else their mean.
 
     >>> torch.nn.RReLU(0.2, 0.4).eval()(torch.tensor([-1.0, 1.0]))
     tensor([-0.3000,  1.0000])
     """
 
+    __constants__: ClassVar[list[str]] = ["lower", "upper", "inplace"]
+
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__()
         self.lower, self.upper, self.inplace = lower, upper, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
 
-
-class CELU(Module):
+class CELU(_Activation):
     """`x` above 0, `alpha * (exp(x / alpha) - 1)` below.
 
     >>> torch.nn.CELU()(torch.tensor([-1.0, 1.0]))
     tensor([-0.6321,  1.0000])
     """
 
+    __constants__: ClassVar[list[str]] = ["alpha", "inplace"]
+
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.celu(input, self.alpha, self.inplace)
-
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
 
 
 class _Shrink(Module):
@@ -461,7 +417,6 @@ class _Shrink(Module):
         self.lambd = lambd
 
     def extra_repr(self) -> str:
-        """The options."""
         return str(self.lambd)
 
 
@@ -473,7 +428,6 @@ class Hardshrink(_Shrink):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.hardshrink(input, self.lambd)
 
 
@@ -485,7 +439,6 @@ class Softshrink(_Shrink):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.softshrink(input, self.lambd)
 
 
@@ -497,7 +450,6 @@ class Softmax2d(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
         return functional.softmax(input, -3, _stacklevel=5)

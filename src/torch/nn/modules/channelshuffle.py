@@ -25,9 +25,7 @@ class ChannelShuffle(Module):
         self.groups = groups
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"groups={self.groups}"

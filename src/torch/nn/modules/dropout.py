@@ -22,7 +22,6 @@ class _DropoutNd(Module):
         self.p, self.inplace = p, inplace
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"p={self.p}, inplace={self.inplace}"
 
 

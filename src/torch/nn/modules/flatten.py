@@ -24,11 +24,9 @@ class Flatten(Module):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
@@ -44,9 +42,7 @@ class Unflatten(Module):
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -239,7 +239,6 @@ class RNNBase(Module):
         return output, last
 
     def extra_repr(self) -> str:
-        """The options that differ from their defaults."""
         text = f"{self.input_size}, {self.hidden_size}"
         if self.proj_size != 0:
             text += f", proj_size={self.proj_size}"
@@ -415,7 +414,6 @@ class RNNCellBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def extra_repr(self) -> str:
-        """The options that differ from their defaults."""
         text = f"{self.input_size}, {self.hidden_size}"
         if self.bias is not True:
             text += f", bias={self.bias}"

@@ -92,7 +92,6 @@ class Embedding(Module):
         return cls(rows, columns, *options, _weight=embeddings, _freeze=freeze)
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.embedding(
             input,
             self.weight,
@@ -104,7 +103,6 @@ class Embedding(Module):
         )
 
     def extra_repr(self) -> str:
-        """The options that differ from their defaults."""
         text = f"{self.num_embeddings}, {self.embedding_dim}"
         for name, default in (
             ("padding_idx", None),
@@ -196,7 +194,6 @@ class EmbeddingBag(Module):
         return bag
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
-        """What the class says, of these tensors."""
         return functional.embedding_bag(
             input,
             self.weight,
@@ -212,7 +209,6 @@ class EmbeddingBag(Module):
         )
 
     def extra_repr(self) -> str:
-        """The options that differ from their defaults."""
         text = f"{self.num_embeddings}, {self.embedding_dim}"
         if self.max_norm is not None:
             text += f", max_norm={self.max_norm}"

@@ -57,7 +57,6 @@ class Upsample(Module):
         super().__setstate__(state)
 
     def extra_repr(self) -> str:
-        """The options."""
         wanted = f"size={self.size}" if self.scale_factor is None else f"scale_factor={self.scale_factor}"
         return f"{wanted}, mode={self.mode!r}"
 

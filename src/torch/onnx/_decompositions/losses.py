@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -133,9 +134,9 @@ def margin_ranking_loss(x1: Tensor, x2: Tensor, target: Tensor, margin: float = 
 
 @decomposition
 def hinge_embedding_loss(x: Tensor, target: Tensor, margin: float = 1.0, reduction: Any = 1) -> Tensor:
-    """x where the target is 1, max(0, margin - x) where it is -1."""
+    """x unless the target is -1, and max(0, margin - x) unless it is 1."""
     zeros = torch.zeros_like(x)
-    loss = torch.where(target == 1, x, zeros) + torch.where(target == -1, (margin - x).clamp(min=0), zeros)
+    loss = torch.where(target == -1, zeros, x) + torch.where(target == 1, zeros, (margin - x).clamp(min=0))
     return _reduced(loss, reduction)
 
 
@@ -149,3 +150,26 @@ def triplet_margin_loss(
     if swap:
         far = torch.minimum(far, pairwise_distance(positive, negative, p, eps))
     return _reduced((near - far + margin).clamp(min=0), reduction)
+
+
+@decomposition
+def cosine_embedding_loss(x1: Tensor, x2: Tensor, target: Tensor, margin: float = 0.0, reduction: Any = 1) -> Tensor:
+    """1 - the cosine where the target is 1, how much it is above `margin` where that is -1."""
+    axis = target.dim()
+    products = [(a * b).sum(axis) for a, b in ((x1, x2), (x1, x1), (x2, x2))]
+    cosine = products[0] / torch.sqrt((products[1] + 1e-12) * (products[2] + 1e-12))
+    zeros = torch.zeros_like(cosine)
+    loss = torch.where(target == 1, 1 - cosine, zeros) + torch.where(
+        target == -1, (cosine - margin).clamp(min=0), zeros
+    )
+    return _reduced(loss, reduction)
+
+
+@decomposition
+def poisson_nll_loss(x: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: Any) -> Tensor:
+    """Of counts; `full`: with Stirling's term for those above 1."""
+    loss = torch.exp(x) - target * x if log_input else x - target * torch.log(x + eps)
+    if full:
+        stirling = target * torch.log(target) - target + 0.5 * torch.log(2 * math.pi * target)
+        loss = loss + torch.where(target <= 1, torch.zeros_like(stirling), stirling)
+    return _reduced(loss, reduction)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.onnx._graph import Var
+from torch.onnx._graph import Absent, Var
 from torch.onnx._rows import TABLE, row
 
 if TYPE_CHECKING:
@@ -130,11 +130,15 @@ def _add_convolution(spatial: int) -> None:
 
     @row(f"adaptive_max_pool{spatial}d")
     def adaptive_max_pool(g: Graph, x: Var, output_size: Any, return_indices: bool = False) -> Any:
-        if len(g.results) == 2:
-            raise NotImplementedError("with indices")
-        if _outputs(x, output_size, spatial) == [1] * spatial:
-            return g.reduce("ReduceMax", x, list(range(x.rank - spatial, x.rank)), True)
-        return _adaptive(g, x, output_size, spatial, "ReduceMax")
+        wanted = _outputs(x, output_size, spatial)
+        pairs = list(zip((x.shape or ())[x.rank - spatial :], wanted, strict=True))
+        if len(g.results) == 2 and all(size is not None and size % count == 0 for size, count in pairs):
+            return max_pool(g, x, [size // count for size, count in pairs])
+        if wanted == [1] * spatial:
+            values = g.reduce("ReduceMax", x, list(range(x.rank - spatial, x.rank)), True)
+        else:
+            values = _adaptive(g, x, output_size, spatial, "ReduceMax")
+        return [values, Absent("the indices of windows of different sizes")][: len(g.results)]
 
 
 def _sums(

@@ -315,7 +315,7 @@ def glu(g: Graph, x: Var, dim: int = -1) -> Any:
     return g.op("Mul", first, g.op("Sigmoid", second))
 
 
-@row("dropout", "feature_dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", random=False)
+@row("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d")
 def dropout(
     g: Graph, x: Var, p: float = 0.5, train: bool = False, training: bool = False, inplace: bool = False
 ) -> Any:
