@@ -5,9 +5,12 @@
 #include <aten/TensorIterator.h>
 #include <aten/native/cpu/Conversion.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace at {
 
@@ -65,9 +68,55 @@ bool TensorIterator::is_contiguous() const {
   return true;
 }
 
+namespace {
+
+constexpr int64_t kShortRow = 64;   // elements up to which
+constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
+
+int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
+  int64_t divisor = std::min(number, limit);
+  while (divisor > 1 && number % divisor != 0) --divisor;
+  return divisor;
+}
+
+}  // namespace
+
 void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) const {
-  if (numel_ <= grain_size) return serial_loop(loop, context, 0, numel_);
-  parallel_for(0, numel_, grain_size, [&](int64_t first, int64_t last) { serial_loop(loop, context, first, last); });
+  const auto run = [&](const TensorIterator& iter) {
+    if (numel_ <= grain_size) return iter.serial_loop(loop, context, 0, numel_);
+    parallel_for(0, numel_, grain_size, [&](int64_t first, int64_t last) { iter.serial_loop(loop, context, first, last); });
+  };
+  // Rows that are short because inputs repeat in them, as a bias does under channels: such inputs are laid out as often as
+  // makes the rows long.
+  const bool is_short = ndim() > 1 && shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
+  const int64_t fold = is_short ? largest_divisor_up_to(shape_[1], kTiledRow / shape_[0]) : 1;
+  const auto continues = [&](const Operand& operand) { return operand.strides[1] == shape_[0] * operand.strides[0]; };
+  const auto repeats = [](const Operand& operand) {
+    return std::all_of(operand.strides.begin() + 1, operand.strides.end(), [](int64_t stride) { return stride == 0; });
+  };
+  bool can_fold = fold > 1;
+  for (int i = 0; i < count_ && can_fold; ++i) can_fold = continues(operands_[i]) || (i >= outputs_ && repeats(operands_[i]));
+  if (!can_fold) return run(*this);
+  TensorIterator wide(*this);
+  wide.shape_[0] *= fold;
+  wide.shape_[1] /= fold;
+  std::array<std::vector<char>, kMaxOperands> tiles;
+  for (int i = 0; i < count_; ++i) {
+    Operand& operand = wide.operands_[i];
+    if (continues(operand)) {
+      operand.strides[1] *= fold;
+      continue;
+    }
+    const ScalarType dtype = operand.memory_dtype == ScalarType::Undefined ? operand.dtype : operand.memory_dtype;
+    const auto size = static_cast<int64_t>(c10::element_size(dtype));
+    tiles[i].resize(static_cast<size_t>(size * wide.shape_[0]));
+    for (int64_t j = 0; j < wide.shape_[0]; ++j) {
+      std::memcpy(tiles[i].data() + j * size, data(i) + j % shape_[0] * operand.strides[0], static_cast<size_t>(size));
+    }
+    operand.data = tiles[i].data();
+    operand.strides[0] = size;
+  }
+  run(wide);
 }
 
 namespace {

@@ -144,3 +144,27 @@ def test_meta_tensors_have_shapes_only() -> None:
     assert ((x @ x.t()).sum(0).shape, x.is_meta) == ((3,), True)
     with pytest.raises((RuntimeError, NotImplementedError)):
         x.tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
+@pytest.mark.parametrize("count", [60, 61])
+def test_an_input_that_every_short_row_repeats(dtype: torch.dtype, count: int) -> None:
+    x = torch.arange(count * 7 * 12).reshape(count, 7, 12).remainder(50).to(dtype)
+    row = torch.arange(12).to(dtype)
+    expected = torch.stack([line + row for line in x.reshape(-1, 12)]).reshape(x.shape)
+    assert torch.equal(x + row, expected)
+    assert torch.equal(x.clone().add_(row), expected)
+    assert torch.equal(x[:, 1:] + row, expected[:, 1:])
+    mask = row > 5
+    assert torch.equal(x.masked_fill(mask, 0), x * (row <= 5).to(dtype))
+
+
+def test_one_index_for_each_row() -> None:
+    x = torch.arange(5000.0).reshape(1000, 5)
+    index = torch.arange(1000)[:, None] % 5
+    picked = x.gather(1, index)
+    assert picked.flatten().tolist() == [5 * row + row % 5 for row in range(1000)]
+    assert torch.equal(torch.zeros(1000, 5).scatter(1, index, picked).sum(1), picked[:, 0])
+    assert torch.equal(torch.zeros(1000, 5).scatter_add(1, index, picked).sum(1), picked[:, 0])
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x.gather(1, index + 1)

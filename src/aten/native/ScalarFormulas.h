@@ -152,9 +152,6 @@ C10_HOST_DEVICE T fmin_of(T a, T b) {
 }
 template <typename T>
 C10_HOST_DEVICE T heaviside_of(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(a)) return a;
-  }
   return a == T(0) ? b : static_cast<T>(a > T(0));
 }
 // Shifts by a negative number or by all bits leave nothing (or the sign).

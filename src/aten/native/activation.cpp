@@ -8,6 +8,8 @@
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
+#include <aten/native/Views.h>
+#include <aten/native/cpu/FusedKernels.h>
 
 #include <cmath>
 #include <limits>
@@ -153,7 +155,9 @@ Tensor glu(const Tensor& self, int64_t dim) {
   const int64_t size = self.sizes()[where];
   TORCH_CHECK(size % 2 == 0, "Halving dimension must be even, but dimension ", where, " is size ", size);
   check_floating(self, "glu_cpu");
-  return at::mul(self.narrow(where, 0, size / 2), at::sigmoid(self.narrow(where, size / 2, size / 2)));
+  // Of a and b: a * sigmoid(b), which is what the gradient of softplus is.
+  const Tensor a = self.narrow(where, 0, size / 2);
+  return at::softplus_backward(a, self.narrow(where, size / 2, size / 2), Scalar(1), Scalar(kInfinity));
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
@@ -290,9 +294,16 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
   const double largest = dispatch_real_types(self.dtype(), "nan_to_num", [](auto type) -> double {
     return std::numeric_limits<typename decltype(type)::type>::max();
   });
-  Tensor result = at::masked_fill(self, at::isnan(self), Scalar(nan.value_or(0)));
-  result = at::masked_fill(result, at::eq(self, Scalar(kInfinity)), Scalar(posinf.value_or(largest)));
-  return at::masked_fill(result, at::eq(self, Scalar(-kInfinity)), Scalar(neginf.value_or(-largest)));
+  const double above = posinf.value_or(largest);
+  const double below = neginf.value_or(-largest);
+  if (self.is_cpu() && !is_differentiated(self)) {
+    Tensor out;
+    TensorIterator::unary_op(out, self).run(cpu::nan_to_num, nan.value_or(0), above, below);
+    return out;
+  }
+  const Tensor result = at::masked_fill(self, at::isnan(self), Scalar(nan.value_or(0)));
+  return at::masked_fill(at::masked_fill(result, at::eq(self, Scalar(kInfinity)), Scalar(above)),
+                         at::eq(self, Scalar(-kInfinity)), Scalar(below));
 }
 
 Tensor& nan_to_num_(Tensor& self, std::optional<double> nan, std::optional<double> posinf,

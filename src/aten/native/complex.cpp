@@ -86,7 +86,11 @@ Tensor adjoint(const Tensor& self) {
   return at::conj(self.dim() == 0 ? self : at::transpose(self, -2, -1));
 }
 
-void angle(const Tensor& self, Tensor& out) { real_valued_op(out, self).run(angle_kernels); }
+void angle(const Tensor& self, Tensor& out) {
+  // Of complex64, atan2 has vectors.
+  if (self.dtype() == c10::ScalarType::ComplexFloat && !out.defined()) return native::atan2(at::imag(self), at::real(self), out);
+  real_valued_op(out, self).run(angle_kernels);
+}
 
 void sgn(const Tensor& self, Tensor& out) {
   auto iter = TensorIterator::unary_op(out, self);

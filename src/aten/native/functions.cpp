@@ -293,7 +293,7 @@ Tensor signbit(const Tensor& self) {
   TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "signbit is not implemented for complex tensors.");
   if (self.dtype() == kBool) return at::zeros_like(self);
   if (!self.is_floating_point()) return at::lt(self, 0);
-  return at::lt(at::copysign(at::ones_like(self), at::detach(self)), 0);  // -0 has one, and some NaN
+  return at::lt(at::copysign(at::ones({}, self.options()), at::detach(self)), 0);  // -0 has one, and some NaN
 }
 
 Tensor round_decimals(const Tensor& self, int64_t decimals) {

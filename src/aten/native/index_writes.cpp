@@ -86,7 +86,8 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
                 target.sizes(), " at dimension ", dim, " and source slice shape: ", values.sizes(), " at dimension 0.");
   }
   check_in_range(index, target.sizes()[dim], "index_copy_");
-  return at::reshape(at::scatter(target, dim, index_like(index, dim, values), values), self.sizes());
+  const Tensor copied = at::index_put(at::movedim(target, dim, 0), {at::reshape(index, {-1})}, at::movedim(values, dim, 0));
+  return at::reshape(at::movedim(copied, 0, dim), self.sizes());
 }
 
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
@@ -97,12 +98,10 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
   dim = wrap_dim(dim, self.dim());
   const Tensor target = self.dim() == 0 ? at::reshape(self, {1}) : self;
   check_in_range(index, target.sizes()[dim], "index_fill_");
-  // A mask of positions: those given twice do no harm.
-  const Tensor line = at::zeros({target.sizes()[dim]}, TensorOptions(kBool).device(self.device()));
-  const Tensor mask = at::index_put(line, {at::reshape(index, {-1})}, at::ones({}, line.options()));
-  DimVector shape(target.dim(), 1);
-  shape[dim] = target.sizes()[dim];
-  return at::reshape(at::masked_fill(target, at::reshape(mask, shape), value), self.sizes());
+  // Places in the first dimension; those given twice do no harm.
+  const Tensor places = at::movedim(target, dim, 0);
+  const Tensor filled = at::index_put(places, {at::reshape(index, {-1})}, at::full({}, value, self.options()));
+  return at::reshape(at::movedim(filled, 0, dim), self.sizes());
 }
 
 Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {

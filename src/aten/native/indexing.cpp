@@ -214,7 +214,24 @@ Tensor index(const Tensor& self, TensorList indices) {
   return out;
 }
 
+namespace {
+
+// Whether one number is put where a mask of the first dimensions is true: nothing needs to be found first.
+bool puts_number_by_mask(const Tensor& self, TensorList indices, const Tensor& values) {
+  if (indices.size() != 1 || values.numel() != 1 || values.dtype() != self.dtype() || !self.is_cpu()) return false;
+  const Tensor& mask = indices[0];
+  return mask.defined() && mask.is_cpu() && mask.dtype() == kBool && mask.dim() > 0 && mask.dim() <= self.dim() &&
+         mask.sizes() == self.sizes().slice(0, static_cast<size_t>(mask.dim()));
+}
+
+}  // namespace
+
 Tensor& index_put_(Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+  if (!accumulate && values.dim() == 0 && puts_number_by_mask(self, indices, values)) {
+    Tensor mask = indices[0];
+    while (mask.dim() < self.dim()) mask = native::unsqueeze(mask, -1);
+    return native::masked_fill_(self, mask, at::detail::load_scalar(values.data_ptr(), values.dtype()));
+  }
   const AdvancedIndex plan = make_advanced_index(self, indices);
   check_indexable(plan);
   TORCH_CHECK(values.dtype() == self.dtype(),

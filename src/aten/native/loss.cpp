@@ -7,6 +7,7 @@
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedKernels.h>
 
 namespace at::native {
 
@@ -224,8 +225,16 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
 
 namespace {
 
-// x^2 / 2 up to `bound`, and from there the straight line bound * (x - bound / 2): with c the lesser of both, (x - c / 2) c.
-Tensor half_square_up_to(const Tensor& x, double bound) {
+// With x = |self - target|: x^2 / 2 up to `bound`, and from there the straight line bound * (x - bound / 2); with c the lesser
+// of both, (x - c / 2) c.
+Tensor half_square_up_to(const Tensor& self, const Tensor& target, double bound, const char* function) {
+  check_loss_types(self, target, function);
+  if (self.is_cpu() && target.is_cpu()) {
+    Tensor out;
+    TensorIterator::binary_op(out, self, target).run(cpu::half_square_up_to, bound);
+    return out;
+  }
+  const Tensor x = at::abs(at::sub(self, target));
   const Tensor bounded = at::clamp(x, std::nullopt, Scalar(bound));
   return at::sub(x, bounded, Scalar(0.5)).mul_(bounded);
 }
@@ -234,20 +243,17 @@ Tensor half_square_up_to(const Tensor& x, double bound) {
 
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
-  check_loss_types(self, target, "smooth_l1_cpu");
-  if (beta == 0) return at::l1_loss(self, target, reduction);
-  const Tensor difference = at::abs(at::sub(self, target));
-  TORCH_CHECK_NOT_IMPLEMENTED(difference.is_floating_point(), "\"smooth_l1_cpu\" not implemented for '", difference.dtype(), "'");
-  const Tensor loss = half_square_up_to(difference, beta);
+  if (beta == 0) {
+    check_loss_types(self, target, "smooth_l1_cpu");
+    return at::l1_loss(self, target, reduction);
+  }
+  const Tensor loss = half_square_up_to(self, target, beta, "smooth_l1_cpu");
   return reduce_loss(beta == 1 ? loss : at::div(loss, Scalar(beta)), reduction);
 }
 
 Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
-  check_loss_types(self, target, "huber_cpu");
-  const Tensor difference = at::abs(at::sub(self, target));
-  TORCH_CHECK_NOT_IMPLEMENTED(difference.is_floating_point(), "\"huber_cpu\" not implemented for '", difference.dtype(), "'");
-  return reduce_loss(half_square_up_to(difference, delta), reduction);
+  return reduce_loss(half_square_up_to(self, target, delta, "huber_cpu"), reduction);
 }
 
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {

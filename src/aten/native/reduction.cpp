@@ -8,6 +8,7 @@
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedKernels.h>
 
 #include <cmath>
 #include <limits>
@@ -16,11 +17,12 @@ namespace at::native {
 
 namespace {
 
-template <typename Table>
-Tensor reduce(const Table& kernels, const Tensor& self, IntArrayRef dims, bool keepdim, ScalarType dtype) {
+template <typename Table, typename... Arguments>
+Tensor reduce(const Table& kernels, const Tensor& self, IntArrayRef dims, bool keepdim, ScalarType dtype,
+              const Arguments&... arguments) {
   Tensor out;
   auto iter = TensorIterator::reduce_op(out, self, dims, keepdim, dtype, dtype);
-  iter.run(kernels);
+  iter.run(kernels, arguments...);
   return out;
 }
 
@@ -103,6 +105,16 @@ Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
 Tensor sum_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim,
                std::optional<ScalarType> dtype) {
   return reduce(sum_kernels, self, value_or_empty(dim), keepdim, sum_dtype(self, dtype));
+}
+
+Tensor nansum(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, std::optional<ScalarType> dtype) {
+  TORCH_CHECK(!self.is_complex(), "nansum does not support complex inputs");
+  if (!self.is_floating_point()) return at::sum(self, dim, keepdim, dtype);
+  const ScalarType result = dtype.value_or(self.dtype());
+  if (c10::is_floating_type(result) && self.is_cpu() && !is_differentiated(self)) {
+    return reduce(cpu::sum_mapped, self, value_or_empty(dim), keepdim, result, cpu::ElementMap::numbers);
+  }
+  return at::sum(at::where(at::isnan(self), 0, self), dim, keepdim, dtype);
 }
 
 Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
@@ -242,10 +254,12 @@ Tensor trace(const Tensor& self) {
 }
 
 Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
-  return dim ? native::count_nonzero_dims(self, {*dim}) : at::sum(at::ne(self, Scalar(0)));
+  return native::count_nonzero_dims(self, dim ? IntArrayRef(*dim) : IntArrayRef());
 }
 
-Tensor count_nonzero_dims(const Tensor& self, IntArrayRef dim) { return at::sum(at::ne(self, Scalar(0)), dim); }
+Tensor count_nonzero_dims(const Tensor& self, IntArrayRef dim) {
+  return at::sum(self.dtype() == kBool ? at::detach(self) : at::ne(self, Scalar(0)), dim);
+}
 
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   if (dim) return {at::amin(self, *dim, keepdim), at::amax(self, *dim, keepdim)};
@@ -299,13 +313,15 @@ Tensor norm(const Tensor& self, const Scalar& p) { return at::norm(self, std::op
 Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
   TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
               "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", self.dtype());
-  // Sums of powers leave the range of halves before their roots come back into it.
-  if (c10::is_reduced_floating_type(self.dtype())) return at::norm(self.to(kFloat), p, dim, keepdim).to(self.dtype());
   const double exponent = p.value_or(Scalar(2)).toDouble();
-  if (exponent == 2 && !self.is_complex() && dim.empty() && !keepdim && self.is_cpu() && self.is_contiguous()) {
-    const Tensor flat = at::reshape(self, {self.numel()});
-    return at::sqrt(at::dot(flat, flat));  // in one pass
+  // Sums of powers leave the range of halves before their roots come back into it.
+  const bool is_reduced = c10::is_reduced_floating_type(self.dtype());
+  if ((exponent == 2 || exponent == 1) && !self.is_complex() && self.is_cpu()) {  // in one pass
+    const auto map = exponent == 2 ? cpu::ElementMap::square : cpu::ElementMap::magnitude;
+    const Tensor total = reduce(cpu::sum_mapped, self, dim, keepdim, is_reduced ? kFloat : self.dtype(), map);
+    return at::detail::to_dtype(exponent == 2 ? at::sqrt(total) : total, self.dtype());
   }
+  if (is_reduced) return at::norm(self.to(kFloat), p, dim, keepdim).to(self.dtype());
   if (exponent == 2 && !self.is_complex()) return at::sqrt(at::sum(at::mul(self, self), dim, keepdim));
   const Tensor magnitude = at::abs(self);
   if (exponent == 2) return at::sqrt(at::sum(at::mul(magnitude, magnitude), dim, keepdim));

@@ -122,16 +122,11 @@ Tensor nanmedian(const Tensor& self) {
   return std::get<0>(at::nanmedian(flat(self), 0, false));
 }
 
-Tensor nansum(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, std::optional<ScalarType> dtype) {
-  TORCH_CHECK(!self.is_complex(), "nansum does not support complex inputs");
-  if (!self.is_floating_point()) return at::sum(self, dim, keepdim, dtype);
-  return at::sum(at::where(at::isnan(self), 0, self), dim, keepdim, dtype);
-}
-
 Tensor nanmean(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, std::optional<ScalarType> dtype) {
   TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()), "nanmean(): expected input to have floating point or complex "
               "dtype but got ", self.dtype());
-  const Tensor numbers = at::sum(at::logical_not(at::isnan(at::detach(self))).to(kLong), dim, keepdim);
+  const Tensor values = at::detach(self);
+  const Tensor numbers = at::sum(at::eq(values, values), dim, keepdim);
   return at::div(at::nansum(self, dim, keepdim, dtype), numbers);
 }
 

@@ -124,6 +124,11 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool r
   const Tensor none = at::empty({0}, options);
   const Tensor rows = dim ? at::movedim(self.dim() > 0 ? input : at::reshape(input, {1}), *dim, 0) : at::reshape(input, {-1});
   const int64_t count = rows.sizes()[0];
+  if (!dim && count > 0 && input.is_cpu() && !input.is_complex()) {
+    const Groups groups = group_elements(at::detail::to_contiguous(rows), at::arange(count, options));
+    return {at::index_select(rows, 0, to_tensor(groups.starts)), return_inverse ? groups.inverse().view(self.sizes()) : none,
+            return_counts ? groups.counts() : none};
+  }
   if (count == 0) return {at::empty(dim ? self.sizes() : IntArrayRef({0}), self.options()), none, none};
   TORCH_CHECK(rows.numel() > 0, "unique_consecutive: There are sections with 0 elements");
   // A group begins where a row differs from the one before.
@@ -152,9 +157,10 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   const Tensor numbers = at::detail::to_contiguous(at::detail::to_dtype(self, kLong).to(Device(kCPU)));
   const int64_t* number = numbers.data_ptr<int64_t>();
   int64_t size = minlength;
-  for (int64_t i = 0; i < numbers.numel(); ++i) {
-    TORCH_CHECK(number[i] >= 0, "bincount only supports 1-d non-negative integral inputs.");
-    size = std::max(size, number[i] + 1);
+  if (numbers.numel() > 0) {
+    const auto [least, greatest] = at::aminmax(numbers);
+    TORCH_CHECK(least.item<int64_t>() >= 0, "bincount only supports 1-d non-negative integral inputs.");
+    size = std::max(size, greatest.item<int64_t>() + 1);
   }
   // Weights of float32 are summed in float32, all others in float64.
   const ScalarType dtype = !weights.defined() ? kLong : weights.dtype() == kFloat ? kFloat : kDouble;

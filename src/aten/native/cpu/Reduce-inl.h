@@ -18,6 +18,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -53,17 +54,40 @@ struct Elements {
   const char* from;
   int64_t step;
   const Conversion* conversion;  // null: they are T in memory
+  ElementMap map;
 
   HWY_ATTR const T* read(int64_t count, T* buffer) const {
-    if (!conversion) return collect(from, step, count, buffer);
-    (*conversion)(reinterpret_cast<char*>(buffer), sizeof(T), from, step, count);
+    const T* found = buffer;
+    if (conversion) (*conversion)(reinterpret_cast<char*>(buffer), sizeof(T), from, step, count);
+    else found = collect(from, step, count, buffer);
+    if (map == ElementMap::none) return found;
+    map_elements(found, count, buffer);
     return buffer;
   }
-  Elements from_place(int64_t place) const { return {from + place * step, step, conversion}; }
+  Elements from_place(int64_t place) const { return {from + place * step, step, conversion, map}; }
+
+ private:
+  HWY_ATTR void map_elements(const T* values, int64_t count, T* mapped) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      switch (map) {
+        case ElementMap::square:
+          TORCH_INDEPENDENT
+          for (int64_t i = 0; i < count; ++i) mapped[i] = values[i] * values[i];
+          break;
+        case ElementMap::magnitude:
+          TORCH_INDEPENDENT
+          for (int64_t i = 0; i < count; ++i) mapped[i] = std::fabs(values[i]);
+          break;
+        default:  // numbers
+          TORCH_INDEPENDENT
+          for (int64_t i = 0; i < count; ++i) mapped[i] = values[i] == values[i] ? values[i] : T(0);
+      }
+    }
+  }
 };
 template <typename T>
 Elements<T> elements_at(const ReducePlan& plan, int64_t offset, int64_t step) {
-  return {plan.in + offset, step, plan.conversion ? &*plan.conversion : nullptr};
+  return {plan.in + offset, step, plan.conversion ? &*plan.conversion : nullptr, plan.map};
 }
 
 // A row of `count` elements.
@@ -111,7 +135,7 @@ HWY_ATTR T reduce_run(const Elements<T>& elements, int64_t count) {
 
 template <typename Op, typename T>
 HWY_ATTR T reduce_run(const T* data, int64_t count) {
-  return reduce_run<Op>(Elements<T>{reinterpret_cast<const char*>(data), sizeof(T), nullptr}, count);
+  return reduce_run<Op>(Elements<T>{reinterpret_cast<const char*>(data), sizeof(T), nullptr, ElementMap::none}, count);
 }
 
 // Values that come one after another, combined as a tree: a level passes its result on after kRowGroup
@@ -138,6 +162,28 @@ class Cascade {
   T levels_[kLevels] = {Op::identity(), Op::identity(), Op::identity(), Op::identity()};
   int64_t added_ = 0;
 };
+
+// Short rows that follow each other without gaps, a block of them at a time.
+template <typename Op, typename T>
+HWY_ATTR void reduce_short_rows(const ReducePlan& plan) {
+  const int64_t length = plan.count;
+  const int64_t at_once = kRunBlock / length;
+  const int64_t blocks = (plan.outputs + at_once - 1) / at_once;
+  parallel_for(0, blocks, std::max<int64_t>(1, kGrainSize / kRunBlock), [&](int64_t first, int64_t last) HWY_ATTR {
+    HWY_ALIGN T buffer[kRunBlock];
+    for (int64_t block = first; block < last; ++block) {
+      const int64_t top = block * at_once;
+      const int64_t rows = std::min(at_once, plan.outputs - top);
+      const T* data = elements_at<T>(plan, top * length * plan.item, plan.item).read(rows * length, buffer);
+      char* out = plan.out + top * plan.kept_out_strides[0];
+      for (int64_t row = 0; row < rows; ++row, data += length, out += plan.kept_out_strides[0]) {
+        T total = Op::identity();
+        for (int64_t i = 0; i < length; ++i) total = Op::combine(total, data[i]);
+        *reinterpret_cast<T*>(out) = finish(plan, total);
+      }
+    }
+  });
+}
 
 // The fastest dimension is reduced and its elements lie next to each other.
 template <typename Op, typename T>
@@ -179,17 +225,26 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
       });
 }
 
-// into[i] = combine(into[i], from[i])
-template <typename Op, typename T>
-HWY_ATTR void combine_columns(T* HWY_RESTRICT into, const T* HWY_RESTRICT from, int64_t columns) {
+// into[i] = combine(into[i], each of from[..][i] in turn)
+template <typename Op, typename T, int kRows>
+HWY_ATTR void combine_rows(T* HWY_RESTRICT into, const T* const (&from)[kRows], int64_t columns) {
   int64_t i = 0;
   if constexpr (Op::kVectorised) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    for (; i + lanes <= columns; i += lanes)
-      hn::StoreU(Op::step(d, hn::LoadU(d, into + i), hn::LoadU(d, from + i)), d, into + i);
+    for (; i + lanes <= columns; i += lanes) {
+      auto result = hn::LoadU(d, into + i);
+      for (const T* row : from) result = Op::step(d, result, hn::LoadU(d, row + i));
+      hn::StoreU(result, d, into + i);
+    }
   }
-  for (; i < columns; ++i) into[i] = Op::combine(into[i], from[i]);
+  for (; i < columns; ++i) {
+    for (const T* row : from) into[i] = Op::combine(into[i], row[i]);
+  }
+}
+template <typename Op, typename T>
+HWY_ATTR void combine_columns(T* into, const T* from, int64_t columns) {
+  combine_rows<Op, T>(into, {from}, columns);
 }
 
 // The fastest dimension stays: rows are added up side by side.
@@ -206,7 +261,7 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
       [&](int64_t first, int64_t last) {
         HWY_ALIGN T group[kColumnBlock];
         HWY_ALIGN T section[kColumnBlock];
-        HWY_ALIGN T collected[kColumnBlock];
+        HWY_ALIGN T collected[4][kColumnBlock];
         for (int64_t unit = first; unit < last; ++unit) {
           const int64_t chunk = unit % chunks;
           const int64_t block = unit / chunks % blocks;
@@ -225,10 +280,18 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
             for (int64_t top = start; top < section_end; top += kRowGroup) {
               const int64_t group_end = std::min(section_end, top + kRowGroup);
               std::fill_n(group, width, Op::identity());
-              for (int64_t i = top; i < group_end; ++i) {
-                const auto row = elements_at<T>(plan, in_offset + plan.reduced_offset(i), plan.kept_strides[0]);
-                combine_columns<Op>(group, row.read(width, collected), width);
+              const auto row = [&](int64_t i, T* buffer) HWY_ATTR {
+                return elements_at<T>(plan, in_offset + plan.reduced_offset(i), plan.kept_strides[0]).read(width, buffer);
+              };
+              int64_t i = top;
+              if constexpr (std::is_floating_point_v<T>) {
+                for (; i + 4 <= group_end; i += 4) {  // as many at once as keep the sums in registers
+                  const T* const rows[] = {row(i, collected[0]), row(i + 1, collected[1]), row(i + 2, collected[2]),
+                                           row(i + 3, collected[3])};
+                  combine_rows<Op>(group, rows, width);
+                }
               }
+              for (; i < group_end; ++i) combine_columns<Op>(group, row(i, collected[0]), width);
               combine_columns<Op>(section, group, width);
             }
             combine_columns<Op>(total, section, width);
@@ -332,7 +395,12 @@ HWY_ATTR void reduce_strided(const ReducePlan& plan) {
 template <typename Op, typename T>
 HWY_ATTR void reduce(const ReducePlan& plan) {
   const int64_t item = plan.item;
+  constexpr int64_t kShortRow = 16;  // fewer elements fill no vectors
   if (plan.count > 1 && plan.reduced_strides[0] == item) {
+    const bool is_matrix = plan.reduced_sizes.size() == 1 && plan.kept_sizes.size() == 1;
+    if constexpr (std::is_floating_point_v<T>) {  // others are rare, and every type costs its size
+      if (is_matrix && plan.count < kShortRow && plan.kept_strides[0] == plan.count * item) return reduce_short_rows<Op, T>(plan);
+    }
     reduce_rows<Op, T>(plan);
   } else if (plan.count > 1 && plan.outputs > 1 && plan.kept_strides[0] == item) {
     const int64_t columns = plan.kept_sizes[0];

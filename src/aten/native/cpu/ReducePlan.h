@@ -3,6 +3,7 @@
 
 #include <aten/TensorIterator.h>
 #include <aten/native/cpu/Conversion.h>
+#include <aten/native/cpu/FusedKernels.h>
 
 #include <optional>
 
@@ -65,6 +66,7 @@ struct ReducePlan {
   int64_t outputs = 1;
   int64_t count = 1;  // elements per output
   bool mean = false;  // whether the result is divided by `count` at last
+  ElementMap map = ElementMap::none;  // of what is read
 };
 
 }  // namespace at::native::cpu

@@ -26,6 +26,13 @@ struct MoveLoop {
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
     if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {
       std::memcpy(data[0], data[1], static_cast<size_t>(count) * sizeof(T));
+    } else if (strides[0] == sizeof(T) && strides[1] == 0) {
+      std::fill_n(reinterpret_cast<T*>(data[0]), count, *reinterpret_cast<const T*>(data[1]));
+    } else if (strides[0] == sizeof(T) && strides[1] == -static_cast<int64_t>(sizeof(T))) {
+      const T* last = reinterpret_cast<const T*>(data[1]);
+      auto* out = reinterpret_cast<T*>(data[0]);
+      TORCH_INDEPENDENT
+      for (int64_t i = 0; i < count; ++i) out[i] = last[-i];
     } else {
       UnaryLoop<T, T, Move<T>>{{}}(data, strides, count);
     }
@@ -64,6 +71,40 @@ void copy_transposed(char* out, const char* in, int64_t rows, int64_t columns, i
                });
 }
 
+// Rows of a few elements, many of them: the walk from row to row is a loop here, not a call for each.
+template <typename T>
+void copy_short_rows(const TensorIterator& iter) {
+  const IntArrayRef out_strides = iter.strides(0);
+  const IntArrayRef in_strides = iter.strides(1);
+  const int64_t length = iter.shape()[0];
+  const int64_t rows = iter.shape()[1];
+  const int64_t planes = iter.numel() / (length * rows);
+  constexpr int64_t size = sizeof(T);
+  parallel_for(0, planes * rows, std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) HWY_ATTR {
+    for (int64_t begin = first; begin < last;) {
+      const int64_t row = begin % rows;
+      const int64_t end = std::min(last, begin - row + rows);
+      char* out = iter.data(0) + row * out_strides[1];
+      const char* in = iter.data(1) + row * in_strides[1];
+      int64_t plane = begin / rows;
+      for (int dim = 2; dim < iter.ndim(); ++dim) {
+        out += plane % iter.shape()[dim] * out_strides[dim];
+        in += plane % iter.shape()[dim] * in_strides[dim];
+        plane /= iter.shape()[dim];
+      }
+      for (; begin < end; ++begin, out += out_strides[1], in += in_strides[1]) {
+        if (out_strides[0] == size && in_strides[0] == size) {
+          for (int64_t i = 0; i < length; ++i) reinterpret_cast<T*>(out)[i] = reinterpret_cast<const T*>(in)[i];
+        } else {
+          for (int64_t i = 0; i < length; ++i) {
+            *reinterpret_cast<T*>(out + i * out_strides[0]) = *reinterpret_cast<const T*>(in + i * in_strides[0]);
+          }
+        }
+      }
+    }
+  });
+}
+
 template <typename T>
 void copy_bits(TensorIterator& iter) {
   constexpr int64_t size = sizeof(T);
@@ -81,6 +122,8 @@ void copy_bits(TensorIterator& iter) {
     }
     return;
   }
+  constexpr int64_t kShortRow = 32;
+  if (iter.ndim() >= 2 && iter.shape()[0] < kShortRow && iter.numel() > 0) return copy_short_rows<T>(iter);
   iter.for_each(MoveLoop<T>());
 }
 

@@ -24,11 +24,15 @@ std::vector<int64_t> indexed_offsets(const Tensor& self, TensorList indices) {
     const int64_t* index = dense.data_ptr<int64_t>();
     const int64_t size = self.sizes()[dim];
     const int64_t stride = self.strides()[dim];
+    bool is_inside = true;
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t position = index[i];
-      TORCH_CHECK_INDEX(position >= -size && position < size, "index ", position,
-                        " is out of bounds for dimension ", dim, " with size ", size);
-      offsets[i] += (position < 0 ? position + size : position) * stride;
+      const int64_t position = index[i] + (index[i] < 0 ? size : 0);
+      is_inside &= static_cast<uint64_t>(position) < static_cast<uint64_t>(size);
+      offsets[i] += position * stride;
+    }
+    for (int64_t i = 0; !is_inside; ++i) {
+      TORCH_CHECK_INDEX(index[i] >= -size && index[i] < size, "index ", index[i], " is out of bounds for dimension ", dim,
+                        " with size ", size);
     }
   }
   return offsets;
@@ -38,10 +42,12 @@ std::vector<int64_t> indexed_offsets(const Tensor& self, TensorList indices) {
 std::vector<int64_t> dense_offsets(const Tensor& tensor, int64_t dims) {
   std::vector<int64_t> offsets{0};
   for (int64_t dim = 0; dim < dims; ++dim) {
-    std::vector<int64_t> longer;
-    longer.reserve(offsets.size() * tensor.sizes()[dim]);
+    const int64_t size = tensor.sizes()[dim];
+    std::vector<int64_t> longer(offsets.size() * static_cast<size_t>(size));
+    int64_t* next = longer.data();
     for (const int64_t offset : offsets) {
-      for (int64_t i = 0; i < tensor.sizes()[dim]; ++i) longer.push_back(offset + i * tensor.strides()[dim]);
+      for (int64_t i = 0; i < size; ++i) next[i] = offset + i * tensor.strides()[dim];
+      next += size;
     }
     offsets = std::move(longer);
   }
@@ -244,7 +250,8 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
                      return;
                    }
                    for_each_row(rows, 0, positions, [&](int64_t indexed, int64_t dense) {
-                     if (rows.indexed_stride == 1 && rows.dense_stride == 1) {
+                     constexpr int64_t kFew = 8;  // not worth the calls of conversions
+                     if (rows.indexed_stride == 1 && rows.dense_stride == 1 && last - first > kFew) {
                        return add_elements(target + indexed + first, source + dense + first, last - first);
                      }
                      for (int64_t i = first; i < last; ++i) {

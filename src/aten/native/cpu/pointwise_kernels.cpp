@@ -4,7 +4,9 @@
 #include <aten/Kernels.h>
 #include <aten/native/cpu/ComplexKernels.h>
 #include <aten/native/cpu/ElementBits.h>
+#include <aten/native/cpu/FusedKernels.h>
 
+#include <cmath>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -59,6 +61,31 @@ struct Clamp {
     const T raised = a < low ? low : a;
     return high < raised ? high : raised;
   }
+};
+template <typename T>
+struct NanToNum {
+  T nan;
+  T above;
+  T below;
+  TORCH_SIMD T operator()(T a) const {
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    const T bounded = a == infinity ? above : a == -infinity ? below : a;
+    return a != a ? nan : bounded;
+  }
+};
+template <typename T>
+struct HalfSquareUpTo {
+  T bound;
+  TORCH_SIMD T operator()(T a, T b) const {
+    const T difference = std::fabs(a - b);
+    const T bounded = bound < difference ? bound : difference;
+    return bounded * (difference - T(0.5) * bounded);
+  }
+};
+template <typename T>
+struct HalfSquareSlope {
+  T bound;
+  TORCH_SIMD T operator()(T grad, T a, T b) const { return grad * Clamp<T>{-bound, bound}(a - b); }
 };
 template <typename T>
 struct ThresholdBackward {
@@ -142,6 +169,27 @@ void ClampImpl(TensorIterator& iter, const std::optional<Scalar>& min, const std
   });
 }
 
+void NanToNumImpl(TensorIterator& iter, double nan, double above, double below) {
+  dispatch_floating_types(iter.common_dtype(), "nan_to_num", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_unary<T, T>(iter, NanToNum<T>{static_cast<T>(nan), static_cast<T>(above), static_cast<T>(below)});
+  });
+}
+
+void HalfSquareUpToImpl(TensorIterator& iter, double bound) {
+  dispatch_floating_types(iter.common_dtype(), "huber_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_binary<T, T>(iter, HalfSquareUpTo<T>{static_cast<T>(bound)});
+  });
+}
+
+void HalfSquareSlopeImpl(TensorIterator& iter, double bound) {
+  dispatch_floating_types(iter.common_dtype(), "huber_backward_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_ternary<T, T, T>(iter, HalfSquareSlope<T>{static_cast<T>(bound)});
+  });
+}
+
 void ThresholdBackwardImpl(TensorIterator& iter, const Scalar& threshold) {
   dispatch_numeric_types(iter.common_dtype(), "threshold_backward", [&](auto type) {
     using T = typename decltype(type)::type;
@@ -195,6 +243,14 @@ HWY_EXPORT(ClampImpl);
 void clamp_kernel(TensorIterator& iter, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
   HWY_DYNAMIC_DISPATCH(ClampImpl)(iter, min, max);
 }
+HWY_EXPORT(NanToNumImpl);
+void nan_to_num(c10::DeviceType, TensorIterator& iter, double nan, double above, double below) {
+  HWY_DYNAMIC_DISPATCH(NanToNumImpl)(iter, nan, above, below);
+}
+HWY_EXPORT(HalfSquareUpToImpl);
+void half_square_up_to(c10::DeviceType, TensorIterator& iter, double bound) { HWY_DYNAMIC_DISPATCH(HalfSquareUpToImpl)(iter, bound); }
+HWY_EXPORT(HalfSquareSlopeImpl);
+void half_square_slope(c10::DeviceType, TensorIterator& iter, double bound) { HWY_DYNAMIC_DISPATCH(HalfSquareSlopeImpl)(iter, bound); }
 HWY_EXPORT(ThresholdBackwardImpl);
 void threshold_backward_kernel(TensorIterator& iter, const Scalar& threshold) {
   HWY_DYNAMIC_DISPATCH(ThresholdBackwardImpl)(iter, threshold);

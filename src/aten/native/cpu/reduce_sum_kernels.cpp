@@ -8,6 +8,7 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/cpu/ComplexKernels.h>
+#include <aten/native/cpu/FusedKernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/Reduce-inl.h>
 #include <aten/native/cpu/ReduceOps-inl.h>
@@ -20,6 +21,15 @@ void sum_reduce(TensorIterator& iter) {
   dispatch_numeric_types(iter.common_dtype(), "sum_cpu", [&](auto type) {
     using T = typename decltype(type)::type;
     reduce<Sum<T>, T>(ReducePlan(iter));
+  });
+}
+
+void sum_mapped_reduce(TensorIterator& iter, ElementMap map) {
+  dispatch_floating_types(iter.common_dtype(), "sum_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    ReducePlan plan(iter);
+    plan.map = map;
+    reduce<Sum<T>, T>(plan);
   });
 }
 
@@ -47,6 +57,7 @@ HWY_AFTER_NAMESPACE();
 namespace at::native::cpu {
 
 HWY_EXPORT(sum_reduce);
+HWY_EXPORT(sum_mapped_reduce);
 HWY_EXPORT(mean_reduce);
 HWY_EXPORT(prod_reduce);
 
@@ -54,6 +65,7 @@ void sum_kernel(TensorIterator& iter) {
   if (c10::is_complex_type(iter.common_dtype())) return complex_sum(iter);
   HWY_DYNAMIC_DISPATCH(sum_reduce)(iter);
 }
+void sum_mapped(c10::DeviceType, TensorIterator& iter, ElementMap map) { HWY_DYNAMIC_DISPATCH(sum_mapped_reduce)(iter, map); }
 void mean_kernel(TensorIterator& iter) {
   if (c10::is_complex_type(iter.common_dtype())) return complex_mean(iter);
   HWY_DYNAMIC_DISPATCH(mean_reduce)(iter);

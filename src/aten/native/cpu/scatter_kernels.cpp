@@ -14,7 +14,8 @@ namespace {
 struct Plan {
   Plan(const Tensor& indexed, const Tensor& dense, const Tensor& index, int64_t dim)
       : dim(dim), size(indexed.sizes()[dim]) {
-    const int64_t last = index.dim() - 1;
+    int64_t last = index.dim() - 1;
+    while (last > 0 && index.sizes()[last] == 1) --last;
     columns = index.sizes()[last];
     indexed_column = dim == last ? 0 : indexed.strides()[last];
     dense_column = dense.strides()[last];
@@ -27,10 +28,11 @@ struct Plan {
       index_outer.push_back(index.strides()[i]);
       rows *= index.sizes()[i];
     }
-    // Rows never meet in `indexed` when the indices move along them.
-    rows_are_independent = dim == last;
+    // Rows never meet in `indexed` when the indices move along them, and no two elements do when every row has one index.
+    rows_are_independent = dim >= last;
+    elements_are_independent = dim > last;
     const bool is_dense = dense_column == 1 && index_column == 1;
-    is_plain = is_dense && indexed_column == 0 && step == 1;
+    is_plain = is_dense && dim == last && step == 1;
     columns_move_together = is_dense && indexed_column == 1;
   }
 
@@ -47,6 +49,7 @@ struct Plan {
   DimVector dense_outer;
   DimVector index_outer;
   bool rows_are_independent = false;
+  bool elements_are_independent = false;
   bool is_plain = false;               // indices along rows of neighbours
   bool columns_move_together = false;  // indices from row to row of neighbours
 };
@@ -57,13 +60,17 @@ struct Plan {
 
 // body(indexed element, dense element) for every index.
 template <typename T, typename Body>
-void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index, bool parallel,
-                    Body&& body) {
-  const int64_t grain =
-      parallel ? std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, plan.columns)) : plan.rows;
-  parallel_for(0, plan.rows, grain, [&](int64_t first, int64_t last) {
-    for (int64_t row = first; row < last; ++row) {
-      int64_t rest = row;
+void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index, bool only_reads, Body&& body) {
+  const bool splits_rows = only_reads || plan.elements_are_independent;
+  const int64_t piece = std::max<int64_t>(1, splits_rows ? std::min(plan.columns, kGrainSize) : plan.columns);
+  const int64_t pieces = (plan.columns + piece - 1) / piece;
+  const bool parallel = only_reads || plan.rows_are_independent;
+  const int64_t grain = std::max<int64_t>(1, parallel ? kGrainSize / piece : plan.rows * pieces);
+  parallel_for(0, plan.rows * pieces, grain, [&](int64_t first, int64_t last) {
+    for (int64_t unit = first; unit < last; ++unit) {
+      const int64_t begin = unit % pieces * piece;
+      const int64_t end = std::min(plan.columns, begin + piece);
+      int64_t rest = unit / pieces;
       T* indexed_row = indexed;
       T* dense_row = dense;
       const int64_t* index_row = index;
@@ -79,13 +86,13 @@ void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index
         return place;
       };
       if (plan.is_plain) {
-        for (int64_t column = 0; column < plan.columns; ++column) body(indexed_row[checked(index_row[column])], dense_row[column]);
+        for (int64_t column = begin; column < end; ++column) body(indexed_row[checked(index_row[column])], dense_row[column]);
       } else if (plan.columns_move_together) {
-        for (int64_t column = 0; column < plan.columns; ++column) {
+        for (int64_t column = begin; column < end; ++column) {
           body(indexed_row[column + checked(index_row[column]) * plan.step], dense_row[column]);
         }
       } else {
-        for (int64_t column = 0; column < plan.columns; ++column) {
+        for (int64_t column = begin; column < end; ++column) {
           body(indexed_row[column * plan.indexed_column + checked(index_row[column * plan.index_column]) * plan.step],
                dense_row[column * plan.dense_column]);
         }
@@ -101,7 +108,7 @@ void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Ten
   dispatch_word(self.element_size(), [&](auto word) {
     using Word = decltype(word);
     for_each_index(plan, static_cast<Word*>(self.data_ptr()), static_cast<Word*>(out.data_ptr()), index.data_ptr<int64_t>(),
-                   /*parallel=*/true, [](Word from, Word& to) { to = from; });
+                   /*only_reads=*/true, [](Word from, Word& to) { to = from; });
   });
 }
 
@@ -110,7 +117,7 @@ void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const 
   dispatch_word(self.element_size(), [&](auto word) {
     using Word = decltype(word);
     for_each_index(plan, static_cast<Word*>(self.data_ptr()), static_cast<Word*>(src.data_ptr()), index.data_ptr<int64_t>(),
-                   plan.rows_are_independent, [](Word& to, Word from) { to = from; });
+                   /*only_reads=*/false, [](Word& to, Word from) { to = from; });
   });
 }
 
@@ -119,7 +126,7 @@ void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, co
   dispatch_stored_types(self.dtype(), "scatter_add", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
-                   plan.rows_are_independent,
+                   /*only_reads=*/false,
                    [](scalar_t& to, scalar_t from) { to = static_cast<scalar_t>(to + from); });
   });
 }
@@ -144,7 +151,7 @@ void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index,
   const auto run = [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
-                   plan.rows_are_independent,
+                   /*only_reads=*/false,
                    [reduction](scalar_t& to, scalar_t from) { to = reduced(reduction, to, from); });
   };
   if (self.is_complex()) dispatch_complex_types(self.dtype(), "scatter_reduce", run);

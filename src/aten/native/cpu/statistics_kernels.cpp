@@ -114,20 +114,24 @@ void cumulative_extreme_kernel(const Tensor& values, const Tensor& indices, cons
     const scalar_t* from = dense.data_ptr<scalar_t>();
     scalar_t* to = values.data_ptr<scalar_t>();
     int64_t* places = indices.data_ptr<int64_t>();
-    for_each_line(extents, [&](int64_t place, int64_t step) {
-      scalar_t best = from[place];
-      int64_t position = 0;
-      for (int64_t i = 0; i < extents.size; ++i, place += step) {
-        const scalar_t value = from[place];
-        // The last one of equals; from the first NaN on, NaN.
-        if (is_nan(value) || (!is_nan(best) && (greatest ? value >= best : value <= best))) {
-          best = value;
-          position = i;
+    const auto run = [&](const auto& follows) {
+      for_each_line(extents, [&](int64_t place, int64_t step) {
+        scalar_t best = from[place];
+        int64_t position = 0;
+        for (int64_t i = 0; i < extents.size; ++i, place += step) {
+          const scalar_t value = from[place];
+          // The last one of equals; from the first NaN on, NaN.
+          if (is_nan(value) || follows(value, best)) {
+            best = value;
+            position = i;
+          }
+          to[place] = best;
+          places[place] = position;
         }
-        to[place] = best;
-        places[place] = position;
-      }
-    });
+      });
+    };
+    if (greatest) run([](scalar_t value, scalar_t best) { return value >= best; });
+    else run([](scalar_t value, scalar_t best) { return value <= best; });
   });
 }
 

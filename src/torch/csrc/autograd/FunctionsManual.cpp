@@ -1,6 +1,8 @@
 #include <torch/csrc/autograd/FunctionsManual.h>
 
 #include <aten/ATen.h>
+#include <aten/TensorIterator.h>
+#include <aten/native/cpu/FusedKernels.h>
 
 #include <algorithm>
 #include <cmath>
@@ -208,7 +210,7 @@ Tensor norm_backward(const Tensor& grad, const Tensor& self, const std::optional
   const Tensor slope = restore_dimensions(grad, dimensions, dim, keepdim);
   if (exponent == 1) return slope * self.sgn();
   const Tensor norm = restore_dimensions(result, dimensions, dim, keepdim);
-  if (exponent == 2) return slope * (self / without_zeros(norm)).masked_fill(norm == 0, 0);
+  if (exponent == 2) return self * (slope / without_zeros(norm)).masked_fill(norm == 0, 0);
   const Tensor magnitude = self.abs();
   if (std::isinf(exponent)) {
     const Tensor mask = at::logical_or(magnitude == norm, at::logical_and(self != self, norm != norm));
@@ -465,12 +467,20 @@ Tensor binary_cross_entropy_target_backward(const Tensor& grad, const Tensor& se
 }
 
 Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  if (beta != 0) return huber_loss_backward(beta == 1 ? grad : grad / beta, self, target, reduction, beta);
   const Tensor difference = self - target;
-  const Tensor slope = beta == 0 ? difference.sign() : at::clamp(beta == 1 ? difference : difference / beta, -1, 1);
-  return of_each_loss(grad, difference, reduction) * slope;
+  return of_each_loss(grad, difference, reduction) * difference.sign();
 }
 
 Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  if (!c10::GradMode::is_enabled() && self.is_cpu() && target.is_cpu()) {
+    Tensor out;
+    int64_t count = 1;
+    for (const int64_t size : at::broadcast_shapes(self.sizes(), target.sizes())) count *= size;
+    const Tensor each = reduction == 1 ? grad / count : grad;
+    at::TensorIterator::ternary_op(out, each, self, target).run(at::native::cpu::half_square_slope, delta);
+    return out;
+  }
   const Tensor difference = self - target;
   return of_each_loss(grad, difference, reduction) * at::clamp(difference, -delta, delta);
 }

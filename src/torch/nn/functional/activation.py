@@ -218,8 +218,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-    moved = input - input.detach().sign() * lambd
-    return moved.masked_fill((input >= -lambd) & (input <= lambd), 0)
+    return input - input.clamp(-lambd, lambd)
 
 
 def rrelu(
