@@ -25,6 +25,7 @@ import os
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -170,13 +171,13 @@ def slowest_builds(dist: Path) -> dict[str, BuildRecord]:
 def compare(jobs: Sequence[Job], records: Mapping[str, BuildRecord]) -> list[tuple[str, ...]]:
     """The cost of the matrix as it is, and of every combination built whole."""
     steps = {name: sum(step.kind == "compile" for step in record.steps) for name, record in records.items()}
-    number = {name: sum(job.output.name == name for job in jobs) for name in records}
+    number = Counter(job.output.name for job in jobs)
     blas, cuda, python = number["libtorch"], number["libtorch-cuda"], number["pytorch"]
 
     def row(title: str, libtorch: int, plugin: int, bindings: int) -> tuple[str, ...]:
         times = {"libtorch": libtorch, "libtorch-cuda": plugin, "pytorch": bindings}
-        compiled = sum(steps[name] * count for name, count in times.items())
-        took = sum(records[name].seconds * count for name, count in times.items())
+        compiled = sum(steps[name] * count for name, count in times.items() if count)
+        took = sum(records[name].seconds * count for name, count in times.items() if count)
         return title, str(compiled), f"{took:.0f}"
 
     # A whole build with CUDA also compiles libtorch and the bindings, and each once more for every BLAS and Python.
