@@ -292,6 +292,7 @@ if TYPE_CHECKING:
         norm as norm,
         set_default_device as set_default_device,
         set_default_dtype as set_default_dtype,
+        split as split,
         stft as stft,
         tensordot as tensordot,
         typename as typename,

@@ -68,6 +68,7 @@ LAZY_ATTRIBUTES = {
             "norm",
             "set_default_device",
             "set_default_dtype",
+            "split",
             "stft",
             "tensordot",
             "typename",

@@ -294,6 +294,16 @@ def unique(
 
 
 @overridable
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of parts of a tensor along `dim`: of one size each, the last may have less, or of the sizes of a list.
+
+    >>> [part.tolist() for part in torch.split(torch.arange(5), 2)]
+    [[0, 1], [2, 3], [4]]
+    """
+    return _operators.split(tensor, split_size_or_sections, dim)  # type: ignore[return-value]
+
+
+@overridable
 def stft(
     input: Tensor,
     n_fft: int,

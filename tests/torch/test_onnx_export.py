@@ -258,6 +258,7 @@ def test_weights_that_no_message_can_hold_go_beside_it(tmp_path: Path, monkeypat
         lambda x: torch.baddbmm(x[None], batch1=x[None], batch2=x[None], beta=0.5),
         lambda x: torch.where(condition=x > 0, input=x, other=-x),
         lambda x: torch.chunk(x, chunks=2, dim=1),
+        lambda x: torch.split(tensor=x, split_size_or_sections=[1, 2], dim=1),
         lambda x: torch.inner(x, other=x),
         lambda x: x.reshape(shape=(9,)).add(other=1),
         lambda x: torch.complex(real=x, imag=x).abs(),
