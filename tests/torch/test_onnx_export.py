@@ -269,6 +269,12 @@ def test_operands_may_be_given_by_name(function: Any) -> None:
     check(export(function, x), function, x)
 
 
+@pytest.mark.filterwarnings("ignore:in training mode")
+def test_a_dropout_of_channels_is_refused_in_training() -> None:
+    with pytest.raises(errors.UnsupportedOperatorError, match="in training"):
+        export(nn.Sequential(nn.Dropout2d(0.5)).train(), torch.randn(1, 2, 3, 3))
+
+
 def test_code_can_ask_whether_it_is_exported() -> None:
     def pick(x: Tensor) -> Tensor:
         return x + 1 if torch.compiler.is_exporting() and torch.compiler.is_compiling() else x

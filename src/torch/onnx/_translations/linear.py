@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import string
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -71,9 +72,27 @@ def einsum(g: Graph, equation: Any, *operands: Any) -> Any:
     tensors = list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else list(operands)
     if not isinstance(equation, str):
         raise NotImplementedError("einsum of sublists")
+    equation = equation.replace(" ", "")
     if "..." in equation and len({each.rank for each in tensors}) > 1:
-        raise NotImplementedError("an ellipsis for different numbers of dimensions")
-    return g.op("Einsum", *tensors, equation=equation.replace(" ", ""))
+        equation = _without_ellipsis(equation, [each.shape or () for each in tensors])
+    return g.op("Einsum", *tensors, equation=equation)
+
+
+def _without_ellipsis(equation: str, shapes: list[tuple[Any, ...]]) -> str:
+    """With letters for the dimensions that `...` stands for, which ONNX wants to be as many in every operand."""
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    widths = [len(shape) - len(term.replace("...", "")) if "..." in term else 0
+              for term, shape in zip(terms, shapes, strict=True)]  # fmt: skip
+    dots = [letter for letter in string.ascii_letters if letter not in equation][: max(widths)]
+    made = [term.replace("...", "".join(dots[len(dots) - width :])) for term, width in zip(terms, widths, strict=True)]
+    sizes = [{shape[term.index(letter)] for term, shape in zip(made, shapes, strict=True) if letter in term}
+             for letter in dots]  # fmt: skip
+    if any(1 in each and len(each) > 1 for each in sizes):
+        raise NotImplementedError("an ellipsis for dimensions of which some are repeated")
+    if not arrow:
+        right = "..." + "".join(sorted(each for each in set(left) - set(",.") if left.count(each) == 1))
+    return f"{','.join(made)}->{right.replace('...', ''.join(dots))}"
 
 
 @row("tensordot")
