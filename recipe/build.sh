@@ -40,12 +40,12 @@ compiler_launchers() {
   done
 }
 
-# configure_and_install PART [OPTION...]: PART is CORE, CUDA, DISTRIBUTED, MPI or PYTHON; what is off is found installed in PREFIX.
+# configure_and_install PART [OPTION...]: PART is CORE, CUDA, DISTRIBUTED, MPI, NCCL or PYTHON; what is off is found installed in PREFIX.
 configure_and_install() {
   local part=$1 option
   shift
   local options=(-DTORCH_BUILD_TESTS=OFF)
-  for option in CORE CUDA DISTRIBUTED MPI PYTHON; do
+  for option in CORE CUDA DISTRIBUTED MPI NCCL PYTHON; do
     options+=("-DTORCH_BUILD_$option=$([ "$option" = "$part" ] && echo ON || echo OFF)")
   done
   compiler_launchers C CXX
@@ -93,6 +93,10 @@ build_libtorch_distributed_mpi() {
   configure_and_install MPI
 }
 
+build_libtorch_distributed_nccl() {
+  configure_and_install NCCL
+}
+
 # write_script NAME MODULE [WORD]: a command that runs a module of the Python beside it.
 write_script() {
   printf '%s\n' '#!/bin/sh' "exec \"\$(dirname \"\$0\")/python\" -m $2 \"\$@\"" > "$PREFIX/bin/$1"
@@ -119,7 +123,7 @@ build_pytorch() {
 }
 
 case $PKG_NAME in
-  libtorch | libtorch-cuda | libtorch-distributed | libtorch-distributed-mpi | pytorch)
+  libtorch | libtorch-cuda | libtorch-distributed | libtorch-distributed-mpi | libtorch-distributed-nccl | pytorch)
     remove_leftovers
     shadow_host_compilers
     "build_${PKG_NAME//-/_}"

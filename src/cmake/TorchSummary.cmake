@@ -9,7 +9,7 @@ endmacro()
 
 message(STATUS "")
 message(STATUS "torch ${TORCH_VERSION}")
-torch_summary_line("parts" "core ${TORCH_BUILD_CORE}, cuda ${TORCH_BUILD_CUDA}, distributed ${TORCH_BUILD_DISTRIBUTED}, mpi ${TORCH_BUILD_MPI}, python ${TORCH_BUILD_PYTHON}, tests ${TORCH_BUILD_TESTS}")
+torch_summary_line("parts" "core ${TORCH_BUILD_CORE}, cuda ${TORCH_BUILD_CUDA}, distributed ${TORCH_BUILD_DISTRIBUTED}, mpi ${TORCH_BUILD_MPI}, nccl ${TORCH_BUILD_NCCL}, python ${TORCH_BUILD_PYTHON}, tests ${TORCH_BUILD_TESTS}")
 torch_summary_line("build type" "${CMAKE_BUILD_TYPE}")
 torch_summary_line("compiler" "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_CXX_COMPILER}")
 torch_summary_line("flags" "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_RELEASE}")

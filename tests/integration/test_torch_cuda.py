@@ -41,9 +41,9 @@ def dist(ship_torch: ShipTorch) -> Iterator[Path]:
         yield folder
 
 
-def test_the_add_on_is_two_more_packages(dist: Path) -> None:
+def test_the_add_on_is_three_more_packages(dist: Path) -> None:
     names = {path.name.rsplit("-", 2)[0] for path in dist.glob("channel/linux-64/*.conda")}
-    assert {"libtorch", "libtorch-cuda", "pytorch", "pytorch-gpu"} <= names
+    assert {"libtorch", "libtorch-cuda", "libtorch-distributed-nccl", "pytorch", "pytorch-gpu"} <= names
     assert len(list(dist.glob("channel/linux-64/libtorch-cuda-*-cuda130_h*.conda"))) == 1
 
 

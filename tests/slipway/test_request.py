@@ -76,6 +76,7 @@ def test_own_recipe_renders_one_variant_of_each_output(parse: Parse) -> None:
         "libtorch",
         "libtorch-cuda",
         "libtorch-distributed",
+        "libtorch-distributed-nccl",
         "pytorch",
         "pytorch-gpu",
     ]

@@ -82,6 +82,9 @@ def collectives(rank: int, size: int) -> None:
         flat = torch.zeros(2 * size, 3, dtype=torch.int64)
         done(dist.all_gather_into_tensor(flat, member(rank), async_op=asynchronous))
         equal(flat, everybody.view(-1, 3))
+        apart = torch.zeros(3, 2 * size, dtype=torch.int64).t()
+        done(dist.all_gather_into_tensor(apart, member(rank), async_op=asynchronous))
+        equal(apart, everybody.view(-1, 3))
         # Member j's row for member i is 100 j + i.
         rows = torch.arange(size).view(size, 1).repeat(1, 2) + 100 * rank
         part = torch.zeros(2, dtype=torch.int64)

@@ -67,6 +67,7 @@ def _build_script(prefix: Path, build: Path) -> str:
         "CMAKE_BUILD_RPATH": prefix / "lib",
         "TORCH_BUILD_CORE": "OFF",
         "TORCH_BUILD_CUDA": "ON",
+        "TORCH_BUILD_NCCL": "ON",
         "TORCH_BUILD_TESTS": "ON",
         "TORCH_CUDA_EMULATION": "ON",
         "TORCH_SANITIZE": "address",

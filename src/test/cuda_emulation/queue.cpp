@@ -36,6 +36,7 @@ struct Point {
 struct Piece {
   Work work;
   std::vector<Point> after;
+  std::function<bool()> is_ready;  // none: it always is
 };
 
 struct Stream {
@@ -92,14 +93,20 @@ bool is_ready(const Stream& stream) {
   for (const Point& point : stream.pieces.front().after) {
     if (!has_passed(point)) return false;
   }
-  return true;
+  const auto& is_ready_outside = stream.pieces.front().is_ready;
+  return !is_ready_outside || is_ready_outside();
 }
 
-Stream* choose_ready() {
+std::vector<Stream*> ready_streams() {
   std::vector<Stream*> ready;
   for (Stream* stream : queues().streams) {
     if (is_ready(*stream)) ready.push_back(stream);
   }
+  return ready;
+}
+
+Stream* choose_ready() {
+  const std::vector<Stream*> ready = ready_streams();
   return ready.empty() ? nullptr : ready[random_below(ready.size())];
 }
 
@@ -141,8 +148,8 @@ void execute() {
   }
 }
 
-// Waits until `reached`, and lets the executor work for it.
-void await(std::unique_lock<std::mutex>& lock, const std::function<bool()>& reached) {
+// Waits until `reached`, and lets the executor work for it. Who is `patient` waits for other processes, too.
+void await(std::unique_lock<std::mutex>& lock, const std::function<bool()>& reached, bool patient = true) {
   Queues& all = queues();
   static bool started = false;
   if (!started) {
@@ -151,7 +158,7 @@ void await(std::unique_lock<std::mutex>& lock, const std::function<bool()>& reac
   }
   const auto own = all.awaited.insert(all.awaited.end(), reached);
   all.changed.notify_all();
-  all.changed.wait(lock, [&] { return reached() && !all.running; });
+  all.changed.wait(lock, [&] { return !all.running && (reached() || (!patient && ready_streams().empty())); });
   all.awaited.erase(own);
 }
 
@@ -175,8 +182,8 @@ thread_local cudaError_t last_error = cudaSuccess;
 
 Point end_of(Stream* stream) { return {stream, stream->queued}; }
 
-Point add(Stream* stream, Work work, Point also_after = {}) {
-  Piece piece{std::move(work), {}};
+Point add(Stream* stream, Work work, Point also_after = {}, std::function<bool()> is_ready = {}) {
+  Piece piece{std::move(work), {}, std::move(is_ready)};
   if (also_after.stream) piece.after.push_back(also_after);
   // The legacy default stream: it waits for the other streams' work, and they for its own.
   Stream* first = default_stream(stream->device);
@@ -198,10 +205,10 @@ cudaError_t add_and_perhaps_run(Stream* stream, Work work, Point also_after = {}
   const Point point = add(stream, std::move(work), also_after);
   constexpr size_t long_queue = 64;
   if (launches_block() || stream->pieces.size() > long_queue) {
-    await(lock, [&] { return has_passed(point); });
+    await(lock, [&] { return has_passed(point); }, launches_block());
   } else if (random_below(4) == 0) {  // some of the queue, from its front
     const Point somewhere{stream, stream->done + random_below(stream->queued - stream->done + 1)};
-    await(lock, [&] { return has_passed(somewhere); });
+    await(lock, [&] { return has_passed(somewhere); }, false);
   }
   return error_of(stream->device);
 }
@@ -270,6 +277,26 @@ cudaError_t enqueue(cudaStream_t stream, Work work) {
     return cudaSuccess;
   }
   return fail_call(add_and_perhaps_run(target, std::move(work)));
+}
+
+cudaError_t enqueue_when(cudaStream_t stream, std::function<bool()> is_ready, Work work, std::function<void()>* wait) {
+  if (forked()) return fail_call(cudaErrorInitializationError);
+  if (recording_of(stream)) return fail_call(cudaErrorStreamCaptureUnsupported);
+  const std::lock_guard<std::mutex> lock(queues().mutex);
+  Stream* target = resolve(stream);
+  if (target->device != current) return fail_call(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = error_of(target->device)) return fail_call(error);
+  const Point point = add(target, std::move(work), {}, std::move(is_ready));
+  *wait = [point] {
+    std::unique_lock<std::mutex> lock(queues().mutex);
+    await(lock, [&] { return has_passed(point); });
+  };
+  return cudaSuccess;
+}
+
+void wake_executor() {
+  const std::lock_guard<std::mutex> lock(queues().mutex);
+  queues().changed.notify_all();
 }
 
 cudaError_t finish_stream(cudaStream_t stream) {
@@ -392,7 +419,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   // Who asks again and again gets there in the end.
   Stream* stream = asked->point.stream;
   const Point next{stream, stream->done + random_below(2)};
-  await(lock, [&] { return has_passed(next); });
+  await(lock, [&] { return has_passed(next); }, false);
   return has_passed(asked->point) ? cudaSuccess : fail_call(cudaErrorNotReady);
 }
 

@@ -12,6 +12,10 @@ namespace cuda_emulation {
 using Work = std::function<cudaError_t()>;
 
 cudaError_t enqueue(cudaStream_t stream, Work work);
+// Work that is not begun before `is_ready()`, which has to do with what happens outside of this process: who makes it true says so
+// by `wake_executor()`. `wait` becomes a function that waits for the end of the work, and so has the device get there.
+cudaError_t enqueue_when(cudaStream_t stream, std::function<bool()> is_ready, Work work, std::function<void()>* wait);
+void wake_executor();
 // Runs everything that is queued on a device.
 cudaError_t finish_device(int device);
 cudaError_t finish_stream(cudaStream_t stream);

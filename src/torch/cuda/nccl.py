@@ -5,18 +5,20 @@ Processes that work together use torch.distributed with the backend "nccl".
 
 from __future__ import annotations
 
+import ctypes
 import operator
 from functools import reduce as fold
 from typing import TYPE_CHECKING
 
 import torch
+from torch.distributed import _engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torch import Tensor
 
-__all__ = ["all_gather", "all_reduce", "broadcast", "reduce", "reduce_scatter"]
+__all__ = ["all_gather", "all_reduce", "broadcast", "reduce", "reduce_scatter", "unique_id", "version"]
 
 SUM = 0
 
@@ -34,6 +36,20 @@ def is_available(tensors: Sequence[Tensor]) -> bool:
     """Whether these can take part: dense and contiguous, each on a CUDA device of its own."""
     usable = all(tensor.is_cuda and tensor.is_contiguous() and not tensor.is_sparse for tensor in tensors)
     return usable and len({tensor.device for tensor in tensors}) == len(tensors)
+
+
+def version() -> tuple[int, int, int]:
+    """NCCL's version, such as (2, 27, 7). DistBackendError if libtorch_distributed_nccl is not installed."""
+    number, library = ctypes.c_int(), _engine.load("nccl")
+    _engine.check(library, library.torch_distributed_nccl_version(ctypes.byref(number)))
+    return number.value // 10000, number.value % 10000 // 100, number.value % 100
+
+
+def unique_id() -> bytes:
+    """What processes share that make a communicator of NCCL's. DistBackendError if it is not installed, or fails."""
+    buffer, library = ctypes.create_string_buffer(_engine.UNIQUE_ID_BYTES), _engine.load("nccl")
+    _engine.check(library, library.torch_distributed_nccl_unique_id(buffer))
+    return buffer.raw
 
 
 def _check(inputs: Sequence[Tensor], outputs: Sequence[Tensor], growth: float = 1) -> None:

@@ -1,8 +1,8 @@
-"""Several processes that work together: groups, collectives and messages among them, on gloo or MPI.
+"""Several processes that work together: groups, collectives and messages among them, on gloo, MPI or NCCL.
 
 The engines are packages of their own, loaded when a group is made (`_engine`); `is_available()` says whether there is
-one. What PyTorch has beyond (NCCL, RPC, FSDP, DTensor, pipelines) is there by name, and raises
-RuntimeError when it is called.
+one. What PyTorch has beyond (RPC, FSDP, DTensor, pipelines) is there by name, and raises RuntimeError when it is
+called.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from typing import Any
 from torch import _unavailable
 from torch.distributed import _engine
 
-REASON = "it is not supported here: torch.distributed has process groups on gloo and MPI, and what is built on them"
+REASON = (
+    "it is not supported here: torch.distributed has process groups on gloo, MPI and NCCL, and what is built on them"
+)
 _unavailable_name = _unavailable.define(__name__, REASON, RuntimeError)
 
 __all__ = ["is_available"]
 
 
 def is_available() -> bool:
-    """Whether a backend is installed: gloo or MPI."""
-    return is_gloo_available() or is_mpi_available()
+    """Whether a backend is installed: gloo, MPI or NCCL."""
+    return any(_engine.find(backend) is not None for backend in _engine.LIBRARIES)
 
 
 def is_gloo_available() -> bool:
@@ -36,11 +38,16 @@ def is_mpi_available() -> bool:
 
 
 def is_nccl_available() -> bool:
-    """Whether there is NCCL: no."""
+    """Whether there is NCCL: libtorch_distributed_nccl is installed."""
+    return _engine.find("nccl") is not None
+
+
+def is_ucc_available() -> bool:
+    """Whether there is UCC: no."""
     return False
 
 
-is_ucc_available = is_xccl_available = is_nccl_available
+is_xccl_available = is_ucc_available
 
 
 def is_initialized() -> bool:

@@ -99,6 +99,8 @@ def _then(work: Work | None, finish: Callable[[], None]) -> Work | None:
     if work is None:
         finish()
         return None
+    if hasattr(work, "then"):  # on a device, whose work this becomes
+        return work.then(finish)
 
     def run() -> None:
         work.wait()
@@ -156,7 +158,11 @@ def all_gather_into_tensor(
         return among.gather([output_tensor], input_tensor, None, async_op)
     rows = output_tensor.new_empty((among.size(), *input_tensor.shape))
     work = among.gather([rows], input_tensor, None, async_op)
-    return _then(work, lambda: output_tensor.detach().copy_(rows.view(output_tensor.shape)) and None)
+
+    def finish() -> None:
+        output_tensor.detach().copy_(rows.view(output_tensor.shape))
+
+    return _then(work, finish)
 
 
 def gather(
@@ -308,8 +314,11 @@ def all_to_all(
 
 
 def barrier(group: Any = None, async_op: bool = False, device_ids: list[int] | None = None) -> Work | None:
-    """Until all members have come to it."""
-    return find_group(group).barrier(async_op) if is_member(group) else None
+    """Until all members have come to it; `device_ids` has the number of the device to do it from, with NCCL."""
+    if device_ids is not None and not isinstance(device_ids, list):
+        raise TypeError(f"Invalid function argument: device_ids type should be List[int], not {type(device_ids)}")
+    device = torch.device("cuda", device_ids[0]) if device_ids else None
+    return find_group(group).barrier(async_op, device) if is_member(group) else None
 
 
 def monitored_barrier(
@@ -412,9 +421,16 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
-    """Starts all these messages; one work for each."""
+    """Starts all these messages; one work for each, with NCCL one for all."""
     if not isinstance(p2p_op_list, list) or not p2p_op_list or not all(isinstance(op, P2POp) for op in p2p_op_list):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
     if any(op.group is not p2p_op_list[0].group for op in p2p_op_list):
         raise ValueError("All ops need to use the same group.")
-    return [op.op(op.tensor, op.peer, op.group, op.tag) for op in p2p_op_list]
+    if not is_member(p2p_op_list[0].group):
+        return []
+    among = find_group(p2p_op_list[0].group)
+    operations = []
+    for op in p2p_op_list:
+        peer = _peer(among, None, op.group_peer, "dst" if op.op is isend else "src")
+        operations.append((op.op is isend, op.tensor, peer, op.tag))
+    return among.messages(operations)

@@ -1,7 +1,7 @@
-"""The libraries that carry collectives, one for gloo and one for MPI: where they are, and how they are called.
+"""The libraries that carry collectives, of gloo, MPI and NCCL: where they are, and how they are called.
 
-Both have the functions of torch/lib/libtorch_distributed/torch_distributed.h. ctypes lets other threads run Python
-while one of them waits.
+The first two have the functions of torch/lib/libtorch_distributed/torch_distributed.h, the third those of nccl.cpp
+beside it. ctypes lets other threads run Python while one of them waits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ TIMED_OUT = 2
 LIBRARIES = {
     "gloo": ("libtorch_distributed.so", "libtorch-distributed"),
     "mpi": ("libtorch_distributed_mpi.so", "libtorch-distributed-mpi"),
+    "nccl": ("libtorch_distributed_nccl.so", "libtorch-distributed-nccl"),
 }
+UNIQUE_ID_BYTES = 128
 
 Pointer, Size, Number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
 Text, Long = ctypes.c_char_p, ctypes.c_int64
@@ -60,11 +62,32 @@ OTHERS: dict[str, list[Any]] = {
     ],
     "wait": [Pointer, Long, ctypes.POINTER(Number)],
 }
+# Of a communicator, on a stream.
+ON_A_STREAM: dict[str, list[Any]] = {
+    "broadcast": [Pointer, Size, Number],
+    "allreduce": [Pointer, Size, Text, Text],
+    "reduce": [Pointer, Size, Text, Text, Number],
+    "reduce_scatter": [Pointer, Pointer, Size, Text, Text],
+    "allgather": [Pointer, Pointer, Size],
+    "send": [Pointer, Size, Number],
+    "receive": [Pointer, Size, Number],
+}
+OTHERS_OF_NCCL: dict[str, list[Any]] = {
+    "version": [ctypes.POINTER(Number)],
+    "takes": [Text, Text],
+    "unique_id": [Pointer],
+    "connect": [Pointer, Number, Number, ctypes.POINTER(Pointer)],
+    "state": [Pointer],
+    "abort": [Pointer],
+    "close": [Pointer],
+    "begin": [],
+    "end": [],
+}
 WITHOUT_STATUS = {"receive": [Pointer, Text, Size], "abort": [Pointer], "close": [Pointer], "release": [Pointer]}
 
 
 class EngineError(DistBackendError):
-    """What gloo or MPI says; `timed_out` if it has waited too long."""
+    """What gloo, MPI or NCCL says; `timed_out` if it has waited too long."""
 
     def __init__(self, text: str, timed_out: bool) -> None:
         super().__init__(text)
@@ -102,6 +125,11 @@ def load(backend: str) -> Any:
     if theirs.partition("+")[0] != ours.partition("+")[0]:
         raise DistBackendError(f"{path} is of torch {theirs}, this is torch {ours}: install the same version of both")
     library.torch_distributed_error.restype = Text
+    if backend == "nccl":
+        calls = {name: [Pointer, Pointer, *arguments] for name, arguments in ON_A_STREAM.items()}
+        for name, arguments in (calls | OTHERS_OF_NCCL).items():
+            getattr(library, f"torch_distributed_nccl_{name}").argtypes = arguments
+        return library
     for name, arguments in COLLECTIVES.items():
         getattr(library, f"torch_distributed_{name}").argtypes = [Pointer, Call, *arguments]
     for name, arguments in (OTHERS | WITHOUT_STATUS).items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch.distributed import _engine
 from torch.distributed._errors import DistStoreError
-from torch.distributed._process_group import ProcessGroup, own_address
+from torch.distributed._process_group import ProcessGroup
 from torch.distributed._store import PrefixStore, Store
 from torch.distributed._tcp_store import TCPStore
 from torch.distributed.constants import default_pg_timeout
@@ -22,7 +22,7 @@ BACKENDS = ("gloo", "mpi", "nccl", "ucc", "xccl")
 
 
 class Backend(str):
-    """A backend's name, in lower case. There are gloo and mpi; nccl, ucc and xccl are known by name."""
+    """A backend's name, in lower case. There are gloo, mpi and nccl; ucc and xccl are known by name."""
 
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl"
     backend_list = ["undefined", *BACKENDS]  # noqa: RUF012
@@ -35,7 +35,7 @@ class Backend(str):
     @classmethod
     def register_backend(cls, name: str, *args: Any, **kwargs: Any) -> None:
         """Refuses: backends of others are not supported."""
-        raise NotImplementedError(f"backend {name}: torch.distributed has gloo and mpi, and takes no others")
+        raise NotImplementedError(f"backend {name}: torch.distributed has gloo, mpi and nccl, and takes no others")
 
 
 class ReduceOp(Enum):
@@ -92,7 +92,7 @@ def is_initialized() -> bool:
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether there is a backend of that name: gloo or mpi, if its library is installed."""
+    """Whether there is a backend of that name: gloo, mpi or nccl, if its library is installed."""
     return _engine.find(backend.lower()) is not None
 
 
@@ -137,20 +137,39 @@ def rank_in(group: ProcessGroup, rank: int | None, group_rank: int | None, name:
     return get_group_rank(group, rank)
 
 
-def _backend_of(backend: str | None) -> str:
-    """gloo or mpi, whichever is meant for the CPU. RuntimeError or ValueError for others."""
-    for part in (backend or "gloo").lower().split(","):
-        device, _, name = part.rpartition(":")
-        name = name.strip()
-        if name not in (*BACKENDS, "undefined"):
-            raise ValueError(f"Unknown backend type {name}; there are gloo and mpi")
-        if name in _engine.LIBRARIES and device.strip() in ("", "cpu"):
-            return name
-        if name not in ("undefined", "gloo"):
+# The kind of device whose tensors a backend takes.
+DEVICES = {"gloo": "cpu", "mpi": "cpu", "nccl": "cuda"}
+
+
+def _backends_of(backend: str | None) -> dict[str, str]:
+    """The backend for each kind of device: "nccl", "cpu:gloo,cuda:nccl"; None is what there is.
+
+    ValueError or RuntimeError for others. Their libraries are loaded.
+    """
+    if backend is None or backend == "undefined":
+        return {"cpu": "gloo"} | ({"cuda": "nccl"} if _nccl_can_be_used() else {})
+    found: dict[str, str] = {}
+    for part in backend.lower().split(","):
+        device, _, name = (word.strip() for word in part.rpartition(":"))
+        if name not in BACKENDS:
+            raise ValueError(f"Unknown backend type {name}; there are gloo, mpi and nccl")
+        if name not in DEVICES:
             raise RuntimeError(
-                f"Distributed package doesn't have {name.upper()} built in; there are gloo and mpi, for the CPU"
+                f"Distributed package doesn't have {name.upper()} built in; there are gloo, mpi and nccl"
             )
-    return "gloo"
+        if device not in ("", DEVICES[name]):
+            raise RuntimeError(f"{name} takes tensors of {DEVICES[name]}, not of {device}: say {DEVICES[name]}:{name}")
+        if DEVICES[name] in found:
+            raise ValueError(f"{backend!r} names two backends for {DEVICES[name]}")
+        found[DEVICES[name]] = name
+        _engine.load(name)
+    return found
+
+
+def _nccl_can_be_used() -> bool:
+    import torch
+
+    return _engine.find("nccl") is not None and torch.cuda.is_available()
 
 
 def init_process_group(
@@ -171,17 +190,21 @@ def init_process_group(
     `tcp://HOST:PORT`; `file:///PATH`) or by a `store`. Calls of the group take at most `timeout`. ValueError for ranks
     and sizes that do not fit; DistStoreError names the ranks that did not come in time. Processes of `mpirun` have
     found one another already: with the backend "mpi" nothing need be said.
+
+    The backend is "gloo" (tensors of the CPU), "mpi" (those, too), "nccl" (of CUDA devices), or one for each kind of
+    device: "cpu:gloo,cuda:nccl", which is what None means where there is NCCL. With `device_id` NCCL connects at once,
+    and names the device of barriers and objects.
     """
     if GroupMember.WORLD is not None:
         raise ValueError("trying to initialize the default process group twice!")
-    name = _backend_of(backend)
-    _engine.load(name)
+    backends = _backends_of(backend)
+    device = _checked_device(device_id)
     timeout = default_pg_timeout if timeout is None else timeout
     if not isinstance(timeout, datetime.timedelta) or timeout <= datetime.timedelta(0):
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, above 0, got {timeout!r}")
     if store is not None and init_method is not None:
         raise ValueError("Cannot specify both init_method and store.")
-    if name == "mpi":
+    if backends.get("cpu") == "mpi":
         store, rank, world_size = _mpi_world(rank, world_size, timeout, store)
     elif store is not None:
         if world_size <= 0 or rank < 0:
@@ -192,12 +215,26 @@ def init_process_group(
         raise ValueError(f"rank {rank} is not in the range 0 to {world_size - 1}: world_size is {world_size}")
     store.set_timeout(timeout)
     _groups.store, _groups.made = store, 0
-    GroupMember.WORLD = _make_group(list(range(world_size)), rank, timeout, "default_pg", name)
+    GroupMember.WORLD = _make_group(list(range(world_size)), rank, timeout, "default_pg", backends, device)
     GroupMember.WORLD.group_desc = group_name or "default_pg"
+
+
+def _checked_device(device: Any) -> Any:
+    """The device that is said, with its number."""
+    import torch
+
+    if device is None:
+        return None
+    device = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
+    if device.type == "cuda" and device.index is None:
+        raise ValueError(f"device_id {device} has to name one device, as cuda:0 does")
+    return device if device.type == "cuda" else None
 
 
 def _mpi_world(rank: int, size: int, timeout: datetime.timedelta, store: Store | None) -> tuple[Store, int, int]:
     """The store, the rank and the size of what mpirun has started; process 0 serves the store."""
+    from torch.distributed._host_groups import own_address
+
     world = _engine.World()
     for said, known, what in ((rank, world.rank, "rank"), (size, world.size, "world_size")):
         if said not in (-1, known):
@@ -215,11 +252,13 @@ def _mpi_world(rank: int, size: int, timeout: datetime.timedelta, store: Store |
     return store, world.rank, world.size
 
 
-def _make_group(ranks: list[int], rank: int, timeout: datetime.timedelta, name: str, backend: str) -> ProcessGroup:
+def _make_group(
+    ranks: list[int], rank: int, timeout: datetime.timedelta, name: str, backends: dict[str, str], device: Any
+) -> ProcessGroup:
     assert _groups.store is not None
     store = PrefixStore(name, _groups.store)
     _join(store, ranks, rank)
-    made = ProcessGroup(store, rank, len(ranks), timeout, name, backend)
+    made = ProcessGroup(store, rank, len(ranks), timeout, name, backends, device)
     _groups.ranks[made] = ranks
     return made
 
@@ -269,8 +308,8 @@ def new_group(
     Who is not in it gets GroupMember.NON_GROUP_MEMBER. With `use_local_synchronization` only members call it.
     """
     world = find_group()
-    engine = world.name() if backend is None else _backend_of(backend)
-    _engine.load(engine)
+    backends = world.backends if backend is None else _backends_of(backend)
+    device = world.bound_device_id if device_id is None else _checked_device(device_id)
     members = sorted(range(world.size()) if ranks is None else ranks)
     for rank in members:
         if not 0 <= rank < world.size():
@@ -289,7 +328,7 @@ def new_group(
         name = f"group_{_groups.made}"
     if world.rank() not in members:
         return GroupMember.NON_GROUP_MEMBER
-    made = _make_group(members, members.index(world.rank()), timeout or world.timeout, name, engine)
+    made = _make_group(members, members.index(world.rank()), timeout or world.timeout, name, backends, device)
     made.group_desc = group_desc or name
     return made
 
@@ -350,7 +389,7 @@ def get_backend(group: Any = None) -> Backend:
 
 def get_backend_config(group: Any = None) -> str:
     """The group's backends for kinds of devices."""
-    return f"cpu:{find_group(group).name()}"
+    return find_group(group).config()
 
 
 def get_process_group_ranks(group: Any = None) -> list[int]:

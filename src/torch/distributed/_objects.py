@@ -11,21 +11,29 @@ from torch.distributed._groups import find_group, get_global_rank, is_member, ra
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch.distributed._process_group import ProcessGroup
 
 
-def _pickled(value: Any) -> Tensor:
-    return torch.frombuffer(bytearray(pickle.dumps(value)), dtype=torch.uint8)
+def _pickled(value: Any, device: torch.device) -> Tensor:
+    return torch.frombuffer(bytearray(pickle.dumps(value)), dtype=torch.uint8).to(device)
 
 
 def _unpickled(tensor: Tensor, size: int) -> Any:
-    return pickle.loads(tensor[:size].numpy().tobytes() if size else b"")
+    return pickle.loads(tensor[:size].cpu().numpy().tobytes() if size else b"")
 
 
 def _sizes(own: int, group: Any) -> list[int]:
     """What every member says."""
-    sizes = [torch.zeros(1, dtype=torch.int64) for _ in range(find_group(group).size())]
-    all_gather(sizes, torch.tensor([own]), group)
+    among = find_group(group)
+    mine = torch.tensor([own], device=among.own_device())
+    sizes = [torch.zeros_like(mine) for _ in range(among.size())]
+    all_gather(sizes, mine, group)
     return [int(size) for size in sizes]
+
+
+def _device(among: ProcessGroup, device: Any) -> torch.device:
+    """Where objects are sent from: where the group's own tensors are, unless it is said."""
+    return among.own_device() if device is None else torch.device(device)
 
 
 def _padded(tensor: Tensor, size: int) -> Tensor:
@@ -36,7 +44,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
     """`object_list` becomes the objects of all members."""
     if not is_member(group):
         return
-    own = _pickled(obj)
+    own = _pickled(obj, find_group(group).own_device())
     sizes = _sizes(own.numel(), group)
     if len(object_list) != len(sizes):
         raise RuntimeError(f"all_gather_object: object_list has {len(object_list)} places for {len(sizes)} members")
@@ -64,7 +72,7 @@ def gather_object(
         )
     if not here and object_gather_list is not None:
         raise ValueError("Argument ``object_gather_list`` must NOT be specified on non-destination ranks.")
-    own = _pickled(obj)
+    own = _pickled(obj, find_group(group).own_device())
     sizes = _sizes(own.numel(), group)
     parts = [own.new_empty(max(sizes)) for _ in sizes] if here else None
     gather(_padded(own, max(sizes)), parts, group=group, group_dst=root)
@@ -81,10 +89,11 @@ def broadcast_object_list(
     among = find_group(group)
     root = rank_in(among, get_global_rank(among, 0) if src is None and group_src is None else src, group_src, "src")
     here = among.rank() == root
-    parts = [_pickled(value) for value in object_list] if here else []
-    sizes = torch.tensor([part.numel() for part in parts]) if here else torch.zeros(len(object_list), dtype=torch.int64)
+    place = _device(among, device)
+    parts = [_pickled(value, place) for value in object_list] if here else []
+    sizes = torch.tensor([part.numel() for part in parts] or [0] * len(object_list), device=place)
     broadcast(sizes, group=group, group_src=root)
-    flat = torch.cat(parts) if here else torch.empty(int(sizes.sum()), dtype=torch.uint8)
+    flat = torch.cat(parts) if here else torch.empty(int(sizes.sum()), dtype=torch.uint8, device=place)
     broadcast(flat, group=group, group_src=root)
     if not here:
         object_list[:] = [_unpickled(part, part.numel()) for part in flat.split(sizes.tolist())]
@@ -109,11 +118,12 @@ def scatter_object_list(
         raise ValueError(
             "Argument ``scatter_object_input_list`` must be specified on source rank, with an object for each member."
         )
-    parts = [_pickled(value) for value in scatter_object_input_list or []] if here else []
-    sizes = torch.tensor([part.numel() for part in parts]) if here else torch.zeros(among.size(), dtype=torch.int64)
+    place = among.own_device()
+    parts = [_pickled(value, place) for value in scatter_object_input_list or []] if here else []
+    sizes = torch.tensor([part.numel() for part in parts] or [0] * among.size(), device=place)
     broadcast(sizes, group=group, group_src=root)
     longest = int(sizes.max())
-    own = torch.empty(longest, dtype=torch.uint8)
+    own = torch.empty(longest, dtype=torch.uint8, device=place)
     scatter(own, [_padded(part, longest) for part in parts] if here else None, group=group, group_src=root)
     scatter_object_output_list[0] = _unpickled(own, int(sizes[among.rank()]))
 
@@ -129,8 +139,9 @@ def send_object_list(
     """Sends objects to rank `dst`, which receives as many."""
     if not is_member(group):
         return
-    parts = [_pickled(value) for value in object_list]
-    send(torch.tensor([part.numel() for part in parts]), dst, group, group_dst=group_dst)
+    place = _device(find_group(group), device)
+    parts = [_pickled(value, place) for value in object_list]
+    send(torch.tensor([part.numel() for part in parts], device=place), dst, group, group_dst=group_dst)
     send(torch.cat(parts), dst, group, group_dst=group_dst)
 
 
@@ -145,9 +156,10 @@ def recv_object_list(
     """`object_list` becomes what rank `src` sends, or (None) any; the sender's rank."""
     if not is_member(group):
         return -1
-    sizes = torch.zeros(len(object_list), dtype=torch.int64)
+    place = _device(find_group(group), device)
+    sizes = torch.zeros(len(object_list), dtype=torch.int64, device=place)
     sender = recv(sizes, src, group, group_src=group_src)
-    flat = torch.empty(int(sizes.sum()), dtype=torch.uint8)
+    flat = torch.empty(int(sizes.sum()), dtype=torch.uint8, device=place)
     recv(flat, sender, group)
     object_list[:] = [_unpickled(part, part.numel()) for part in flat.split(sizes.tolist())]
     return sender

@@ -31,7 +31,8 @@ class GradBucket:
 
     def __init__(self, index: int, parameters: list[Tensor], is_last: bool) -> None:
         self._index, self._parameters, self._is_last = index, parameters, is_last
-        self._buffer = torch.zeros(sum(parameter.numel() for parameter in parameters), dtype=parameters[0].dtype)
+        elements = sum(parameter.numel() for parameter in parameters)
+        self._buffer = torch.zeros(elements, dtype=parameters[0].dtype, device=parameters[0].device)
         self.ready = 0
         self.work: Any = None
         self._make_views()
@@ -88,19 +89,20 @@ class Reducer:
             parameter.register_post_accumulate_grad_hook(lambda _, index=index: self._arrived(index))
 
     def _fill(self, bucket_bytes: int) -> tuple[list[GradBucket], dict[int, tuple[GradBucket, int]]]:
-        """Buckets of one type each, and where each parameter is in them."""
+        """Buckets of one type and device each, and where each parameter is in them."""
         lists: list[list[int]] = []
-        open_lists: dict[torch.dtype, list[int]] = {}
+        open_lists: dict[Any, list[int]] = {}
         for index in reversed(range(len(self.parameters))):
             parameter = self.parameters[index]
-            members = open_lists.get(parameter.dtype)
+            kind = parameter.dtype, parameter.device
+            members = open_lists.get(kind)
             if members is None:
-                members = open_lists[parameter.dtype] = []
+                members = open_lists[kind] = []
                 lists.append(members)
             members.append(index)
             filled = sum(self.parameters[member].numel() for member in members) * parameter.element_size()
             if filled >= (FIRST_BUCKET_BYTES if members is lists[0] else bucket_bytes):
-                del open_lists[parameter.dtype]
+                del open_lists[kind]
         buckets, place = [], {}
         for number, members in enumerate(lists):
             bucket = GradBucket(number, [self.parameters[member] for member in members], number == len(lists) - 1)
@@ -177,7 +179,7 @@ class Reducer:
 
     def _everybodys_use(self, used: list[bool]) -> list[bool]:
         """Which parameters any process has used."""
-        flags = torch.tensor(used, dtype=torch.int32)
+        flags = torch.tensor(used, dtype=torch.int32, device=self.parameters[0].device)
         self.group.reduce(flags, "max", None)
         return flags.tolist()
 

@@ -30,8 +30,8 @@ class DeviceMesh:
     """
 
     def __init__(self, device_type: str, mesh: Any, *, mesh_dim_names: tuple[str, ...] | None = None) -> None:
-        if device_type != "cpu":
-            raise ValueError(f"torch.distributed is on the CPU here: device_type is {device_type!r}")
+        if device_type not in ("cpu", "cuda"):
+            raise ValueError(f"torch.distributed is for the CPU and CUDA here: device_type is {device_type!r}")
         self.device_type = device_type
         self.mesh: Tensor = torch.as_tensor(mesh, dtype=torch.int64)
         self.mesh_dim_names = tuple(mesh_dim_names) if mesh_dim_names else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from torch import _unavailable
 from torch.distributed import REASON
 from torch.distributed._collectives import (
@@ -52,6 +54,7 @@ from torch.distributed._groups import (
     new_subgroups,
     new_subgroups_by_enumeration,
 )
+from torch.distributed._host_groups import ProcessGroupGloo, ProcessGroupMPI
 from torch.distributed._objects import (
     all_gather_object,
     broadcast_object_list,
@@ -66,6 +69,9 @@ from torch.distributed._tcp_store import TCPStore
 from torch.distributed._work import Work
 from torch.distributed.constants import default_pg_timeout
 from torch.distributed.rendezvous import register_rendezvous_handler, rendezvous
+
+if TYPE_CHECKING:
+    from torch.distributed._nccl import ProcessGroupNCCL
 
 # PyTorch's names of today for the same.
 all_gather_single = all_gather_into_tensor
@@ -83,6 +89,9 @@ __all__ = [
     "P2POp",
     "PrefixStore",
     "ProcessGroup",
+    "ProcessGroupGloo",
+    "ProcessGroupMPI",
+    "ProcessGroupNCCL",
     "ReduceOp",
     "Store",
     "TCPStore",
@@ -138,4 +147,12 @@ __all__ = [
     "send_object_list",
 ]
 
-__getattr__ = _unavailable.define(__name__, REASON, RuntimeError)
+_unavailable_name = _unavailable.define(__name__, REASON, RuntimeError)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ProcessGroupNCCL":
+        from torch.distributed._nccl import ProcessGroupNCCL
+
+        return ProcessGroupNCCL
+    return _unavailable_name(name)

@@ -146,7 +146,11 @@ def test_exports_of_the_build_and_host_sections(
     outputs: tuple[RenderedOutput, ...], dependencies: list[Record]
 ) -> None:
     records = output_records(outputs, dependencies)
-    (depends,) = [record["depends"] for record in records if record["build"].startswith("cuda129_h")]
+    (depends,) = [
+        record["depends"]
+        for record in records
+        if record["name"] == "libtorch-cuda" and record["build"].startswith("cuda129")
+    ]
     assert "cuda-cudart >=12.9.79,<13.0a0" in depends
     assert "libcublas >=12.9.1.4,<13.0a0" in depends
     assert "__glibc >=2.28,<3.0.a0" in depends

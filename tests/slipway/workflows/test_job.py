@@ -86,6 +86,7 @@ def test_what_is_asked_for_leaves_jobs_out() -> None:
     assert names("--python 3.12 --blas mkl --variant cuda_compiler_version=13.0") == [
         "libtorch-mkl",
         "libtorch-cuda-cuda130",
+        "libtorch-distributed-nccl-cuda130",
         "pytorch-py312",
         "pytorch-gpu-cuda130",
     ]

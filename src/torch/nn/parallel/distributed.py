@@ -53,11 +53,8 @@ class DistributedDataParallel(Module, Joinable):
 
         Module.__init__(self)
         Joinable.__init__(self)
-        if device_ids or output_device is not None:
-            raise ValueError(
-                "DistributedDataParallel device_ids and output_device arguments only work with GPU modules, but got "
-                f"device_ids {device_ids}, output_device {output_device}: torch.distributed is on the CPU here"
-            )
+        self.device_ids = _checked_devices(module, device_ids, output_device)
+        self.output_device = self.device_ids[0] if self.device_ids else None
         if process_group is not None and device_mesh is not None:
             raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
         self.process_group = find_group(process_group if device_mesh is None else device_mesh.get_group())
@@ -112,10 +109,10 @@ class DistributedDataParallel(Module, Joinable):
         return [buffer for name, buffer in self.module.named_buffers() if name not in self._buffers_left_out]
 
     def _take_over(self, tensors: list[Tensor], root: int) -> None:
-        """The tensors become those of a member, in one message for each type."""
-        by_type: dict[torch.dtype, list[Tensor]] = {}
+        """The tensors become those of a member, in one message for each type and device."""
+        by_type: dict[Any, list[Tensor]] = {}
         for tensor in tensors:
-            by_type.setdefault(tensor.dtype, []).append(tensor)
+            by_type.setdefault((tensor.dtype, tensor.device), []).append(tensor)
         with torch.no_grad():
             for alike in by_type.values():
                 flat = torch.cat([tensor.reshape(-1) for tensor in alike])
@@ -143,6 +140,8 @@ class DistributedDataParallel(Module, Joinable):
             root = self._most(self.process_group.rank()) if sync_buffers else 0
         if sync_buffers:
             self._take_over(self._shared_buffers(), root)
+        if self.device_ids:
+            inputs, kwargs = _moved((inputs, kwargs), torch.device("cuda", self.device_ids[0]))
         answer = self.module(*inputs, **kwargs)
         if syncing and self.reducer.allow_unused:
             for tensor in _tensors_in(answer):
@@ -173,7 +172,7 @@ class DistributedDataParallel(Module, Joinable):
 
     def _most(self, number: int) -> int:
         """The largest number that any member says."""
-        most = torch.tensor([number])
+        most = torch.tensor([number], device=self.reducer.parameters[0].device)
         self.process_group.reduce(most, "max", None)
         return int(most)
 
@@ -200,7 +199,7 @@ class DistributedDataParallel(Module, Joinable):
     @property
     def join_device(self) -> torch.device:
         """Where Join's own tensors are."""
-        return torch.device("cpu")
+        return self.reducer.parameters[0].device
 
     @property
     def join_process_group(self) -> Any:
@@ -226,6 +225,39 @@ class _DDPJoinHook(JoinHook):
         last = self.model._most(self.model.process_group.rank() if is_last_joiner else -1)
         state = [*(parameter.detach() for parameter in self.model.module.parameters()), *self.model._shared_buffers()]
         self.model._take_over(state, last)
+
+
+def _checked_devices(module: Module, device_ids: Any, output_device: Any) -> list[int] | None:
+    """The one device that the module is on, by its number, if it was said. ValueError for others."""
+    devices = {parameter.device for parameter in module.parameters()}
+    if not device_ids and output_device is None:
+        return None
+    on_cuda = all(device.type == "cuda" for device in devices)
+    if not on_cuda or len(devices) != 1 or (device_ids and len(device_ids) != 1):
+        raise ValueError(
+            "DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-"
+            f"device GPU modules or CPU modules, but got device_ids {device_ids}, output_device {output_device}, and "
+            f"module parameters {devices}."
+        )
+    (device,) = devices
+    for said in (*(device_ids or ()), *(() if output_device is None else (output_device,))):
+        named = torch.device("cuda", said) if isinstance(said, int) else torch.device(said)
+        if named != device:
+            raise ValueError(f"DistributedDataParallel: the module is on {device}, device_ids say {named}")
+    return [device.index]
+
+
+def _moved(value: Any, device: torch.device) -> Any:
+    """A value with its tensors on a device."""
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_moved(part, device) for part in value))
+    if isinstance(value, list | tuple):
+        return type(value)(_moved(part, device) for part in value)
+    if isinstance(value, dict):
+        return type(value)((key, _moved(part, device)) for key, part in value.items())
+    return value
 
 
 def _tensors_in(value: Any) -> Iterator[Tensor]:
