@@ -57,16 +57,24 @@ void transpose_matrix(const uint32_t* from, int64_t from_step, int64_t rows, int
 }
 using cpu::transpose_matrix;
 
-// One panel of `columns` columns: line k holds from[j * step + places[k]] for the columns j.
+// One panel of `columns` columns: line lines[k] holds from[j * step + places[k]] for the columns j.
 template <typename T>
-void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<int64_t>& places, T* panel) {
+void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<int64_t>& places, const std::vector<int64_t>& lines, T* panel) {
   const int64_t width = panel_columns<SumOf<T>>();
   const auto depth = static_cast<int64_t>(places.size());
   if (columns < width) std::fill_n(panel, depth * width, T(0));
+  const auto buffer = scratch<T>(kTransposedColumns * width);
   for (int64_t first = 0; first < depth;) {
-    int64_t run = 1;
+    int64_t run = 1;  // of places next to each other
     while (first + run < depth && run < kTransposedColumns && places[first + run] == places[first] + run) ++run;
-    transpose_matrix(from + places[first], step, columns, run, panel + first * width, width);
+    bool in_order = true;
+    for (int64_t i = 1; i < run; ++i) in_order = in_order && lines[first + i] == lines[first] + i;
+    if (in_order) {
+      transpose_matrix(from + places[first], step, columns, run, panel + lines[first] * width, width);
+    } else {
+      transpose_matrix(from + places[first], step, columns, run, buffer.get(), width);
+      for (int64_t i = 0; i < run; ++i) std::copy_n(buffer.get() + i * width, columns, panel + lines[first + i] * width);
+    }
     first += run;
   }
 }
@@ -80,18 +88,15 @@ struct PreparedPhase {
 
   PreparedPhase(GatherPhase given, const GatherPlan& plan, const WeightLayout& layout, int64_t groups, const T* weight)
       : phase(std::move(given)) {
-    std::vector<int64_t> places;
-    const auto add = [&](int64_t channel, const GatherPhase::Tap& tap) {
-      depths.push_back(channel * plan.layout().channel + tap.distance);
-      places.push_back(channel * layout.source + tap.place);
-    };
-    if (plan.channels_last()) {  // in the order in which elements lie
-      for (const auto& tap : phase.taps) {
-        for (int64_t channel = 0; channel < layout.sources; ++channel) add(channel, tap);
-      }
-    } else {
-      for (int64_t channel = 0; channel < layout.sources; ++channel) {
-        for (const auto& tap : phase.taps) add(channel, tap);
+    // Panels are written in the order in which the weight lies, and multiplied in that in which the image does.
+    std::vector<int64_t> places, lines;
+    const auto taps = static_cast<int64_t>(phase.taps.size());
+    depths.resize(static_cast<size_t>(layout.sources * taps));
+    for (int64_t channel = 0; channel < layout.sources; ++channel) {
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        places.push_back(channel * layout.source + phase.taps[static_cast<size_t>(tap)].place);
+        lines.push_back(plan.channels_last() ? tap * layout.sources + channel : channel * taps + tap);
+        depths[static_cast<size_t>(lines.back())] = channel * plan.layout().channel + phase.taps[static_cast<size_t>(tap)].distance;
       }
     }
     const int64_t width = panel_columns<SumOf<T>>();
@@ -102,7 +107,7 @@ struct PreparedPhase {
       for (int64_t panel = begin; panel < end; ++panel) {
         const int64_t first = panel % count * width;
         write_panel(weight + panel / count * layout.group + first * layout.result, layout.result,
-                    std::min(width, layout.results - first), places, panels.get() + panel * size);
+                    std::min(width, layout.results - first), places, lines, panels.get() + panel * size);
       }
     });
   }

@@ -22,9 +22,10 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-// Windows [first, first + count) of a line read the elements at, at + step, ... of a line of the image.
+// Windows [first, first + count) of a line read the elements at, at + step, ... of a line of the image, and if it is one
+// window of one channel, `reads` elements from there on.
 struct PoolTap {
-  int64_t first, count, at, step;
+  int64_t first, count, at, step, reads;
 };
 
 // What lines of windows read, in the order in which each window reads it.
@@ -37,14 +38,15 @@ class PoolLines {
     if (g.adaptive || channels > 1) {
       for (int64_t window = 0; window < g.windows[2]; ++window) {
         const PoolSpan& x = across[static_cast<size_t>(window)];
-        for (int64_t at = x.begin; at < x.end; at += x.step) taps.push_back({window, 1, at, 0});
+        if (channels == 1) taps.push_back({window, 1, x.begin, 0, x.end - x.begin});  // adaptive: no dilation
+        else for (int64_t at = x.begin; at < x.end; at += x.step) taps.push_back({window, 1, at, 0, 1});
       }
       return;
     }
     for (int64_t k = 0; k < g.kernel[2]; ++k) {
       const int64_t reach = k * g.dilation[2] - g.padding[2];
       const auto [begin, end] = part_inside(reach, g.stride[2], g.windows[2], g.image[2]);
-      if (begin < end) taps.push_back({begin, end - begin, reach + begin * g.stride[2], g.stride[2]});
+      if (begin < end) taps.push_back({begin, end - begin, reach + begin * g.stride[2], g.stride[2], 1});
     }
   }
 
@@ -67,7 +69,6 @@ class PoolLines {
 // Calls body(i, i * step) for i in [0, count), with the step as a constant where the compiler makes vectors of such a loop.
 template <typename Body>
 TORCH_SIMD inline void for_each_neighbour(int64_t count, int64_t step, Body&& body) {
-  if (count == 1) return body(0, 0);
   if (step == 1) {
     TORCH_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) body(i, i);
@@ -81,7 +82,22 @@ TORCH_SIMD inline void for_each_neighbour(int64_t count, int64_t step, Body&& bo
 
 // NaN wins.
 template <typename T, typename Place>
-TORCH_SIMD void keep_greater(T* best, Place* places, const T* values, int64_t count, int64_t step, Place place, Place place_step) {
+TORCH_SIMD void keep_greater(T* best, Place* places, const T* values, int64_t count, int64_t step, Place place, Place place_step,
+                             int64_t reads) {
+  if (count == 1) {
+    T greatest = *best;
+    Place where = *places;
+    for (int64_t i = 0; i < reads; ++i) {
+      const T value = values[i];
+      if ((value > greatest) | (value != value)) {
+        greatest = value;
+        where = static_cast<Place>(place + static_cast<Place>(i));
+      }
+    }
+    *best = greatest;
+    *places = where;
+    return;
+  }
   for_each_neighbour(count, step, [=](int64_t i, int64_t at) TORCH_SIMD {
     const T value = values[at];
     const bool wins = (value > best[i]) | (value != value);
@@ -91,12 +107,22 @@ TORCH_SIMD void keep_greater(T* best, Place* places, const T* values, int64_t co
 }
 
 template <typename T>
-TORCH_SIMD void add_values(T* sums, const T* values, int64_t count, int64_t step) {
+TORCH_SIMD void add_values(T* sums, const T* values, int64_t count, int64_t step, int64_t reads) {
+  if (count == 1) {
+    T sum = *sums;
+    for (int64_t i = 0; i < reads; ++i) sum = static_cast<T>(sum + values[i]);
+    *sums = sum;
+    return;
+  }
   for_each_neighbour(count, step, [=](int64_t i, int64_t at) TORCH_SIMD { sums[i] = static_cast<T>(sums[i] + values[at]); });
 }
 
 template <typename T>
-TORCH_SIMD void add_shares(T* image, const T* shares, int64_t count, int64_t step) {
+TORCH_SIMD void add_shares(T* image, const T* shares, int64_t count, int64_t step, int64_t reads) {
+  if (count == 1) {
+    for (int64_t i = 0; i < reads; ++i) image[i] = static_cast<T>(image[i] + *shares);
+    return;
+  }
   for_each_neighbour(count, step, [=](int64_t i, int64_t at) TORCH_SIMD { image[at] = static_cast<T>(image[at] + shares[i]); });
 }
 
@@ -155,7 +181,7 @@ void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* i
       for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
         const int64_t start = tap.first * lines.channels;
         keep_greater(best + start, places.data() + start, image + place * lines.channels, count, step, static_cast<Place>(place),
-                     static_cast<Place>(tap.step));
+                     static_cast<Place>(tap.step), tap.reads);
       });
       std::copy(places.begin(), places.end(), indices + line * length);
     }
@@ -186,7 +212,7 @@ void AveragePoolImpl(const Tensor& out, const Tensor& self, const PoolGeometry& 
         T* sums = values + line * length;
         std::fill_n(sums, length, T(0));
         for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
-          add_values(sums + tap.first * lines.channels, image + place * lines.channels, count, step);
+          add_values(sums + tap.first * lines.channels, image + place * lines.channels, count, step, tap.reads);
         });
         divide_windows(lines, line, sums, sums);
       }
@@ -216,7 +242,7 @@ void AveragePoolBackwardImpl(const Tensor& grad_input, const Tensor& grad_output
         for (int64_t line = task / parts * lines.per_plane(), last = line + lines.per_plane(); line < last; ++line) {
           divide_windows(lines, line, shares.data(), gradients + line * length);
           for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
-            add_shares(image + place * lines.channels, shares.data() + tap.first * lines.channels + first, lines.channels > 1 ? some : count, step);
+            add_shares(image + place * lines.channels, shares.data() + tap.first * lines.channels + first, lines.channels > 1 ? some : count, step, tap.reads);
           });
         }
       }

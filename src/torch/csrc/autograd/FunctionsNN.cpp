@@ -57,12 +57,19 @@ Tensor hardtanh_backward(const Tensor& grad, const Tensor& self, const Scalar& m
 
 Tensor max_pool_backward(const Tensor& grad, const Tensor& indices, IntArrayRef sizes, int64_t dims) {
   const auto leading = static_cast<int64_t>(sizes.size()) - dims;
-  const at::MemoryFormat format = indices.suggest_memory_format();  // the input's
-  const Tensor places = indices.flatten(leading);
+  // Channels that lie last, as in the input, stay last, so that nothing is copied.
+  const bool channels_last = indices.suggest_memory_format() != at::MemoryFormat::Contiguous;
+  const auto planes = [&](const Tensor& tensor) {
+    const Tensor flat = tensor.flatten(leading);
+    return channels_last ? flat.transpose(1, 2) : flat;
+  };
   std::vector<int64_t> flat(sizes.begin(), sizes.begin() + leading);
   flat.push_back(1);
   for (int64_t dim = leading; dim < leading + dims; ++dim) flat.back() *= sizes[dim];
-  return at::zeros(flat, grad.options()).scatter_add_(leading, places, grad.reshape(places.sizes())).view(sizes).contiguous(format);
+  const int64_t across = channels_last ? 1 : leading;
+  if (channels_last) std::swap(flat[1], flat[2]);
+  const Tensor sums = at::zeros(flat, grad.options()).scatter_add_(across, planes(indices), planes(grad));
+  return (channels_last ? sums.transpose(1, 2) : sums).view(sizes);
 }
 
 Tensor adaptive_avg_pool_double_backward(const Tensor& grad, IntArrayRef output_sizes, int64_t dims) {
