@@ -97,32 +97,40 @@ void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_
   transpose_some(from, from_step, rows, columns, to, to_step);
 }
 #else
-// Squares of four: what is written in one go at a place stays in one line of the cache, however far the lines are apart.
+// Squares of four, along the lines that are farther apart: lines at distances of a power of two share places in the cache, so
+// that few of them can be used at a time.
 HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to, int64_t to_step) {
   const hn::CappedTag<float, 4> d;
   const hn::Repartition<double, decltype(d)> pairs;
+  const int64_t whole_rows = rows / 4 * 4;
   const int64_t whole = columns / 4 * 4;
-  int64_t i = 0;
-  for (; i + 4 <= rows; i += 4) {
-    const float* line = from + i * from_step;
+  const auto transpose_square = [&](int64_t i, int64_t j) HWY_ATTR {
+    const float* line = from + i * from_step + j;
+    const auto a = hn::LoadU(d, line);
+    const auto b = hn::LoadU(d, line + from_step);
+    const auto c = hn::LoadU(d, line + 2 * from_step);
+    const auto e = hn::LoadU(d, line + 3 * from_step);
+    const auto ab = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
+    const auto ab_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
+    const auto ce = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
+    const auto ce_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
+    float* target = to + j * to_step + i;
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab, ce)), d, target);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab, ce)), d, target + to_step);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab_upper, ce_upper)), d, target + 2 * to_step);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab_upper, ce_upper)), d, target + 3 * to_step);
+  };
+  if (to_step > from_step) {
     for (int64_t j = 0; j < whole; j += 4) {
-      const auto a = hn::LoadU(d, line + j);
-      const auto b = hn::LoadU(d, line + from_step + j);
-      const auto c = hn::LoadU(d, line + 2 * from_step + j);
-      const auto e = hn::LoadU(d, line + 3 * from_step + j);
-      const auto ab = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
-      const auto ab_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
-      const auto ce = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
-      const auto ce_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
-      float* target = to + j * to_step + i;
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab, ce)), d, target);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab, ce)), d, target + to_step);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab_upper, ce_upper)), d, target + 2 * to_step);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab_upper, ce_upper)), d, target + 3 * to_step);
+      for (int64_t i = 0; i < whole_rows; i += 4) transpose_square(i, j);
     }
-    transpose_some(line + whole, from_step, 4, columns - whole, to + whole * to_step + i, to_step);
+  } else {
+    for (int64_t i = 0; i < whole_rows; i += 4) {
+      for (int64_t j = 0; j < whole; j += 4) transpose_square(i, j);
+    }
   }
-  transpose_some(from + i * from_step, from_step, rows - i, columns, to + i, to_step);
+  transpose_some(from + whole, from_step, whole_rows, columns - whole, to + whole * to_step, to_step);
+  transpose_some(from + whole_rows * from_step, from_step, rows - whole_rows, columns, to + whole_rows, to_step);
 }
 #endif
 void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to, int64_t to_step) {
