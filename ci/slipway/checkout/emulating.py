@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     from slipway.checkout.run import TestRun
 
-PACKAGES = (*DEVELOPMENT_PACKAGES, "libsanitizer", "pytorch", "libtorch-distributed", "numpy", "pytest", "python 3.11.*")
+PACKAGES = (
+    *DEVELOPMENT_PACKAGES,
+    "libsanitizer",
+    "pytorch",
+    "libtorch-distributed",
+    "numpy",
+    "pytest",
+    "python 3.11.*",
+)
 
 
 def run_emulation(run: TestRun, paths: Sequence[Path]) -> PartResult:
