@@ -243,11 +243,23 @@ void heaviside(const Tensor& self, const Tensor& values, Tensor& out) {
     }                                                                                                     \
     iter.run(binary_function_kernels, BinaryFunction::name);                                              \
   }
-AT_DEFINE(bitwise_left_shift)
 AT_DEFINE(bitwise_right_shift)
 AT_DEFINE(gcd)
 AT_DEFINE(lcm)
 #undef AT_DEFINE
+
+void bitwise_left_shift(const Tensor& self, const Tensor& other, Tensor& out) {
+  const ScalarType dtype = result_type({self, other});
+  if (!c10::is_integral_type(dtype, false)) at::detail::throw_dtype_not_implemented("bitwise_left_shift", dtype);
+  if (other.is_wrapped_number() && (c10::is_signed_type(dtype) || dtype == kByte)) {
+    // By a number that is smaller than the place of the sign: a product, which has vectors.
+    const auto places = other.item<int64_t>();
+    if (places >= 0 && places < 8 * static_cast<int64_t>(c10::element_size(dtype)) - 1) {
+      return native::mul(self, wrapped_scalar_tensor(Scalar(int64_t{1} << places), self.device()), out);
+    }
+  }
+  TensorIterator::binary_op(out, self, other).run(binary_function_kernels, BinaryFunction::bitwise_left_shift);
+}
 
 // ---------------------------------------------------------------------------------------------- made of others
 

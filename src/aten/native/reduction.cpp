@@ -316,6 +316,10 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
   const double exponent = p.value_or(Scalar(2)).toDouble();
   // Sums of powers leave the range of halves before their roots come back into it.
   const bool is_reduced = c10::is_reduced_floating_type(self.dtype());
+  if (exponent == 2 && !self.is_complex() && !is_reduced && dim.empty() && !keepdim && self.is_cpu() && self.is_contiguous()) {
+    const Tensor flat = at::reshape(self, {self.numel()});
+    return at::sqrt(at::dot(flat, flat));  // the BLAS's is faster still
+  }
   if ((exponent == 2 || exponent == 1) && !self.is_complex() && self.is_cpu()) {  // in one pass
     const auto map = exponent == 2 ? cpu::ElementMap::square : cpu::ElementMap::magnitude;
     const Tensor total = reduce(cpu::sum_mapped, self, dim, keepdim, is_reduced ? kFloat : self.dtype(), map);

@@ -39,6 +39,10 @@ constexpr int64_t kRowChunk = 4096;
 // Length of the parts that a long row is given out in.
 constexpr int64_t kRunChunk = 65536;
 
+// What is worth loops of its own: sums and extremes of floating numbers.
+template <typename Op, typename T>
+constexpr bool kIsFrequent = std::is_floating_point_v<T> && Op::identity() != T(1);
+
 // The last step. The mean of nothing is NaN.
 template <typename T>
 T finish(const ReducePlan& plan, T total) {
@@ -284,7 +288,7 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
                 return elements_at<T>(plan, in_offset + plan.reduced_offset(i), plan.kept_strides[0]).read(width, buffer);
               };
               int64_t i = top;
-              if constexpr (std::is_floating_point_v<T>) {
+              if constexpr (kIsFrequent<Op, T>) {
                 for (; i + 4 <= group_end; i += 4) {  // as many at once as keep the sums in registers
                   const T* const rows[] = {row(i, collected[0]), row(i + 1, collected[1]), row(i + 2, collected[2]),
                                            row(i + 3, collected[3])};
@@ -398,7 +402,7 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
   constexpr int64_t kShortRow = 16;  // fewer elements fill no vectors
   if (plan.count > 1 && plan.reduced_strides[0] == item) {
     const bool is_matrix = plan.reduced_sizes.size() == 1 && plan.kept_sizes.size() == 1;
-    if constexpr (std::is_floating_point_v<T>) {  // others are rare, and every type costs its size
+    if constexpr (kIsFrequent<Op, T>) {
       if (is_matrix && plan.count < kShortRow && plan.kept_strides[0] == plan.count * item) return reduce_short_rows<Op, T>(plan);
     }
     reduce_rows<Op, T>(plan);
