@@ -278,6 +278,7 @@ def test_functions_that_call_themselves(tmp_path: Path) -> None:
         ([helper.make_node("Tile", ["x", "one"], ["y"])], "asked for a tensor"),
         ([helper.make_node("Range", ["zero", "huge", "step"], ["y"])], "asked for a tensor"),
         ([helper.make_node("Range", ["zero", "huge", "zero"], ["y"])], "a step of 0"),
+        ([helper.make_node("Split", ["x"], ["y"], num_outputs=2**31)], "num_outputs 2147483648 for 1 outputs"),
         ([helper.make_node("Gather", ["x", "w"], ["y"])], "an index"),
         ([helper.make_node("Reshape", ["x", "w"], ["y"])], "Reshape"),
         ([helper.make_node("Pad", ["x", "amounts"], ["y"])], "asked for a tensor"),

@@ -73,9 +73,10 @@ def split(
 ) -> tuple[Tensor, ...]:
     sizes = numbers(given) if given is not None else split
     if sizes is None:
-        each = -(-x.shape[axis] // (num_outputs or outputs))
-        count = num_outputs or outputs
-        sizes = [min(each, max(x.shape[axis] - each * place, 0)) for place in range(count)]
+        if num_outputs not in (0, outputs):
+            raise Refusal(f"num_outputs {num_outputs} for {outputs} outputs")
+        each = -(-x.shape[axis] // outputs)
+        sizes = [min(each, max(x.shape[axis] - each * place, 0)) for place in range(outputs)]
     return tuple(torch.split(x, list(sizes), axis))
 
 
