@@ -40,7 +40,7 @@ struct Product {
   }
 };
 
-// A NaN, once met, is the result: of two operands of which one is a NaN, x86's instructions give the second, others the NaN.
+// A NaN, once met, is the result. x86's instructions give the second of two operands if one is a NaN: that takes a step less.
 template <typename T>
 struct Maximum {
   static constexpr bool kVectorised = true;
@@ -56,7 +56,11 @@ struct Maximum {
   template <typename D, typename V>
   static HWY_ATTR V step(D, V accumulator, V values) {
     if constexpr (std::is_floating_point_v<T>) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
       return hn::IfThenElse(hn::IsNaN(values), values, hn::Max(values, accumulator));
+#else
+      return hn::IfThenElse(hn::Or(hn::Ge(accumulator, values), hn::IsNaN(accumulator)), accumulator, values);
+#endif
     } else {
       return hn::Max(accumulator, values);
     }
@@ -76,7 +80,11 @@ struct Minimum {
   template <typename D, typename V>
   static HWY_ATTR V step(D, V accumulator, V values) {
     if constexpr (std::is_floating_point_v<T>) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
       return hn::IfThenElse(hn::IsNaN(values), values, hn::Min(values, accumulator));
+#else
+      return hn::IfThenElse(hn::Or(hn::Le(accumulator, values), hn::IsNaN(accumulator)), accumulator, values);
+#endif
     } else {
       return hn::Min(accumulator, values);
     }
