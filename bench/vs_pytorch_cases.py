@@ -327,7 +327,14 @@ def layers(torch: Any) -> Iterator[Case]:
     yield train("sum 0", lambda x: x.sum(0), matrix)
     nn = torch.nn
     last = {"memory_format": torch.channels_last}
-    for name, make in (("BatchNorm2d", lambda: nn.BatchNorm2d(32)), ("GroupNorm", lambda: nn.GroupNorm(8, 32))):
+    for name, make in (
+        ("BatchNorm2d", lambda: nn.BatchNorm2d(32)),
+        ("GroupNorm", lambda: nn.GroupNorm(8, 32)),
+        ("MaxPool2d 2", lambda: nn.MaxPool2d(2)),
+        ("MaxPool2d 3, step 2", lambda: nn.MaxPool2d(3, 2, 1)),
+        ("AvgPool2d 2", lambda: nn.AvgPool2d(2)),
+        ("AdaptiveAvgPool2d 7", lambda: nn.AdaptiveAvgPool2d(7)),
+    ):
         yield module(f"{name}, last", make, lambda: torch.randn(image).to(**last))
     yield train(
         "grid_sample nearest",
@@ -343,6 +350,7 @@ def layers(torch: Any) -> Iterator[Case]:
         dtype="bfloat16",
     )
     yield train("index_select 1", lambda x, i: x.index_select(1, i), matrix, labels(1024, 1024))
+    yield module("BatchNorm1d", lambda: nn.BatchNorm1d(128), (64, 128))
     yield module("BatchNorm2d", lambda: nn.BatchNorm2d(32), image)
     yield module("BatchNorm2d, evaluation", lambda: nn.BatchNorm2d(32).eval(), image)
     yield module("GroupNorm", lambda: nn.GroupNorm(8, 32), image)
