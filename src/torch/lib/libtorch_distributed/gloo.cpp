@@ -135,10 +135,6 @@ void describe(Options& options, char* data, size_t elements, size_t element_size
 // Up to this many bytes of all members together, one of them computes the sum and tells it to the others. gloo's ring cuts
 // a tensor into two parts for each member, all of which go around twice: that pays for large ones only.
 constexpr size_t kGatheredBytes = 1 << 19;
-// Up to so many members it tells each of them itself; gloo's tree has more of them wait for others that wait.
-constexpr int kToldByOne = 16;
-// Where the sum is put, with the call's tag behind it: a number that neither gloo's collectives use nor messages (0xFF).
-constexpr uint64_t kSumSlot = uint64_t{0xFE} << 56;
 
 void gather_to(Group* group, Call call, char* input, char* output, size_t size, int root) {
   auto options = options_of<gloo::GatherOptions>(group, call);
@@ -162,18 +158,7 @@ void allreduce_by_one(Group* group, Call call, char* data, size_t elements, cons
   for (size_t row = size; row < rows.size(); row += size) {
     reduction.reduce(data, row == size ? rows.data() : data, rows.data() + row, elements);
   }
-  if (group->context->size > kToldByOne) return broadcast_from(group, call, data, size, 0);
-  const milliseconds timeout(call.timeout_milliseconds);
-  const auto buffer = group->context->createUnboundBuffer(data, size);
-  if (group->context->rank != 0) {
-    buffer->recv(0, kSumSlot | call.tag);
-    if (!buffer->waitRecv(timeout)) throw std::runtime_error("the sum was aborted");
-    return;
-  }
-  for (int peer = 1; peer < group->context->size; ++peer) buffer->send(peer, kSumSlot | call.tag);
-  for (int peer = 1; peer < group->context->size; ++peer) {
-    if (!buffer->waitSend(timeout)) throw std::runtime_error("the sum was aborted");
-  }
+  broadcast_from(group, call, data, size, 0);
 }
 
 }  // namespace
