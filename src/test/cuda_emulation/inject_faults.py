@@ -91,7 +91,8 @@ cmake --build build --target {wanted}
         command += ["-c", str(CHECKOUT / "pyproject.toml"), f"--rootdir={CHECKOUT}", "-o", "pythonpath=tests/torch"]
         environment |= {
             "PYTORCH_NO_CUDA_MEMORY_CACHING": "1",
-            "LD_PRELOAD": str(self.prefix / "lib" / "libasan.so.8"),
+            # The second brings the C++ library along, without which the first cannot see exceptions through.
+            "LD_PRELOAD": " ".join(str(self.prefix / "lib" / name) for name in ("libasan.so.8", "libubsan.so.1")),
             "ASAN_OPTIONS": "detect_leaks=0 allocator_may_return_null=1 detect_stack_use_after_return=0",
         }
         return self._run([*command, *chosen, *map(str, tests)], environment)
