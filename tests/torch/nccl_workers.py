@@ -295,9 +295,10 @@ def bound(rank: int, size: int, port: int) -> None:
 def failing(rank: int, what: str, size: int, port: int, reports: Any, environment: dict[str, str]) -> None:
     """One member of a group in which something goes wrong: what it says, and after how long."""
     os.environ.update(environment)
-    join(rank, size, port, seconds=4)
+    join(rank, size, port)
     dist.all_reduce(torch.ones(2, device="cuda"))
     torch.cuda.synchronize()
+    dist.distributed_c10d._get_default_group().set_timeout(datetime.timedelta(seconds=4))
     start = time.monotonic()
     said = "nothing"
     try:
