@@ -1,4 +1,4 @@
-# libtorch_cuda holds the device code that src/cmake/TorchCUDA.cmake names, and no other.
+# libtorch_cuda holds the device code that src/cmake/TorchCUDAArchitectures.cmake names, and no other.
 set -euo pipefail
 
 library=$PREFIX/lib/libtorch_cuda.so

@@ -1,9 +1,8 @@
 # Finds the CUDA compiler and settles which device code is made; or, for tests, compiles the same files for an emulated device.
-#   TORCH_CUDA_ARCHITECTURES  as CMAKE_CUDA_ARCHITECTURES: "80-real;90" is sm_80, sm_90 and PTX of compute_90, which later
-#                             devices compile for themselves. This is the one list: what tells of it is made from it.
+#   TORCH_CUDA_ARCHITECTURES  in TorchCUDAArchitectures.cmake
 #   TORCH_CUDA_MAGMA          factorises by MAGMA, too; ON where its header is found, OFF leaves it out.
 
-set(TORCH_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "Device code to make, as CMAKE_CUDA_ARCHITECTURES takes it")
+include("${CMAKE_CURRENT_LIST_DIR}/TorchCUDAArchitectures.cmake")
 option(TORCH_CUDA_EMULATION "Compile the plug-in for test/cuda_emulation, with the host's compiler" OFF)
 find_path(MAGMA_INCLUDE_DIR magma_v2.h)
 find_library(MAGMA_LIBRARY magma)

@@ -6,7 +6,11 @@
 #include <magma_v2.h>
 
 #include <climits>
+#include <cstdlib>
 #include <type_traits>
+
+// Of MKL's dispatcher, which may be what LAPACK's standard name leads to; else null.
+extern "C" int MKL_Set_Threading_Layer(int layer) __attribute__((weak, visibility("default")));
 
 namespace torch_cuda_magma {
 
@@ -44,11 +48,18 @@ class Pinned {
   T* data_ = nullptr;
 };
 
+// The dispatcher would take Intel's OpenMP: a second runtime beside libtorch's, or, where there is none, the end of the process.
+inline magma_int_t initialize() {
+  constexpr int kGNU = 3;
+  if (MKL_Set_Threading_Layer != nullptr && std::getenv("MKL_THREADING_LAYER") == nullptr) MKL_Set_Threading_Layer(kGNU);
+  return magma_init();
+}
+
 // One call of the plug-in: what was queued before is done when it begins, and what MAGMA queued when it ends.
 class Call {
  public:
   explicit Call(const TorchCudaSolverCall& call) : call_(call) {
-    static const magma_int_t status = magma_init();
+    static const magma_int_t status = initialize();
     if (status != MAGMA_SUCCESS) throw Failure{magma_strerror(status)};
     check(cudaStreamSynchronize(call.stream));
   }
