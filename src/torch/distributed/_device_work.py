@@ -18,7 +18,6 @@ from torch.futures import Future
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from torch.distributed._nccl import ProcessGroupNCCL
     from torch.distributed._store import Store
 
 
@@ -121,11 +120,24 @@ class Flight:
 
 
 class DeviceWork(Work):
-    """A call on its way on a device. `wait()` has the current stream wait for it, and the host go on."""
+    """A call on its way on a device. `wait()` has the current stream wait for it, and, if `blocking`, the host, too.
 
-    def __init__(self, group: ProcessGroupNCCL, flight: Flight, result: Any, kept: list[Any], source: int = -1) -> None:
+    `watch(flight, kept)` has its group look after it, and keep what it needs until it has ended.
+    """
+
+    def __init__(
+        self,
+        flight: Flight,
+        result: Any,
+        kept: list[Any],
+        source: int,
+        *,
+        watch: Callable[[Flight, list[Any]], None],
+        blocking: bool,
+    ) -> None:
         super().__init__(lambda: None, result)
-        self._group, self._flight, self._kept, self._source = group, flight, kept, source
+        self._flight, self._kept, self._source = flight, kept, source
+        self._watch, self._blocking = watch, blocking
         self._stream: torch.cuda.Stream | None = None  # the current one when it began
 
     def _reach(self, communicator: Communicator, run: Callable[[], None]) -> None:
@@ -147,7 +159,7 @@ class DeviceWork(Work):
         """Has `finish()` queued behind it, and waited for with it."""
         self._kept.append(finish)
         self._extend(finish)
-        self._group._watch(self._flight, self._kept)
+        self._watch(self._flight, self._kept)
         return self
 
     def wait(self, timeout: timedelta | None = None) -> bool:
@@ -155,7 +167,7 @@ class DeviceWork(Work):
 
         With a `timeout`, or TORCH_NCCL_BLOCKING_WAIT=1, the host waits, too: RuntimeError after the timeout.
         """
-        if timeout or self._group.blocking:
+        if timeout or self._blocking:
             self._wait_here(timeout.total_seconds() if timeout else None)
         if self._flight.error is not None:
             raise self._flight.error

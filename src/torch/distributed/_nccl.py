@@ -107,7 +107,7 @@ class ProcessGroupNCCL(EngineGroup):
             if self._detailed and peers is None:
                 self._compare_signatures(number, said, self.timeout.total_seconds())
             flight = Flight(number, said, peers, self.timeout.total_seconds())
-            work = DeviceWork(self, flight, result, [*tensors, *kept], source)
+            work = DeviceWork(flight, result, [*tensors, *kept], source, watch=self._watch, blocking=self.blocking)
             try:
                 communicator = self._connected(device, range(self._size) if members is None else members)
                 self._watch(flight, work._kept)  # from before the call on: NCCL itself may wait for others
