@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from slipway.base.errors import UsageError
 from slipway.base.locks import hold_lock
@@ -28,6 +28,14 @@ IN_USE_SECONDS: Final = 6 * 3600
 """What was used so lately may be in use by a build that runs."""
 
 EVERY_SECONDS: Final = 24 * 3600
+
+
+class Trimmed(NamedTuple):
+    """What became of the cache: bytes that went and that are left; busy, nothing was done or looked at."""
+
+    removed: int = 0
+    left: int = 0
+    busy: bool = False
 
 
 def room_bytes(environ: Mapping[str, str] = os.environ) -> int:
@@ -55,7 +63,7 @@ def trim_now_and_then(root: Path, environ: Mapping[str, str] = os.environ) -> in
     if not root.is_dir() or (stamp.exists() and time.time() - stamp.stat().st_mtime < EVERY_SECONDS):
         return 0
     stamp.touch()
-    return trim(root, room_bytes(environ))
+    return trim(root, room_bytes(environ)).removed
 
 
 def trim(
@@ -65,8 +73,8 @@ def trim(
     shelves: Sequence[str] = SHELVES,
     locks: Sequence[str] = LOCKS,
     in_use: float = IN_USE_SECONDS,
-) -> int:
-    """Remove the entries of `shelves` that do not fit into `most` bytes, and return how many bytes went.
+) -> Trimmed:
+    """Remove the entries of `shelves` that do not fit into `most` bytes.
 
     A file with several names counts once, for the entry that was used last. While another slipway writes into the
     cache, nothing is done.
@@ -76,15 +84,14 @@ def trim(
         locks: the files of `root` that whoever writes there holds.
         in_use: seconds for which an entry is left alone after its last use, whether it fits or not.
     """
-    removed = 0
+    removed = total = 0
     with ExitStack() as stack:
         try:
             for name in locks:
                 stack.enter_context(hold_lock(root / name))
         except BlockingIOError:
-            return 0
+            return Trimmed(busy=True)
         seen: set[tuple[int, int]] = set()
-        total = 0
         entries = [entry for shelf in shelves if (root / shelf).is_dir() for entry in (root / shelf).iterdir()]
         used = {entry: entry.lstat().st_mtime for entry in entries}
         for entry in sorted(entries, key=used.__getitem__, reverse=True):
@@ -96,7 +103,7 @@ def trim(
                 _remove(entry)
                 removed += own
                 total -= own
-    return removed
+    return Trimmed(removed, total)
 
 
 def _sizes(entry: Path) -> Iterator[tuple[tuple[int, int], int]]:
