@@ -49,7 +49,7 @@ def outputs() -> tuple[RenderedOutput, ...]:
 
 @pytest.fixture(scope="module")
 def channel(outputs: tuple[RenderedOutput, ...], tmp_path_factory: pytest.TempPathFactory) -> str:
-    request = ChannelRequest(CUDAS, names=("libgloo",))
+    request = ChannelRequest(CUDAS, names=("libgloo", "nccl"))
     records = [_record(one) for one in read_inventory(DATA).select(request, {"3.11": "3.11.7"})]
     return write_channel(tmp_path_factory.mktemp("channel"), [*records, *output_records(outputs, records)])
 
