@@ -15,6 +15,7 @@
 
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace at {
 
@@ -162,6 +163,12 @@ class TORCH_API TensorIterator {
   template <typename Body>
   void serial_for_each(Body&& loop, int64_t begin, int64_t end) const {
     serial_loop(&call<std::remove_reference_t<Body>>, address(loop), begin, end);
+  }
+
+  // Has a kernel see its two inputs the other way round; the result lies as it would have.
+  void swap_inputs() {
+    std::swap(operands_[outputs_], operands_[outputs_ + 1]);
+    std::swap(inline_scalars_[outputs_], inline_scalars_[outputs_ + 1]);
   }
 
   // ---- splitting (for kernels that index with 32 bits)

@@ -13,17 +13,16 @@ namespace at::native::cuda {
     __device__ bool operator()(T a, T b) const { return expression; }             \
   };                                                                              \
   }
-#define RUN_PREDICATE(name) \
-  dispatch_all_types(c10::same_bits_type(iter.common_dtype()), #name, \
-                     [&](auto tag) { gpu_kernel(iter, name##_functor<typename decltype(tag)::type>()); });
+#define RUN_PREDICATE(name, dtype) \
+  dispatch_all_types(dtype, #name, [&](auto tag) { gpu_kernel(iter, name##_functor<typename decltype(tag)::type>()); });
 #define DEFINE_PREDICATE(name, expression)   \
   DEFINE_PREDICATE_FUNCTOR(name, expression) \
-  void name##_kernel(TensorIterator& iter) { RUN_PREDICATE(name) }
+  void name##_kernel(TensorIterator& iter) { RUN_PREDICATE(name, iter.common_dtype()) }
 #define DEFINE_PREDICATE_AND_COMPLEX(name, expression)                              \
   DEFINE_PREDICATE_FUNCTOR(name, expression)                                        \
   void name##_kernel(TensorIterator& iter) {                                        \
     if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);     \
-    RUN_PREDICATE(name)                                                             \
+    RUN_PREDICATE(name, c10::same_bits_type(iter.common_dtype()))                   \
   }
 
 DEFINE_PREDICATE_AND_COMPLEX(eq, a == b)
