@@ -132,13 +132,16 @@ class EngineGroup:
         end = time.monotonic() + REPORTING_SECONDS
         others = [rank for rank in range(self._size) if rank != self._rank]
         reports: dict[int, tuple[int, str, str]] = {}
-        while len(reports) < len(others):
-            for rank in others:
-                if rank not in reports and self._store.check([f"failure/{rank}"]):
-                    number, where, error = self._store.get(f"failure/{rank}").decode().split("\n", 2)
-                    reports[rank] = int(number), where, error
-            if time.monotonic() > end:
-                break
+        while len(reports) < len(others) and time.monotonic() < end:
+            try:
+                for rank in others:
+                    if rank not in reports and self._store.check([f"failure/{rank}"]):
+                        number, where, error = self._store.get(f"failure/{rank}").decode().split("\n", 2)
+                        reports[rank] = int(number), where, error
+            except DistError:
+                if not reports:
+                    raise
+                break  # the member with the store has ended: what was said until then is what there is
             time.sleep(0.02)
         return reports
 
