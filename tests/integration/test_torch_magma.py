@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(
-    "SLIPWAY_TEST_MAGMA" not in os.environ, reason="compiles MAGMA, and libtorch-cuda with it: SLIPWAY_TEST_MAGMA=1"
+    not {"SLIPWAY_TEST_MAGMA", "DEBIAN_MIRROR"} <= set(os.environ),
+    reason="compiles MAGMA, and libtorch-cuda with it: SLIPWAY_TEST_MAGMA=1, and DEBIAN_MIRROR for its sources",
 )
 
 PROGRAM = """
