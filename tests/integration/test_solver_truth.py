@@ -33,7 +33,8 @@ class Shipped:
         cuda = "13.0" if self.builds("libtorch-cuda") else None
         kinds = [blas for blas in ("mkl", "openblas") if any(blas in build for build in self.builds("libtorch"))]
         variants = [{"blas_impl": blas} | ({"cuda_compiler_version": cuda} if cuda else {}) for blas in kinds]
-        embedded = [embedded_channel(variant, NullReporter(), offline=False).url for variant in variants]
+        needs = ["nccl"] if self.builds("libtorch-distributed-nccl") else []
+        embedded = [embedded_channel(variant, NullReporter(), needs=needs, offline=False).url for variant in variants]
         self.channels = (Channel(folder).url, *embedded)
 
     def builds(self, name: str) -> list[str]:

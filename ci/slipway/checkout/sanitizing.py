@@ -44,17 +44,21 @@ class Sanitizer:
     preload: str = ""
     """What a Python that knows nothing of sanitizers has to load first."""
 
-    def start(self, prefix: Path, reports: Path) -> Checking:
-        """The environments of what runs under it; `reports`, emptied, is where its findings go."""
+    def start(self, prefix: Path, reports: Path, *, leaks: bool = True) -> Checking:
+        """The environments of what runs under it; `reports`, emptied, is where its findings go.
+
+        Args:
+            leaks: whether programs that were built with it are searched for leaks when they end.
+        """
         shutil.rmtree(reports, ignore_errors=True)
         reports.mkdir(parents=True)
 
-        def told(leaks: int) -> dict[str, str]:
-            options = f"{self.options} detect_leaks={leaks} log_path={reports / 'report'}"
+        def told(searched: bool) -> dict[str, str]:
+            options = f"{self.options} detect_leaks={int(searched)} log_path={reports / 'report'}"
             return {f"{kind}SAN_OPTIONS": options for kind in ("A", "UB", "T")}
 
         preload = " ".join(str(prefix / "lib" / library) for library in self.preload.split())
-        return Checking(told(1), told(0) | {"LD_PRELOAD": preload})
+        return Checking(told(leaks), told(False) | {"LD_PRELOAD": preload})
 
 
 @dataclass(frozen=True)
