@@ -40,6 +40,18 @@ compiler_launchers() {
   done
 }
 
+# sccache does the steps of nvcc by itself, which it cannot for every release: 0.16 not for 13.5.
+compiles_cuda_through_sccache() {
+  local probe=$build_dir/probe
+  [ -x "$BUILD_PREFIX/bin/sccache" ] || return 1
+  mkdir -p "$probe"
+  echo '__global__ void probe() {}' > "$probe/probe.cu"
+  "$BUILD_PREFIX/bin/sccache" "$BUILD_PREFIX/bin/nvcc" -ccbin="$CXX" -gencode=arch=compute_80,code=[sm_80] \
+    -gencode=arch=compute_90,code=[compute_90,sm_90] -c "$probe/probe.cu" -o "$probe/probe.o" > "$probe/log" 2>&1 && return
+  echo "CUDA files are compiled without sccache, which does not know this nvcc"
+  return 1
+}
+
 # configure_and_install PART [OPTION...]: PART is CORE, CUDA, DISTRIBUTED, MPI, NCCL or PYTHON; what is off is found installed in PREFIX.
 configure_and_install() {
   local part=$1 option
@@ -49,7 +61,7 @@ configure_and_install() {
     options+=("-DTORCH_BUILD_$option=$([ "$option" = "$part" ] && echo ON || echo OFF)")
   done
   compiler_launchers C CXX
-  [ "$part" != CUDA ] || compiler_launchers CUDA
+  if [ "$part" = CUDA ] && compiles_cuda_through_sccache; then compiler_launchers CUDA; fi
   # CMAKE_ARGS is a list of words by design.
   # shellcheck disable=SC2086
   cmake ${CMAKE_ARGS:-} -G Ninja -S "$SRC_DIR" -B "$build_dir" \
