@@ -6,7 +6,8 @@ LDFLAGS=${LDFLAGS:-}
 export LDFLAGS=${LDFLAGS//-Wl,-rpath,$PREFIX\/lib/}
 options=()
 if [ -x "$BUILD_PREFIX/bin/sccache" ]; then
-  options=("-DCMAKE_CXX_COMPILER_LAUNCHER=$BUILD_PREFIX/bin/sccache" "-DCMAKE_CUDA_COMPILER_LAUNCHER=$BUILD_PREFIX/bin/sccache")
+  # C++ alone, most of the files: sccache does not know every nvcc.
+  options=("-DCMAKE_CXX_COMPILER_LAUNCHER=$BUILD_PREFIX/bin/sccache")
 fi
 # CMAKE_ARGS is a list of words by design.
 # shellcheck disable=SC2086
