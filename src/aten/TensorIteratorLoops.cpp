@@ -200,7 +200,20 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
     for (int i = 0; i < count; ++i) pointers[i] += position[dim] * operands_[i].strides[dim];
   }
   char* row[kMaxOperands];
+  int64_t next[kMaxOperands];
+  for (int i = 0; i < count; ++i) next[i] = operands_[i].strides[1];
   for (int64_t done = begin; done < end;) {
+    // Whole rows one after another, which may be short: nothing else is looked at between them.
+    const int64_t rows = position[0] == 0 ? std::min(shape_[1] - position[1], (end - done) / shape_[0]) : 0;
+    for (int64_t left = rows; left > 1; --left) {
+      for (int i = 0; i < count; ++i) row[i] = pointers[i];
+      loop(context, row, steps, shape_[0]);
+      for (int i = 0; i < count; ++i) pointers[i] += next[i];
+    }
+    if (rows > 1) {
+      done += (rows - 1) * shape_[0];
+      position[1] += rows - 1;
+    }
     const int64_t length = std::min(shape_[0] - position[0], end - done);
     for (int i = 0; i < count; ++i) row[i] = pointers[i];
     loop(context, row, steps, length);

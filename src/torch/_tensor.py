@@ -105,23 +105,30 @@ class Tensor(_C.TensorBase):
         return array.copy() if copy else array
 
     @overridable
-    def __dlpack__(self, *, stream: int | None = None, **options: Any) -> Any:
-        """A DLPack capsule of this memory, for other libraries; options are NumPy's. The CPU has no streams."""
-        if stream not in (None, -1):
-            raise AssertionError("stream should be None on cpu.")
-        if self.requires_grad:
-            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        if not self.is_cpu or str(self.layout) != "torch.strided":
-            raise BufferError(f"Can't export a tensor of layout {self.layout} on {self.device}")
-        return self.numpy().__dlpack__(**options)
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = -1,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule of this memory, for other libraries; the options are the array API's.
 
+        Raises:
+            BufferError: a tensor that requires a gradient, is sparse, or has no memory.
+            ValueError: `copy=False`, and `dl_device` is another device.
+        """
+        from torch.utils.dlpack import _export
+
+        return _export(self, stream, max_version, dl_device, copy)
+
+    @overridable
     def __dlpack_device__(self) -> tuple[int, int]:
-        """DLPack's numbers of the device: (1, 0), the CPU."""
-        if self.is_cpu:
-            from torch.utils.dlpack import DLDeviceType
+        """DLPack's numbers of the device: its type (1 the CPU, 2 CUDA) and index."""
+        from torch.utils.dlpack import _numbers_of
 
-            return DLDeviceType.kDLCPU, 0
-        raise ValueError(f"DLPack is supported for tensors on the CPU only, not on {self.device}")
+        return _numbers_of(self.device)
 
     @overridable
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:

@@ -24,6 +24,7 @@ _DECORATORS = ("_require_initialized", "parse_args", "quantized_args")
 def define(root: str, reason: str, error: type[Exception] = NotImplementedError) -> Callable[[str], Any]:
     """The `__getattr__` of module `root`, for the names that are listed: a call of one raises `error` with `reason`.
 
+    `dir()` of the module shows them from here on.
     The modules below it that are listed can be imported from here on; those that have a file are left to it.
     """
     places = [Path(place) for place in getattr(sys.modules[root], "__path__", ())]
@@ -41,9 +42,15 @@ def define(root: str, reason: str, error: type[Exception] = NotImplementedError)
         refuse.__module__ = module
         return refuse
 
+    def entries(module: str) -> list[str]:
+        return " ".join(NAMES.get(module, "").split()).replace(", ", ",").split()
+
+    def listing(module: str) -> Callable[[], list[str]]:
+        return lambda: sorted({*vars(sys.modules[module]), *(entry.partition("(")[0] for entry in entries(module))})
+
     def getter(module: str) -> Callable[[str], Any]:
         def get(name: str) -> Any:
-            for entry in " ".join(NAMES.get(module, "").split()).replace(", ", ",").split():
+            for entry in entries(module):
                 listed, is_class, members = entry.rstrip(")").partition("(")
                 if listed != name:
                     continue
@@ -58,19 +65,24 @@ def define(root: str, reason: str, error: type[Exception] = NotImplementedError)
 
         return get
 
+    seen = {root}
     for listed in NAMES:
         if listed.startswith(f"{root}."):
             parts = listed.split(".")
             for end in range(root.count(".") + 2, len(parts) + 1):
                 name = ".".join(parts[:end])
+                if name in seen:
+                    continue
+                seen.add(name)
                 inner = "/".join(parts[root.count(".") + 1 : end])
                 if any((place / inner).is_dir() or (place / f"{inner}.py").is_file() for place in places):
                     continue
                 if name not in sys.modules:
                     module: Any = ModuleType(name, f"{name}: {reason}")
-                    module.__path__, module.__getattr__ = [], getter(name)
+                    module.__path__, module.__getattr__, module.__dir__ = [], getter(name), listing(name)
                     sys.modules[name] = module
                 parent, _, own = name.rpartition(".")
                 if parent in sys.modules:  # one with a file takes it when it is imported
                     setattr(sys.modules[parent], own, sys.modules[name])
+    sys.modules[root].__dir__ = listing(root)  # type: ignore[method-assign]
     return getter(root)

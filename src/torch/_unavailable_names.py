@@ -215,6 +215,8 @@ ShardOrderEntry() TensorMeta() dtype_abbrs
     "torch.distributed.algorithms": """
 Join() JoinHook() Joinable()
 """,
+    "torch.distributed.algorithms._checkpoint": """
+""",
     "torch.distributed.algorithms._checkpoint.checkpoint_wrapper": """
 ActivationWrapper() CheckpointImpl(REENTRANT, NO_REENTRANT) CheckpointWrapper() OffloadWrapper()
 apply_activation_checkpointing checkpoint_wrapper offload_wrapper
@@ -232,6 +234,10 @@ GradBucket() noop_hook
     "torch.distributed.algorithms.ddp_comm_hooks.default_hooks": """
 allreduce_hook bf16_compress_hook bf16_compress_wrapper fp16_compress_hook fp16_compress_wrapper
 """,
+    "torch.distributed.algorithms.ddp_comm_hooks.mixed_precision_hooks": """
+""",
+    "torch.distributed.algorithms.ddp_comm_hooks.optimizer_overlap_hooks": """
+""",
     "torch.distributed.algorithms.ddp_comm_hooks.post_localSGD_hook": """
 PostLocalSGDState() post_localSGD_hook
 """,
@@ -244,6 +250,8 @@ quantization_perchannel_hook quantization_pertensor_hook
     "torch.distributed.algorithms.join": """
 Join() JoinHook() Joinable()
 """,
+    "torch.distributed.algorithms.model_averaging": """
+""",
     "torch.distributed.algorithms.model_averaging.averagers": """
 ModelAverager() PeriodicModelAverager()
 """,
@@ -254,8 +262,13 @@ HierarchicalModelAverager()
 ProcessGroup(UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, CUSTOM) average_parameters
 average_parameters_or_parameter_groups get_params_to_average group(WORLD)
 """,
+    "torch.distributed.argparse_util": """
+check_env() env()
+""",
     "torch.distributed.autograd": """
 DistAutogradContext() TYPE_CHECKING backward context() get_gradients is_available
+""",
+    "torch.distributed.c10d_logger": """
 """,
     "torch.distributed.checkpoint": """
 BytesStorageMetadata() CheckpointException() ChunkStorageMetadata() DefaultLoadPlanner() DefaultSavePlanner()
@@ -297,6 +310,12 @@ HuggingFaceStorageWriter() LoadPlan() LoadPlanner() Metadata() MetadataIndex() R
 SHARDED_DIR_NAME SUFFIX SavePlan() SavePlanner() SerializationFormat(TORCH_SAVE, SAFETENSORS) StorageMeta()
 TensorProperties() TensorStorageMetadata() WriteItem() WriteResult() consolidate_safetensors_files
 """,
+    "torch.distributed.checkpoint.logger": """
+DCP_LOGGER_NAME
+""",
+    "torch.distributed.checkpoint.logging_handlers": """
+DCP_LOGGER_NAME
+""",
     "torch.distributed.checkpoint.metadata": """
 BytesStorageMetadata() ChunkStorageMetadata() Metadata() MetadataIndex() StatefulT StorageMeta() TensorProperties()
 TensorStorageMetadata()
@@ -312,17 +331,26 @@ BytesIOWriteData() ChunkStorageMetadata() LoadItemType(TENSOR, BYTE_IO) LoadPlan
 MetadataIndex() ReadItem() SavePlan() SavePlanner() StorageMeta() TensorProperties() TensorWriteData() WriteItem()
 WriteItemType(TENSOR, SHARD, BYTE_IO)
 """,
+    "torch.distributed.checkpoint.planner_helpers": """
+BytesStorageMetadata() ChunkStorageMetadata() DTensor() LoadItemType(TENSOR, BYTE_IO) MetadataIndex() ReadItem()
+SavePlan() ShardMetadata() ShardedTensor() TensorProperties() TensorStorageMetadata() TensorWriteData() WriteItem()
+WriteItemType(TENSOR, SHARD, BYTE_IO) compute_local_shape_and_global_offset create_read_items_for_chunk_list
+""",
     "torch.distributed.checkpoint.quantized_hf_storage": """
 HuggingFaceStorageReader() LoadPlanner() QuantizedHuggingFaceStorageReader() ReadItem() TensorStorageMetadata()
+""",
+    "torch.distributed.checkpoint.resharding": """
+ChunkStorageMetadata()
 """,
     "torch.distributed.checkpoint.staging": """
 AsyncStager() BlockingAsyncStager() DefaultStager() PGTransport() ProcessGroup(UNDEFINED, GLOO, NCCL, XCCL, UCC,
 MPI, CUSTOM) StagingOptions() StateDictStager()
 """,
     "torch.distributed.checkpoint.state_dict": """
-DTensor() FSDP() FSDP_WRAPPED_MODULE FullOptimStateDictConfig() FullStateDictConfig() HYBRID_SHARDING_STRATEGIES
-OptimStateDictConfig() ShardedOptimStateDictConfig() ShardedStateDictConfig() ShardedTensor() StateDictConfig()
-StateDictOptions() StateDictType(FULL_STATE_DICT, LOCAL_STATE_DICT, SHARDED_STATE_DICT) get_model_state_dict
+DTensor() DictValueType FQNS_T FSDP() FSDP_WRAPPED_MODULE FullOptimStateDictConfig() FullStateDictConfig()
+HYBRID_SHARDING_STRATEGIES ListDictValueType OptimStateDictConfig() OptimizerStateType PrimitiveType
+ShardedOptimStateDictConfig() ShardedStateDictConfig() ShardedTensor() StateDictConfig() StateDictOptions()
+StateDictType(FULL_STATE_DICT, LOCAL_STATE_DICT, SHARDED_STATE_DICT) ValueType get_model_state_dict
 get_optimizer_state_dict get_state_dict set_model_state_dict set_optimizer_state_dict set_state_dict
 """,
     "torch.distributed.checkpoint.state_dict_loader": """
@@ -348,8 +376,13 @@ find_tensor_shard
     "torch.distributed.collective_utils": """
 SyncPayload() T TYPE_CHECKING all_gather all_gather_object_enforce_type broadcast
 """,
+    "torch.distributed.config": """
+""",
     "torch.distributed.constants": """
 default_pg_nccl_timeout default_pg_timeout
+""",
+    "torch.distributed.debug": """
+TYPE_CHECKING get_rank start_debug_server stop_debug_server tcpstore_client
 """,
     "torch.distributed.device_mesh": """
 C10dBackend() DeviceMesh() GroupName ProcessGroup(UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, CUSTOM) TYPE_CHECKING
@@ -373,6 +406,214 @@ is_xccl_available isend monitored_barrier new_group new_subgroups new_subgroups_
 recv_object_list reduce reduce_op reduce_scatter reduce_scatter_single reduce_scatter_tensor
 register_rendezvous_handler rendezvous scatter scatter_object_list send send_object_list shrink_group split_group
 supports_complex
+""",
+    "torch.distributed.elastic": """
+""",
+    "torch.distributed.elastic.agent": """
+""",
+    "torch.distributed.elastic.agent.server": """
+ElasticAgent() RunResult() SimpleElasticAgent() TORCHELASTIC_ENABLE_FILE_TIMER TORCHELASTIC_TIMER_FILE Worker()
+WorkerGroup() WorkerSpec() WorkerState(UNKNOWN, INIT, HEALTHY, UNHEALTHY, STOPPED, SUCCEEDED, FAILED)
+""",
+    "torch.distributed.elastic.agent.server.api": """
+DEFAULT_ROLE ElasticAgent() Event() EventSource(AGENT, WORKER) ProcessFailure() RendezvousGracefulExitError()
+RunResult() SignalException() SimpleElasticAgent() Worker() WorkerGroup() WorkerSpec() WorkerState(UNKNOWN, INIT,
+HEALTHY, UNHEALTHY, STOPPED, SUCCEEDED, FAILED) get_logger prof put_metric record
+""",
+    "torch.distributed.elastic.agent.server.health_check_server": """
+HealthCheckServer() create_healthcheck_server get_logger
+""",
+    "torch.distributed.elastic.agent.server.local_elastic_agent": """
+HealthCheckServer() LocalElasticAgent() LogsSpecs() PContext() RunResult() SimpleElasticAgent()
+TORCHELASTIC_ENABLE_FILE_TIMER TORCHELASTIC_HEALTH_CHECK_PORT TORCHELASTIC_TIMER_FILE
+TORCHELASTIC_UNINTERRUPTIBLE_STATE_TIMEOUT TYPE_CHECKING WorkerGroup() WorkerSpec() WorkerState(UNKNOWN, INIT,
+HEALTHY, UNHEALTHY, STOPPED, SUCCEEDED, FAILED) create_healthcheck_server get_logger is_uninterruptible_state
+macros() prof read_proc_state start_processes
+""",
+    "torch.distributed.elastic.control_plane": """
+TORCH_WORKER_SERVER_SOCKET record worker_main
+""",
+    "torch.distributed.elastic.events": """
+Event() EventSource(AGENT, WORKER) NodeState(INIT, RUNNING, SUCCEEDED, FAILED) RdzvEvent()
+construct_and_record_rdzv_event get_logging_handler record record_rdzv_event
+""",
+    "torch.distributed.elastic.events.api": """
+Event() EventSource(AGENT, WORKER) NodeState(INIT, RUNNING, SUCCEEDED, FAILED) RdzvEvent()
+""",
+    "torch.distributed.elastic.events.handlers": """
+get_logging_handler
+""",
+    "torch.distributed.elastic.metrics": """
+ConsoleMetricHandler() MetricData() MetricHandler() MetricsConfig() NullMetricHandler() configure getStream
+get_elapsed_time_ms initialize_metrics prof profile publish_metric put_metric
+""",
+    "torch.distributed.elastic.metrics.api": """
+ConsoleMetricHandler() MetricData() MetricHandler() MetricStream() MetricsConfig() NullMetricHandler() configure
+getStream get_elapsed_time_ms prof profile publish_metric put_metric
+""",
+    "torch.distributed.elastic.multiprocessing": """
+DefaultLogsSpecs() LogsDest() LogsSpecs() MultiprocessContext() PContext() ProcessFailure() RunProcsResult()
+SignalException() Std(NONE, OUT, ERR, ALL) SubprocessContext() get_logger start_processes to_map
+""",
+    "torch.distributed.elastic.multiprocessing.api": """
+DefaultLogsSpecs() IS_MACOS IS_WINDOWS LogsDest() LogsSpecs() MultiprocessContext() PContext() ProcessFailure()
+RunProcsResult() SignalException() Std(NONE, OUT, ERR, ALL) SubprocessContext() SubprocessHandler() TailLog()
+get_std_cm get_subprocess_handler record to_map
+""",
+    "torch.distributed.elastic.multiprocessing.errors": """
+ChildFailedError() ErrorHandler() ProcessFailure() get_error_handler get_logger record
+""",
+    "torch.distributed.elastic.multiprocessing.errors.error_handler": """
+ErrorHandler()
+""",
+    "torch.distributed.elastic.multiprocessing.errors.handlers": """
+ErrorHandler() get_error_handler
+""",
+    "torch.distributed.elastic.multiprocessing.redirects": """
+IS_MACOS IS_WINDOWS get_libc redirect
+""",
+    "torch.distributed.elastic.multiprocessing.subprocess_handler": """
+SubprocessHandler() get_subprocess_handler
+""",
+    "torch.distributed.elastic.multiprocessing.subprocess_handler.handlers": """
+SubprocessHandler() get_subprocess_handler
+""",
+    "torch.distributed.elastic.multiprocessing.subprocess_handler.subprocess_handler": """
+IS_WINDOWS SubprocessHandler()
+""",
+    "torch.distributed.elastic.multiprocessing.tail_log": """
+TYPE_CHECKING TailLog() tail_logfile
+""",
+    "torch.distributed.elastic.rendezvous": """
+RendezvousClosedError() RendezvousConnectionError() RendezvousError() RendezvousGracefulExitError()
+RendezvousHandler() RendezvousHandlerCreator RendezvousHandlerRegistry() RendezvousInfo() RendezvousParameters()
+RendezvousStateError() RendezvousStoreInfo(MASTER_ADDR_KEY, MASTER_PORT_KEY) RendezvousTimeoutError()
+rendezvous_handler_registry
+""",
+    "torch.distributed.elastic.rendezvous.api": """
+RendezvousClosedError() RendezvousConnectionError() RendezvousError() RendezvousGracefulExitError()
+RendezvousHandler() RendezvousHandlerCreator RendezvousHandlerRegistry() RendezvousInfo() RendezvousParameters()
+RendezvousStateError() RendezvousStoreInfo(MASTER_ADDR_KEY, MASTER_PORT_KEY) RendezvousTimeoutError() Store()
+get_free_port rendezvous_handler_registry
+""",
+    "torch.distributed.elastic.rendezvous.c10d_rendezvous_backend": """
+C10dRendezvousBackend() DEFAULT_PORT FileStore() NodeState(INIT, RUNNING, SUCCEEDED, FAILED) RendezvousBackend()
+RendezvousConnectionError() RendezvousError() RendezvousParameters() RendezvousStateError() Store() TCPStore()
+construct_and_record_rdzv_event create_backend parse_rendezvous_endpoint
+""",
+    "torch.distributed.elastic.rendezvous.dynamic_rendezvous": """
+DynamicRendezvousHandler() NodeState(INIT, RUNNING, SUCCEEDED, FAILED) RendezvousBackend() RendezvousClosedError()
+RendezvousError() RendezvousGracefulExitError() RendezvousHandler() RendezvousInfo() RendezvousParameters()
+RendezvousSettings() RendezvousStateError() RendezvousStoreInfo(MASTER_ADDR_KEY, MASTER_PORT_KEY)
+RendezvousTimeout() RendezvousTimeoutError() Store() construct_and_record_rdzv_event create_handler get_method_name
+""",
+    "torch.distributed.elastic.rendezvous.etcd_rendezvous": """
+CONST_ETCD_FROZEN_TTL CONST_ETCD_JOINABLE_EPHEMERAL_TTL CONST_ETCD_SETUP_TTL CONST_RUNID_SUBROOT_TTL
+CONST_WORKER_KEEPALIVE_TTL EtcdRendezvous() EtcdRendezvousHandler() EtcdRendezvousRetryImmediately()
+EtcdRendezvousRetryableFailure() EtcdStore() RendezvousClosedError() RendezvousError() RendezvousHandler()
+RendezvousInfo() RendezvousParameters() RendezvousStoreInfo(MASTER_ADDR_KEY, MASTER_PORT_KEY)
+RendezvousTimeoutError() cas_delay create_rdzv_handler parse_rendezvous_endpoint
+""",
+    "torch.distributed.elastic.rendezvous.etcd_server": """
+EtcdServer() find_free_port stop_etcd
+""",
+    "torch.distributed.elastic.rendezvous.etcd_store": """
+EtcdStore() Store() cas_delay
+""",
+    "torch.distributed.elastic.rendezvous.registry": """
+RendezvousHandler() RendezvousParameters() create_handler get_rendezvous_handler handler_registry
+""",
+    "torch.distributed.elastic.rendezvous.static_tcp_rendezvous": """
+PrefixStore() RendezvousHandler() RendezvousInfo() RendezvousParameters() RendezvousStoreInfo(MASTER_ADDR_KEY,
+MASTER_PORT_KEY) StaticTCPRendezvous() Store() TCPStore() create_rdzv_handler parse_rendezvous_endpoint
+""",
+    "torch.distributed.elastic.rendezvous.utils": """
+parse_rendezvous_endpoint
+""",
+    "torch.distributed.elastic.timer": """
+FileTimerClient() FileTimerRequest() FileTimerServer() LocalTimerClient() LocalTimerServer() TimerClient()
+TimerRequest() TimerServer() configure expires
+""",
+    "torch.distributed.elastic.timer.api": """
+RequestQueue() TimerClient() TimerRequest() TimerServer() configure expires
+""",
+    "torch.distributed.elastic.timer.debug_info_logging": """
+get_logger log_debug_info_for_expired_timers
+""",
+    "torch.distributed.elastic.timer.file_based_local_timer": """
+FileTimerClient() FileTimerRequest() FileTimerServer() TimerClient() TimerRequest() get_logger
+log_debug_info_for_expired_timers
+""",
+    "torch.distributed.elastic.timer.local_timer": """
+LocalTimerClient() LocalTimerServer() MultiprocessingRequestQueue() RequestQueue() TimerClient() TimerRequest()
+TimerServer()
+""",
+    "torch.distributed.elastic.utils": """
+get_env_variable_or_raise get_socket_with_port macros()
+""",
+    "torch.distributed.elastic.utils.api": """
+get_env_variable_or_raise get_socket_with_port macros()
+""",
+    "torch.distributed.elastic.utils.data": """
+CyclingIterator() ElasticDistributedSampler()
+""",
+    "torch.distributed.elastic.utils.data.cycling_iterator": """
+CyclingIterator()
+""",
+    "torch.distributed.elastic.utils.data.elastic_distributed_sampler": """
+ElasticDistributedSampler() T
+""",
+    "torch.distributed.elastic.utils.distributed": """
+barrier create_c10d_store get_free_port get_logger get_socket_with_port
+""",
+    "torch.distributed.elastic.utils.log_level": """
+get_log_level
+""",
+    "torch.distributed.elastic.utils.logging": """
+get_log_level get_logger
+""",
+    "torch.distributed.elastic.utils.process_state": """
+is_uninterruptible_state read_proc_state
+""",
+    "torch.distributed.elastic.utils.store": """
+DistStoreError() barrier get_all store_timeout synchronize
+""",
+    "torch.distributed.flight_recorder": """
+""",
+    "torch.distributed.flight_recorder.components": """
+""",
+    "torch.distributed.flight_recorder.components.builder": """
+Collective() Database() EntryState() FlightRecorderLogger() Group() MatchStateRecord() Membership() NCCLCall() Op()
+Traceback() add_stack_id_in_entries align_trace_from_beginning build_collectives build_db build_groups_memberships
+check_current_entry_match check_no_missing_dump_files check_version error_analysis find_coalesced_group_p2p_only
+find_coalesced_group_with_non_p2p get_version_detail just_print_entries logger match_coalesced_groups_p2p_only
+match_coalesced_groups_with_non_p2p tabulate transform_ft
+""",
+    "torch.distributed.flight_recorder.components.config_manager": """
+FlightRecorderLogger() JobConfig() logger
+""",
+    "torch.distributed.flight_recorder.components.fr_logger": """
+FlightRecorderLogger()
+""",
+    "torch.distributed.flight_recorder.components.loader": """
+FlightRecorderLogger() logger read_dir read_dump
+""",
+    "torch.distributed.flight_recorder.components.types": """
+COLLECTIVES Collective() Database() EntryState() FlightRecorderLogger() Group() MatchInfo()
+MatchState(FULLY_MATCHED, COLLECTIVE_TYPE_MISMATCH, SIZE_OR_SYNTAX_MISMATCH, COLLECTIVE_STATE_MISMATCH,
+COLLECTIVE_DTYPE_MISMATCH, UNDECIDED) MatchStateRecord() Membership() NCCLCall() Op() P2P Ref() T Traceback()
+TypeInfo() types
+""",
+    "torch.distributed.flight_recorder.components.utils": """
+Collective() EntryState() FlightRecorderLogger() Group() MatchInfo() MatchState(FULLY_MATCHED,
+COLLECTIVE_TYPE_MISMATCH, SIZE_OR_SYNTAX_MISMATCH, COLLECTIVE_STATE_MISMATCH, COLLECTIVE_DTYPE_MISMATCH, UNDECIDED)
+MatchStateRecord() Membership() Op() P2P add_stack_id_in_entries align_trace_from_beginning
+check_current_entry_match check_no_missing_dump_files check_size_alltoall check_version error_analysis
+find_coalesced_group find_coalesced_group_with_non_p2p format_frame format_frames get_version_detail
+just_print_entries logger match_coalesced_groups match_coalesced_groups_with_non_p2p match_one_event
+""",
+    "torch.distributed.flight_recorder.fr_trace": """
+JobConfig() build_db main read_dir transform_ft types
 """,
     "torch.distributed.fsdp": """
 BackwardPrefetch(BACKWARD_PRE, BACKWARD_POST) CPUOffload() CPUOffloadPolicy() DataParallelMeshDims() FSDPModule()
@@ -418,9 +659,13 @@ ChildFailedError() DefaultLogsSpecs() HealthCheckServer() LaunchConfig() LocalEl
 RendezvousParameters() SignalException() TORCHELASTIC_HEALTH_CHECK_PORT WorkerSpec() create_healthcheck_server
 elastic_launch() get_logger launch_agent parse_rendezvous_endpoint
 """,
+    "torch.distributed.logging_handlers": """
+""",
     "torch.distributed.nn": """
 ReduceOp(SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM) RemoteModule() all_gather all_reduce all_to_all
 all_to_all_single broadcast gather group(WORLD) reduce reduce_scatter scatter
+""",
+    "torch.distributed.nn.api": """
 """,
     "torch.distributed.nn.api.remote_module": """
 RemoteModule() T
@@ -429,8 +674,32 @@ RemoteModule() T
 ReduceOp(SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM) all_gather all_reduce all_to_all
 all_to_all_single broadcast gather group(WORLD) reduce reduce_scatter scatter
 """,
+    "torch.distributed.nn.jit": """
+""",
+    "torch.distributed.nn.jit.instantiator": """
+get_arg_return_types_from_interface get_remote_module_template instantiate_non_scriptable_remote_module_template
+instantiate_scriptable_remote_module_template
+""",
     "torch.distributed.optim": """
 DistributedOptimizer() PostLocalSGDOptimizer() ZeroRedundancyOptimizer() as_functional_optim
+""",
+    "torch.distributed.optim.apply_optimizer_in_backward": """
+""",
+    "torch.distributed.optim.functional_adadelta": """
+""",
+    "torch.distributed.optim.functional_adagrad": """
+""",
+    "torch.distributed.optim.functional_adam": """
+""",
+    "torch.distributed.optim.functional_adamax": """
+""",
+    "torch.distributed.optim.functional_adamw": """
+""",
+    "torch.distributed.optim.functional_rmsprop": """
+""",
+    "torch.distributed.optim.functional_rprop": """
+""",
+    "torch.distributed.optim.functional_sgd": """
 """,
     "torch.distributed.optim.named_optimizer": """
 FSDP() ShardedTensor()
@@ -452,6 +721,31 @@ Pipe() PipelineStage() Schedule1F1B() ScheduleDualPipeV() ScheduleGPipe() Schedu
 ScheduleInterleavedZeroBubble() ScheduleLoopedBFS() ScheduleZBVZeroBubble() SplitPoint(BEGINNING, END) build_stage
 pipe_split pipeline
 """,
+    "torch.distributed.pipelining._utils": """
+DTensor() GetMeshCallback() InferenceMode(STATIC, DYNAMIC) PipeInfo() PipeliningMetadataError() TYPE_CHECKING
+extract_tensor_meta extract_tensor_metas flatten_args flatten_args_detach generate_rank_to_stage_mapping
+generate_stage_to_rank_mapping to_local_if_dtensor validate_and_normalize_to_tuple validate_metadata
+validate_static_arg_grad_correspondence validate_tensors_metadata
+""",
+    "torch.distributed.pipelining.microbatch": """
+DEFAULT_CHUNK_DIM DTensor() TensorChunkSpec() merge_chunks split_args_kwargs_into_chunks sum_reducer
+""",
+    "torch.distributed.pipelining.schedules": """
+B BACKWARD_INPUT BACKWARD_WEIGHT F FORWARD FSDPModule() FULL_BACKWARD I InferenceMode(STATIC, DYNAMIC) OVERLAP_F_B
+PipelineScheduleMulti() PipelineScheduleSingle() PipelineStage() RECV_B RECV_F REDUCE_GRAD RESHARD SEND_B SEND_F
+Schedule1F1B() ScheduleDualPipeV() ScheduleGPipe() ScheduleInterleaved1F1B() ScheduleInterleavedZeroBubble()
+ScheduleLoopedBFS() ScheduleZBVZeroBubble() TensorChunkSpec() UNSHARD UnshardHandle() W
+generate_rank_to_stage_mapping generate_stage_to_rank_mapping get_schedule_class merge_chunks
+split_args_kwargs_into_chunks
+""",
+    "torch.distributed.pipelining.stage": """
+DTensor() FSDPModule() GetMeshCallback() InferenceMode(STATIC, DYNAMIC) PipeInfo() PipelineStage()
+PipeliningMetadataError() ReplicateModule() build_stage extract_tensor_meta extract_tensor_metas flatten_args
+fully_shard map_debug_info replicate stage_backward stage_backward_input stage_backward_weight to_local_if_dtensor
+validate_and_normalize_to_tuple validate_static_arg_grad_correspondence validate_tensors_metadata
+""",
+    "torch.distributed.remote_device": """
+""",
     "torch.distributed.rendezvous": """
 FileStore() Store() TCPStore() default_pg_timeout register_rendezvous_handler rendezvous
 """,
@@ -459,6 +753,8 @@ FileStore() Store() TCPStore() default_pg_timeout register_rendezvous_handler re
 AllGatherStates() BackendType(TENSORPIPE) PyRRef() RRef() RemoteProfilerManager() RpcAgent() RpcBackendOptions()
 Store() TensorPipeAgent() TensorPipeRpcBackendOptions() WorkerInfo() _is_current_rpc_agent_set enable_gil_profiling
 get_rpc_timeout get_worker_info init_rpc is_available method_factory new_method remote rpc_async rpc_sync shutdown
+""",
+    "torch.distributed.rpc._utils": """
 """,
     "torch.distributed.rpc.api": """
 AllGatherStates() DEFAULT_SHUTDOWN_TIMEOUT PyRRef() PythonUDF() RPCExecMode(SYNC, ASYNC, ASYNC_JIT, REMOTE) RRef()
@@ -485,6 +781,8 @@ TensorPipeRpcBackendOptions()
     "torch.distributed.rpc.rref_proxy": """
 RRefProxy() UNSET_RPC_TIMEOUT rpc_async
 """,
+    "torch.distributed.rpc.server_process_global_profiler": """
+""",
     "torch.distributed.run": """
 DefaultLogsSpecs() LaunchConfig() LogsSpecs() REMAINDER Std(NONE, OUT, ERR, ALL) check_env() config_from_args
 determine_local_world_size elastic_launch() env() get_args_parser get_logger get_rdzv_endpoint get_use_env macros()
@@ -500,6 +798,9 @@ Placement() Replicate() Shard() assert_no_mixed_partial_types compute_global_ten
 compute_local_shape_and_global_offset compute_local_stride compute_local_tensor_info maybe_run_for_local_tensor
 normalize_to_torch_size redistribute_cost try_find_mesh_from_args
 """,
+    "torch.distributed.tensor.debug": """
+CommDebugMode() visualize_sharding
+""",
     "torch.distributed.tensor.device_mesh": """
 DeviceMesh() init_device_mesh
 """,
@@ -507,7 +808,10 @@ DeviceMesh() init_device_mesh
 DTensor() context_parallel implicit_replication local_map register_sharding
 """,
     "torch.distributed.tensor.experimental._attention": """
-context_parallel context_parallel_unshard set_rotate_method
+_CausalBehavior(SKIP, NOT_IS_CAUSAL, IS_CAUSAL) _ContextParallel() _HeadTailLoadBalancer() _LoadBalancer()
+_PTRRLoadBalancer() _PerDocumentHeadTailLoadBalancer() _RotateMethod(ALL_TO_ALL, ALL_GATHER) _context_parallel_shard
+_cp_options _disable_context_parallel_dispatcher _enable_context_parallel_dispatcher _is_causal_behavior
+_templated_ring_attention context_parallel context_parallel_unshard set_rotate_method
 """,
     "torch.distributed.tensor.parallel": """
 ColwiseParallel() ParallelStyle() PrepareModuleInput() PrepareModuleInputOutput() PrepareModuleOutput()
@@ -515,6 +819,8 @@ RowwiseParallel() SequenceParallel() loss_parallel parallelize_module
 """,
     "torch.distributed.tensor.parallel.api": """
 DeviceMesh() ParallelStyle() parallelize_module
+""",
+    "torch.distributed.tensor.parallel.ddp": """
 """,
     "torch.distributed.tensor.parallel.fsdp": """
 ChunkShardingSpec() DShard() DTensor() DTensorExtensions() DeviceMesh() FSDPExtensions() Replicate() Shard()
@@ -553,7 +859,7 @@ reset_peak_memory_stats seed seed_all set_device set_rng_state set_rng_state_all
 synchronize
 """,
     "torch.nested": """
-as_nested_tensor masked_select narrow nested_tensor nested_tensor_from_jagged
+as_nested_tensor masked_select narrow nested_tensor nested_tensor_from_jagged to_padded_tensor
 """,
     "torch.numa.binding": """
 AffinityMode(NODE, SOCKET, EXCLUSIVE, CORE_COMPLEX) K NumaOptions() V

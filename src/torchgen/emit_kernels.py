@@ -32,7 +32,7 @@ def core_outputs(declarations: Declarations) -> Iterator[Output]:
 
 def cuda_outputs(declarations: Declarations) -> Iterator[Output]:
     lines = [
-        f"  {kernel.name}_kernels.set(DeviceType::CUDA, &cuda::{kernel.name}_kernel);"
+        f"  {kernel.name}_kernels.set(DeviceType::CUDA, &run<{kernel.name}_kernels, &cuda::{kernel.name}_kernel>);"
         for kernel in declarations.kernels
         if "CUDA" in kernel.backends
     ]

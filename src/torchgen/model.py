@@ -238,6 +238,7 @@ class NativeFunction:
     aliases: tuple[str, ...] = ()
     python_module: PythonModule = PythonModule.TORCH
     sparse: str = ""
+    numbers_alone: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -36,6 +36,9 @@ DOCSTRINGS_FILE = "aten/docstrings.yaml"
 
 BACKENDS = ("CPU", "CUDA")
 
+NUMBERS_ALONE = "alone"
+"""The word of `numbers` that says that all of them may be given as numbers at once."""
+
 _FUNCTION_KEYS = ("func", "variants", "python_module", "kind", "impl", "aliases", "faces", "numbers", "kernels",
                   "sparse")  # fmt: skip
 _KERNEL_KEYS = ("kernel", "backends")
@@ -181,7 +184,8 @@ def _parse_function(entry: Entry, known_kernels: set[str]) -> NativeFunction:
             raise DeclarationError(
                 entry.where("kernels"), f"unknown kernel `{kernel}`", f"declare it in {KERNELS_FILE}"
             )
-    numbers = entry.words("numbers")
+    words = entry.words("numbers")
+    numbers = tuple(word for word in words if word != NUMBERS_ALONE)
     _check_faces(entry, schema, kind, faces, numbers)
     sparse = entry.text("sparse", "")
     if sparse and _IDENTIFIER.fullmatch(sparse) is None:
@@ -191,7 +195,18 @@ def _parse_function(entry: Entry, known_kernels: set[str]) -> NativeFunction:
             entry.where("sparse"), f"`{schema.full_name}` must return one `Tensor` to work on values"
         )
     return NativeFunction(
-        schema, frozenset(variants), kind, impl, entry.location, faces, numbers, kernels, aliases, python_module, sparse
+        schema,
+        frozenset(variants),
+        kind,
+        impl,
+        entry.location,
+        faces,
+        numbers,
+        kernels,
+        aliases,
+        python_module,
+        sparse,
+        NUMBERS_ALONE in words,
     )
 
 

@@ -27,10 +27,14 @@ _DTYPES = {"long": "torch.int64", "float": "torch.float32", "double": "torch.flo
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a Python overload. `takes_numbers`: a Tensor that may be given as a number."""
+    """A parameter of a Python overload.
+
+    `takes_numbers`: a Tensor that may be given as a number; `numbers_alone`: also where all the others are numbers.
+    """
 
     argument: Argument
     takes_numbers: bool = False
+    numbers_alone: bool = False
 
     @property
     def name(self) -> str:
@@ -161,8 +165,11 @@ def python_functions(declarations: Declarations) -> tuple[PythonFunction, ...]:
 
 def _overload(code: str, face: Face, out_face: Face | None) -> PythonOverload:
     schema = face.schema
-    numbers = face.native.numbers
-    parameters = [Parameter(argument, argument.name in numbers) for argument in schema.arguments]
+    numbers, alone = face.native.numbers, face.native.numbers_alone
+    parameters = [
+        Parameter(argument, argument.name in numbers, argument.name in numbers and alone)
+        for argument in schema.arguments
+    ]
     is_options = any(argument.is_options for argument in api.cpp_arguments(schema, public=True))
     if out_face is not None:
         out = Parameter(OUT if len(out_face.out_arguments) == 1 else OUTS)

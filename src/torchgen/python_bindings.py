@@ -144,6 +144,7 @@ def _parameter(parameter: Parameter) -> str:
             ("kKeywordOnly", parameter.argument.keyword_only),
             ("kNullable", parameter.type.optional),
             ("kTakesNumbers", parameter.takes_numbers),
+            ("kNumbersAlone", parameter.numbers_alone),
         )
         if is_set
     ]

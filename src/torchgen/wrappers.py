@@ -168,7 +168,8 @@ def _run_into_outs(face: Face) -> list[str]:
 def _finish(face: Face) -> list[str]:
     """What is owed to results that share memory with an input, and to factories."""
     if _is_view(face):
-        return ["result = as_view(self, std::move(result));"]
+        several = "s" if face.schema.returns[0].type.is_tensor_list else ""
+        return [f"result = as_view{several}(self, std::move(result));"]
     if any(argument.is_options for argument in api.cpp_arguments(face.schema, public=True)):
         return ["if (options.requires_grad()) result.requires_grad_(true);"]
     return []

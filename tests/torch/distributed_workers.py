@@ -309,6 +309,23 @@ def detail_operation(rank: int) -> None:
         dist.all_reduce(torch.ones(2))
 
 
+def detail_type(rank: int) -> None:
+    dist.all_reduce(torch.ones(2, dtype=torch.float64 if rank == 1 else torch.float32))
+
+
+def detail_reduction(rank: int) -> None:
+    dist.all_reduce(torch.ones(2), dist.ReduceOp.MAX if rank == 1 else dist.ReduceOp.SUM)
+
+
+def detail_root(rank: int) -> None:
+    dist.broadcast(torch.ones(2), 1 if rank == 1 else 0)
+
+
+def detail_some(rank: int) -> None:
+    if rank != 2:
+        dist.all_reduce(torch.ones(2))
+
+
 def uneven(rank: int) -> None:
     rows = [1, 1, 1] if rank else [2, 1, 0]
     dist.all_to_all_single(torch.zeros(3), torch.ones(3), rows, [1, 1, 1])

@@ -289,6 +289,28 @@ def bound(rank: int, size: int, port: int) -> None:
     dist.destroy_process_group()
 
 
+def recorded(rank: int, size: int) -> None:
+    """Calls within a CUDA graph are refused; what was recorded before and what is called after works."""
+    graph, tensor = torch.cuda.CUDAGraph(), torch.ones(3, device="cuda")
+    total = torch.ones(3, device="cuda")
+    dist.all_reduce(total)
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.graph(graph, stream=stream):
+        tensor.mul_(2)
+        for call in (
+            lambda: dist.all_reduce(total),
+            lambda: dist.broadcast(total, 0, async_op=True),
+            lambda: dist.all_gather_into_tensor(torch.empty(3 * size, device="cuda"), total),
+            dist.barrier,
+        ):
+            distributed_workers.refused(call, "cannot be recorded into a CUDA graph")
+    graph.replay()
+    dist.all_reduce(tensor)
+    assert tensor.tolist() == [2.0 * size] * 3
+    assert total.tolist() == [size] * 3
+
+
 # ---------------------------------------------------------------------- what goes wrong
 
 
@@ -332,6 +354,31 @@ def absent(rank: int) -> None:
 
 def other_shape(rank: int) -> None:
     dist.all_reduce(torch.ones(1000 if rank else 2000, device="cuda"))
+
+
+def other_type(rank: int) -> None:
+    dist.all_reduce(torch.ones(1000, dtype=torch.float64 if rank else torch.float32, device="cuda"))
+
+
+def other_call(rank: int) -> None:
+    if rank:
+        dist.broadcast(torch.ones(1000, device="cuda"), 0)
+    else:
+        dist.all_reduce(torch.ones(1000, device="cuda"))
+
+
+def half(rank: int) -> None:
+    """A group of which half calls; who is not in it goes on."""
+    group = dist.new_group([0, 2], timeout=datetime.timedelta(seconds=4))
+    if rank != 1:
+        dist.all_reduce(torch.ones(1, device="cuda"), group=group)
+        torch.cuda.synchronize()
+    if rank == 0:
+        dist.all_reduce(torch.ones(1000, device="cuda"), group=group)
+        torch.cuda.synchronize()  # until the group's thread has ended the call
+        dist.all_reduce(torch.ones(1, device="cuda"), group=group)
+    else:
+        time.sleep(8)
 
 
 def blocking(rank: int) -> None:

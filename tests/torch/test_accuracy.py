@@ -135,6 +135,69 @@ def test_float32_functions_are_within_about_a_unit(name: str) -> None:
     assert units_off(getattr(torch, name)(torch.from_numpy(x)), exact(x.astype(np.float64))) <= 1.2
 
 
+IN_MORE_DIGITS = {
+    "tan": (np.tan, -1e5, 1e5),
+    "atan": (np.arctan, -10, 10),
+    "asin": (np.arcsin, -1, 1),
+    "acos": (np.arccos, -1, 1),
+}
+LONG_DOUBLE = pytest.mark.skipif(np.finfo(np.longdouble).nmant <= 52, reason="no more digits to compare with")
+
+
+@LONG_DOUBLE
+@pytest.mark.parametrize("name", IN_MORE_DIGITS)
+def test_float64_functions_are_within_a_unit(name: str) -> None:
+    exact, low, high = IN_MORE_DIGITS[name]
+    generator = np.random.default_rng(0)
+    small = np.exp2(generator.uniform(-1060, 0, 20_000)) * generator.choice((-1, 1), 20_000)
+    x = np.concatenate((generator.uniform(low, high, 50_000), generator.uniform(-1, 1, 50_000), small))
+    assert units_off(getattr(torch, name)(torch.from_numpy(x)), exact(x.astype(np.longdouble))) <= 1
+
+
+@LONG_DOUBLE
+@pytest.mark.parametrize("name", ["atan2", "pow"])
+def test_float64_functions_of_two_numbers_are_within_a_unit(name: str) -> None:
+    generator = np.random.default_rng(0)
+    a, b = np.exp2(generator.uniform(-8, 8, (2, 100_000))) * generator.choice((-1, 1), (2, 100_000))
+    if name == "pow":
+        a, b = np.abs(a), b * generator.choice((0.1, 1, 4), 100_000)
+    else:
+        sizes = np.exp2(generator.uniform(-1000, 1000, 50_000))
+        a[:50_000] *= sizes
+        b[:50_000] *= sizes
+    exact = getattr(np, {"atan2": "arctan2", "pow": "power"}.get(name, name))
+    with np.errstate(over="ignore", under="ignore"):
+        expected = exact(a.astype(np.longdouble), b.astype(np.longdouble))
+    normal = np.abs(expected) >= np.finfo(np.float64).tiny
+    actual = getattr(torch, name)(torch.from_numpy(a[normal]), torch.from_numpy(b[normal]))
+    assert units_off(actual, expected[normal]) <= 1
+
+
+@pytest.mark.parametrize("name", ["atan2", "hypot", "pow", "copysign", "nextafter", "heaviside"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_edges_of_functions_of_two_numbers(name: str, dtype: type[np.floating]) -> None:
+    """All pairs of the numbers that have rules of their own, as the C library answers them."""
+    tiny, largest = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
+    edges = [0.0, 1.0, 2.0, 3.0, 0.5, tiny, largest, math.inf, math.nan]
+    numbers = np.array([*edges, *(-edge for edge in edges)], dtype)
+    a, b = (np.ascontiguousarray(each) for each in np.meshgrid(numbers, numbers))
+    with np.errstate(all="ignore"):
+        expected = getattr(np, {"atan2": "arctan2", "pow": "power"}.get(name, name))(a, b)
+    if name == "heaviside":
+        expected[np.isnan(a)] = 0  # as in PyTorch
+    actual = getattr(torch, name)(torch.from_numpy(a), torch.from_numpy(b)).numpy()
+    assert np.allclose(actual, expected, rtol=np.finfo(dtype).eps * 2, atol=0, equal_nan=True)
+    number = ~np.isnan(expected)
+    assert np.array_equal(np.signbit(actual[number]), np.signbit(expected[number]))
+
+
+def test_shifts_of_int64() -> None:
+    a = torch.tensor([1, -1, 5, -(2**63), 2**62, 7, 7, -7, -7, 3])
+    b = torch.tensor([63, 1, 0, 1, 2, 64, -1, 64, -3, 62])
+    assert torch.bitwise_left_shift(a, b).tolist() == [-(2**63), -2, 5, 0, 0, 0, 0, 0, 0, -(2**62)]
+    assert torch.bitwise_right_shift(a, b).tolist() == [0, -1, 5, -(2**62), 2**60, 0, 0, -1, -1, 0]
+
+
 @pytest.mark.parametrize(
     "name", ["exp", "expm1", "exp2", "tanh", "sigmoid", "erf", "erfc", "tan", "atan", "sin", "log1p"]
 )

@@ -165,11 +165,14 @@ def test_channels_last(name: str, transposed: bool) -> None:
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("name", [name for name in CASES if name != "nothing"])
-def test_bfloat16(name: str) -> None:
+def test_bfloat16(name: str, last: bool) -> None:
     """Sums are float32's, rounded once."""
     size, weight_size, stride, padding, dilation, groups = CASES[name]
     image, weight, bias = (torch.randn(shape).bfloat16() for shape in (size, weight_size, weight_size[:1]))
+    if last:
+        image = image.transpose(1, -1).contiguous().transpose(1, -1)
     options = (stride, padding, dilation, False, [0] * len(stride), groups)
     expected = torch.convolution(image.float(), weight.float(), bias.float(), *options)
     torch.testing.assert_close(

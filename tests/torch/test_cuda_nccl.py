@@ -30,7 +30,7 @@ def test_collectives(size: int) -> None:
     mp.spawn(workers.run, ("collectives", size, free_port()), size)
 
 
-@pytest.mark.parametrize("name", ["types", "streams"])
+@pytest.mark.parametrize("name", ["types", "streams", "recorded"])
 def test_two_members(name: str) -> None:
     mp.spawn(workers.run, (name, 2, free_port()), 2)
 
@@ -123,10 +123,26 @@ def test_a_member_that_does_not_come_is_named(what: str, environment: dict[str, 
 
 @needs_emulation
 @pytest.mark.usefixtures("caching")
-def test_shapes_that_differ_are_told() -> None:
-    said, _ = told("other_shape", **CLEAN_UP)
-    assert "TensorShape=[2000]" in said[1][0] + said[2][0]
-    assert "TensorShape=[1000]" in said[0][0]
-    said, _ = told("other_shape", TORCH_DISTRIBUTED_DEBUG="DETAIL", **CLEAN_UP)
+def test_half_of_a_group_is_told_who_does_not_come() -> None:
+    said, _ = told("half", **CLEAN_UP)
+    assert "Rank 1 did not come to this call" in said[0][0]  # of the group: 2 of all
+    assert said[0][1] < 20
+
+
+@needs_emulation
+@pytest.mark.usefixtures("caching")
+@pytest.mark.parametrize(
+    ("what", "first", "others"),
+    [
+        ("other_shape", r"TensorShape=\[2000\]", r"TensorShape=\[1000\]"),
+        ("other_type", "dtype=float32", "dtype=float64"),
+        ("other_call", "ALLREDUCE", "BROADCAST"),
+    ],
+)
+def test_calls_that_differ_are_told(what: str, first: str, others: str) -> None:
+    said, _ = told(what, **CLEAN_UP)
+    assert re.search(first, said[1][0] + said[2][0])
+    assert re.search(others, said[0][0])
+    said, _ = told(what, TORCH_DISTRIBUTED_DEBUG="DETAIL", **CLEAN_UP)
     assert all(text.startswith("Detected mismatch between collectives on ranks.") for text, _ in said.values())
-    assert all("TensorShape=[2000]" in text for text, _ in said.values())
+    assert all(re.search(first, text) and re.search(others, text) for text, _ in said.values())

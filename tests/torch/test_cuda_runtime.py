@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -18,8 +19,14 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason=str(torch.
 needs_two = pytest.mark.skipif(torch.cuda.device_count() < 2, reason="one device")
 
 
-def _program(text: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", "import torch\n" + text], capture_output=True, text=True, check=False)
+def _program(text: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "import torch\n" + text],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_an_index_out_of_range_stops_the_device_and_says_so() -> None:
@@ -36,6 +43,22 @@ def test_an_index_out_of_range_stops_the_device_and_says_so() -> None:
     assert answer.stdout.rstrip().endswith(" 710")
     assert "index out of bounds" in answer.stderr
     assert "block: [0,0,0], thread: [0,0,0]" in answer.stderr
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+def test_an_error_names_its_operator_where_that_is_known(blocking: bool) -> None:
+    answer = _program(
+        "x, wrong = torch.zeros(3, device='cuda'), torch.tensor([7], device='cuda')\n"
+        "try:\n    y = x[wrong]\n    y = y + 1\n    y.cpu()\n"
+        "except torch.AcceleratorError as error:\n    print(error.__traceback__.tb_lineno, error)\n",
+        CUDA_LAUNCH_BLOCKING=str(int(blocking)),
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "device-side assert triggered" in answer.stdout
+    if blocking:
+        assert answer.stdout.startswith("4 ")
+        assert "in the operator index" in answer.stdout
+    assert ("CUDA_LAUNCH_BLOCKING=1 shows which" in answer.stdout) is not blocking
 
 
 def test_out_of_memory_leaves_the_device_usable() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -160,14 +161,54 @@ def test_the_server_survives_hostile_clients() -> None:
         client.close()
 
 
-def test_many_large_values() -> None:
+GREEDY = """
+import resource, socket, sys, threading, time
+import torch.distributed as dist
+from torch.distributed._tcp_store import GREETING, pack
+store = dist.TCPStore("127.0.0.1", 0, is_master=True)
+store.set("large", bytes(1 << 20))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def rude(message, ends):
+    client = socket.create_connection(("127.0.0.1", store.port))
+    client.settimeout(2)
+    try:
+        client.sendall(GREETING)
+        for _ in range(3000):
+            client.sendall(message)
+    except OSError:
+        ends.append(client)
+    else:
+        raise AssertionError("all of it was taken")
+ask, wait, ends = b"".join(pack([b"get", b"large"])) * 100, b"".join(pack([b"wait", b"never"])), []
+threads = [threading.Thread(target=rude, args=each) for each in ((ask, ends), (wait + bytes(1 << 20), ends))]
+for thread in threads:
+    thread.start()
+time.sleep(0.5)
+begin = time.monotonic()
+assert store.get("large") == bytes(1 << 20) and time.monotonic() - begin < 1
+for thread in threads:
+    thread.join()
+assert len(ends) == 2 and store.num_keys() == 1
+grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+assert grown < 200 << 10, f"{grown} KiB"
+"""
+
+
+def test_greedy_clients_cost_no_memory() -> None:
+    """One asks for gigabytes and takes no answer, one sends gigabytes while it waits."""
+    subprocess.run([sys.executable, "-P", "-c", GREEDY], check=True, timeout=120)
+
+
+def test_a_thousand_large_values() -> None:
     store = dist.TCPStore("127.0.0.1", 0, is_master=True)
     value = os.urandom(1 << 20)
-    for number in range(200):
-        store.set(str(number), value)
-    assert all(store.get(str(number)) == value for number in range(0, 200, 50))
-    assert store.multi_get([str(number) for number in range(100)]) == [value] * 100
-    assert store.num_keys() == 200
+    for number in range(1000):
+        store.set(str(number), str(number).encode() + value)
+    other = dist.TCPStore("127.0.0.1", store.port)
+    assert all(other.get(str(number)) == str(number).encode() + value for number in range(0, 1000, 50))
+    found = other.multi_get([str(number) for number in range(200)])
+    assert all(each == str(number).encode() + value for number, each in enumerate(found))
+    assert store.num_keys() == 1000
 
 
 def test_addresses_that_cannot_be() -> None:
@@ -183,6 +224,41 @@ def test_addresses_that_cannot_be() -> None:
         dist.TCPStore("127.0.0.1", 0, 2, is_master=True, timeout=short)
     with pytest.raises(dist.DistNetworkError, match="is none"):
         dist.TCPStore("no such host.invalid", 1, timeout=short)
+
+
+MASTERS = {
+    "silent": ([b""], "has not answered within 500ms"),
+    "another protocol": ([b"HTTP/1.1 400 Bad Request\r\n\r\n"], "is no store of this torch's"),
+    "slow": ([b"\x01"] * 20, "has not answered within 500ms"),
+    "promises two gigabytes": ([LENGTH.pack(1 << 31)], "has not answered within 500ms"),
+    "no number": ([LENGTH.pack(9) + LENGTH.pack(1) + b"z"], "is no store of this torch's"),
+    "no value": ([LENGTH.pack(0)], "0 values in answer to 'add'"),
+    "a part longer than its message": ([LENGTH.pack(9) + LENGTH.pack(9) + b"z"], "a part longer than its message"),
+}
+
+
+@pytest.mark.parametrize(("pieces", "text"), MASTERS.values(), ids=MASTERS)
+def test_what_answers_as_master_is_checked(pieces: list[bytes], text: str) -> None:
+    ended = threading.Event()
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            for piece in pieces:
+                if ended.wait(0.1):
+                    break
+                connection.sendall(piece)
+            ended.wait(30)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        begin = time.monotonic()
+        with pytest.raises(dist.DistNetworkError, match=text):
+            dist.TCPStore("127.0.0.1", listener.getsockname()[1], 2, timeout=datetime.timedelta(milliseconds=500))
+        ended.set()
+        thread.join()
+        assert time.monotonic() - begin < 5
 
 
 def test_a_store_that_is_gone_is_said() -> None:
@@ -317,15 +393,29 @@ def test_calls_that_differ_end_and_are_told() -> None:
 
 @needs_gloo
 @pytest.mark.parametrize(
-    ("what", "theirs"), [("detail_shape", r"TensorShape=\[2000\]"), ("detail_operation", "BARRIER")]
+    ("what", "theirs"),
+    [
+        ("detail_shape", r"TensorShape=\[2000\]"),
+        ("detail_type", "dtype=float64"),
+        ("detail_reduction", "reduce=max"),
+        ("detail_root", "root=1"),
+        ("detail_operation", "BARRIER"),
+    ],
 )
 def test_members_compare_what_they_call(what: str, theirs: str) -> None:
-    import re
-
     said = told(what)
     assert all(text.startswith("Detected mismatch between collectives on ranks.") for text, _ in said.values())
     assert all(re.search(theirs, text) for text, _ in said.values())
     assert all(seconds < 2 for _, seconds in said.values())
+
+
+@needs_gloo
+def test_who_compares_waits_no_longer_for_who_does_not_come() -> None:
+    said = told("detail_some")
+    for rank in (0, 1):
+        assert "ank 2" in said[rank][0]
+        assert said[rank][1] < 20
+    assert said[2][0] == "nothing"
 
 
 @needs_gloo

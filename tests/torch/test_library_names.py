@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import importlib
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -26,6 +28,26 @@ def test_every_name_of_a_module_without_work_is_there(root: str) -> None:
             module = importlib.import_module(name)
             for entry in " ".join(listed.split()).replace(", ", ",").split():
                 assert hasattr(module, entry.partition("(")[0]), (name, entry)
+                assert entry.partition("(")[0] in dir(module), (name, entry)
+
+
+def test_modules_of_distributed_are_its_attributes() -> None:
+    code = """
+import torch.distributed as dist
+assert dist.checkpoint.load and dist.nn.functional.all_reduce and dist.elastic
+assert dist.optim.ZeroRedundancyOptimizer and dist.algorithms.Join and dist.tensor.Shard and dist.run.main
+import torch.distributed.elastic.rendezvous.dynamic_rendezvous, torch.distributed.optim.functional_adam
+from torch.distributed.pipelining.schedules import ScheduleGPipe
+from torch.distributed.elastic.multiprocessing import start_processes
+for call in (ScheduleGPipe, start_processes, torch.distributed.elastic.agent.server.api.WorkerSpec):
+    try:
+        call()
+    except RuntimeError as error:
+        assert call.__name__ in str(error) and "not supported here" in str(error), error
+    else:
+        raise AssertionError(call)
+"""
+    subprocess.run([sys.executable, "-P", "-c", code], check=True, timeout=120)
 
 
 def test_names_without_work_refuse_and_compare() -> None:

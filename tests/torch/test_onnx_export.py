@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.export import Dim
+from torch.nn import functional as F
 from torch.onnx import _program, errors
 from torch.onnx._recording import flatten_outputs
 
@@ -129,12 +130,40 @@ def test_a_size_that_was_burnt_in_is_an_error_with_its_place(function: Any) -> N
         lambda x: x.repeat(2, 1).chunk(2, 1)[1],
         lambda x: torch.stack(torch.meshgrid(x[:, 0], x[0], indexing="xy")),
         lambda x: x[torch.arange(x.shape[0]) // 2],
+        lambda x: x.unfold(0, 3, 2),
+        lambda x: F.unfold(x[None, None], (2, 3), padding=1, dilation=(2, 1), stride=(2, 1)),
+        lambda x: F.affine_grid(torch.eye(2, 3).repeat(x.shape[0], 1, 1), [x.shape[0], 1, 2, 3], align_corners=False),
+        lambda x: torch.zeros_like(x).index_add_(0, torch.where(x > 0)[0], x[torch.where(x > 0)[0]]).view(x.shape),
     ],
 )
 def test_sizes_are_computed_in_the_graph(function: Any) -> None:
     program = export(function, torch.randn(4, 3), dynamic_shapes=({0: "rows"},))
     for rows in (4, 7, 12):
         check(program, function, torch.randn(rows, 3))
+
+
+NARROW = {
+    "extremes": lambda x: (x.clamp(1, 3), torch.minimum(x, x.flip(0)), x.argmax(1), x.max(1)[0]),
+    "choices": lambda x: (torch.where(x > 1, x, x * 0), x.masked_fill(x > 1, 0), x.masked_scatter(x > 2, x * 0 + 1)),
+    "places": lambda x: (x.nonzero(), x.unique(), x.tril(), F.pad(x, (1, 1))),
+    "products": lambda x: (x @ x.T, torch.einsum("ij,kj->ik", x, x), F.linear(x, x)),
+    "sums": lambda x: (x.sum(1), x.scatter_add(1, torch.zeros(3, 2, dtype=torch.int64), x[:, :2]), -x, x.sign()),
+    "truths": lambda x: (x.bool().median(), torch.bucketize(x.bool(), torch.tensor([False, True]))),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.float16, torch.bool])
+@pytest.mark.parametrize("name", NARROW)
+def test_types_that_the_runtime_lacks_are_computed_in_others(name: str, dtype: torch.dtype) -> None:
+    x = torch.tensor([[1, 0, 3, 2], [2, 3, 1, 0], [4, 1, 0, 100]]).to(dtype)
+    function = NARROW[name]
+    try:
+        expected = function(x)
+    except (RuntimeError, NotImplementedError):
+        pytest.skip("not in torch")
+    for mine, other in zip(export(function, x)(x), expected, strict=True):
+        assert mine.dtype == other.dtype
+        torch.testing.assert_close(mine, other)
 
 
 def test_a_limit_makes_a_comparison_certain() -> None:

@@ -31,10 +31,6 @@ inline Tensor alias_as(const Tensor& self, ScalarType dtype, IntArrayRef sizes, 
   return result;
 }
 
-// Marks views that one function returned together: autograd refuses to record in-place writes to them. `function` is the
-// name in its message and lives as long as the program. (Defined with autograd.)
-void mark_as_several_views(const std::vector<Tensor>& views, const char* function);
-
 // `result`, a new tensor's only view, takes the tensor's place: for autograd it is no view. (Defined with autograd.)
 Tensor forget_base(Tensor result);
 

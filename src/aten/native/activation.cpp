@@ -9,6 +9,7 @@
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 #include <aten/native/cpu/FusedKernels.h>
 
 #include <cmath>
@@ -117,13 +118,33 @@ Tensor celu(const Tensor& self, const Scalar& alpha) {
   return at::elu(self, alpha, Scalar(1.0), Scalar(1 / alpha.toDouble()));
 }
 
+namespace {
+
+// Whether the CPU's fused kernels may compute a function whose gradient is that of its parts.
+bool is_computed_at_once(const Tensor& self) { return self.is_cpu() && self.is_floating_point() && !is_differentiated(self); }
+
+Tensor replace_within(const Tensor& self, double low, double high, double value) {
+  Tensor out;
+  TensorIterator::unary_op(out, self).run(cpu::replace_within, low, high, value);
+  return out;
+}
+
+}  // namespace
+
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
   TORCH_CHECK_NOT_IMPLEMENTED(self.dtype() != kBool && !self.is_complex(), "\"threshold_cpu\" not implemented for '", self.dtype(), "'");
+  if (is_computed_at_once(self)) return replace_within(self, -kInfinity, threshold.toDouble(), value.toDouble());
   return at::masked_fill(self, at::le(self, threshold), value);
 }
 
 Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
   check_floating(self, "hardshrink_cpu");
+  if (is_computed_at_once(self)) {
+    alignas(16) char element[16];  // of the type, which rounds the bound
+    at::detail::store_scalar(element, self.dtype(), lambd);
+    const double bound = at::detail::load_scalar(element, self.dtype()).toDouble();
+    return replace_within(self, -bound, bound, 0);
+  }
   const Scalar lower(-lambd.toDouble());
   return at::masked_fill(self, at::logical_and(at::ge(self, lower), at::le(self, lambd)), Scalar(0));
 }
@@ -173,6 +194,11 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
     slope = at::reshape(weight, shape);
   }
   check_floating(self, "prelu_cpu");
+  if (is_computed_at_once(self) && is_computed_at_once(slope) && slope.dtype() == self.dtype()) {
+    Tensor out;
+    TensorIterator::binary_op(out, self, slope).run(cpu::slope_below_zero);
+    return out;
+  }
   return at::where(at::gt(self, Scalar(0)), self, at::mul(slope, self));
 }
 

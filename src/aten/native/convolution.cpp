@@ -72,6 +72,13 @@ MemoryFormat format_of_result(const Tensor& input, const Tensor& other) {
   return format == MemoryFormat::Contiguous ? other.suggest_memory_format() : format;
 }
 
+// The CPU's kernels take float16 and bfloat16 as they are.
+template <typename Table, typename... Args>
+void run_convolution(const Table& kernels, const Tensor& out, const Args&... args) {
+  if (out.is_cpu()) return run_kernel(kernels, out.device(), out, args...);
+  run_kernel_in_float32(kernels, out.device(), out, args...);
+}
+
 // A bilinear function of complex tensors by what it is of their parts.
 template <typename Function>
 Tensor product_of_parts(const Tensor& first, const Tensor& second, Function&& function) {
@@ -167,15 +174,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
     const auto& kernels = transposed ? convolution_transposed_kernels : convolution_kernels;
     const Tensor image = at::detail::to_contiguous(input, format);
     const Tensor addend = bias.defined() ? bias.contiguous() : bias;
-    if (input.dtype() == kBFloat16 && input.is_cpu()) {  // read as it is, where the processor can
-      const Tensor sums = at::detail::empty(shape, out.options().dtype(kFloat), format);
-      run_kernel(kernels, input.device(), sums, image, weight.contiguous(), addend.defined() ? at::detail::to_dtype(addend, kFloat) : addend,
-                 window.stride, window.padding, window.dilation, groups);
-      at::detail::copy_into(out, sums);
-    } else {
-      run_kernel_in_float32(kernels, input.device(), out, image, weight.contiguous(), addend, window.stride, window.padding,
-                            window.dilation, groups);
-    }
+    run_convolution(kernels, out, image, weight.contiguous(), addend, window.stride, window.padding, window.dilation, groups);
   }
   return out;
 }
@@ -203,8 +202,8 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
   const MemoryFormat format = format_of_result(grad_output, input);
   const Tensor out = at::detail::empty(weight_size, input.dtype(), input.device());
   if (out.numel() > 0) {
-    run_kernel_in_float32(convolution_weight_gradient_kernels, input.device(), out, at::detail::to_contiguous(grad_output, format),
-               at::detail::to_contiguous(input, format), window.stride, window.padding, window.dilation, groups);
+    run_convolution(convolution_weight_gradient_kernels, out, at::detail::to_contiguous(grad_output, format),
+                    at::detail::to_contiguous(input, format), window.stride, window.padding, window.dilation, groups);
   }
   return at::detail::to_contiguous(out, format);
 }

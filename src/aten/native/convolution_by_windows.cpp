@@ -1,7 +1,9 @@
 #include <aten/native/ConvolutionByWindows.h>
 
 #include <aten/ATen.h>
+#include <aten/Kernels.h>
 #include <aten/native/Dimensions.h>
+#include <aten/native/RunKernel.h>
 
 namespace at::native {
 
@@ -19,6 +21,17 @@ Tensor grouped_windows(const Tensor& image, IntArrayRef kernel, IntArrayRef stri
   }
   const Tensor columns = at::im2col(image, kernel, dilation, padding, stride);
   return columns.view({columns.size(0), groups, columns.size(1) / groups, columns.size(2)});
+}
+
+// a @ b of batches of groups of matrices, of which a's may lack the batch. What is added up after is kept in float32, if it comes
+// of float16 or bfloat16: every product would be rounded.
+Tensor product_to_sum(const Tensor& a, const Tensor& b) {
+  if (!c10::is_reduced_floating_type(a.dtype())) return at::matmul(a, b);
+  const int64_t batches = b.size(0), groups = b.size(1), rows = a.size(-2), columns = b.size(3);
+  const Tensor out = at::detail::empty({batches * groups, rows, columns}, kFloat, a.device());
+  const Tensor left = a.expand({batches, groups, rows, a.size(-1)});
+  run_kernel(bmm_kernels, a.device(), out, at::flatten(left, 0, 1), at::flatten(b, 0, 1));
+  return out.view({batches, groups, rows, columns});
 }
 
 }  // namespace
@@ -46,7 +59,7 @@ Tensor transpose_by_windows(const Tensor& input, const Tensor& weight, IntArrayR
   const int64_t channels = input.size(1);
   const Tensor values = at::reshape(input, {input.size(0), groups, channels / groups, -1});
   const Tensor rows = at::reshape(weight, {groups, channels / groups, -1}).transpose(1, 2);
-  const Tensor columns = at::matmul(rows, values).flatten(1, 2);
+  const Tensor columns = product_to_sum(rows, values).flatten(1, 2);
   const IntArrayRef kernel = without_channels(weight.sizes());
   // An output padding beyond a whole stride adds windows that the input does not have: their columns are zeros.
   int64_t needed = 1;
@@ -57,7 +70,10 @@ Tensor transpose_by_windows(const Tensor& input, const Tensor& weight, IntArrayR
     needed *= counts.back();
     more = more || counts.back() != input.sizes()[dim + 2];
   }
-  if (!more) return at::col2im(columns, image, kernel, dilation, padding, stride);
+  const auto sum = [&](const Tensor& all) {
+    return at::detail::to_dtype(at::col2im(all, image, kernel, dilation, padding, stride), input.dtype());
+  };
+  if (!more) return sum(columns);
   DimVector shape{columns.size(0), columns.size(1)};
   for (const int64_t count : counts) shape.push_back(count);
   Tensor all = at::zeros(shape, columns.options());
@@ -68,7 +84,7 @@ Tensor transpose_by_windows(const Tensor& input, const Tensor& weight, IntArrayR
     part = part.narrow(static_cast<int64_t>(dim) + 2, 0, input.sizes()[dim + 2]);
   }
   part.copy_(columns.view(own));
-  return at::col2im(all.view({columns.size(0), columns.size(1), needed}), image, kernel, dilation, padding, stride);
+  return sum(all.view({columns.size(0), columns.size(1), needed}));
 }
 
 Tensor weight_gradient_by_windows(const Tensor& grad, const Tensor& input, IntArrayRef weight_size, IntArrayRef stride,
@@ -85,7 +101,8 @@ Tensor weight_gradient_by_windows(const Tensor& grad, const Tensor& input, IntAr
     for (int64_t dim = 2; dim < grad.dim(); ++dim) columns = columns.narrow(dim + 1, 0, grad.size(dim));
     columns = columns.flatten(3);
   }
-  return at::reshape(at::sum(at::matmul(values, columns.transpose(2, 3)), {0}, false), weight_size);
+  const Tensor products = product_to_sum(values, columns.transpose(2, 3));
+  return at::detail::to_dtype(at::reshape(at::sum(products, {0}, false), weight_size), grad.dtype());
 }
 
 }  // namespace at::native

@@ -2,8 +2,8 @@
 
 #include <aten/ATen.h>
 #include <aten/NativeFunctions.h>
+#include <c10/core/Extents.h>
 #include <c10/core/GradMode.h>
-
 
 namespace at::native {
 
@@ -29,6 +29,16 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
   return at::norm(at::add(at::sub(x1, x2), Scalar(eps)), std::optional<Scalar>(p), {-1}, keepdim);
+}
+
+// |a - b|² = |a|² - 2ab + |b|², all of it by one product of matrices.
+Tensor _euclidean_dist(const Tensor& x1, const Tensor& x2) {
+  c10::checked_multiply(x1.sizes()[x1.dim() - 2], x2.sizes()[x2.dim() - 2], "cdist");  // before anything is allocated
+  const Tensor squares1 = at::sum(at::mul(x1, x1), {-1}, /*keepdim=*/true);
+  const Tensor squares2 = at::sum(at::mul(x2, x2), {-1}, /*keepdim=*/true);
+  const Tensor left = at::cat({at::mul(x1, Scalar(-2)), squares1, at::ones_like(squares1)}, -1);
+  const Tensor right = at::cat({x2, at::ones_like(squares2), squares2}, -1);
+  return at::sqrt(at::clamp_min(at::matmul(left, at::transpose(right, -2, -1)), Scalar(0)));
 }
 
 Tensor pdist(const Tensor& self, double p) {

@@ -8,6 +8,7 @@
 #include <aten/TensorIterator.h>
 #include <aten/WrappedScalar.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 
 #include <cmath>
 #include <limits>
@@ -305,7 +306,10 @@ Tensor signbit(const Tensor& self) {
   TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "signbit is not implemented for complex tensors.");
   if (self.dtype() == kBool) return at::zeros_like(self);
   if (!self.is_floating_point()) return at::lt(self, 0);
-  return at::lt(at::copysign(at::ones({}, self.options()), at::detach(self)), 0);  // -0 has one, and some NaN
+  // -0 has one, and some NaN: the sign is that of the bits as an integer.
+  const size_t size = c10::element_size(self.dtype());
+  const ScalarType bits = size == 2 ? kShort : size == 4 ? kInt : kLong;
+  return at::lt(alias_as(at::detach(self), bits, self.sizes(), self.strides(), self.storage_offset()), 0);
 }
 
 Tensor round_decimals(const Tensor& self, int64_t decimals) {
@@ -376,6 +380,11 @@ Tensor lerp_tensor(const Tensor& self, const Tensor& end, const Tensor& weight) 
   TORCH_CHECK(self.dtype() == end.dtype(), "expected dtype ", self.dtype(), " for `end` but got dtype ", end.dtype());
   TORCH_CHECK(self.dtype() == weight.dtype(), "expected dtype ", self.dtype(), " for `weight` but got dtype ",
               weight.dtype());
+  if (self.is_cpu() && self.is_floating_point() && !is_differentiated(self) && !is_differentiated(end) && !is_differentiated(weight)) {
+    Tensor out;
+    TensorIterator::ternary_op(out, self, end, weight).run(cpu::lerp_by_weights);
+    return out;
+  }
   const Tensor difference = end - self;
   // From the nearer end, so that weight 1 gives `end` exactly.
   return at::where(at::lt(at::abs(weight), 0.5), self + weight * difference, end - difference * (1 - weight));

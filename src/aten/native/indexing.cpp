@@ -377,8 +377,14 @@ Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tenso
   assert_no_partial_overlap(self, src);
   assert_no_partial_overlap(self, index);
   if (index.numel() == 0) return self;
-  run_kernel(scatter_add_kernels, self.device(), at_least_1d(self), dim, at_least_1d(at::detail::to_dtype(index, kLong)),
-             at_least_1d(src));
+  const Tensor target = at_least_1d(self);
+  const Tensor places = at_least_1d(at::detail::to_dtype(index, kLong));
+  // Halves are converted faster all together than one by one, unless few of them are asked for.
+  if (self.is_cpu() && index.numel() >= self.numel() / 4) {
+    run_kernel_in_float32(scatter_add_kernels, self.device(), target, dim, places, at_least_1d(src));
+  } else {
+    run_kernel(scatter_add_kernels, self.device(), target, dim, places, at_least_1d(src));
+  }
   return self;
 }
 

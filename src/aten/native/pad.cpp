@@ -4,7 +4,10 @@
 #include <aten/EmptyTensor.h>
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
+#include <aten/native/Views.h>
 #include <c10/core/Extents.h>
+
+#include <algorithm>
 
 namespace at::native {
 
@@ -12,10 +15,61 @@ namespace {
 
 enum class Border { kReflection, kReplication, kCircular };
 
+// The tensor stands in the middle; then each dimension in turn gets its borders, from what the ones before it have filled.
+// No padding is negative, and the sizes were checked.
+Tensor pad_by_copies(const Tensor& self, IntArrayRef padding, Border border) {
+  const auto pairs = static_cast<int64_t>(padding.size() / 2);
+  DimVector shape(self.sizes());
+  for (int64_t pair = 0; pair < pairs; ++pair) shape[self.dim() - 1 - pair] += padding[2 * pair] + padding[2 * pair + 1];
+  const MemoryFormat format = border == Border::kCircular ? MemoryFormat::Contiguous : self.suggest_memory_format();
+  const Tensor result = at::detail::empty(shape, self.options(), format);
+  const auto part = [](const Tensor& tensor, int64_t dim, int64_t start, int64_t length) {
+    return native::slice(tensor, dim, start, start + length, 1);
+  };
+  // What lies inside of the borders from `first` on.
+  const auto inside = [&](int64_t first) {
+    Tensor area = result;
+    for (int64_t pair = first; pair < pairs; ++pair) {
+      const int64_t dim = self.dim() - 1 - pair;
+      area = part(area, dim, padding[2 * pair], self.sizes()[dim]);
+    }
+    return area;
+  };
+  at::detail::copy_into(inside(0), self);
+  for (int64_t pair = 0; pair < pairs; ++pair) {
+    const int64_t dim = self.dim() - 1 - pair;
+    const int64_t size = self.sizes()[dim];
+    const int64_t before = padding[2 * pair];
+    const int64_t after = padding[2 * pair + 1];
+    const Tensor area = inside(pair + 1);
+    // `length` elements at `target`, of those at `source`, which replication repeats and reflection turns round.
+    const auto fill = [&](int64_t target, int64_t source, int64_t length) {
+      if (length == 0) return;
+      const Tensor from = part(area, dim, source, border == Border::kReplication ? 1 : length);
+      const bool turns = border == Border::kReflection && length > 1;
+      at::detail::copy_into(part(area, dim, target, length), turns ? at::flip(from, dim) : from);
+    };
+    const int64_t end = before + size;
+    if (border == Border::kReplication) {
+      fill(0, before, before);
+      fill(end, end - 1, after);
+    } else if (border == Border::kCircular) {
+      fill(0, size, before);
+      fill(end, before, after);
+    } else {
+      fill(0, before + 1, before);
+      fill(end, end - 1 - after, after);
+    }
+  }
+  return result;
+}
+
 // Each padded dimension is read through the positions that its elements come from.
 Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, const char* name) {
   TORCH_CHECK(padding.size() % 2 == 0 && static_cast<int64_t>(padding.size() / 2) <= self.dim(), name,
               ": padding must hold two numbers for each of the last dimensions, but got ", padding, " for input of size ", self.sizes());
+  const bool grows = std::all_of(padding.begin(), padding.end(), [](int64_t size) { return size >= 0; });
+  const bool copies = grows && self.numel() > 0 && !is_differentiated(self);
   Tensor result = self;
   for (size_t pair = 0; pair < padding.size() / 2; ++pair) {
     const int64_t before = padding[2 * pair];
@@ -33,6 +87,7 @@ Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, 
     const int64_t end = c10::checked_add(size, after, name);
     TORCH_CHECK(c10::checked_add(end, before, name) >= 0, name, ": negative padding leaves less than nothing of dimension ", dim, " of input of size ",
                 self.sizes());
+    if (copies) continue;
     const TensorOptions integers = self.options().dtype(kLong);
     if (border == Border::kCircular) {
       // What negative padding takes away is gone before the rest goes round.
@@ -53,6 +108,7 @@ Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, 
     }
     result = at::index_select(result, dim, positions);
   }
+  if (copies) return pad_by_copies(self, padding, border);
   if (result.is_same(self)) return self.clone();
   return border == Border::kCircular ? result : result.contiguous(self.suggest_memory_format());
 }

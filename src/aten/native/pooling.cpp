@@ -7,6 +7,8 @@
 #include <aten/native/Dimensions.h>
 #include <aten/native/PoolGeometry.h>
 #include <aten/native/RunKernel.h>
+#include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 
 #include <algorithm>
 #include <limits>
@@ -114,6 +116,11 @@ MemoryFormat format_of_averages(const Tensor& self, int64_t dims) {
   return dims == 3 ? MemoryFormat::Contiguous : self.suggest_memory_format();
 }
 
+// Maxima lie as the input does; a volume without a batch has no channels that could be last.
+MemoryFormat format_of_maxima(const Tensor& self, int64_t dims) {
+  return self.dim() == dims + 2 ? self.suggest_memory_format() : MemoryFormat::Contiguous;
+}
+
 // How the operands of a kernel lie, for a result in this format: those of the CPU take channels that lie last.
 MemoryFormat format_of_operands(const Tensor& self, MemoryFormat format) { return self.is_cpu() ? format : MemoryFormat::Contiguous; }
 
@@ -126,7 +133,7 @@ Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
 }
 
 std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const PoolGeometry& g) {
-  const MemoryFormat wanted = g.adaptive ? format_of_averages(self, dims) : self.suggest_memory_format();
+  const MemoryFormat wanted = g.adaptive ? format_of_averages(self, dims) : format_of_maxima(self, dims);
   const MemoryFormat format = format_of_operands(self, wanted);
   const DimVector sizes = result_sizes(self, dims, g);
   Tensor out = at::detail::empty(sizes, self.options(), format);
@@ -176,13 +183,22 @@ DimVector with_leading(IntArrayRef values, int64_t value, const char* function, 
 
 // ------------------------------------------------------------------------------------------------ maxima
 
+namespace {
+
+// A signal as an image of one row, which windows over signals are windows of.
+Tensor with_row(const Tensor& signal) {
+  TORCH_CHECK(signal.dim() == 2 || signal.dim() == 3, "max_pool1d() Expected 2D or 3D (batch mode) tensor with optional 0 dim ",
+              "batch size for input, but got:", signal.sizes());
+  return signal.unsqueeze(-2);
+}
+
+}  // namespace
+
 std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                                                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   constexpr const char* name = "max_pool1d";
-  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, "max_pool1d() Expected 2D or 3D (batch mode) tensor with optional 0 dim ",
-              "batch size for input, but got:", self.sizes());
   const auto [values, indices] = at::max_pool2d_with_indices(
-      self.unsqueeze(-2), with_leading(kernel_size, 1, name, "kernel_size"), with_leading(stride, 1, name, "stride"),
+      with_row(self), with_leading(kernel_size, 1, name, "kernel_size"), with_leading(stride, 1, name, "stride"),
       with_leading(padding, 0, name, "padding"), with_leading(dilation, 1, name, "dilation"), ceil_mode);
   return {values.squeeze(-2), indices.squeeze(-2)};
 }
@@ -199,19 +215,45 @@ std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& self, IntArrayR
   return pool_maxima(self, 3, sliding_windows(self, 3, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode));
 }
 
+namespace {
+
+// Whether nobody asks for the places of the maxima, which take longer to find than the values.
+bool needs_values_only(const Tensor& self) { return self.is_cpu() && self.is_floating_point() && !is_differentiated(self); }
+
+Tensor pool_values(const Tensor& self, int64_t dims, const PoolGeometry& g) {
+  const MemoryFormat format = format_of_maxima(self, dims);
+  Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
+  if (out.numel() > 0) run_kernel_in_float32(cpu::max_pool_values, self.device(), out, at::detail::to_contiguous(self, format), g);
+  return out;
+}
+
+}  // namespace
+
 Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
                   bool ceil_mode) {
   check_floating(self, "max_pool1d_impl");
+  if (needs_values_only(self)) {
+    constexpr const char* name = "max_pool1d";
+    return native::max_pool2d(with_row(self), with_leading(kernel_size, 1, name, "kernel_size"), with_leading(stride, 1, name, "stride"),
+                              with_leading(padding, 0, name, "padding"), with_leading(dilation, 1, name, "dilation"), ceil_mode)
+        .squeeze(-2);
+  }
   return std::get<0>(at::max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
 Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
                   bool ceil_mode) {
+  if (needs_values_only(self)) {
+    return pool_values(self, 2, sliding_windows(self, 2, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode));
+  }
   return std::get<0>(at::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
 Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
                   bool ceil_mode) {
+  if (needs_values_only(self)) {
+    return pool_values(self, 3, sliding_windows(self, 3, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode));
+  }
   return std::get<0>(at::max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 

@@ -17,9 +17,29 @@ namespace at::native {
 
 namespace {
 
+// The same tensor with one index of every dimension that is kept and only repeats.
+Tensor without_repeats(const Tensor& self, IntArrayRef dims) {
+  const DimMask reduced = dim_mask(dims, self.dim());
+  DimVector sizes(self.sizes());
+  for (int64_t dim = 0; dim < self.dim(); ++dim) {
+    if (!reduced[dim] && self.strides()[dim] == 0 && sizes[dim] > 1) sizes[dim] = 1;
+  }
+  return IntArrayRef(sizes) == self.sizes() ? self : alias_with_sizes_and_strides(self, sizes, self.strides());
+}
+
 template <typename Table, typename... Arguments>
 Tensor reduce(const Table& kernels, const Tensor& self, IntArrayRef dims, bool keepdim, ScalarType dtype,
               const Arguments&... arguments) {
+  // What came of a broadcast, such as the gradient of a sum, is reduced once for all.
+  if (const Tensor once = without_repeats(self, dims); !once.is_same(self)) {
+    const DimMask reduced = dim_mask(dims, self.dim());
+    DimVector shape;
+    for (int64_t dim = 0; dim < self.dim(); ++dim) {
+      if (!reduced[dim]) shape.push_back(self.sizes()[dim]);
+      else if (keepdim) shape.push_back(1);
+    }
+    return at::detail::to_contiguous(native::expand(reduce(kernels, once, dims, keepdim, dtype, arguments...), shape, false));
+  }
   Tensor out;
   auto iter = TensorIterator::reduce_op(out, self, dims, keepdim, dtype, dtype);
   iter.run(kernels, arguments...);
@@ -98,13 +118,26 @@ Tensor reduce_truth(const Table& kernels, const Tensor& self, IntArrayRef dims, 
 
 }  // namespace
 
-Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
-  return reduce(sum_kernels, self, {}, /*keepdim=*/false, sum_dtype(self, dtype));
+namespace {
+
+// In booleans a sum says whether any element is true, and a product whether all are.
+Tensor reduce_sum(const Tensor& self, IntArrayRef dims, bool keepdim, std::optional<ScalarType> dtype) {
+  if (dtype == kBool) return reduce(any_kernels, at::detail::to_dtype(self, kBool), dims, keepdim, kBool);
+  return reduce(sum_kernels, self, dims, keepdim, sum_dtype(self, dtype));
 }
+
+Tensor reduce_product(const Tensor& self, IntArrayRef dims, bool keepdim, std::optional<ScalarType> dtype) {
+  if (dtype == kBool) return reduce(all_kernels, at::detail::to_dtype(self, kBool), dims, keepdim, kBool);
+  return reduce(prod_kernels, self, dims, keepdim, sum_dtype(self, dtype));
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) { return reduce_sum(self, {}, /*keepdim=*/false, dtype); }
 
 Tensor sum_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim,
                std::optional<ScalarType> dtype) {
-  return reduce(sum_kernels, self, value_or_empty(dim), keepdim, sum_dtype(self, dtype));
+  return reduce_sum(self, value_or_empty(dim), keepdim, dtype);
 }
 
 Tensor nansum(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, std::optional<ScalarType> dtype) {
@@ -127,11 +160,11 @@ Tensor mean_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim
 }
 
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
-  return reduce(prod_kernels, self, {}, /*keepdim=*/false, sum_dtype(self, dtype));
+  return reduce_product(self, {}, /*keepdim=*/false, dtype);
 }
 
 Tensor prod_dim(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
-  return reduce(prod_kernels, self, {dim}, keepdim, sum_dtype(self, dtype));
+  return reduce_product(self, {dim}, keepdim, dtype);
 }
 
 Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction,
@@ -342,7 +375,7 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
   return at::pow(at::sum(at::pow(magnitude, exponent), dim, keepdim), Scalar(1 / exponent));
 }
 
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> /*compute_mode*/) {
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
   TORCH_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist only supports at least 2D tensors, X", x1.dim() < 2 ? 1 : 2,
               " got: ", x1.dim() < 2 ? x1.dim() : x2.dim(), "D");
   TORCH_CHECK(!x1.is_complex() && !x2.is_complex(), "cdist only supports floating-point dtypes, X", x1.is_complex() ? 1 : 2,
@@ -353,6 +386,11 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   TORCH_CHECK(p >= 0, "cdist only supports non-negative p values");
   if (x1.sizes().back() == 0) {
     return at::norm(at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3)), std::optional<Scalar>(2), {-1}, false);
+  }
+  constexpr int64_t kFew = 25;  // rows, up to which the differences themselves are taken
+  const int64_t mode = compute_mode.value_or(0);
+  if (p == 2 && (mode == 1 || (mode == 0 && std::max(x1.sizes()[x1.dim() - 2], x2.sizes()[x2.dim() - 2]) > kFew))) {
+    return at::_euclidean_dist(x1, x2);
   }
   const Tensor differences = at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3));
   // How many are not 0, with a gradient of 0.

@@ -83,7 +83,6 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   std::vector<Tensor> result;
   result.reserve(self.sizes()[dim]);
   for (int64_t i = 0; i < self.sizes()[dim]; ++i) result.push_back(at::select(self, dim, i));
-  mark_as_several_views(result, "Unbind");
   return result;
 }
 
@@ -101,32 +100,34 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   for (int64_t start = 0; start < size; start += split_size) {
     result.push_back(at::narrow(self, dim, start, std::min(split_size, size - start)));
   }
-  mark_as_several_views(result, "Split");
   return result;
 }
 
-std::vector<Tensor> split_sizes(const Tensor& self, IntArrayRef split_size, int64_t dim) {
+std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
   TORCH_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
   dim = wrap_dim(dim, self.dim());
   int64_t total = 0;
-  for (const int64_t length : split_size) {
+  for (const int64_t length : split_sizes) {
     TORCH_CHECK(length >= 0,
                 "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
-                split_size);
+                split_sizes);
     total = c10::checked_add(total, length, "split_with_sizes");
   }
   TORCH_CHECK(total == self.sizes()[dim], "split_with_sizes expects split_sizes to sum exactly to ",
               self.sizes()[dim], " (input tensor's size at dimension ", dim,
-              "), but got split_sizes=", split_size);
+              "), but got split_sizes=", split_sizes);
   std::vector<Tensor> result;
-  result.reserve(split_size.size());
+  result.reserve(split_sizes.size());
   int64_t start = 0;
-  for (const int64_t length : split_size) {
+  for (const int64_t length : split_sizes) {
     result.push_back(at::narrow(self, dim, start, length));
     start += length;
   }
-  mark_as_several_views(result, "SplitWithSizes");
   return result;
+}
+
+std::vector<Tensor> split_sizes(const Tensor& self, IntArrayRef split_size, int64_t dim) {
+  return at::split_with_sizes(self, split_size, dim);
 }
 
 std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
@@ -136,7 +137,7 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   const int64_t size = self.sizes()[dim];
   const int64_t split_size = size / chunks + (size % chunks != 0);
   if (size == 0)
-    return at::split(self, std::vector<int64_t>(chunks, 0), dim);  // as many empty parts as were asked for
+    return at::split_with_sizes(self, std::vector<int64_t>(chunks, 0), dim);  // as many empty parts as were asked for
   return at::split(self, split_size, dim);
 }
 

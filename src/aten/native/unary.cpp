@@ -1,9 +1,12 @@
 // Operators of one tensor, element by element.
 
+#include <aten/ATen.h>
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
+#include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 
 namespace at::native {
 
@@ -52,16 +55,36 @@ void bitwise_not(const Tensor& self, Tensor& out) {
   TensorIterator::unary_op(out, self).run(bitwise_not_kernels);
 }
 
+namespace {
+
+// The CPU need not convert halves to change their sign, which is a bit. False: it is not that simple.
+bool change_signs_of_halves(const Tensor& self, Tensor& out, bool drops) {
+  constexpr int64_t kMany = 512;  // elements; fewer take less time than two tensors
+  if (!self.is_cpu() || !c10::is_reduced_floating_type(self.dtype()) || self.numel() < kMany) return false;
+  if (out.defined() && (out.dtype() != self.dtype() || out.sizes() != self.sizes())) return false;
+  if (!out.defined()) out = at::empty_like(self);
+  const auto bits_of = [](const Tensor& tensor) {
+    return alias_as(tensor, kShort, tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  };
+  Tensor bits = bits_of(out);
+  TensorIterator::unary_op(bits, bits_of(self)).run(cpu::change_signs_of_halves, drops);
+  return true;
+}
+
+}  // namespace
+
 void neg(const Tensor& self, Tensor& out) {
   TORCH_CHECK(
       self.dtype() != kBool,
       "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
       "`~` or `logical_not()` operator instead.");
+  if (change_signs_of_halves(self, out, /*drops=*/false)) return;
   TensorIterator::unary_op(out, self).run(neg_kernels);
 }
 
 void abs(const Tensor& self, Tensor& out) {
   if (self.dtype() == kBool) detail::throw_dtype_not_implemented("abs", kBool);
+  if (change_signs_of_halves(self, out, /*drops=*/true)) return;
   if (!self.is_complex()) return TensorIterator::unary_op(out, self).run(abs_kernels);
   TORCH_CHECK(!out.is_same(self), "In-place abs is not supported for complex tensors.");
   const ScalarType dtype = c10::real_type(self.dtype());

@@ -113,16 +113,24 @@ Tensor slice_inverse(const Tensor& self, const Tensor& src, [[maybe_unused]] int
 
 // ---------------------------------------------------------------------------------------------- splitting
 
-std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
-  return at::split(self, split_sizes, dim);
+namespace {
+
+// What may be written in place, each by itself: for autograd, no views.
+std::vector<Tensor> forget_bases(std::vector<Tensor> parts) {
+  for (Tensor& part : parts) part = forget_base(std::move(part));
+  return parts;
 }
 
-std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim) { return at::chunk(self, chunks, dim); }
+}  // namespace
+
+std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim) {
+  return forget_bases(at::chunk(self, chunks, dim));
+}
 std::vector<Tensor> unsafe_split(const Tensor& self, int64_t split_size, int64_t dim) {
-  return at::split(self, split_size, dim);
+  return forget_bases(at::split(self, split_size, dim));
 }
 std::vector<Tensor> unsafe_split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
-  return at::split(self, split_sizes, dim);
+  return forget_bases(at::split_with_sizes(self, split_sizes, dim));
 }
 
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
@@ -244,6 +252,7 @@ Tensor& squeeze_(Tensor& self) { return become_view(self, at::squeeze(self)); }
 Tensor& squeeze_dim_(Tensor& self, int64_t dim) { return become_view(self, at::squeeze(self, dim)); }
 Tensor& squeeze_dims_(Tensor& self, IntArrayRef dim) { return become_view(self, at::squeeze(self, dim)); }
 Tensor& unsqueeze_(Tensor& self, int64_t dim) { return become_view(self, at::unsqueeze(self, dim)); }
+Tensor swapaxes(const Tensor& self, int64_t axis0, int64_t axis1) { return at::transpose(self, axis0, axis1); }
 Tensor& transpose_(Tensor& self, int64_t dim0, int64_t dim1) { return become_view(self, at::transpose(self, dim0, dim1)); }
 Tensor& swapdims_(Tensor& self, int64_t dim0, int64_t dim1) { return native::transpose_(self, dim0, dim1); }
 Tensor& swapaxes_(Tensor& self, int64_t axis0, int64_t axis1) { return native::transpose_(self, axis0, axis1); }

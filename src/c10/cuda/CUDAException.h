@@ -13,7 +13,19 @@
 
 namespace c10::cuda {
 
-// Throws Error with CUDA's text and what was tried; clears the runtime's sticky last error first.
+// What is said in this scope to have failed, on this thread: `name` lives for ever.
+class C10_CUDA_API OperatorScope {
+ public:
+  explicit OperatorScope(const char* name);
+  ~OperatorScope();
+  OperatorScope(const OperatorScope&) = delete;
+  OperatorScope& operator=(const OperatorScope&) = delete;
+
+ private:
+  const char* outer_;
+};
+
+// Throws Error with CUDA's text, what was tried, and by which operator; clears the runtime's sticky last error first.
 [[noreturn]] C10_CUDA_API void throw_cuda_error(cudaError_t error, const char* expression, const char* file, int line);
 
 }  // namespace c10::cuda

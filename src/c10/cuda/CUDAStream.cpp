@@ -1,20 +1,41 @@
+#include <c10/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAStream.h>
 #include <c10/util/AcceleratorError.h>
 
 #include <array>
-#include <atomic>
+#include <cstdlib>
 #include <mutex>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace c10::cuda {
 
+namespace {
+
+thread_local const char* current_operator = nullptr;
+
+bool launches_block() {
+  const char* given = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return given != nullptr && std::string_view(given) == "1";
+}
+
+}  // namespace
+
+OperatorScope::OperatorScope(const char* name) : outer_(std::exchange(current_operator, name)) {}
+OperatorScope::~OperatorScope() { current_operator = outer_; }
+
 void throw_cuda_error(cudaError_t error, const char* expression, const char* file, int line) {
   cudaGetLastError();
-  const std::string message = detail::concatenate("CUDA error: ", cudaGetErrorString(error), " (", cudaGetErrorName(error),
-                                                  " from ", expression, " at ", file, ":", line, ")");
+  std::string message = detail::concatenate("CUDA error: ", cudaGetErrorString(error), " (", cudaGetErrorName(error), " from ",
+                                            expression, " at ", file, ":", line, ")");
+  if (current_operator) message += detail::concatenate("\nin the operator ", current_operator);
   if (error == cudaErrorMemoryAllocation) throw OutOfMemoryError(message);
-  throw AcceleratorError(message + "\nKernels run asynchronously, so an earlier one may be the cause; CUDA_LAUNCH_BLOCKING=1 shows which.",
-                         static_cast<int>(error));
+  if (!launches_block()) {
+    message += "\nKernels run asynchronously: an earlier operator may be the cause, and this stack not the one that started it; "
+               "CUDA_LAUNCH_BLOCKING=1 shows which.";
+  }
+  throw AcceleratorError(message, static_cast<int>(error));
 }
 
 namespace {
@@ -111,6 +132,8 @@ void Event::wait(cudaStream_t stream) const { C10_CUDA_CHECK(cudaStreamWaitEvent
 void Event::synchronize() const { C10_CUDA_CHECK(cudaEventSynchronize(event_)); }
 
 bool Event::query() const {
+  // Other threads look at events while one records a graph: what watches torch.distributed's calls does all the time.
+  const RelaxedCapture relaxed;
   const cudaError_t error = cudaEventQuery(event_);
   if (error == cudaErrorNotReady) {
     cudaGetLastError();

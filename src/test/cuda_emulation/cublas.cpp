@@ -57,8 +57,8 @@ struct Product {
   int batches;
 };
 
-// Columns first, as BLAS has it. Sums are taken in double. alpha and beta are of type S.
-template <typename T, typename S>
+// Columns first, as BLAS has it. Sums are taken in double. alpha and beta are of type S, the result is of type C.
+template <typename T, typename S, typename C = T>
 cublasStatus_t multiply(cublasHandle_t handle, const Product& p, const void* alpha_place, const void* beta_place) {
   const int a_rows = p.transpose_a ? p.k : p.m, b_rows = p.transpose_b ? p.n : p.k;
   if (p.m < 0 || p.n < 0 || p.k < 0 || p.batches < 0 || p.a_leading < std::max(1, a_rows) || p.b_leading < std::max(1, b_rows) ||
@@ -69,7 +69,7 @@ cublasStatus_t multiply(cublasHandle_t handle, const Product& p, const void* alp
   const cudaError_t error = cuda_emulation::enqueue(stream_of(handle), [=] {
     const auto* a = static_cast<const T*>(p.a);
     const auto* b = static_cast<const T*>(p.b);
-    auto* c = static_cast<T*>(p.c);
+    auto* c = static_cast<C*>(p.c);
     for (int batch = 0; batch < p.batches; ++batch) {
       for (int column = 0; column < p.n; ++column) {
         for (int row = 0; row < p.m; ++row) {
@@ -79,8 +79,8 @@ cublasStatus_t multiply(cublasHandle_t handle, const Product& p, const void* alp
             const T right = b[batch * p.b_stride + (p.transpose_b ? column + int64_t{i} * p.b_leading : i + int64_t{column} * p.b_leading)];
             sum += widen(left, p.tf32) * widen(right, p.tf32);
           }
-          T& place = c[batch * p.c_stride + row + int64_t{column} * p.c_leading];
-          place = narrow<T>(alpha * sum + (beta == Wide<T>(0) ? Wide<T>(0) : beta * widen(place, false)));
+          C& place = c[batch * p.c_stride + row + int64_t{column} * p.c_leading];
+          place = narrow<C>(alpha * sum + (beta == Wide<T>(0) ? Wide<T>(0) : beta * widen(place, false)));
         }
       }
     }
@@ -120,6 +120,10 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
   const Product product{transpose_a == CUBLAS_OP_T, transpose_b == CUBLAS_OP_T, sums == CUBLAS_COMPUTE_32F_FAST_TF32,
                         m, n, k, a, b, c, a_leading, b_leading, c_leading, a_stride, b_stride, c_stride, batches};
   const bool is_wide = c_type == CUDA_R_64F || c_type == CUDA_C_64F;
+  if (a_type == b_type && c_type == CUDA_R_32F && sums == CUBLAS_COMPUTE_32F) {
+    if (a_type == CUDA_R_16F) return multiply<c10::Half, float, float>(handle, product, alpha, beta);
+    if (a_type == CUDA_R_16BF) return multiply<c10::BFloat16, float, float>(handle, product, alpha, beta);
+  }
   if (a_type != c_type || b_type != c_type || is_wide != (sums == CUBLAS_COMPUTE_64F)) return CUBLAS_STATUS_INVALID_VALUE;
   switch (c_type) {
     case CUDA_R_16F: return multiply<c10::Half, float>(handle, product, alpha, beta);

@@ -72,6 +72,7 @@ PyObject* make_module() {
   checked(PyModule_AddFunctions(self, global_functions));
   checked(PyModule_AddFunctions(self, autocast_functions));
   checked(PyModule_AddFunctions(self, cuda_functions));
+  checked(PyModule_AddFunctions(self, dlpack_functions));
 #if defined(TORCH_HAS_SHM)
   checked(PyModule_AddFunctions(self, shared_memory_functions));
 #endif

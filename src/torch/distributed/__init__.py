@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from torch import _unavailable
@@ -75,4 +76,7 @@ def __getattr__(name: str) -> Any:
                 return module
             if name in module.__all__:
                 return getattr(module, name)
+        place = Path(__file__).parent / name
+        if not name.startswith("_") and (place.is_dir() or place.with_suffix(".py").is_file()):
+            return import_module(f"{__name__}.{name}")
     return _unavailable_name(name)

@@ -53,7 +53,7 @@ class ProcessGroupNCCL(EngineGroup):
         self._library = load("nccl")
         self._communicators: dict[Any, Communicator] = {}
         self._made: dict[tuple[int, ...], int] = {}
-        self._calling, self._telling = threading.RLock(), threading.Lock()
+        self._calling, self._telling = threading.RLock(), threading.RLock()
         # What is on its way, in order, each with what has to stay where it is meanwhile.
         self._flights: dict[Flight, list[Any]] = {}
         self._stopping = threading.Event()
@@ -332,16 +332,17 @@ class ProcessGroupNCCL(EngineGroup):
 
     def _give_up(self, flight: Flight, failure: EngineError) -> None:
         """Ends all calls; the process, too, unless somebody waits for them here, or it was asked not to."""
-        explained = self._failed(flight, failure)
-        if self._handling == CLEAN_UP or self.blocking:
-            return
-        print(
-            f"torch.distributed: {explained}\nWork of this device after that call has used what was not there, so this "
-            f"process ends (TORCH_NCCL_ASYNC_ERROR_HANDLING={CLEAN_UP}: calls fail from now on, and it goes on).",
-            file=sys.stderr,
-            flush=True,
-        )
-        os.kill(os.getpid(), signal.SIGABRT)
+        with self._telling:  # nobody is told by a call while the process is about to end
+            explained = self._failed(flight, failure)
+            if self._handling == CLEAN_UP or self.blocking:
+                return
+            print(
+                f"torch.distributed: {explained}\nWork of this device after that call has used what was not there, so "
+                f"this process ends (TORCH_NCCL_ASYNC_ERROR_HANDLING={CLEAN_UP}: calls fail from now on, it goes on).",
+                file=sys.stderr,
+                flush=True,
+            )
+            os.kill(os.getpid(), signal.SIGABRT)
 
     def _failed(self, flight: Flight, error: EngineError) -> DistError:
         """The error for users, which all calls end with."""

@@ -3,7 +3,9 @@
 The server is one thread that waits for all its connections at once (epoll) and never for one of them. A message, either
 way, is a length and parts; the first bytes of a connection are GREETING. Whoever says anything else is disconnected,
 and so is who announces more than a message may hold; memory is taken for bytes that have come, not for announced ones.
-A client that waits no longer closes its connection: that is how the server knows.
+A client asks again when it has its answer: the server reads nothing from one that does not take its answers, and
+disconnects one that speaks while it waits. A client that waits no longer closes its connection: that is how the server
+knows.
 """
 
 from __future__ import annotations
@@ -50,6 +52,15 @@ def unpack(body: bytes | bytearray) -> list[bytes]:
         parts.append(bytes(body[at : at + size]))
         at += size
     return parts
+
+
+def check_answer(command: str, parts: list[bytes], answer: list[bytes]) -> None:
+    """Raises ValueError unless a server may answer so."""
+    expected = {"get": len(parts), "set": 0, "wait": 0, "append": 0, "keys": len(answer)}.get(command, 1)
+    if len(answer) != expected:
+        raise ValueError(f"{len(answer)} values in answer to {command!r}, which has {expected}")
+    if command == "add":
+        int(answer[0])
 
 
 class Client:
@@ -146,10 +157,12 @@ class Server:
                 if not piece:
                     self.drop(client)
                     return
+                if client.waiting is not None:
+                    raise ValueError("a request before the answer to the last one")
                 client.received += piece
-                while client.waiting is None and (message := client.next_message()) is not None:
-                    self.handle(client, message)
             self.flush(client)
+            while client.waiting is None and not client.unsent and (message := client.next_message()) is not None:
+                self.handle(client, message)
         except BlockingIOError:
             pass
         except (OSError, ValueError, TypeError, UnicodeDecodeError, IndexError):
@@ -189,7 +202,7 @@ class Server:
         """Sends, and has the thread woken for the rest when there is room."""
         with contextlib.suppress(BlockingIOError):
             client.send()
-        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if client.unsent else 0)
+        wanted = selectors.EVENT_WRITE if client.unsent else selectors.EVENT_READ
         if client.connection.fileno() >= 0 and self.selector.get_key(client.connection).events != wanted:
             self.selector.modify(client.connection, wanted, client)
 
@@ -307,19 +320,28 @@ class TCPStore(Store):
         if self._pid != os.getpid():  # forked: the connections are the parent's
             self._pid, self._idle, self._server = os.getpid(), [], None
         connection = self._idle.pop() if self._idle else self._connect(self.timeout.total_seconds())
+        seconds = max(timeout, 0.001) if command in ("get", "wait") else self.timeout.total_seconds()
+        end = time.monotonic() + seconds
+        place = f"({self.host}, {self.port})"
         try:
-            connection.settimeout(max(timeout, 0.001) if command in ("get", "wait") else self.timeout.total_seconds())
+            connection.settimeout(seconds)
             connection.sendall(b"".join(pack([command.encode(), *parts])))
-            (size,) = LENGTH.unpack(self._receive(connection, LENGTH.size))
+            (size,) = LENGTH.unpack(self._receive(connection, LENGTH.size, end))
             if size > MOST_BYTES:
-                raise ConnectionError("what answers is no store")
-            answer = unpack(self._receive(connection, size))
+                raise ValueError(f"{size} bytes")
+            answer = unpack(self._receive(connection, size, end))
+            check_answer(command, parts, answer)
         except TimeoutError:
             connection.close()
-            raise late(parts if command in ("get", "wait") else parts[:1], timeout) from None
-        except (OSError, ValueError) as error:
+            if command in ("get", "wait"):
+                raise late(parts, timeout) from None
+            raise DistNetworkError(f"the store at {place} has not answered within {round(seconds * 1000)}ms") from None
+        except ValueError as error:
             connection.close()
-            raise DistNetworkError(f"the store at ({self.host}, {self.port}) is gone: {error}") from None
+            raise DistNetworkError(f"what answers at {place} is no store of this torch's: {error}") from None
+        except OSError as error:
+            connection.close()
+            raise DistNetworkError(f"the store at {place} is gone: {error}") from None
         except BaseException:
             connection.close()  # interrupted: an answer may be on its way
             raise
@@ -327,14 +349,17 @@ class TCPStore(Store):
         return answer
 
     @staticmethod
-    def _receive(connection: socket.socket, size: int) -> bytearray:
-        received = bytearray(size)
-        view, at = memoryview(received), 0
-        while at < size:
-            count = connection.recv_into(view[at:])
-            if not count:
+    def _receive(connection: socket.socket, size: int, end: float) -> bytearray:
+        """So many bytes; TimeoutError if they are not all there at `end`. Takes memory for those that have come."""
+        received = bytearray()
+        while len(received) < size:
+            connection.settimeout(max(end - time.monotonic(), 0.001))
+            piece = connection.recv(min(size - len(received), PIECE))
+            if not piece:
                 raise ConnectionError("the connection has ended")
-            at += count
+            if time.monotonic() > end:
+                raise TimeoutError
+            received += piece
         return received
 
     def __del__(self) -> None:

@@ -44,6 +44,17 @@ _BOOLS = frozenset(
 )
 _INTS = frozenset(["Shape", "Size", "NonZero", "ArgMax", "ArgMin"])
 
+# Operators that ONNX or onnxruntime has not for some dtypes: they are computed in another, which holds the same values.
+_WIDER: dict[str, tuple[tuple[torch.dtype, ...], torch.dtype]] = {
+    **dict.fromkeys(["Max", "Min", "ArgMax", "ArgMin", "Pad"], ((torch.int16,), torch.int32)),
+    **dict.fromkeys(["Trilu", "Einsum", "MatMul", "Neg"], ((torch.uint8, torch.int8, torch.int16), torch.int32)),
+    "Where": ((torch.int16, torch.bool), torch.int32),
+    "NonZero": ((torch.int8, torch.int16, torch.float64), torch.bool),
+    **dict.fromkeys(["Sign", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "TopK"], ((torch.bool,), torch.int32)),
+    "ScatterElements": ((torch.float16,), torch.float32),
+    "Unique": ((torch.uint8, torch.int16, torch.int32, torch.bool), torch.int64),
+}
+
 
 @dataclass(frozen=True)
 class Dim:
@@ -148,6 +159,10 @@ class Graph:
             domain, op = op.split("::")
         if domain:
             self.domains.setdefault(domain, 1)
+        is_move = op == "ScatterElements" and "reduction" not in attributes
+        narrow, wide = self._widening(op, inputs) if not domain and not is_move else (None, None)
+        if wide is not None:
+            return self._widened(op, inputs, narrow, wide, dtype, outputs, attributes)
         first = next((each for each in inputs if isinstance(each, Var)), None)
         kind = dtype or (torch.bool if op in _BOOLS else torch.int64 if op in _INTS else first.dtype if first else None)
         names = [self.name(op) for _ in range(outputs)]
@@ -162,6 +177,35 @@ class Graph:
         assert kind is not None
         made = tuple(Var(name, kind) for name in names)
         return made if outputs > 1 else made[0]
+
+    @staticmethod
+    def _widening(op: str, inputs: Sequence[Any]) -> tuple[Any, Any]:
+        """A dtype of the inputs that the operator is not there for, and the one to compute in; None where it is."""
+        narrow, wide = _WIDER.get(op, ((), None))
+        kinds = [each.dtype for each in inputs[op == "Where" :] if isinstance(each, Var)]
+        found = next((kind for kind in kinds if kind in narrow), None)
+        return found, wide if found is not None else None
+
+    def _widened(
+        self,
+        op: str,
+        inputs: Sequence[Any],
+        narrow: torch.dtype,
+        wide: torch.dtype,
+        dtype: torch.dtype | None,
+        outputs: int,
+        attributes: dict[str, Any],
+    ) -> Any:
+        given = [
+            self.cast(each, wide)
+            if isinstance(each, Var) and each.dtype == narrow and (index or op != "Where")
+            else each
+            for index, each in enumerate(inputs)
+        ]
+        made = self.op(op, *given, dtype=wide if dtype == narrow else dtype, outputs=outputs, **attributes)
+        if outputs == 1:
+            return self.cast(made, narrow) if made.dtype == wide else made
+        return (self.cast(made[0], narrow), *made[1:])
 
     def as_input(self, value: Any, dtype: torch.dtype) -> str:
         """The name of a value that is a node's input; numbers become constants of `dtype`."""
@@ -315,6 +359,16 @@ class Graph:
         if self.opset >= 18 or kind == "ReduceSum":
             return self.op(kind, x, None if axes is None else list(axes), keepdims=int(keepdim))
         return self.op(kind, x, axes=None if axes is None else list(axes), keepdims=int(keepdim))
+
+    def windows(self, size: Any, width: int, step: int = 1, dilation: int = 1) -> Var:
+        """Where windows lie along a dimension of `size` (an int, or int64 of one dimension): (windows, width)."""
+        within = torch.arange(width) * dilation
+        ends = dilation * (width - 1)
+        if not isinstance(size, Var):
+            return self.constant(torch.arange(0, max(size - ends, 0), step).reshape(-1, 1) + within)
+        count = self.op("Squeeze", self.op("Sub", size, ends), [0])
+        starts = self.op("Range", self.constant(0), count, self.constant(step), dtype=torch.int64)
+        return self.op("Add", self.unsqueeze(starts, [1]), self.constant(within))  # type: ignore[no-any-return]
 
     def slice(self, x: Var, axis: int, start: Any, end: Any, step: int = 1) -> Var:
         """x[start:end:step] along one dimension."""

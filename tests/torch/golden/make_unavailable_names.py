@@ -33,13 +33,11 @@ ROOTS = (
     "torch.package",
     "torch.xpu",
 )
-# Inner modules that programs import from, and public ones that nothing but PyTorch's own launcher uses.
+# Inner modules that programs import from, and public ones that are programs or generated code.
 INNER = re.compile(
     r"_(attention|composable|checkpoint|consolidate_hf_safetensors|functional_collectives|tensor|utils)\b"
 )
-LEFT_OUT = re.compile(
-    r"\b(argparse_util|benchmarks?|debug|elastic|examples?|flight_recorder|pipelining\.\w+|jit|_internal|ops|logg\w+|planner_helpers|resharding|package\.\w+)\b"
-)
+LEFT_OUT = re.compile(r"\b(benchmarks?|examples?|_internal|ops|package\.\w+|templates)\b")
 ONNX = re.compile(r"torch\.onnx(\.(symbolic_helper|symbolic_opset(9|1[1-4])|utils|verification))?")
 QUANTIZATION = re.compile(
     r"torch\.ao\.quantization(\.(fake_quantize|observer|qconfig|qconfig_mapping|quantize|quantize_fx|fuse_modules))?"
@@ -81,7 +79,7 @@ def entries(home: str, module: ModuleType) -> list[str]:
     """Functions by their names, classes as Name(MEMBER,...)."""
     found = []
     root = next(root for root in ROOTS if home.startswith(root))
-    inner = INNER_NAMES.get(home, "").split()
+    inner = [*INNER_NAMES.get(home, "").split(), *getattr(module, "__all__", ())]
     for name, value in sorted(vars(module).items()):
         if (name.startswith("_") and name not in inner) or inspect.ismodule(value):
             continue
@@ -111,7 +109,7 @@ def main() -> None:
         "NAMES = {",
     ]
     for name, listed in table.items():
-        if listed:
+        if listed or name.startswith("torch.distributed."):  # whoever imports a module may want no public name of it
             lines += [f'    "{name}": """']
             lines += textwrap.wrap(" ".join(listed).replace(",", ", "), 116)
             lines += ['""",']

@@ -13,7 +13,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
-#include <aten/native/cpu/MathLoops-inl.h>
+#include <aten/native/cpu/DoubleMath-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -296,7 +296,7 @@ TORCH_BITWISE_KERNEL(BitwiseXor, "bitwise_xor", BitXor)
 #undef TORCH_INTEGERS_AND_VECTORS
 #undef TORCH_BINARY_KERNEL
 
-// float32 in vectors; float64 by the C library, whose last digits a vector of float64 cannot give.
+// float64 by the C library where vectors lack what its last digits take.
 struct PowerFunction {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V base, V exponent) const {
@@ -311,11 +311,25 @@ struct PowerOfFunction {
   }
 };
 
+#if TORCH_FUSED_PRODUCTS
+struct PowerOfDoublesFunction {
+  double exponent;
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V base) const {
+    return PowerOfDoubles()(d, base, hn::Set(d, exponent));
+  }
+};
+#endif
+
 void PowImpl(TensorIterator& iter) {
   dispatch_numeric_types(iter.common_dtype(), "pow", [&](auto type) {
     using T = typename decltype(type)::type;
     if constexpr (std::is_same_v<T, float>) {
       iter.for_each(BinaryVectorLoop<T, PowerFunction>{{}}, kMathGrain);
+#if TORCH_FUSED_PRODUCTS
+    } else if constexpr (std::is_same_v<T, double>) {
+      iter.for_each(LongLoop<PowerOfDoubles, double, double>{{}}, kMathGrain);
+#endif
     } else {
       run_binary<T, T>(iter, Power<T>());
     }
@@ -350,6 +364,10 @@ void PowScalarImpl(TensorIterator& iter, const Scalar& exponent) {
     }
     if constexpr (std::is_same_v<T, float>) {
       iter.for_each(UnaryVectorLoop<T, PowerOfFunction>{{exponent.to<T>()}}, kMathGrain);
+#if TORCH_FUSED_PRODUCTS
+    } else if constexpr (std::is_same_v<T, double>) {
+      iter.for_each(LongLoop<PowerOfDoublesFunction, double>{{exponent.to<T>()}}, kMathGrain);
+#endif
     } else {
       run_unary<T, T>(iter, PowerOf<T>{exponent.to<T>()});
     }

@@ -158,9 +158,13 @@ HWY_ATTR void compute_results(const std::vector<Reading<T>>& readings, int64_t f
 template <typename T>
 HWY_ATTR void compute_run(const std::vector<Reading<T>>& readings, int64_t count, int64_t channels, Steps steps, const T* weights,
                           const T* start, T* out) {
+  if (count < 4) {
+    for (int64_t i = 0; i < count; ++i) compute_results<1, 4>(readings, i, channels, steps, weights, start, out);
+    return;
+  }
   int64_t i = 0;
   for (; i + 4 <= count; i += 4) compute_results<4, 2>(readings, i, channels, steps, weights, start, out);
-  for (; i < count; ++i) compute_results<1, 8>(readings, i, channels, steps, weights, start, out);
+  if (i < count) compute_results<4, 2>(readings, count - 4, channels, steps, weights, start, out);  // some of them once more
 }
 
 // Lines that are worth a thread.

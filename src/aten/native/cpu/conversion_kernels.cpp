@@ -55,9 +55,31 @@ TORCH_SIMD void convert_elements(char* to, int64_t to_step, const char* from, in
   }
 }
 
+// What lies apart is brought side by side, or from there, a part at a time: `convert` has vectors for neighbours only.
+TORCH_SIMD inline void widen_apart(ConversionStep convert, char* to, const char* from, int64_t from_step, int64_t count) {
+  uint16_t row[kStagedRow];
+  for (int64_t done = 0; done < count; done += kStagedRow) {
+    const int64_t part = std::min(kStagedRow, count - done);
+    const uint16_t* dense = collect<uint16_t>(from + done * from_step, from_step, part, row);
+    convert(to + done * int64_t{sizeof(float)}, sizeof(float), reinterpret_cast<const char*>(dense), sizeof(uint16_t), part);
+  }
+}
+TORCH_SIMD inline void round_apart(ConversionStep convert, char* to, int64_t to_step, const char* from, int64_t count) {
+  uint16_t row[kStagedRow];
+  for (int64_t done = 0; done < count; done += kStagedRow) {
+    const int64_t part = std::min(kStagedRow, count - done);
+    convert(reinterpret_cast<char*>(row), sizeof(uint16_t), from + done * int64_t{sizeof(float)}, sizeof(float), part);
+    for (int64_t i = 0; i < part; ++i) *reinterpret_cast<uint16_t*>(to + (done + i) * to_step) = row[i];
+  }
+}
+constexpr int64_t kFewHalves = 8;  // not worth it
+
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
 // float16 by the processor's own instructions, where every processor of the instruction set has them.
 HWY_ATTR void widen_halves(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
+  if (to_step == sizeof(float) && from_step != sizeof(c10::Half) && count > kFewHalves) {
+    return widen_apart(widen_halves, to, from, from_step, count);
+  }
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<float> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> half;
@@ -72,6 +94,9 @@ HWY_ATTR void widen_halves(char* to, int64_t to_step, const char* from, int64_t 
   convert_elements<float, c10::Half>(to + i * to_step, to_step, from + i * from_step, from_step, count - i);
 }
 HWY_ATTR void round_to_halves(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
+  if (from_step == sizeof(float) && to_step != sizeof(c10::Half) && count > kFewHalves) {
+    return round_apart(round_to_halves, to, to_step, from, count);
+  }
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<float> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> half;
@@ -93,6 +118,9 @@ constexpr ConversionStep round_to_halves = &convert_elements<c10::Half, float>;
 // bfloat16 is the upper half of a float32; rounding to it is to the nearest, to the even one of two, and NaN stays NaN.
 #if HWY_TARGET != HWY_SCALAR
 HWY_ATTR void widen_bfloat16(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
+  if (to_step == sizeof(float) && from_step != sizeof(c10::BFloat16) && count > kFewHalves) {
+    return widen_apart(widen_bfloat16, to, from, from_step, count);
+  }
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<uint32_t> d;
   const hn::Rebind<uint16_t, decltype(d)> narrow;
@@ -107,6 +135,9 @@ HWY_ATTR void widen_bfloat16(char* to, int64_t to_step, const char* from, int64_
   convert_elements<float, c10::BFloat16>(to + i * to_step, to_step, from + i * from_step, from_step, count - i);
 }
 HWY_ATTR void round_to_bfloat16(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
+  if (from_step == sizeof(float) && to_step != sizeof(c10::BFloat16) && count > kFewHalves) {
+    return round_apart(round_to_bfloat16, to, to_step, from, count);
+  }
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<float> d;
   const hn::RebindToUnsigned<decltype(d)> word;

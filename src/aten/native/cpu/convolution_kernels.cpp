@@ -7,6 +7,8 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/RunKernel.h>
+#include <aten/native/cpu/Conversion.h>
 #include <aten/native/cpu/ConvolutionGeometry.h>
 #include <aten/native/cpu/DispatchInt64.h>
 #include <aten/native/cpu/GatherPlan.h>
@@ -34,6 +36,7 @@ constexpr int64_t kShortLine = 6;
 constexpr int64_t kFewOutputs = 4;               // fewer are computed one at a time
 constexpr int64_t kFewSources = 4;               // channels, of which a transposed convolution is not worth a product
 constexpr int64_t kPartialSumBytes = 1 << 26;    // of a weight's gradient, over all threads
+constexpr int64_t kCachedElements = 1 << 17;     // of images and results, in float32
 constexpr int64_t kSerialWork = 1 << 15;         // multiplications that waking threads does not pay for
 
 template <typename T>
@@ -123,7 +126,7 @@ int64_t grain_for(int64_t work, int64_t tasks) {
 // Whether a group has enough channels of results to fill vectors with them; else vectors are filled with neighbouring places.
 template <typename T>
 bool is_gathered(int64_t channels) {
-  return channels > panel_columns<T>() / 2;
+  return channels >= panel_columns<T>() / 2;
 }
 
 // ---------------------------------------------------------------- directly
@@ -503,14 +506,61 @@ void in_one_layout(const Tensor& out, const Tensor& input, bool takes_last, Body
   at::detail::copy_into(out, result);
 }
 
-// Images and weights of bfloat16 come as they are, with results (and the bias) in float32. False: not for this way.
+const uint16_t* bits_of(const Tensor& tensor) { return static_cast<const uint16_t*>(tensor.data_ptr()); }
+
+// False: not for this way.
 bool convolve_in_pairs(const Geometry& g, bool transposed, const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias) {
   const int64_t results = transposed ? g.image_channels : g.window_channels;
   const int64_t sources = transposed ? g.window_channels : g.image_channels;
-  if (!has_bfloat16_products() || !is_gathered<float>(results) || sources < kFewSources) return false;
-  if (!out.is_contiguous() || !input.is_contiguous()) return false;
-  const auto bits = [](const Tensor& tensor) { return static_cast<const uint16_t*>(tensor.data_ptr()); };
-  convolve_pairs(g, transposed, out.data_ptr<float>(), bits(input), bits(weight), bias.defined() ? bias.data_ptr<float>() : nullptr);
+  if (!has_bfloat16_products() || !is_gathered<float>(results) || sources < 2) return false;
+  const Tensor addend = bias.defined() ? at::detail::to_dtype(bias, kFloat) : bias;
+  convolve_pairs(g, transposed, !(out.is_contiguous() && input.is_contiguous()), static_cast<uint16_t*>(out.data_ptr()), bits_of(input),
+                 bits_of(weight), bias.defined() ? addend.data_ptr<float>() : nullptr);
+  return true;
+}
+
+// Images of float16 and bfloat16, as many at a time as stay in the cache, as float32. False: not in the layout that is taken.
+template <typename Convolve>
+bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                          Convolve&& convolve_images) {
+  const bool is_last = !(out.is_contiguous() && input.is_contiguous());
+  if (is_last && !takes_last) return false;
+  const Tensor factors = at::detail::to_dtype(weight, kFloat);
+  const Tensor addend = bias.defined() ? at::detail::to_dtype(bias, kFloat) : bias;
+  const float* added = bias.defined() ? addend.data_ptr<float>() : nullptr;
+  const Conversion widen(kFloat, input.dtype());
+  const Conversion round(out.dtype(), kFloat);
+  const int64_t read = input.numel() / g.batch;
+  const int64_t written = out.numel() / g.batch;
+  const int64_t threads = get_num_threads();
+  const int64_t some = std::clamp<int64_t>(kCachedElements / (read + written), 1, divide_up(g.batch, threads));
+  const int64_t tasks = divide_up(g.batch, some);
+  auto run = [&](int64_t begin, int64_t end) {
+    const auto images = scratch<float>(some * read);
+    const auto results = scratch<float>(some * written);
+    for (int64_t task = begin; task < end; ++task) {
+      Geometry part = g;
+      part.batch = std::min(some, g.batch - task * some);
+      constexpr int64_t kHalf = 2;  // bytes
+      constexpr int64_t kWhole = sizeof(float);
+      widen(reinterpret_cast<char*>(images.get()), kWhole, static_cast<const char*>(input.data_ptr()) + task * some * read * kHalf, kHalf,
+            part.batch * read);
+      convolve_images(part, is_last, results.get(), images.get(), factors.data_ptr<float>(), added);
+      round(static_cast<char*>(out.data_ptr()) + task * some * written * kHalf, kHalf, reinterpret_cast<const char*>(results.get()), kWhole,
+            part.batch * written);
+    }
+  };
+  // With fewer images than threads, threads share each image.
+  if (tasks < threads) run(0, tasks);
+  else parallel_for(0, tasks, grain_for(out.numel() * g.rows(), tasks), run);
+  return true;
+}
+
+bool sum_gradient_in_pairs(const Geometry& g, const Tensor& out, const Tensor& grad, const Tensor& input) {
+  if (!has_bfloat16_products() || !is_gathered<float>(g.window_channels) || g.batch < 2) return false;
+  const Tensor sums = at::detail::empty(out.sizes(), kFloat, out.device());
+  weight_gradient_pairs(g, !(grad.is_contiguous() && input.is_contiguous()), sums.data_ptr<float>(), bits_of(grad), bits_of(input));
+  at::detail::copy_into(out, sums);
   return true;
 }
 
@@ -519,10 +569,10 @@ bool convolve_in_pairs(const Geometry& g, bool transposed, const Tensor& out, co
 void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(input.sizes(), out.sizes(), weight.sizes(), stride, padding, dilation, groups);
-  if (input.dtype() == kBFloat16) {
-    if (convolve_in_pairs(geometry, false, out, input, weight, bias)) return;
-    return convolution_kernel(out, at::detail::to_dtype(input, kFloat), at::detail::to_dtype(weight, kFloat), bias, stride, padding,
-                              dilation, groups);
+  if (c10::is_reduced_floating_type(input.dtype())) {
+    if (input.dtype() == kBFloat16 && convolve_in_pairs(geometry, false, out, input, weight, bias)) return;
+    if (convolve_some_images(geometry, takes_channels_last(kFloat, geometry.window_channels, geometry), out, input, weight, bias, &convolve<float>)) return;
+    return run_kernel_in_float32(convolution_kernels, out.device(), out, input, weight, bias, stride, padding, dilation, groups);
   }
   const bool takes_last = takes_channels_last(out.dtype(), geometry.window_channels, geometry);
   in_one_layout(out, input, takes_last, [&](const Tensor& result, const Tensor& image, bool channels_last) {
@@ -537,10 +587,13 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
 void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(out.sizes(), input.sizes(), weight.sizes(), stride, padding, dilation, groups);
-  if (input.dtype() == kBFloat16) {
-    if (convolve_in_pairs(geometry, true, out, input, weight, bias)) return;
-    return convolution_transposed_kernel(out, at::detail::to_dtype(input, kFloat), at::detail::to_dtype(weight, kFloat), bias, stride,
-                                         padding, dilation, groups);
+  if (c10::is_reduced_floating_type(input.dtype())) {
+    if (input.dtype() == kBFloat16 && convolve_in_pairs(geometry, true, out, input, weight, bias)) return;
+    if (convolve_some_images(geometry, takes_channels_last(kFloat, geometry.image_channels, geometry), out, input, weight, bias,
+                             &convolve_transposed<float>)) {
+      return;
+    }
+    return run_kernel_in_float32(convolution_transposed_kernels, out.device(), out, input, weight, bias, stride, padding, dilation, groups);
   }
   const bool takes_last = takes_channels_last(out.dtype(), geometry.image_channels, geometry);
   in_one_layout(out, input, takes_last, [&](const Tensor& result, const Tensor& image, bool channels_last) {
@@ -555,6 +608,10 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
 void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, const Tensor& input, IntArrayRef stride,
                                         IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(input.sizes(), grad.sizes(), out.sizes(), stride, padding, dilation, groups);
+  if (c10::is_reduced_floating_type(input.dtype())) {
+    if (input.dtype() == kBFloat16 && sum_gradient_in_pairs(geometry, out, grad, input)) return;
+    return run_kernel_in_float32(convolution_weight_gradient_kernels, out.device(), out, grad, input, stride, padding, dilation, groups);
+  }
   const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
   const bool is_kept = is_last && takes_channels_last(out.dtype(), geometry.window_channels, geometry);
   const Tensor slopes = is_kept ? grad : at::detail::to_contiguous(grad);

@@ -1,10 +1,12 @@
 #include <aten/native/cpu/gathered_convolution.h>
 
 #include <aten/Parallel.h>
+#include <aten/native/cpu/Conversion.h>
 #include <aten/native/cpu/GatherPlan.h>
 #include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/gathered_products.h>
 
+#include <cstring>
 #include <memory>
 #include <type_traits>
 
@@ -119,7 +121,14 @@ struct ResultLayout {
   ImageLayout image;
   bool channels_last;
   bool in_order;  // results next to each other in a phase are so in memory
+  int64_t place;  // elements from a place to the next, where channels lie last
 };
+
+// Bits of bfloat16 numbers.
+void round_numbers(const float* from, int64_t count, uint16_t* to) {
+  static const Conversion rounding(c10::ScalarType::BFloat16, c10::ScalarType::Float);
+  rounding(reinterpret_cast<char*>(to), sizeof *to, reinterpret_cast<const char*>(from), sizeof *from, count);
+}
 
 template <typename T>
 void write_results(const T* sums, int64_t count, int64_t columns, const int64_t* writes, const ResultLayout& layout, T* out) {
@@ -136,20 +145,63 @@ void write_results(const T* sums, int64_t count, int64_t columns, const int64_t*
   }
 }
 
-// Results [first, last) of a phase, for one image and one group; `sums` has room for a block of all panels.
+// The same, rounded to bfloat16.
+void write_results(const float* sums, int64_t count, int64_t columns, const int64_t* writes, const ResultLayout& layout, uint16_t* out) {
+  constexpr int64_t kWidest = 32;  // columns of a panel
+  const int64_t width = panel_columns<float>();
+  if (layout.in_order && !layout.channels_last) {
+    std::array<float, kBlockResults * kWidest> turned;
+    transpose_matrix(sums, width, count, columns, turned.data(), count);
+    for (int64_t j = 0; j < columns; ++j) round_numbers(turned.data() + j * count, count, out + j * layout.image.channel + writes[0]);
+    return;
+  }
+  std::array<uint16_t, kBlockResults * kWidest> rounded;
+  round_numbers(sums, count * width, rounded.data());
+  for (int64_t i = 0; i < count; ++i) {
+    const uint16_t* line = rounded.data() + i * width;
+    if (layout.channels_last) {
+      std::copy_n(line, columns, out + writes[i]);
+    } else {
+      for (int64_t j = 0; j < columns; ++j) out[j * layout.image.channel + writes[i]] = line[j];
+    }
+  }
+}
+
+// Brings what a block of results with one tap reads nearer: places of an image whose channels lie last are too far apart for the
+// processor to see them coming.
 template <typename T>
+void fetch_lines(const T* data, const PreparedPhase<T>& prepared, int64_t block, int64_t count) {
+  constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
+  for (int64_t i = block; i < block + count; ++i) {
+    const T* from = data + prepared.phase.reads[static_cast<size_t>(i)] + prepared.phase.taps[0].distance;
+    for (int64_t k = 0; k < prepared.depth(); k += kLine) __builtin_prefetch(from + k);
+  }
+}
+
+// Results [first, last) of a phase, for one image and one group; `sums` has room for a block of all panels.
+template <typename T, typename Result>
 void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t last, const T* data, const T* panels, int64_t channels,
-                     const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, SumOf<T>* out) {
+                     const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t depth = prepared.depth();
   const int64_t chunks = std::max<int64_t>(1, divide_up(depth, kBlockDepth));
+  // Sums of whole vectors in one chunk are written where they belong.
+  const bool in_place = std::is_same_v<Result, SumOf<T>> && layout.channels_last && layout.in_order && chunks == 1 && !bias;
   for (int64_t block = first; block < last; block += kBlockResults) {
     const int64_t count = std::min(kBlockResults, last - block);
+    if (layout.channels_last && prepared.phase.taps.size() == 1) fetch_lines(data, prepared, block, count);
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
       const int64_t begin = chunk * depth / chunks;
       const int64_t end = (chunk + 1) * depth / chunks;
       for (int64_t channel = 0; channel < channels; channel += width) {
         const int64_t columns = std::min(width, channels - channel);
+        if constexpr (std::is_same_v<Result, SumOf<T>>) {
+          if (in_place && (columns == width || 2 * columns == width)) {
+            add_product<T>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth, {panels + channel * depth, width},
+                           columns, {out + prepared.phase.writes[static_cast<size_t>(block)] + channel, layout.place}, true);
+            continue;
+          }
+        }
         SumOf<T>* to = sums + (chunks > 1 ? channel * kBlockResults : 0);
         const bool fresh = chunk == 0 && !bias;
         for (int64_t i = 0; chunk == 0 && bias && i < count; ++i) std::copy_n(bias + channel, columns, to + i * width);
@@ -163,12 +215,12 @@ void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t la
   }
 }
 
-template <typename T>
+template <typename T, typename Result>
 void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_t, 3>& result_size, const WeightLayout& layout,
-              SumOf<T>* out, const T* input, int64_t image_elements, const T* weight, const SumOf<T>* bias) {
+              Result* out, const T* input, int64_t image_elements, const T* weight, const SumOf<T>* bias) {
   const int64_t result_channels = g.groups * layout.results;
   const ResultLayout results{ImageLayout::of(result_size, result_channels, plan.channels_last()), plan.channels_last(),
-                             plan.axis(0).phases.size() * plan.axis(1).phases.size() * plan.axis(2).phases.size() == 1};
+                             plan.axis(0).phases.size() * plan.axis(1).phases.size() * plan.axis(2).phases.size() == 1, result_channels};
   std::vector<PreparedPhase<T>> phases;
   int64_t work = 0;
   for (const auto& z : plan.axis(0).phases) {
@@ -248,7 +300,7 @@ void convolve_transposed_gathered(const Geometry& g, bool channels_last, T* out,
 namespace {
 
 // Two channels of each group as one of pairs, of images and (for `inner` 1 or more elements) weights: from [outer, channels, inner]
-// to [outer, channels / 2 rounded up, inner].
+// to [outer, channels / 2 rounded up, inner]. The last of an odd number of channels is a pair with zeros.
 std::unique_ptr<uint32_t[]> pairs_of(const uint16_t* from, int64_t outer, int64_t channels, int64_t inner) {
   const int64_t pairs = (channels + 1) / 2;
   auto result = scratch<uint32_t>(outer * pairs * inner);
@@ -268,9 +320,24 @@ std::unique_ptr<uint32_t[]> pairs_of(const uint16_t* from, int64_t outer, int64_
   return result;
 }
 
+// The same of channels that lie last, of `count` places and groups.
+std::unique_ptr<uint32_t[]> pairs_of_last(const uint16_t* from, int64_t count, int64_t channels) {
+  const int64_t pairs = (channels + 1) / 2;
+  auto result = scratch<uint32_t>(count * pairs);
+  uint32_t* const to = result.get();
+  parallel_for(0, count, std::max<int64_t>(1, (1 << 16) / channels), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      to[(i + 1) * pairs - 1] = 0;
+      std::memcpy(to + i * pairs, from + i * channels, static_cast<size_t>(channels) * sizeof *from);
+    }
+  });
+  return result;
+}
+
 }  // namespace
 
-void convolve_pairs(const Geometry& g, bool transposed, float* out, const uint16_t* input, const uint16_t* weight, const float* bias) {
+void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint16_t* out, const uint16_t* input, const uint16_t* weight,
+                    const float* bias) {
   const int64_t sources = transposed ? g.window_channels : g.image_channels;
   const int64_t results = transposed ? g.image_channels : g.window_channels;
   const int64_t elements = transposed ? g.window_count() : g.image_elements();
@@ -278,17 +345,25 @@ void convolve_pairs(const Geometry& g, bool transposed, float* out, const uint16
   const int64_t pairs = (sources + 1) / 2;
   Geometry halved = g;
   (transposed ? halved.window_channels : halved.image_channels) = pairs;
-  const auto images = pairs_of(input, g.batch * g.groups, sources, elements);
+  // An even number of channels that lie last are pairs as they are.
+  const bool are_pairs = channels_last && sources % 2 == 0 && reinterpret_cast<uintptr_t>(input) % alignof(uint32_t) == 0;
+  std::unique_ptr<uint32_t[]> copy;
+  if (!are_pairs) {
+    copy = channels_last ? pairs_of_last(input, g.batch * elements * g.groups, sources) : pairs_of(input, g.batch * g.groups, sources, elements);
+  }
+  const uint32_t* images = are_pairs ? reinterpret_cast<const uint32_t*>(input) : copy.get();
   // The weight of a group is [results, sources, kernel], or [sources, results, kernel] of a transposed one.
   const auto weights = transposed ? pairs_of(weight, g.groups, sources, results * kernel) : pairs_of(weight, g.groups * results, sources, kernel);
   const WeightLayout layout{results * pairs * kernel, transposed ? kernel : pairs * kernel, transposed ? results * kernel : kernel, results,
                             pairs};
-  run_plan(halved, transposed ? transposed_plan(halved, false) : ordinary_plan(halved, false), transposed ? g.image : g.windows, layout, out,
-           images.get(), g.groups * pairs * elements, weights.get(), bias);
+  run_plan(halved, transposed ? transposed_plan(halved, channels_last) : ordinary_plan(halved, channels_last), transposed ? g.image : g.windows,
+           layout, out, images, g.groups * pairs * elements, weights.get(), bias);
 }
 
+namespace {
+
 template <typename T>
-void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, const T* grad, const T* input) {
+void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, const T* grad, const T* input) {
   const GatherPlan plan = ordinary_plan(g, channels_last);
   const int64_t windows = g.window_count();
   const int64_t results = g.groups * g.window_channels;
@@ -306,12 +381,12 @@ void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, con
   for (int64_t image = 0; image < images; ++image) {
     for (const int64_t place : phase.reads) depths.push_back(image * step + place);
   }
-  const int64_t width = panel_columns<T>();
+  const int64_t width = panel_columns<SumOf<T>>();
   const int64_t panel_count = divide_up(g.window_channels, width);
   const int64_t line_count = images * windows;  // of a panel of slopes
   const auto slopes = scratch<T>(g.groups * panel_count * line_count * width);
   const auto frames = scratch<T>(plan.has_frame() ? images * step : 0);
-  const auto sums = scratch<T>(g.groups * panel_count * row_count * width);
+  const auto sums = scratch<SumOf<T>>(g.groups * panel_count * row_count * width);
   for (int64_t first = 0; first < g.batch; first += images) {
     const int64_t count = std::min(images, g.batch - first);
     const int64_t lines = count * windows;
@@ -353,7 +428,7 @@ void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, con
         const int64_t chunks = divide_up(lines, kBlockDepth);
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
           const int64_t start = chunk * lines / chunks;
-          add_gathered_product(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
+          add_product<T>(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
                                std::min(kBlockRows, row_count - row), depths.data() + start, (chunk + 1) * lines / chunks - start,
                                {slopes.get() + (panel * line_count + start) * width, width},
                                std::min(width, g.window_channels - panel % panel_count * width),
@@ -367,6 +442,21 @@ void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, con
     transpose_matrix(sums.get() + panel * row_count * width, width, row_count, std::min(width, g.window_channels - channel),
                      out + (panel / panel_count * g.window_channels + channel) * row_count, row_count);
   }
+}
+
+}  // namespace
+
+template <typename T>
+void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, const T* grad, const T* input) {
+  sum_weight_gradient(g, channels_last, out, grad, input);
+}
+
+void weight_gradient_pairs(const Geometry& g, bool channels_last, float* out, const uint16_t* grad, const uint16_t* input) {
+  Geometry halved = g;  // the same place of two images is a pair
+  halved.batch = divide_up(g.batch, 2);
+  const auto slopes = pairs_of(grad, 1, g.batch, g.groups * g.window_channels * g.window_count());
+  const auto images = pairs_of(input, 1, g.batch, g.groups * g.image_channels * g.image_elements());
+  sum_weight_gradient(halved, channels_last, out, slopes.get(), images.get());
 }
 
 #define TORCH_INSTANTIATE(T)                                                                                           \

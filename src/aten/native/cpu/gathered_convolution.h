@@ -16,12 +16,15 @@ template <typename T>
 void convolve_transposed_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* input, const T* weight,
                                   const T* bias);
 
-// The same of bfloat16 numbers (their bits), with results in float32, where has_bfloat16_products(): images are row-major.
-void convolve_pairs(const ConvolutionGeometry& geometry, bool transposed, float* out, const uint16_t* input, const uint16_t* weight,
-                    const float* bias);
+// The same of bfloat16 numbers (their bits), with sums in float32, where has_bfloat16_products().
+void convolve_pairs(const ConvolutionGeometry& geometry, bool transposed, bool channels_last, uint16_t* out, const uint16_t* input,
+                    const uint16_t* weight, const float* bias);
 
 // out: row-major.
 template <typename T>
 void weight_gradient_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* grad, const T* input);
+
+// The same of bfloat16 numbers, where has_bfloat16_products(): of several images, which are multiplied two at a time.
+void weight_gradient_pairs(const ConvolutionGeometry& geometry, bool channels_last, float* out, const uint16_t* grad, const uint16_t* input);
 
 }  // namespace at::native::cpu

@@ -64,6 +64,7 @@ struct Rows {
   int64_t length = 1;  // of the innermost run
   int64_t indexed_stride = 1;
   int64_t dense_stride = 1;
+  int64_t position_stride = 0;  // of neighbouring positions in the indexed tensor, where one index tells them
 };
 
 Rows make_rows(const Tensor& self, TensorList indices, const Tensor& other) {
@@ -72,6 +73,7 @@ Rows make_rows(const Tensor& self, TensorList indices, const Tensor& other) {
   const int64_t index_dims = indices[0].dim();
   rows.dense = dense_offsets(other, index_dims);
   const auto first = static_cast<int64_t>(indices.size());
+  if (first == 1) rows.position_stride = std::abs(self.strides()[0]);
   const int64_t rest = self.dim() - first;
   int64_t dim = rest - 1;
   for (; dim >= 0; --dim) {
@@ -121,7 +123,10 @@ int64_t grain_of(const Rows& rows) {
 
 // Than the elements of one position do.
 bool positions_lie_closer(const Rows& rows) {
-  return rows.length > 1 && rows.dense.size() > 4 && std::abs(rows.dense[1] - rows.dense[0]) < std::abs(rows.dense_stride);
+  if (rows.length <= 1 || rows.dense.size() <= 4) return false;
+  const int64_t step = std::abs(rows.dense[1] - rows.dense[0]);
+  if (step == 0 && rows.dense_stride == 0) return rows.position_stride < std::abs(rows.indexed_stride);  // one value for all
+  return step < std::abs(rows.dense_stride);
 }
 
 bool is_consecutive(const std::vector<int64_t>& offsets) {

@@ -6,6 +6,7 @@
 #include <aten/Parallel.h>
 #include <aten/native/cpu/ConvolutionGeometry.h>
 #include <aten/native/cpu/DispatchInt64.h>
+#include <aten/native/cpu/FusedForward.h>
 
 #include <algorithm>
 #include <cmath>
@@ -199,6 +200,34 @@ void MaxPoolImpl(const Tensor& out, const Tensor& indices, const Tensor& self, c
   });
 }
 
+template <typename T>
+TORCH_SIMD void keep_greater_values(T* best, const T* values, int64_t count, int64_t step) {
+  for_each_neighbour(count, step, [=](int64_t i, int64_t at) TORCH_SIMD {
+    const T value = values[at];
+    best[i] = bool(value > best[i]) | bool(value != value) ? value : best[i];
+  });
+}
+
+void MaxPoolValuesImpl(const Tensor& out, const Tensor& self, const PoolGeometry& g) {
+  const PoolLines lines(g, self, out);
+  const int64_t length = lines.length();
+  dispatch_floating_types(self.dtype(), "max_pool", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const T* images = self.data_ptr<T>();
+    T* values = out.data_ptr<T>();
+    parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) {
+        const T* image = images + line / lines.per_plane() * g.image_elements() * lines.channels;
+        T* best = values + line * length;
+        std::fill_n(best, length, -std::numeric_limits<T>::infinity());
+        for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
+          keep_greater_values(best + tap.first * lines.channels, image + place * lines.channels, count, step);
+        });
+      }
+    });
+  });
+}
+
 void AveragePoolImpl(const Tensor& out, const Tensor& self, const PoolGeometry& g) {
   const PoolLines lines(g, self, out);
   const int64_t length = lines.length();
@@ -260,6 +289,10 @@ namespace at::native::cpu {
 HWY_EXPORT(MaxPoolImpl);
 void max_pool_kernel(const Tensor& out, const Tensor& indices, const Tensor& self, const PoolGeometry& g) {
   HWY_DYNAMIC_DISPATCH(MaxPoolImpl)(out, indices, self, g);
+}
+HWY_EXPORT(MaxPoolValuesImpl);
+void max_pool_values(c10::DeviceType, const Tensor& out, const Tensor& self, const PoolGeometry& g) {
+  HWY_DYNAMIC_DISPATCH(MaxPoolValuesImpl)(out, self, g);
 }
 HWY_EXPORT(AveragePoolImpl);
 void average_pool_kernel(const Tensor& out, const Tensor& self, const PoolGeometry& g) {

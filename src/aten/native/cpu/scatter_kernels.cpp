@@ -34,6 +34,7 @@ struct Plan {
     const bool is_dense = dense_column == 1 && index_column == 1;
     is_plain = is_dense && dim == last && step == 1;
     columns_move_together = is_dense && indexed_column == 1;
+    one_index_moves_rows = index_column == 0 && dense_column == 1 && indexed_column == 1 && columns > 1;
   }
 
   int64_t dim;
@@ -52,6 +53,7 @@ struct Plan {
   bool elements_are_independent = false;
   bool is_plain = false;               // indices along rows of neighbours
   bool columns_move_together = false;  // indices from row to row of neighbours
+  bool one_index_moves_rows = false;   // all neighbours of a row by the same index
 };
 
 [[noreturn]] void throw_outside(const Plan& plan, int64_t index) {
@@ -85,7 +87,10 @@ void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index
         if (C10_UNLIKELY(static_cast<uint64_t>(place) >= static_cast<uint64_t>(plan.size))) throw_outside(plan, place);
         return place;
       };
-      if (plan.is_plain) {
+      if (plan.one_index_moves_rows) {  // as index_reduce asks for
+        T* target = indexed_row + checked(index_row[0]) * plan.step;
+        for (int64_t column = begin; column < end; ++column) body(target[column], dense_row[column]);
+      } else if (plan.is_plain) {
         for (int64_t column = begin; column < end; ++column) body(indexed_row[checked(index_row[column])], dense_row[column]);
       } else if (plan.columns_move_together) {
         for (int64_t column = begin; column < end; ++column) {

@@ -1,4 +1,5 @@
-// Functions of aten/native/ScalarFunctions.h that have vectors: float32 by way of float64, and what is exact or cheap in both.
+// Functions of aten/native/ScalarFunctions.h that have vectors: float32 by way of float64, float64 in more digits than it has,
+// and what is exact or cheap in both.
 
 #include <aten/Dispatch.h>
 #include <aten/native/ScalarFormulas.h>
@@ -11,7 +12,7 @@
 #define HWY_TARGET_INCLUDE "aten/native/cpu/vector_function_kernels.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
-#include <aten/native/cpu/MathLoops-inl.h>
+#include <aten/native/cpu/DoubleMath-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -189,6 +190,42 @@ bool RunBinaryOfFloats(TensorIterator& iter, BinaryFunction function) {
 }
 #endif
 
+#if TORCH_FUSED_PRODUCTS
+struct TanOfDoublesFunction {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    double (*scalar)(double) = [](double value) -> double { return std::tan(value); };
+    return patch_outside(d, x, TanOfDoubles()(d, x), -500000.0, 500000.0, scalar);
+  }
+};
+bool RunUnaryOfDoubles(TensorIterator& iter, UnaryFunction function) {
+  const auto run = [&](auto operation) {
+    iter.for_each(LongLoop<decltype(operation), double>{{}}, kMathGrain);
+    return true;
+  };
+  switch (function) {
+    case UnaryFunction::acos: return run(AcosOfDoubles());
+    case UnaryFunction::asin: return run(AsinOfDoubles());
+    case UnaryFunction::atan: return run(AtanOfDoubles());
+    case UnaryFunction::tan: return run(TanOfDoublesFunction());
+    default: return false;
+  }
+}
+bool RunBinaryOfDoubles(TensorIterator& iter, BinaryFunction function) {
+  const auto run = [&](auto operation) {
+    iter.for_each(LongLoop<decltype(operation), double, double>{{}}, kMathGrain);
+    return true;
+  };
+  switch (function) {
+    case BinaryFunction::atan2: return run(Atan2OfDoubles());
+    default: return false;
+  }
+}
+#else
+bool RunUnaryOfDoubles(TensorIterator&, UnaryFunction) { return false; }
+bool RunBinaryOfDoubles(TensorIterator&, BinaryFunction) { return false; }
+#endif
+
 bool RunUnary(TensorIterator& iter, UnaryFunction function) {
   const bool floats = iter.common_dtype() == kFloat;
   if (!floats && iter.common_dtype() != kDouble) return false;
@@ -205,7 +242,7 @@ bool RunUnary(TensorIterator& iter, UnaryFunction function) {
       if (floats) run_unary<float, float>(iter, Frac<float>());
       else run_unary<double, double>(iter, Frac<double>());
       return true;
-    default: return floats && RunUnaryOfFloats(iter, function);
+    default: return floats ? RunUnaryOfFloats(iter, function) : RunUnaryOfDoubles(iter, function);
   }
 }
 
@@ -220,7 +257,7 @@ bool RunBinary(TensorIterator& iter, BinaryFunction function) {
     case BinaryFunction::hypot:
       if (floats) run_binary<float, float>(iter, Hypot());
       return floats;
-    default: return floats && RunBinaryOfFloats(iter, function);
+    default: return floats ? RunBinaryOfFloats(iter, function) : RunBinaryOfDoubles(iter, function);
   }
 }
 

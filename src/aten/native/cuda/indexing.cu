@@ -4,6 +4,7 @@
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
 #include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
 #include <aten/native/cuda/Atomic.cuh>
 #include <aten/native/cuda/Launch.cuh>
 
@@ -211,12 +212,13 @@ void write_coordinates(const Tensor& out, const Tensor& positions, const Tensor&
   Sizes sizes;
   const int dims = static_cast<int>(self.dim());
   for (int i = 0; i < dims; ++i) sizes.value[i] = self.sizes()[i];
-  int64_t* coordinates = out.data_ptr<int64_t>();
+  const int64_t found = positions.numel();
+  int64_t* coordinates = out.data_ptr<int64_t>();  // dimension by dimension
   const int64_t* position = positions.data_ptr<int64_t>();
   for_each_index(positions.numel(), [=] __device__(int64_t row) {
     int64_t rest = position[row];
     for (int i = dims - 1; i >= 0; --i) {
-      coordinates[row * dims + i] = rest % sizes.value[i];
+      coordinates[i * found + row] = rest % sizes.value[i];
       rest /= sizes.value[i];
     }
   });
@@ -235,6 +237,12 @@ void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
 
 void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
   if (self.numel() == 0) return;
+  if (accumulate && c10::is_reduced_floating_type(self.dtype())) {  // rounded once, as gradients of embeddings need it
+    const Tensor wide = at::detail::to_dtype(self, kFloat);
+    index_put_kernel(wide, indices, at::detail::to_dtype(values, kFloat), true);
+    Tensor(self).copy_(wide);
+    return;
+  }
   std::vector<Tensor> holders;
   const IndexedPlaces places = places_of(self, indices, holders);
   const Tensor packed = values.contiguous();
@@ -274,7 +282,7 @@ void nonzero_kernel(Tensor& out, const Tensor& self) {
   check_dims(self);
   Tensor positions = at::empty({0}, TensorOptions(kLong).device(self.device()));
   if (self.numel() > 0) positions = true_positions((self.dtype() == kBool ? self : at::ne(self, Scalar(0))).contiguous());
-  out = at::empty({positions.numel(), self.dim()}, positions.options());
+  out = at::empty({self.dim(), positions.numel()}, positions.options()).transpose(0, 1);
   if (out.numel() > 0) write_coordinates(out, positions, self);
 }
 

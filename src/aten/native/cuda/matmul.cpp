@@ -62,7 +62,8 @@ void product(const Tensor& out, const Tensor& left, const Tensor& right, const S
   Tensor c = direct ? out : beta.equal(0) ? at::empty(out.sizes(), out.options()) : out.contiguous();
 
   TorchCudaGemm gemm{};
-  gemm.type = type_of(out);
+  gemm.type = type_of(left);
+  gemm.float_result = out.dtype() != left.dtype();
   const unsigned switches = at::product_switches();
   gemm.tf32 = (switches & at::kProductTF32) != 0;
   gemm.reduced_sums = (switches & (gemm.type == kTorchCudaHalf ? at::kProductReducedHalf : at::kProductReducedBFloat16)) != 0;

@@ -16,8 +16,9 @@ namespace {
 template <typename Body>
 void with_contiguous(const Tensor& self, Body&& body) {
   if (self.numel() == 0) return;
-  if (self.is_contiguous()) return body(self);
-  Tensor packed = at::empty(self.sizes(), self.options());
+  const c10::ScalarType computing = c10::computing_type(self.dtype());
+  if (self.is_contiguous() && self.dtype() == computing) return body(self);
+  Tensor packed = at::empty(self.sizes(), self.options().dtype(computing));
   body(packed);
   Tensor(self).copy_(packed);
 }

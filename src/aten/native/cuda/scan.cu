@@ -1,7 +1,9 @@
 // Running sums, products, logarithms of sums of exponentials, and extremes.
 
 #include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
+#include <aten/native/ComplexFormulas.h>
 #include <aten/native/cuda/Loops.cuh>
 
 #include <cub/block/block_scan.cuh>
@@ -63,6 +65,17 @@ struct RunningLogSum : NumberScan<T, double> {
     const double greater = a < b ? b : a;
     const double less = a < b ? a : b;
     return std::isinf(greater) ? greater : greater + ::log1p(::exp(less - greater));
+  }
+};
+// From the one with the greater real part, so that nothing overflows.
+struct RunningComplexLogSum : NumberScan<c10::complex<double>> {
+  using Number = c10::complex<double>;
+  __device__ Number identity() const { return Number(-std::numeric_limits<double>::infinity(), 0); }
+  __device__ Number combine(Number a, Number b) const {
+    const bool is_less = a.real() < b.real();
+    const Number greater = is_less ? b : a;
+    if (std::isinf(greater.real())) return is_less || a.real() != b.real() ? greater : b;
+    return greater + log1p_of(exp_of((is_less ? a : b) - greater));
   }
 };
 
@@ -141,6 +154,16 @@ void cumprod_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
 
 void logcumsumexp_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
   if (self.numel() == 0) return;
+  if (self.is_complex()) {  // compiled once, for complex128
+    const Tensor in = at::detail::to_dtype(self, c10::kComplexDouble).contiguous();
+    const Tensor sums = at::empty(in.sizes(), in.options());
+    RunningComplexLogSum operation;
+    operation.out = sums.data_ptr<c10::complex<double>>();
+    operation.in = in.data_ptr<c10::complex<double>>();
+    scan(in, dim, operation);
+    Tensor(out).copy_(sums);
+    return;
+  }
   dispatch_floating_types(self.dtype(), "logcumsumexp", OfNumbers<RunningLogSum>{out, self, dim});
 }
 

@@ -390,6 +390,57 @@ std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vect
   return gradients;
 }
 
+std::vector<Tensor> euclidean_dist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, const Tensor& result) {
+  // Points that lie on each other pull nowhere.
+  const Tensor ratio = at::div(grad, result).masked_fill(at::eq(result, Scalar(0)), Scalar(0));
+  return {at::sub(at::mul(x1, at::sum(ratio, {-1}, true)), at::matmul(ratio, x2)),
+          at::sub(at::mul(x2, at::sum(ratio, {-2}, false).unsqueeze(-1)), at::matmul(ratio.transpose(-2, -1), x1))};
+}
+
+namespace {
+
+// The gradients of parts that were used, and zeros for the others, of sizes that `sizes_of_part` tells. Nothing where none was.
+template <typename SizesOfPart>
+std::vector<Tensor> with_zeros(const std::vector<Tensor>& grads, const at::TensorOptions& options, const SizesOfPart& sizes_of_part) {
+  if (std::none_of(grads.begin(), grads.end(), [](const Tensor& grad) { return grad.defined(); })) return {};
+  const Tensor zero = at::zeros({}, options);
+  std::vector<Tensor> parts;
+  parts.reserve(grads.size());
+  for (size_t index = 0; index < grads.size(); ++index) {
+    parts.push_back(grads[index].defined() ? grads[index] : zero.expand(sizes_of_part(index)));
+  }
+  return parts;
+}
+
+}  // namespace
+
+Tensor unbind_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options, int64_t dim) {
+  const int64_t wrapped = wrap(dim, sizes.size());
+  c10::DimVector part(sizes);
+  part.erase(wrapped);
+  const std::vector<Tensor> parts = with_zeros(grads, options, [&](size_t) { return IntArrayRef(part); });
+  return parts.empty() ? Tensor() : at::stack(parts, wrapped);
+}
+
+Tensor split_with_sizes_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options,
+                                 IntArrayRef lengths, int64_t dim) {
+  const int64_t wrapped = wrap(dim, sizes.size());
+  c10::DimVector part(sizes);
+  const std::vector<Tensor> parts = with_zeros(grads, options, [&](size_t index) {
+    part[wrapped] = lengths[index];
+    return IntArrayRef(part);
+  });
+  return parts.empty() ? Tensor() : at::cat(parts, wrapped);
+}
+
+Tensor split_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options, int64_t length,
+                      int64_t dim) {
+  const int64_t size = sizes[wrap(dim, sizes.size())];
+  std::vector<int64_t> lengths(grads.size(), std::min(length, size));
+  lengths.back() = size - lengths[0] * static_cast<int64_t>(grads.size() - 1);
+  return split_with_sizes_backward(grads, sizes, options, lengths, dim);
+}
+
 void move_into(std::vector<Tensor>& grad_inputs, size_t first, std::vector<Tensor>&& gradients) {
   std::move(gradients.begin(), gradients.end(), grad_inputs.begin() + static_cast<std::ptrdiff_t>(first));
 }

@@ -175,6 +175,12 @@ Tensor slice_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, std::o
                       std::optional<int64_t> end, int64_t step);
 Tensor diagonal_backward(const Tensor& grad, IntArrayRef sizes, int64_t offset, int64_t dim1, int64_t dim2);
 Tensor unfold_backward(const Tensor& grad, IntArrayRef sizes, int64_t dimension, int64_t size, int64_t step);
+std::vector<Tensor> euclidean_dist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, const Tensor& result);
+Tensor unbind_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options, int64_t dim);
+Tensor split_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options, int64_t length,
+                      int64_t dim);
+Tensor split_with_sizes_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options,
+                                 IntArrayRef lengths, int64_t dim);
 std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes,
                                  int64_t dim);
 // Puts a list of gradients behind each other, from `first` on.

@@ -93,15 +93,6 @@ namespace native {
 
 Tensor detach(const Tensor& self) { return Tensor(self.impl()->shallow_copy(/*share_version=*/true)); }
 
-void mark_as_several_views(const std::vector<Tensor>& views, const char* function) {
-  for (size_t index = 0; index < views.size(); ++index) {
-    AutogradMeta* meta = find_meta(views[index]);
-    if (!meta || !meta->view || meta->view->creation != torch::autograd::ViewCreation::Recorded) continue;
-    meta->view->creation = torch::autograd::ViewCreation::OneOfSeveral;
-    meta->view->function = function;
-  }
-}
-
 Tensor& become_view(Tensor& self, const Tensor& view) {
   torch::autograd::become_view(self, view);
   return self;

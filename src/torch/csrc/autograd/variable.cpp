@@ -26,7 +26,6 @@ namespace {
 
 // "Split" for SplitBackward0: what made the view.
 std::string maker_of(const AutogradMeta& meta) {
-  if (meta.view->function) return meta.view->function;
   const std::string name = meta.grad_fn->name();
   return name.substr(0, name.find("Backward"));
 }
@@ -162,6 +161,16 @@ at::Tensor as_view(const at::Tensor& source, at::Tensor result, bool recorded) {
   if (source_view) view->tangent_base = source_view->has_own_tangents ? source : source_view->tangent_base;
   meta_of(result).view = std::move(view);
   return result;
+}
+
+std::vector<at::Tensor> as_views(const at::Tensor& source, std::vector<at::Tensor> results) {
+  for (at::Tensor& result : results) {
+    result = as_view(source, std::move(result));
+    AutogradMeta* meta = find_meta(result);
+    if (!meta || !meta->view || meta->view->creation != ViewCreation::Recorded) continue;
+    meta->view->creation = ViewCreation::OneOfSeveral;
+  }
+  return results;
 }
 
 void become_view(const at::Tensor& self, const at::Tensor& view) {

@@ -16,7 +16,6 @@ struct ViewInfo {
   ViewCreation creation;
   // The version for which the view's grad_fn holds; when the base was written since, it is made anew.
   uint32_t version;
-  const char* function = nullptr;  // that returned several; null for views of them
   // Tangents are shared with `base`, or with this view of it where it began to have its own (make_dual), or with nobody.
   at::Tensor tangent_base = {};
   bool has_own_tangents = false;
@@ -77,6 +76,8 @@ TORCH_API void check_inplace(const at::Tensor& self);
 // new tensor.
 TORCH_API at::Tensor as_view(const at::Tensor& source, at::Tensor result,
                              bool recorded = c10::GradMode::is_enabled());
+// The same of all that one function returned: in-place writes to them are not recorded but refused.
+TORCH_API std::vector<at::Tensor> as_views(const at::Tensor& source, std::vector<at::Tensor> results);
 // `self` takes sizes, strides and history of `view`, a view of it: squeeze_() and its like.
 TORCH_API void become_view(const at::Tensor& self, const at::Tensor& view);
 // Forgets history and wish for a gradient. Throws Error for a view.

@@ -62,8 +62,9 @@ int find_parameter(const Overload& overload, PyObject* keyword) {
 
 namespace {
 
-// Numbers may stand for tensors, but not for all of them.
+// Numbers may stand for tensors; for all of them only where the operator says so.
 bool has_tensor(const Overload& overload, PyObject* const* bound) {
+  if (overload.parameters[0].numbers_alone()) return true;
   for (int index = 0; index < overload.count; ++index) {
     if (overload.parameters[index].kind == Kind::Tensor && bound[index] && is_tensor(bound[index])) return true;
   }

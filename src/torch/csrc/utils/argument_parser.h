@@ -45,6 +45,7 @@ constexpr uint8_t kHasDefault = 1;
 constexpr uint8_t kKeywordOnly = 2;
 constexpr uint8_t kNullable = 4;      // None is a value
 constexpr uint8_t kTakesNumbers = 8;  // a Tensor parameter that a number fits, wrapped as a 0-dim tensor
+constexpr uint8_t kNumbersAlone = 16;  // even where none of the others is a tensor
 
 struct Parameter {
   const char* name;
@@ -58,6 +59,7 @@ struct Parameter {
   bool keyword_only() const { return flags & kKeywordOnly; }
   bool nullable() const { return flags & kNullable; }
   bool takes_numbers() const { return flags & kTakesNumbers; }
+  bool numbers_alone() const { return flags & kNumbersAlone; }
 };
 
 class Arguments;

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from torch import _unavailable
+from torch.distributed import REASON
 from torch.distributed.algorithms.join import Join, Joinable, JoinHook
 
 __all__ = ["Join", "JoinHook", "Joinable"]
+__getattr__ = _unavailable.define(__name__, REASON, RuntimeError)

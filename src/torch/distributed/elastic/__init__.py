@@ -1,1 +1,6 @@
 """What programs under torchrun import: `multiprocessing.errors.record`."""
+
+from torch import _unavailable
+from torch.distributed import REASON
+
+__getattr__ = _unavailable.define(__name__, REASON, RuntimeError)

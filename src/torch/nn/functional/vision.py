@@ -57,7 +57,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
             f"Expected a batch of {dimensions}D affine matrices of shape Nx{dimensions}x{dimensions + 1} for size "
             f"{list(size)}. Got {theta.shape}."
         )
-    if min(size) <= 0:
+    if any(each <= 0 for each in size):
         raise ValueError(f"Expected non-zero, positive output size. Got {list(size)}")
     spatial = list(size[2:])
     base = torch.ones((*spatial, dimensions + 1), dtype=theta.dtype, device=theta.device)

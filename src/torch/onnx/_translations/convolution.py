@@ -231,13 +231,18 @@ def convolution(
 def im2col(g: Graph, x: Var, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     kernel, steps, pads, strides = (_tuple(each, 2) for each in (kernel_size, dilation, padding, stride))
     batch = x if x.rank == 4 else Var(g.unsqueeze(x, [0]).name, x.dtype, (1, *(x.shape or ())))
-    sizes = [batch.size(2 + axis) + 2 * pads[axis] for axis in range(2)]
+    sizes = [g.size_of(batch, 2 + axis) for axis in range(2)]
+    sizes = [
+        g.op("Add", size, 2 * pad) if isinstance(size, Var) else size + 2 * pad
+        for size, pad in zip(sizes, pads, strict=True)
+    ]
     work = g.pad(batch, [0, 0, *pads], [0, 0, *pads], value=0)
-    for place, axis in ((0, 2), (1, 4)):  # each dimension becomes (kernel, places)
-        count = (sizes[place] - steps[place] * (kernel[place] - 1) - 1) // strides[place] + 1
-        rows = torch.arange(kernel[place]).reshape(-1, 1) * steps[place] + torch.arange(count) * strides[place]
-        work = g.op("Gather", work, g.constant(rows), axis=axis)
-    return g.to_result(g.transpose(work, [0, 1, 2, 4, 3, 5]))
+    for place, axis in ((0, 2), (1, 4)):  # each dimension becomes (places, kernel)
+        work = g.op("Gather", work, g.windows(sizes[place], kernel[place], strides[place], steps[place]), axis=axis)
+    work = g.transpose(work, [0, 1, 3, 5, 2, 4])
+    if g.results[0].shape.count(None) <= 1:
+        return g.to_result(work)
+    return g.op("Reshape", work, [0, batch.size(1) * kernel[0] * kernel[1], -1])
 
 
 @row("col2im", opset=18)

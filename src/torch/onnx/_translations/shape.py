@@ -21,7 +21,7 @@ def view(g: Graph, x: Var, *shape: Any, size: Any = None) -> Any:
         raise NotImplementedError("a view as another dtype")
     if len(sizes) == 1 and isinstance(sizes[0], Var) and sizes[0].rank != 0:
         return g.op("Reshape", x, g.sizes_of(sizes[0]), allowzero=1)
-    known = [given if isinstance(given, Dim) or (given == -1 and result is None) else result
+    known = [given if isinstance(given, Dim) or (result is None and isinstance(given, int)) else result
              for given, result in zip(sizes, g.shape, strict=True)]  # fmt: skip
     if known.count(None) == 1 and -1 not in known:
         known[known.index(None)] = -1
@@ -368,10 +368,8 @@ def unfold(g: Graph, x: Var, *arguments: Any, **named: Any) -> Any:
     if x.rank == 0:
         return g.reshape(x, [1])
     axis = dimension % x.rank
-    count = (x.size(axis) - size) // step + 1
-    starts = torch.arange(count).reshape(-1, 1) * step + torch.arange(size)
     order = [*range(axis + 1), *range(axis + 2, x.rank + 1), axis + 1]
-    return g.transpose(g.op("Gather", x, g.constant(starts), axis=axis), order)
+    return g.transpose(g.op("Gather", x, g.windows(g.size_of(x, axis), size, step), axis=axis), order)
 
 
 @row("as_strided")

@@ -21,6 +21,7 @@ enum TorchCudaMatrixType {
 // A transposed operand is stored with its rows and columns exchanged. Leading dimensions and batch strides count elements.
 struct TorchCudaGemm {
   TorchCudaMatrixType type;
+  int float_result;  // A and B are of halves, C of floats
   int tf32;          // products of floats may be those of their first 10 bits
   int reduced_sums;  // parts of a sum of halves may be halves
   int transpose_a;

@@ -52,12 +52,13 @@ extern "C" __attribute__((visibility("default"))) const char* torch_cuda_gemm(co
   if (const char* error = describe(cublasSetMathMode(handle, mode))) return error;
 
   const Types types = types_of(gemm);
+  const cudaDataType_t result = gemm.float_result ? CUDA_R_32F : types.matrices;
   const Factor alpha(gemm.alpha), beta(gemm.beta);
   // cuBLAS counts columns first: a row-major C = A B is a column-major C' = B' A', so the operands change places.
   return describe(cublasGemmStridedBatchedEx(
       handle, gemm.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, gemm.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, static_cast<int>(gemm.n),
       static_cast<int>(gemm.m), static_cast<int>(gemm.k), alpha.in(types.sums), gemm.b, types.matrices,
       static_cast<int>(gemm.b_leading), gemm.b_batch_stride, gemm.a, types.matrices, static_cast<int>(gemm.a_leading),
-      gemm.a_batch_stride, beta.in(types.sums), gemm.c, types.matrices, static_cast<int>(gemm.c_leading), gemm.c_batch_stride,
+      gemm.a_batch_stride, beta.in(types.sums), gemm.c, result, static_cast<int>(gemm.c_leading), gemm.c_batch_stride,
       static_cast<int>(gemm.batches), types.sums, CUBLAS_GEMM_DEFAULT));
 }

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from torch import _unavailable
+from torch.distributed import REASON
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -77,3 +80,6 @@ def record(function: Callable[..., Any], error_handler: Any = None) -> Callable[
             raise
 
     return wrapped
+
+
+__getattr__ = _unavailable.define(__name__, REASON, RuntimeError)

@@ -1,0 +1,274 @@
+// Functions of vectors of float64, within about 0.6 units of the last place: what rounding takes is carried along where it
+// counts. They need fused products; without (TORCH_FUSED_PRODUCTS), callers take the C library's. Included once per instruction
+// set, as VectorMath-inl.h is, and fitted as its polynomials are.
+
+#if defined(TORCH_DOUBLE_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TORCH_DOUBLE_MATH_INL_H_
+#undef TORCH_DOUBLE_MATH_INL_H_
+#else
+#define TORCH_DOUBLE_MATH_INL_H_
+#endif
+
+#include <aten/native/cpu/MathLoops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+#undef TORCH_FUSED_PRODUCTS
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE2
+#define TORCH_FUSED_PRODUCTS 0
+#else
+#define TORCH_FUSED_PRODUCTS 1
+#endif
+
+// VectorRow for functions so long that they are compiled once, not once for each way that a row may lie.
+template <typename Function>
+struct LongRow {
+  Function function;
+  template <typename... In>
+  HWY_NOINLINE HWY_ATTR void operator()(int64_t count, double* out, const In*... in) const {
+    const hn::ScalableTag<double> d;
+    const Function own = function;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t i = 0; i < count; i += lanes) {
+      const int64_t left = count - i;
+      const auto result = own(d, (left >= lanes ? hn::LoadU(d, in + i) : VectorRow<double, Function>::load_rest(d, in + i, left))...);
+      if (HWY_LIKELY(left >= lanes)) {
+        hn::StoreU(result, d, out + i);
+        continue;
+      }
+      HWY_ALIGN double results[hn::MaxLanes(d)];
+      hn::Store(result, d, results);
+      for (int64_t j = 0; j < left; ++j) out[i + j] = results[j];
+    }
+  }
+};
+// In: double for each number that the function takes.
+template <typename Function, typename... In>
+struct LongLoop {
+  Function function;
+  HWY_ATTR void operator()(char** data, const int64_t* strides, int64_t count) const {
+    run_rows<double, In...>(data, strides, count, LongRow<Function>{function});
+  }
+};
+
+// A number as the sum of two, the second at most half a unit of the first's last place.
+template <typename V>
+struct Pair {
+  V high;
+  V low;
+};
+// a + b where |a| >= |b|, or a is 0.
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> add_smaller(V a, V b) {
+  const V sum = hn::Add(a, b);
+  return {sum, hn::Sub(b, hn::Sub(sum, a))};
+}
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> multiply(V a, V b) {
+  const V product = hn::Mul(a, b);
+  return {product, hn::MulSub(a, b, product)};
+}
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> multiply(Pair<V> a, Pair<V> b) {
+  const Pair<V> product = multiply(a.high, b.high);
+  return {product.high, hn::MulAdd(a.high, b.low, hn::MulAdd(a.low, b.high, product.low))};
+}
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> divide(Pair<V> a, Pair<V> b) {
+  const V quotient = hn::Div(a.high, b.high);
+  const V rest = hn::NegMulAdd(quotient, b.low, hn::Add(hn::NegMulAdd(quotient, b.high, a.high), a.low));
+  return {quotient, hn::Div(rest, b.high)};
+}
+
+// log of positive numbers, with ten digits more than float64 has.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR Pair<V> log_pair(D d, V x) {
+  constexpr double terms[] = {1.17230510280977529e-01, 1.17062485409223857e-01, 1.33348042382253451e-01,
+                              1.53845949708954571e-01, 1.81818183353144036e-01, 2.22222222216562321e-01,
+                              2.85714285714293637e-01, 4.00000000000000022e-01};
+  const auto is_small = hn::Lt(x, hn::Set(d, std::numeric_limits<double>::min()));
+  const V scaled = hn::IfThenElse(is_small, hn::Mul(x, hn::Set(d, 0x1p54)), x);
+  V mantissa;
+  const V exponent = hn::Sub(split_exponent(d, scaled, mantissa), hn::IfThenElseZero(is_small, hn::Set(d, 54.0)));
+  // With s = (m - 1) / (m + 1): log(m) = 2 s + s^3 (2/3 + ...).
+  const V one = hn::Set(d, 1.0);
+  const Pair<V> s = divide({hn::Sub(mantissa, one), hn::Zero(d)}, add_smaller(one, mantissa));
+  const Pair<V> square = multiply(s, s);
+  Pair<V> factor = add_smaller(hn::Set(d, 2.0 / 3), hn::Mul(square.high, polynomial(d, square.high, terms)));
+  factor.low = hn::Add(factor.low, hn::Set(d, 3.700743415417188e-17));
+  const Pair<V> rest = multiply(s, multiply(square, factor));
+  const V whole = hn::Mul(exponent, hn::Set(d, kLogOf2<double>.high));  // exact
+  const Pair<V> most = add_smaller(whole, hn::Add(s.high, s.high));
+  const Pair<V> sum = add_smaller(most.high, rest.high);
+  const V low = hn::MulAdd(exponent, hn::Set(d, kLogOf2<double>.low), hn::Add(hn::Add(s.low, s.low), rest.low));
+  return add_smaller(sum.high, hn::Add(hn::Add(most.low, sum.low), low));
+}
+
+// base^exponent for positive finite bases and finite exponents.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V positive_power(D d, V base, V exponent) {
+  const Pair<V> log = log_pair(d, base);
+  const Pair<V> product = multiply({exponent, hn::Zero(d)}, log);
+  const V bounded = hn::Min(hn::Max(product.high, hn::Set(d, -746.0)), hn::Set(d, 710.0));  // 0 there, and infinity
+  auto power = exp_parts(d, bounded);
+  const V low = hn::IfThenElseZero(hn::Eq(bounded, product.high), product.low);
+  power.tail = hn::MulAdd(low, power.one_and_rest(d), power.tail);
+  return power.scale(d, power.one_and_rest(d));
+}
+
+// base^exponent for every pair: what has rules of its own is asked of the C library.
+struct PowerOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V base, V exponent) const {
+    const V magnitude = hn::Abs(base);
+    const V infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+    const auto plain = hn::And(hn::And(hn::Gt(magnitude, hn::Zero(d)), hn::Lt(magnitude, infinity)),
+                               hn::Lt(hn::Abs(exponent), infinity));
+    V result = positive_power(d, hn::IfThenElse(plain, magnitude, hn::Set(d, 1.0)), hn::IfThenElseZero(plain, exponent));
+    // A negative base has powers for whole exponents only, negative ones for odd exponents.
+    const auto negative = hn::Lt(base, hn::Zero(d));
+    const auto whole = hn::Eq(hn::Round(exponent), exponent);
+    const V half = hn::Mul(exponent, hn::Set(d, 0.5));
+    const auto odd = hn::AndNot(hn::Eq(hn::Round(half), half), whole);
+    result = hn::IfThenElse(hn::And(negative, odd), hn::Neg(result), result);
+    result = hn::IfThenElse(hn::AndNot(whole, negative), hn::Set(d, std::numeric_limits<double>::quiet_NaN()), result);
+    if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
+    HWY_ALIGN double bases[hn::MaxLanes(d)];
+    HWY_ALIGN double exponents[hn::MaxLanes(d)];
+    HWY_ALIGN double results[hn::MaxLanes(d)];
+    hn::Store(base, d, bases);
+    hn::Store(exponent, d, exponents);
+    hn::Store(result, d, results);
+    for (size_t i = 0; i < hn::Lanes(d); ++i) {
+      const bool computed = bases[i] != 0 && std::isfinite(bases[i]) && std::isfinite(exponents[i]);
+      if (!computed) results[i] = std::pow(bases[i], exponents[i]);
+    }
+    return hn::Load(d, results);
+  }
+};
+
+// The angle of (x, y) for every pair; `low` is what is beyond the digits of that one of |x| and |y| that is a root of 1 - x^2.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V angle_of(D d, V y, V y_low, V x, V x_low) {
+  constexpr double terms[] = {1.62857568552210279e-02,  -3.45705619814277443e-02, 4.55159322062654928e-02,
+                              -5.23045427065024424e-02, 5.87892899783477516e-02,  -6.66642488573825492e-02,
+                              7.69229637503214270e-02,  -9.09090875350087729e-02, 1.11111111051554468e-01,
+                              -1.42857142856598285e-01, 1.99999999999998040e-01,  -3.33333333333333315e-01};
+  const V zero = hn::Zero(d);
+  const V one = hn::Set(d, 1.0);
+  const V width = hn::Abs(x);
+  const V height = hn::Abs(y);
+  const auto is_steep = hn::Gt(height, width);
+  Pair<V> larger{hn::IfThenElse(is_steep, height, width), hn::IfThenElse(is_steep, y_low, x_low)};
+  Pair<V> smaller{hn::IfThenElse(is_steep, width, height), hn::IfThenElse(is_steep, x_low, y_low)};
+  // So that sums stay finite, quotients are of normal numbers, and infinities and zeros have the angles that are agreed on.
+  const auto is_endless = hn::Eq(larger.high, hn::Set(d, std::numeric_limits<double>::infinity()));
+  smaller.high = hn::IfThenElse(is_endless, hn::IfThenElseZero(hn::Eq(smaller.high, larger.high), one), smaller.high);
+  larger.high = hn::IfThenElse(hn::Or(is_endless, hn::Eq(larger.high, zero)), one, larger.high);
+  const V scale = hn::IfThenElse(hn::Gt(larger.high, hn::Set(d, 0x1p1000)), hn::Set(d, 0x1p-4),
+                                 hn::IfThenElse(hn::Lt(larger.high, hn::Set(d, 0x1p-900)), hn::Set(d, 0x1p100), one));
+  larger.high = hn::Mul(larger.high, scale);
+  smaller.high = hn::Mul(smaller.high, scale);
+  // Above an eighth of a turn's half: what is beside a quarter of pi.
+  const auto is_near = hn::Gt(smaller.high, hn::Mul(larger.high, hn::Set(d, 0.41421356237309503)));
+  const Pair<V> difference = add_smaller(larger.high, hn::Neg(smaller.high));
+  const Pair<V> sum = add_smaller(larger.high, smaller.high);
+  const Pair<V> top{hn::IfThenElse(is_near, hn::Neg(difference.high), smaller.high),
+                    hn::IfThenElse(is_near, hn::Sub(hn::Sub(smaller.low, larger.low), difference.low), smaller.low)};
+  const Pair<V> bottom{hn::IfThenElse(is_near, sum.high, larger.high),
+                       hn::IfThenElse(is_near, hn::Add(hn::Add(smaller.low, larger.low), sum.low), larger.low)};
+  const Pair<V> t = divide(top, bottom);
+  const V square = hn::Mul(t.high, t.high);
+  const V tail = hn::MulAdd(hn::Mul(polynomial(d, square, terms), square), t.high, hn::NegMulAdd(square, t.low, t.low));
+  // The quarters of pi that it stands beside, and on which side.
+  V quarters = hn::IfThenElseZero(is_near, one);
+  quarters = hn::IfThenElse(is_steep, hn::Sub(hn::Set(d, 2.0), quarters), quarters);
+  const V side = hn::CopySign(one, x);
+  const auto is_left = hn::Lt(side, zero);
+  quarters = hn::IfThenElse(is_left, hn::Sub(hn::Set(d, 4.0), quarters), quarters);
+  const V sign = hn::IfThenElse(is_steep, hn::Neg(side), side);
+  const Pair<V> angle = add_smaller(hn::Mul(quarters, hn::Set(d, 0.7853981633974483)), hn::Mul(sign, t.high));
+  const V low = hn::MulAdd(quarters, hn::Set(d, 3.061616997868383e-17), hn::MulAdd(sign, tail, angle.low));
+  const V result = hn::CopySign(hn::Add(angle.high, low), y);
+  return hn::IfThenElse(hn::And(hn::Eq(x, x), hn::Eq(y, y)), result, hn::Add(x, y));
+}
+
+// The other leg of a right triangle with hypotenuse 1; NaN where there is none.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR Pair<V> other_leg_pair(D d, V x) {
+  const V one = hn::Set(d, 1.0);
+  const Pair<V> square = multiply(x, x);
+  const Pair<V> rest = add_smaller(one, hn::Neg(square.high));
+  const V root = hn::Sqrt(rest.high);
+  const V off = hn::Add(hn::NegMulAdd(root, root, rest.high), hn::Sub(rest.low, square.low));
+  return {root, hn::IfThenElseZero(hn::Gt(root, hn::Zero(d)), hn::Div(off, hn::Add(root, root)))};
+}
+
+struct Atan2OfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V y, V x) const {
+    return angle_of(d, y, hn::Zero(d), x, hn::Zero(d));
+  }
+};
+struct AtanOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    return angle_of(d, x, hn::Zero(d), hn::Set(d, 1.0), hn::Zero(d));
+  }
+};
+struct AsinOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const Pair<V> leg = other_leg_pair(d, x);
+    return angle_of(d, x, hn::Zero(d), leg.high, leg.low);
+  }
+};
+struct AcosOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const Pair<V> leg = other_leg_pair(d, x);
+    return angle_of(d, leg.high, leg.low, x, hn::Zero(d));
+  }
+};
+
+// For |x| up to 500000.
+struct TanOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    constexpr double terms[] = {1.33476799719549826e-04, 2.26421801774206441e-04, 5.92400136581862336e-04,
+                                1.45556985412165696e-03, 3.59214617909397972e-03, 8.86323477514643250e-03,
+                                2.18694885541466724e-02, 5.39682539680365614e-02, 1.33333333333334358e-01,
+                                3.33333333333333315e-01};
+    const auto quarter = PowerOfTwo<D>::rounded(d, x, 0.63661977236758134308);
+    // Half of pi in three parts, of which the first two times n are exact.
+    const V first = hn::NegMulAdd(quarter.n, hn::Set(d, 1.5707963267341256), x);
+    const V product = hn::Mul(quarter.n, hn::Set(d, 6.077100506303966e-11));
+    const V high = hn::Sub(first, product);
+    const V lost = hn::Sub(hn::Sub(first, high), product);
+    const V half = hn::Set(d, 0.5);
+    const Pair<V> r = add_smaller(high, hn::NegMulAdd(quarter.n, hn::Set(d, 2.0222662487959506e-21), lost));
+    const V h = hn::Mul(r.high, half);
+    const V square = hn::Mul(h, h);
+    const V tail = hn::MulAdd(hn::Mul(polynomial(d, square, terms), square), h, hn::MulAdd(hn::Mul(r.low, half), square, hn::Mul(r.low, half)));
+    const Pair<V> t = add_smaller(h, tail);
+    // tan of twice the angle: 2 t / (1 - t^2), or what stands at a right angle to it.
+    const Pair<V> t_square = multiply(t, t);
+    Pair<V> rest = add_smaller(hn::Set(d, 1.0), hn::Neg(t_square.high));
+    rest.low = hn::Sub(rest.low, t_square.low);
+    const Pair<V> twice{hn::Add(t.high, t.high), hn::Add(t.low, t.low)};
+    const auto odd = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(
+        hn::RebindToSigned<D>(), hn::ShiftLeft<63>(quarter.whole)))));
+    const Pair<V> top{hn::IfThenElse(odd, hn::Neg(rest.high), twice.high), hn::IfThenElse(odd, hn::Neg(rest.low), twice.low)};
+    const Pair<V> bottom{hn::IfThenElse(odd, twice.high, rest.high), hn::IfThenElse(odd, twice.low, rest.low)};
+    const Pair<V> result = divide(top, bottom);
+    return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-30)), x, hn::Add(result.high, result.low));
+  }
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target guard

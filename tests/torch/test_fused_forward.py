@@ -1,0 +1,154 @@
+"""What is computed in one pass where no gradient is asked for: the same numbers as with one, in every layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import torch
+from torch.nn import functional
+
+Function = Callable[[torch.Tensor], torch.Tensor]
+
+
+def signals(x: torch.Tensor) -> torch.Tensor:
+    return x.reshape(2, 3, -1)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "threshold": lambda x: functional.threshold(x, 0.25, -7.0),
+    "hardshrink": lambda x: functional.hardshrink(x, 0.4),
+    "prelu": lambda x: functional.prelu(x, torch.tensor([0.25], dtype=x.dtype)),
+    "prelu of channels": lambda x: functional.prelu(x, torch.linspace(-1, 2, 3, dtype=x.dtype)),
+    "lerp by weights": lambda x: torch.lerp(x, x.detach().flip(0), x.detach().abs()),
+    "max_pool1d": lambda x: functional.max_pool1d(signals(x), 3, 2, 1),
+    "max_pool1d, one by one": lambda x: functional.max_pool1d(signals(x), 3, 1, 1, dilation=1),
+    "max_pool1d, far": lambda x: functional.max_pool1d(signals(x), 2, 3, 0, dilation=2, ceil_mode=True),
+    "max_pool2d": lambda x: functional.max_pool2d(x, 2),
+    "max_pool2d, overlapping": lambda x: functional.max_pool2d(x, (3, 2), (1, 2), (1, 0)),
+    "max_pool3d": lambda x: functional.max_pool3d(x, 2, 1, 1),
+    "pad, reflected": lambda x: functional.pad(x, (3, 1, 0, 2), mode="reflect"),
+    "pad, repeated": lambda x: functional.pad(x, (4, 0, 1, 2), mode="replicate"),
+    "pad, around": lambda x: functional.pad(x, (3, 8, 6, 1), mode="circular"),
+    "pad, less": lambda x: functional.pad(x, (2, -1, 0, 2), mode="replicate"),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)
+def test_with_and_without_gradient(name: str, dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(2, 3, 6, 8).to(dtype)
+    x[0, 1, 2, 3], x[1, 0, 0, 0], x[1, 2, 5, 7] = float("nan"), float("inf"), -0.0
+    for layout in (x, x.contiguous(memory_format=torch.channels_last), x.transpose(2, 3).contiguous().transpose(2, 3)):
+        plain = FUNCTIONS[name](layout)
+        recorded = FUNCTIONS[name](layout.clone().requires_grad_()).detach()
+        if name == "lerp by weights":  # in several steps, halves are rounded after each
+            tolerance = 4 * torch.finfo(dtype).eps
+            assert torch.allclose(plain, recorded, rtol=tolerance, atol=tolerance, equal_nan=True)
+        else:
+            assert torch.equal(plain.nan_to_num(99), recorded.nan_to_num(99))
+        dense = FUNCTIONS[name](layout.contiguous())
+        assert torch.equal(plain.nan_to_num(99), dense.nan_to_num(99))
+        assert plain.shape != layout.shape or name.startswith("max") or plain.stride() == layout.stride()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_bounds_of_halves(dtype: torch.dtype) -> None:
+    """hardshrink rounds its bound to the type, threshold does not."""
+    x = torch.full((20,), 0.3).to(dtype)  # rounded up by both
+    assert torch.equal(functional.hardshrink(x, 0.3), torch.zeros_like(x))
+    assert torch.equal(functional.threshold(x, 0.3, -7.0), x)
+
+
+def test_padding_that_does_not_fit_is_refused_either_way() -> None:
+    for x in (torch.ones(1, 2, 3), torch.ones(1, 2, 3, requires_grad=True)):
+        with pytest.raises(RuntimeError, match="less than the corresponding input dimension"):
+            functional.pad(x, (3, 0), mode="reflect")
+        with pytest.raises(RuntimeError, match="wrapping around more than once"):
+            functional.pad(x, (4, 0), mode="circular")
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_signs_of_halves(dtype: torch.dtype) -> None:
+    x = torch.cat((torch.randn(700), torch.tensor([0.0, -0.0, float("inf"), -float("inf"), float("nan")]))).to(dtype)
+    for part in (x, x[::3], x.reshape(3, -1).t(), x.flip(0), x[-5:]):
+        wide = part.float()
+        for function in (torch.neg, torch.abs):
+            assert torch.equal(function(part).nan_to_num(9), function(wide).to(dtype).nan_to_num(9))
+            number = ~wide.isnan()
+            assert torch.equal(function(part).signbit()[number], function(wide).signbit()[number])
+            assert function(part).stride() == function(torch.empty_like(part)).stride()
+        assert part.clone().neg_().equal(-part) or part.isnan().any()
+        assert torch.equal(part.signbit(), wide.signbit())
+    out = torch.empty(2, 0, dtype=torch.float32)
+    torch.abs(x[:600], out=out.resize_(600))
+    assert torch.equal(out, x[:600].float().abs())
+    leaf = x[:600].clone().requires_grad_()
+    leaf.abs().sum().backward()
+    assert leaf.grad is not None
+    assert torch.equal(leaf.grad, leaf.detach().sign())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_halves_that_lie_apart(dtype: torch.dtype) -> None:
+    x = (torch.randn(40, 90) * 100).to(dtype)
+    out = torch.zeros(40, 270, dtype=dtype)
+    for view in (x[:, ::3], x.t(), x[::2, 1::2], x.flip(1)[:, ::4], x[:, :1].expand(40, 70)):
+        dense = view.contiguous()
+        assert torch.equal(view.float(), dense.float())
+        assert torch.equal(view + 1, dense + 1)
+        assert torch.equal(view.sum(0), dense.sum(0))
+        target = out[: view.size(0), : 3 * view.size(1) : 3] if 3 * view.size(1) <= 270 else None
+        if target is not None and target.shape == view.shape:
+            torch.mul(view, 3, out=target)
+            assert torch.equal(target, dense * 3)
+            assert (out[:, 1::3] == 0).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64], ids=str)
+def test_writing_by_index(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    x = torch.randint(-4, 5, (30, 40)).to(dtype)
+    rows, columns = torch.randint(30, (50,)), torch.randint(40, (60,))
+    expected = x.clone()
+    expected[:, columns] = 3
+    assert torch.equal(x.index_fill(1, columns, 3), expected)
+    more = torch.randint(-4, 5, (30, 60)).to(dtype)
+    added = x.clone()
+    for place, column in enumerate(columns.tolist()):
+        added[:, column] += more[:, place]
+    assert torch.equal(x.index_add(1, columns, more), added)
+    assert torch.equal(x.scatter_add(1, columns.expand(30, 60), more), added)
+    few = x.clone().scatter_add_(1, columns[:3].expand(2, 3), more[:2, :3])  # much less than there is
+    assert torch.equal(few[2:], x[2:])
+    assert torch.equal(few[:2], x[:2].scatter_add(1, columns[:3].expand(2, 3), more[:2, :3]))
+    sources = torch.randint(-9, 10, (50, 40)).to(dtype)
+    greatest = x.clone()
+    for place, row in enumerate(rows.tolist()):
+        greatest[row] = torch.maximum(greatest[row], sources[place])
+    assert torch.equal(x.index_reduce(0, rows, sources, "amax"), greatest)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x.scatter_add(0, torch.full((2, 40), 30), x[:2])
+
+
+@pytest.mark.parametrize("shape", [(5, 7, 11), (64, 3, 2), (2, 300, 16)])
+def test_short_rows(shape: tuple[int, int, int]) -> None:
+    """Rows of a few elements, a part of the first and of the last of which may be another thread's."""
+    x, y = torch.randn(shape), torch.randn(shape[0], 1, shape[2])
+    expected = torch.stack([x[i] * y[i].expand(shape[1], -1).contiguous() for i in range(shape[0])])
+    assert torch.equal(x * y, expected)
+    gap = torch.zeros(shape[0], shape[1] + 1, shape[2] + 2)[:, 1:, 1:-1]
+    assert torch.equal(torch.mul(x, y, out=gap), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=str)
+def test_gradients_of_means(dtype: torch.dtype) -> None:
+    x = torch.randn(4, 6, 10).to(dtype).requires_grad_()
+    (x.mean() + x.mean((0, 2)).sum() + x.mean(1, keepdim=True).sum()).backward()
+    expected = (
+        torch.full((), 1 / 240, dtype=dtype) + torch.full((), 1 / 40, dtype=dtype) + torch.full((), 1 / 6, dtype=dtype)
+    )
+    assert x.grad is not None
+    assert torch.allclose(x.grad, expected.expand(4, 6, 10), rtol=1e-2 if dtype == torch.bfloat16 else 1e-6)
