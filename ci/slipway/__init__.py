@@ -32,6 +32,7 @@ __version__ = "0.1.0"
 LATE = frozenset(
     {
         "slipway.base.installed",
+        "slipway.base.seal",
         "slipway.bootstrap.adding",
         "slipway.bootstrap.adding_debs",
         "slipway.bootstrap.cpython",

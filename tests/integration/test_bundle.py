@@ -122,11 +122,22 @@ def test_built_again_from_the_bundle_alone(made: Path, tmp_path: Path) -> None:
     assert packages(dist) == packages(made / "dist")
 
 
-def test_installed_from_the_bundle_alone(made: Path, tmp_path: Path) -> None:
+def test_installed_from_the_bundle_alone(slipway: Slipway, made: Path, tmp_path: Path) -> None:
     words = ("install", "bundled", "--bundle", made / "all.bundle", "--prefix", tmp_path / "env", "--dist", tmp_path)
     answer = run(*words, cache=tmp_path / "cache")
     assert answer.returncode == 0, answer.stderr
     assert "three" in (tmp_path / "env/share/two.txt").read_text(encoding="utf-8")
+    bundle, key, trusted = tmp_path / "signed.bundle", tmp_path / "key.pem", tmp_path / "trusted.yaml"
+    shutil.copyfile(made / "all.bundle", bundle)
+    public = slipway("attest", "--new-key", key).stdout.split()[-1]
+    trusted.write_text(f"keys: [{{name: me, key: {public}}}]\n", encoding="utf-8")
+    words = ("install", "bundled", "--bundle", bundle, "--require-signed", trusted, "--prefix", tmp_path / "held")
+    answer = run(*words, "--dist", tmp_path, cache=tmp_path / "cache-1")
+    assert (answer.returncode, (tmp_path / "held").exists()) == (9, False), answer.stderr
+    assert slipway("attest", "--key", key, bundle).returncode == 0
+    answer = run(*words, "--dist", tmp_path, cache=tmp_path / "cache-2")
+    assert answer.returncode == 0, answer.stderr
+    assert "the bundle is as me signed it" in answer.stdout
     content = bytearray((made / "all.bundle").read_bytes())
     content[len(content) // 2] ^= 1
     (tmp_path / "edited.bundle").write_bytes(content)
@@ -136,6 +147,16 @@ def test_installed_from_the_bundle_alone(made: Path, tmp_path: Path) -> None:
         answer = run(*words, "--dist", tmp_path, cache=tmp_path / f"{name}.cache")
         assert answer.returncode == 6, answer.stderr
         assert not (tmp_path / f"{name}.env").exists()
+
+
+def test_tar_alone_makes_channels_of_a_bundle(made: Path, tmp_path: Path) -> None:
+    """For whom there is no slipway: rattler, as conda does, reads what tar leaves."""
+    subprocess.run(["tar", "-C", tmp_path, "-xf", made / "all.bundle", "channel", "packages"], check=True)
+    channels = [word for name in ("packages", "channel") for word in ("-c", (tmp_path / name).as_uri())]
+    words = ("install", "bundled", *channels, "--prefix", tmp_path / "env", "--dist", tmp_path / "dist")
+    answer = run(*words, cache=tmp_path / "cache")
+    assert answer.returncode == 0, answer.stderr
+    assert "three" in (tmp_path / "env/share/two.txt").read_text(encoding="utf-8")
 
 
 def test_what_is_not_up_to_date_or_damaged_is_refused(slipway: Slipway, made: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,25 @@ def served(folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
+@contextmanager
+def taking_nothing() -> Iterator[str]:
+    """A server that has no file, and cannot keep any."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response({"PUT": 500, "OPTIONS": 200}.get(self.command, 404))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_GET = do_PUT = do_OPTIONS = do_DELETE = answer
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/channel"
+        server.shutdown()
+
+
 def pip_environment(folder: Path, *words: str) -> Path:
     """The Python of a new virtual environment, where pip has installed `words`."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
@@ -82,8 +102,28 @@ def test_from_packages_to_pip(slipway: Slipway, checkout: Path, tmp_path: Path) 
     assert git(checkout, "tag") == ""
     assert not channel.exists()
 
-    cut_off = slipway(*words[:5], "http://127.0.0.1:9/channel", *words[6:])
+    taken, signed = tmp_path / "taken", tmp_path / "signed"
+    (library,) = dist.glob("channel/linux-64/libgreet-*.conda")
+    assert slipway("publish", "--to", taken, library).returncode == 0
+    catalogue = json.loads((taken / "catalogue.json").read_bytes())
+    catalogue["packages"][f"linux-64/{library.name}"]["record"]["sha256"] = "0" * 64
+    (taken / "catalogue.json").write_text(json.dumps(catalogue), encoding="utf-8")
+    assert slipway("publish", "--to", signed, "--key", key, library).returncode == 0
+    refused = [
+        (5, (*words[:5], "http://127.0.0.1:9/channel", *words[6:]), "the server did not do it"),
+        (2, (*words[:7], tmp_path / "lost.pem"), "lost.pem"),
+        (12, (*words[:5], taken, *words[6:]), "another package is published"),
+        (12, (*words[:5], signed), "the channel is signed"),
+    ]
+    for code, others, message in refused:
+        answer = slipway(*others)
+        assert (answer.returncode, git(checkout, "tag")) == (code, ""), answer.stdout + answer.stderr
+        assert message in answer.stderr
+        assert git(checkout, "rev-list", "--count", "HEAD") == "1"
+    with taking_nothing() as address:
+        cut_off = slipway(*words[:5], address, *words[6:])
     assert cut_off.returncode == 5, cut_off.stdout + cut_off.stderr
+    assert git(checkout, "tag") == "v1.2"
     released = slipway(*words)
     assert released.returncode == 0, released.stdout + released.stderr
     assert git(checkout, "ls-remote", "--tags", "origin", "v1.2").endswith("refs/tags/v1.2")

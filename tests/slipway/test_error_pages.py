@@ -206,5 +206,12 @@ def test_the_last_phase_counts_and_a_silent_command_is_named() -> None:
     assert (found.line, found.text) == (4, "the command `false`")
 
 
+def test_what_comes_late_is_no_word_of_the_command_that_failed() -> None:
+    log = ["++ echo before", "++ false", "++ slipway_finish", "before", "error: Script failed with status 1"]
+    found = find_first_error(log)
+    assert found is not None
+    assert (found.line, found.text) == (2, "the command `false`")
+
+
 def test_an_empty_log_says_nothing() -> None:
     assert find_first_error([]) is None

@@ -6,6 +6,8 @@ bug in slipway and keeps its traceback.
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from slipway.base.secrets import redact
@@ -70,10 +72,22 @@ class VariantError(SlipwayError):
     exit_code = 4
 
 
+_CLOCK = re.compile(r"not yet valid|not valid yet|NotValidYet|has expired|: Expired|TimeTooSkewed", re.IGNORECASE)
+"""What TLS, apt and S3 say where the two sides disagree about the time."""
+
+
 class NetworkError(SlipwayError):
     """A download could not be made, and no cached copy serves instead."""
 
     exit_code = 5
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, detail: str | None = None, **places: str | None
+    ) -> None:
+        if _CLOCK.search(f"{message} {detail}"):
+            now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+            hint = f"is this machine's clock right? It says {now} UTC. If it is, ask who runs the server"
+        super().__init__(message, hint=hint, detail=detail, **places)
 
 
 class IntegrityError(SlipwayError):

@@ -42,6 +42,8 @@ class Phase(StrEnum):
     PREPARE = "prepare"
     FETCH = "fetching source"
     SOLVE = "solving environments"
+    TAKE = "comparing and linking packages"
+    START = "starting rattler-build"
     SCRIPT = "script"
     CONFIGURE = "configure"
     COMPILE = "compile"
@@ -74,6 +76,7 @@ class StageKey(StrEnum):
     HAND_OVER = "hand over"
     FINISH = "finish"
     VERIFY = "verify"
+    CLEAR = "clear"
     KEEP = "keep"
     PUBLISH = "publish"
     INSTALL = "install"
@@ -90,6 +93,7 @@ _STAGE_TITLES = {
     StageKey.HAND_OVER: "make a channel of the packages before it",
     StageKey.FINISH: "pack it for good",
     StageKey.VERIFY: "verify",
+    StageKey.CLEAR: "clear the build's folder",
     StageKey.KEEP: "keep it among the proved ones",
     StageKey.PUBLISH: "publish {count} package(s) to {subject}",
     StageKey.INSTALL: "install {subject}",

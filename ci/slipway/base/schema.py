@@ -181,7 +181,7 @@ class YamlDocument:
         return line
 
     def _convert(self, value: Any, kind: Any, key: Key) -> Any:
-        if kind is Any:
+        if kind is Any or type(value) is kind:  # what most are, before the dear questions
             return value
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin in (typing.Union, types.UnionType):
@@ -213,7 +213,7 @@ class YamlDocument:
     def _construct(self, value: object, kind: type, key: Key) -> Any:
         if not isinstance(value, dict):
             raise self.error(f"`{show_key(key)}`: expected keys and values, found `{value}`", key)
-        fields = {key_of(found): found for found in dataclasses.fields(kind) if found.init}
+        fields = _fields(kind)
         for name in value:
             if name not in fields:
                 close = difflib.get_close_matches(str(name), fields, n=1)
@@ -239,6 +239,12 @@ class YamlDocument:
 
 
 _type_hints = functools.cache(typing.get_type_hints)
+
+
+@functools.cache
+def _fields(kind: type) -> dict[str, dataclasses.Field[Any]]:
+    """What may be given of a dataclass, by its keys."""
+    return {key_of(found): found for found in dataclasses.fields(kind) if found.init}
 
 
 def show_key(key: Key) -> str:

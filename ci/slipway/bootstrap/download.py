@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -173,13 +174,18 @@ def start_downloads(
 
 
 def _batches(wheels: Sequence[LockedWheel]) -> list[list[LockedWheel]]:
-    """Large wheels one by one, the largest first; small ones together per Python tag: a run of pip costs a second."""
+    """Large wheels one by one, the largest first; small ones together per Python tag: a run of pip costs a second.
+
+    Of two versions of a project (two CUDA versions have the same) each is in another batch: one run of pip takes one.
+    """
     large = sorted((wheel for wheel in wheels if wheel.size >= _LARGE), key=lambda wheel: -wheel.size)
     batches = [[wheel] for wheel in large]
-    small: dict[str, list[LockedWheel]] = {}
+    small: dict[tuple[str, int], list[LockedWheel]] = {}
+    versions = Counter[tuple[str, str]]()
     for wheel in wheels:
         if wheel.size < _LARGE:
-            small.setdefault(wheel.tag, []).append(wheel)
+            small.setdefault((wheel.tag, versions[wheel.tag, wheel.project]), []).append(wheel)
+            versions[wheel.tag, wheel.project] += 1
     # The compilers wait for small packages only, so these go first.
     return [*small.values(), *batches]
 

@@ -182,7 +182,7 @@ def _section(archive: zipfile.ZipFile, name: str, section: str, names: _Names, w
 
 def _read_tarball(counted: _CountedStream, section: str | None, names: _Names, where: str) -> Iterator[Member]:
     """The members of a tarball; `section` is None where it holds both of them."""
-    with tarfile.open(fileobj=counted, mode="r|", ignore_zeros=False, errors="strict") as tar:
+    with tarfile.open(fileobj=counted, mode="r|", bufsize=_BLOCK, errors="strict") as tar:
         for member in tar:
             path = _checked_path(member, section, names, where)
             if member.isdir():

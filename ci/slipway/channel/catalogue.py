@@ -16,6 +16,8 @@ from slipway.base.errors import ChannelError
 from slipway.base.json_file import parse_json
 from slipway.base.platform import PLATFORMS
 from slipway.base.schema import convert
+from slipway.channel import rattler
+from slipway.channel.archive import SUFFIXES
 from slipway.channel.hotfixes import Hotfix  # noqa: TC001 - the same
 from slipway.channel.package import PACKAGE_SUFFIX, read_info_files
 from slipway.channel.package_writer import to_json
@@ -105,7 +107,37 @@ def parse_catalogue(content: bytes, where: str) -> Catalogue:
             where=where,
             hint="take the file away: the channel's indexes tell what it holds",
         )
+    _check_paths(found, where)
     return found
+
+
+def _check_paths(catalogue: Catalogue, where: str) -> None:
+    """See to it that packages and their indexes lie where those of their names lie in every channel.
+
+    Raises:
+        ChannelError: one has another place, which may be outside of the channel, or no version that can be read.
+    """
+    for path in (*catalogue.packages, *catalogue.removed):
+        subdir, _, file = path.partition("/")
+        known = catalogue.packages.get(path)
+        if (
+            subdir not in PLATFORMS
+            or "/" in file
+            or not file.endswith(SUFFIXES)
+            or (known is not None and not _fits(subdir, file, known.record))
+        ):
+            raise ChannelError(f"`{path}` is no place of the package that the channel has there", where=where)
+
+
+def _fits(subdir: str, file: str, record: Mapping[str, Any]) -> bool:
+    name = "-".join(str(record.get(key)) for key in ("name", "version", "build"))
+    if record.get("subdir") != subdir or not file.startswith(f"{name}.") or type(record.get("build_number")) is not int:
+        return False
+    try:
+        rattler.Version(str(record["version"]))
+    except rattler.exceptions.InvalidVersionError:
+        return False
+    return True
 
 
 def take_over(read: Callable[[str], bytes | None]) -> Catalogue:
@@ -124,13 +156,16 @@ def take_over(read: Callable[[str], bytes | None]) -> Catalogue:
             continue
         exports = parse_json(read(f"{subdir}/run_exports.json") or b"{}") or {}
         document = parse_json(content)
-        if not isinstance(document, dict):
-            raise ChannelError("the channel's index is damaged", where=f"{subdir}/repodata.json")
-        for kind in ("packages", "packages.conda"):
-            for name, record in document.get(kind, {}).items():
-                known = exports.get(kind, {}).get(name, {}).get("run_exports", {})
-                packages[f"{subdir}/{name}"] = CataloguedPackage({"subdir": subdir, **record}, known)
-    return Catalogue().with_packages(packages)
+        try:
+            for kind in ("packages", "packages.conda"):
+                for name, record in document.get(kind, {}).items():
+                    known = exports.get(kind, {}).get(name, {}).get("run_exports", {})
+                    packages[f"{subdir}/{name}"] = CataloguedPackage({"subdir": subdir, **record}, known)
+        except (AttributeError, TypeError):
+            raise ChannelError("the channel's index is damaged", where=f"{subdir}/repodata.json") from None
+    found = Catalogue().with_packages(packages)
+    _check_paths(found, "repodata.json")
+    return found
 
 
 def describe_package(path: Path, record: Mapping[str, Any]) -> CataloguedPackage:

@@ -177,8 +177,15 @@ def _named_errors(channels: Sequence[str]) -> Iterator[LimitedAccess]:
             raise _unreachable(text, channels) from error
 
 
+_DAMAGED = re.compile(
+    r"parse|deserialize|decode zstd|invalid (type|value|length|utf-8|archive)"
+    r"|(missing|duplicate|unknown) (field|variant)"
+)
+"""What rattler says of an index, or a shard of one, that came and cannot be read."""
+
+
 def _unreachable(text: str, channels: Sequence[str]) -> SlipwayError:
-    if "parse" in text or "deserialize" in text:
+    if _DAMAGED.search(text):
         return ChannelError(
             f"a channel's index is damaged: {text}",
             where=", ".join(channels),

@@ -7,8 +7,9 @@
 
 The chain of trust begins at the index, which promises the sha256 of an archive. What the archive holds is read from it
 once and then remembered for as long as the file on disk stays the one that was read: its inode, size, and times of
-change in nanoseconds, one of which nobody can set. Unpacked files are compared with that each time that they are taken.
-Whatever is not as it should be is removed, and fetched or unpacked again.
+change in nanoseconds, one of which nobody can set. Unpacked files are compared with that each time that they are taken:
+their names, kinds and sizes one by one, and what they hold by a seal over all of it, which only the user's key can make
+(`slipway.base.seal`). Whatever is not as it should be is removed, and fetched or unpacked again.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from slipway.base import seal
 from slipway.base.cache_room import mark_used
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError
 from slipway.base.files import disk_errors, hash_file, identify_file, write_file
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 TRIES = 3
 """How often a package is asked for that cannot be fetched."""
 
-JUDGEMENT = 1
+JUDGEMENT = 2
 """Goes up when packages are to be judged anew, because they are held to more."""
 
 
@@ -91,7 +93,7 @@ def take_packages(
         ChannelError: a local channel lacks one.
         DiskFullError: there is no room to unpack one.
     """
-    store = _Store(cache_folder(environ), shelf)
+    store = _Store(environ, shelf)
     full = disk_errors("the disk is full, so packages could not be unpacked", where=store.root,
                        hint="make room and run the same command again")  # fmt: skip
     with full, hold_lock(store.root / "taken.lock", patience=1800), ThreadPoolExecutor(os.cpu_count()) as executor:
@@ -170,7 +172,7 @@ def run_exports_of(package: SolvedPackage, record: rattler.RepoDataRecord) -> Ma
         try:
             said = json.loads(read_info(archive, "run_exports.json") or b"{}")
         except ChannelError:
-            _Store(cache_folder(), BUILDS).check(archive, package)  # whose word goes first: it may be another file
+            _Store(os.environ, BUILDS).check(archive, package)  # whose word goes first: it may be another file
             raise
     return said if isinstance(said, dict) else {}
 
@@ -185,11 +187,12 @@ def archive_of(url: str) -> Path | None:
 
 
 class _Store:
-    """The folders below `root`."""
+    """The folders below `root`, the user's cache."""
 
-    def __init__(self, root: Path, shelf: str) -> None:
-        self.root = root
+    def __init__(self, environ: Mapping[str, str], shelf: str) -> None:
+        self.root = cache_folder(environ)
         self._shelf = shelf
+        self._key = seal.key_of_user(environ)
         self._other = ENVIRONMENTS if shelf == BUILDS else BUILDS
 
     def take(self, package: SolvedPackage) -> TakenPackage:
@@ -206,20 +209,30 @@ class _Store:
         return self._take_from(archive, package)
 
     def _take_from(self, archive: Path, package: SolvedPackage) -> TakenPackage:
-        sha256, judged = self._remembered(archive, package.sha256)
+        sha256, judged, sealed = self._remembered(archive, package.sha256)
         if sha256 is None:
             sha256 = self.check(archive, package)
         folder = self.root / self._shelf / sha256 / "files"
         mark_used(folder.parent)
-        if judged is not None and (_is_whole(folder, judged) or self._copy(sha256, folder, judged)):
+        if judged is not None and (
+            self._is_whole(folder, judged, sealed) or self._copy(sha256, folder, judged, sealed)
+        ):
             return TakenPackage(sha256, archive, folder, judged)
         before = identify_file(archive)
-        judged = self._unpack(archive, package, folder)
-        facts = {"judgement": JUDGEMENT, "archive": before, "sha256": sha256, **asdict(judged)}
+        judged, sealed = self._unpack(archive, package, folder)
+        facts = {"judgement": JUDGEMENT, "archive": before, "sha256": sha256, "seal": sealed, **asdict(judged)}
         write_file(self._memory(sha256), json.dumps(facts))
         return TakenPackage(sha256, archive, folder, judged)
 
-    def _copy(self, sha256: str, folder: Path, judged: JudgedPackage) -> bool:
+    def _is_whole(self, folder: Path, judged: JudgedPackage, sealed: str) -> bool:
+        """Whether `folder` holds just what the archive does."""
+        if not _has_members(folder, judged):
+            return False
+        with suppress(ValueError):
+            return seal.seal_files(self._key, _file_paths(folder, judged), like=sealed) == sealed
+        return False
+
+    def _copy(self, sha256: str, folder: Path, judged: JudgedPackage, sealed: str) -> bool:
         """Take the files from the other shelf, which is faster than to unpack them; whether they are whole there."""
         source = self.root / self._other / sha256 / "files"
         if not source.is_dir():
@@ -229,7 +242,7 @@ class _Store:
             copied = Path(scratch) / "files"
             with suppress(shutil.Error):
                 shutil.copytree(source, copied, symlinks=True, copy_function=shutil.copy)
-                if _is_whole(copied, judged):
+                if self._is_whole(copied, judged, sealed):
                     shutil.rmtree(folder, ignore_errors=True)
                     copied.rename(folder)
                     return True
@@ -238,18 +251,18 @@ class _Store:
     def _memory(self, sha256: str) -> Path:
         return self.root / "judged" / f"{sha256}.json"
 
-    def _remembered(self, archive: Path, sha256: str) -> tuple[str | None, JudgedPackage | None]:
-        """What is known of the file as it lies there now."""
+    def _remembered(self, archive: Path, sha256: str) -> tuple[str | None, JudgedPackage | None, str]:
+        """What is known of the file as it lies there now: its hash, what it holds, and the seal of that."""
         try:
             facts = json.loads(self._memory(sha256).read_bytes())
-            known = facts["judgement"], facts["archive"], facts["sha256"]
-            if known != (JUDGEMENT, identify_file(archive), sha256):
-                return None, None
+            known = facts["judgement"], facts["archive"], facts["sha256"], type(facts["seal"])
+            if known != (JUDGEMENT, identify_file(archive), sha256, str):
+                return None, None, ""
             members = tuple(FoundMember(**{**one, "kind": Kind(one["kind"])}) for one in facts["members"])
             judged = JudgedPackage(facts["index"], members, tuple(facts["linked"]), tuple(facts["programs"]))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):  # none, or damaged: it is read again
-            return None, None
-        return sha256, judged
+            return None, None, ""
+        return sha256, judged, str(facts["seal"])
 
     def check(self, archive: Path, package: SolvedPackage) -> str:
         """The sha256 of a package's archive.
@@ -274,16 +287,20 @@ class _Store:
             hint=hint,
         )
 
-    def _unpack(self, archive: Path, package: SolvedPackage, folder: Path) -> JudgedPackage:
-        """Judge a package while its files are written to a scratch folder, which takes its place if all is well."""
+    def _unpack(self, archive: Path, package: SolvedPackage, folder: Path) -> tuple[JudgedPackage, str]:
+        """Judge a package while its files are written to a scratch folder, which takes its place if all is well.
+
+        Returns what was found, and the seal of its files.
+        """
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as scratch:
             writer = _Writer(Path(scratch) / "files")
             judged = judge_package(archive, writer.write)
             _check_identity(judged, package, archive)
+            sealed = seal.seal_files(self._key, _file_paths(writer.root, judged))  # before anybody has links to them
             shutil.rmtree(folder, ignore_errors=True)
             writer.root.rename(folder)
-        return judged
+        return judged, sealed
 
 
 def _check_identity(judged: JudgedPackage, package: SolvedPackage, archive: Path) -> None:
@@ -323,32 +340,36 @@ def _mode(mode: int) -> int:
     return (mode & 0o755) | 0o644
 
 
-def _is_whole(folder: Path, judged: JudgedPackage) -> bool:
-    """Whether `folder` holds just what the archive does."""
-    expected = {member.path: member for member in judged.members}
-    found = 0
-    for where, folders, names in os.walk(folder):
-        for name in [*names, *(name for name in folders if Path(where, name).is_symlink())]:
-            path = Path(where, name)
-            member = expected.get(path.relative_to(folder).as_posix())
-            if member is None or not _is_as_read(path, member, expected):
-                return False
-            found += 1
+def _has_members(folder: Path, judged: JudgedPackage) -> bool:
+    """Whether `folder` holds files and links of just the names, kinds, sizes and modes of the archive's."""
+    read: dict[str, FoundMember] = {}
+    for member in judged.members:  # what a hard link leads to comes before it
+        read[member.path] = read[member.target] if member.kind == Kind.HARD_LINK else member
+    expected = {f"{folder}/{path}": member for path, member in read.items()}
+    found, waiting = 0, [str(folder)]
+    with suppress(FileNotFoundError, NotADirectoryError):
+        while waiting:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                        continue
+                    if entry.path not in expected or not _is_as_read(entry, expected[entry.path]):
+                        return False
+                    found += 1
     return found == len(expected)
 
 
-def _is_as_read(path: Path, member: FoundMember, members: Mapping[str, FoundMember]) -> bool:
-    status = path.lstat()
+def _is_as_read(entry: os.DirEntry[str], member: FoundMember) -> bool:
     if member.kind == Kind.LINK:
-        return stat.S_ISLNK(status.st_mode) and str(path.readlink()) == member.target
-    while member.kind == Kind.HARD_LINK:
-        member = members[member.target]
-    return (
-        stat.S_ISREG(status.st_mode)
-        and status.st_size == member.size
-        and stat.S_IMODE(status.st_mode) == _mode(member.mode)
-        and hash_file(path) == member.sha256
-    )
+        return entry.is_symlink() and str(Path(entry).readlink()) == member.target
+    status = entry.stat(follow_symlinks=False)
+    return status.st_mode == stat.S_IFREG | _mode(member.mode) and status.st_size == member.size
+
+
+def _file_paths(folder: Path, judged: JudgedPackage) -> list[Path]:
+    """All that have bytes of their own."""
+    return [folder / member.path for member in judged.members if member.kind != Kind.LINK]
 
 
 def _fetch(url: str, archive: Path, size: int) -> None:
@@ -367,5 +388,6 @@ def _fetch(url: str, archive: Path, size: int) -> None:
                     raise
                 if attempt == TRIES - 1:
                     text = f"a package cannot be fetched: {access.explain(str(error))}"
-                    raise NetworkError(text, where=url, hint="is the network up?") from error
+                    hint = "ask who publishes the channel" if "its channel promises" in text else "is the network up?"
+                    raise NetworkError(text, where=url, hint=hint) from error
         partial.replace(archive)

@@ -6,13 +6,17 @@ what a kernel does is watched by the emulation, and what the plug-in does on the
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
-from slipway.base.checkout import require_checkout
-from slipway.base.platform import this_platform, usable_cpus
+from slipway.base.platform import this_platform
 from slipway.checkout.sanitizing import SANITIZERS, show_reports
-from slipway.checkout.testing import DEVELOPMENT_PACKAGES, PartResult, count_results, make_test_environment
+from slipway.checkout.testing import (
+    DEVELOPMENT_PACKAGES,
+    PartResult,
+    build_script,
+    count_results,
+    make_test_environment,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,12 +85,4 @@ def _build_script(prefix: Path, build: Path) -> str:
         "TORCH_CUDA_EMULATION": "ON",
         "TORCH_SANITIZE": "address",
     }
-    words = shlex.join(f"-D{key}={value}" for key, value in options.items())
-    folder = shlex.quote(str(build))
-    return f"""
-set -e
-export CONDA_PREFIX={shlex.quote(str(prefix))}
-for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
-cmake $CMAKE_ARGS -G Ninja -S {shlex.quote(str(require_checkout() / "src"))} -B {folder} {words}
-cmake --build {folder} --parallel {usable_cpus()} --target cuda_emulation_tests
-"""
+    return build_script(prefix, build, options, "cuda_emulation_tests")

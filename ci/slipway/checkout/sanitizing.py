@@ -7,14 +7,12 @@ something was found; every report becomes a file, and is one failure.
 from __future__ import annotations
 
 import re
-import shlex
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slipway.base.checkout import require_checkout
-from slipway.base.platform import this_platform, usable_cpus
-from slipway.checkout.testing import PartResult, count_results, make_environment
+from slipway.base.platform import this_platform
+from slipway.checkout.testing import PartResult, build_script, count_results, make_environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,13 +147,4 @@ def _build_script(prefix: Path, build: Path, sanitizer: Sanitizer) -> str:
         "TORCH_BUILD_TESTS": "ON",
         "TORCH_SANITIZE": sanitizer.checks,
     }
-    words = shlex.join(f"-D{key}={value}" for key, value in options.items())
-    folder = shlex.quote(str(build))
-    return f"""
-set -e
-export CONDA_PREFIX={shlex.quote(str(prefix))}
-for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
-cmake $CMAKE_ARGS -G Ninja -S {shlex.quote(str(require_checkout() / "src"))} -B {folder} {words}
-cmake --build {folder} --parallel {usable_cpus()}
-cmake --install {folder} >/dev/null
-"""
+    return build_script(prefix, build, options, "install")

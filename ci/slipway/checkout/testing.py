@@ -21,7 +21,7 @@ from slipway.channel.environments import install, needed_names, solve
 from slipway.channel.folder import Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from slipway.base.log import Reporter
     from slipway.base.paths import Workspace
@@ -87,6 +87,23 @@ def make_test_environment(
     return make_environment(workspace, specs, reporter, name=name, channels=[Channel(workspace.channel).url])
 
 
+def build_script(prefix: Path, build: Path, options: Mapping[str, object], target: str = "all") -> str:
+    """What configures src/ with CMake's `options` in the folder `build`, with the compilers of `prefix`, and builds it.
+
+    Args:
+        target: what is made.
+    """
+    words = shlex.join(f"-D{key}={value}" for key, value in options.items())
+    folder = shlex.quote(str(build))
+    return f"""
+set -e
+export CONDA_PREFIX={shlex.quote(str(prefix))}
+for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
+cmake $CMAKE_ARGS -G Ninja -S {shlex.quote(str(require_checkout() / "src"))} -B {folder} {words}
+cmake --build {folder} --parallel {usable_cpus()} --target {target}
+"""
+
+
 def run_ctest(workspace: Workspace, reporter: Reporter) -> PartResult:
     """Build the C++ tests against the shipped libtorch, with the embedded channel's compiler, and run them."""
     platform = this_platform()
@@ -95,16 +112,17 @@ def run_ctest(workspace: Workspace, reporter: Reporter) -> PartResult:
     build = workspace.work / "ctest"
     report = build / "ctest.xml"
     report.unlink(missing_ok=True)
-    script = f"""
-set -e
-export CONDA_PREFIX={shlex.quote(str(prefix))}
-for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
-cmake -G Ninja -S {shlex.quote(str(require_checkout() / "src"))} -B {shlex.quote(str(build))} $CMAKE_ARGS \\
-  -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$CONDA_PREFIX" -DCMAKE_BUILD_RPATH="$CONDA_PREFIX/lib" \\
-  -DTORCH_BUILD_CORE=OFF -DTORCH_BUILD_CUDA=OFF -DTORCH_BUILD_PYTHON=OFF -DTORCH_BUILD_TESTS=ON
-cmake --build {shlex.quote(str(build))} --parallel {usable_cpus()}
-ctest --test-dir {shlex.quote(str(build))} --output-on-failure --output-junit {shlex.quote(str(report))}
-"""
+    options = {
+        "CMAKE_BUILD_TYPE": "Release",
+        "CMAKE_PREFIX_PATH": prefix,
+        "CMAKE_BUILD_RPATH": prefix / "lib",
+        "TORCH_BUILD_CORE": "OFF",
+        "TORCH_BUILD_CUDA": "OFF",
+        "TORCH_BUILD_PYTHON": "OFF",
+        "TORCH_BUILD_TESTS": "ON",
+    }
+    words = ["ctest", "--test-dir", str(build), "--output-on-failure", "--output-junit", str(report)]
+    script = build_script(prefix, build, options) + shlex.join(words)
     home = workspace.work / "home"
     home.mkdir(parents=True, exist_ok=True)
     environment = {"PATH": f"{prefix / 'bin'}:/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8"}

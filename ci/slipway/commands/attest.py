@@ -3,6 +3,7 @@
     slipway attest --new-key builder.pem         a key of Ed25519; prints the public one
     slipway attest --key builder.pem             everything in dist/channel
     slipway attest --key builder.pem FILE.conda  these packages
+    slipway attest --key builder.pem FILE        this bundle, and with it all that it holds
     slipway attest --key sigstore                without a key: as the workflow that a CI says is running
 
 Beside each package come its bill of materials (FILE.conda.cdx.json, CycloneDX) and a statement of its provenance
@@ -19,7 +20,9 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import ChannelError
 from slipway.base.paths import Workspace
 from slipway.channel.folder import Channel
+from slipway.channel.package import PACKAGE_SUFFIX
 from slipway.proof import keys
+from slipway.proof.bundles import sign_bundle
 from slipway.proof.statements import sign_package
 
 if TYPE_CHECKING:
@@ -30,7 +33,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("packages", nargs="*", type=Path, metavar="FILE", help="packages (default: dist/channel's)")
+    parser.add_argument("packages", nargs="*", type=Path, metavar="FILE",
+                        help="packages (default: dist/channel's), and bundles")  # fmt: skip
     parser.add_argument("--key", type=Path, action="append", default=[], metavar="FILE",
                         help="sign with this private key (PEM), or as this CI: sigstore (repeatable)")  # fmt: skip
     parser.add_argument("--new-key", type=Path, metavar="FILE", help="make a private key, and do nothing else")
@@ -51,6 +55,9 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         raise ChannelError("there is nothing to attest", where=str(channel.folder), hint="`slipway ship` fills it")
     for path in paths:
         with reporter.step(f"attest {path.name}"):
-            sign_package(path, signing, reporter)
-    reporter.line(f"{len(paths)} package(s), {len(signing)} signature(s) each")
+            if path.suffix == PACKAGE_SUFFIX:
+                sign_package(path, signing, reporter)
+            else:
+                sign_bundle(path, signing)
+    reporter.line(f"{len(paths)} file(s), {len(signing)} signature(s) each")
     return 0

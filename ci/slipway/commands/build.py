@@ -6,7 +6,6 @@ The packages wait in dist/work/proved until `slipway publish` or the next `slipw
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 from slipway.base.text import human_seconds, human_size
@@ -45,11 +44,10 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         channels = find_channels(request, rendered, reporter)
         outputs = finalize(request, rendered, channels)
         context = RunContext(
-            workspace=request.workspace,
-            engine=engine,
-            channels=channels,
-            environ=dict(os.environ),
-            reporter=reporter,
+            request.workspace,
+            engine,
+            channels,
+            reporter,
             jobs=arguments.jobs,
             isolation=arguments.isolation,
             rebuild=arguments.rebuild,

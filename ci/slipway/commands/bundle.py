@@ -16,12 +16,10 @@ the host that builds may use: a shell and POSIX's tools.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.files import hash_file
-from slipway.base.platform import usable_cpus
 from slipway.base.text import human_size
 from slipway.commands._options import add_request_arguments, request_of
 from slipway.engines import load_engine
@@ -50,14 +48,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     with request.workspace.lock():
         rendered = request.outputs()
         channels = find_channels(request, rendered, reporter)
-        context = RunContext(
-            workspace=request.workspace,
-            engine=load_engine(arguments.engine),
-            channels=channels,
-            environ=dict(os.environ),
-            reporter=reporter,
-            jobs=usable_cpus(),
-        )
+        context = RunContext(request.workspace, load_engine(arguments.engine), channels, reporter)
         with reporter.step(f"bundle {arguments.to}"):
             plan = write_bundle(arguments.to, request, rendered, context, since=arguments.since)
     for planned in plan.outputs:

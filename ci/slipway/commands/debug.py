@@ -60,7 +60,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     log: Sequence[str]
     found = None if arguments.fresh else find_stopped(arguments.package, os.environ)
     output = next((one for one in outputs if found is not None and one.build_string == found.build_string), None)
-    run = RunContext(request.workspace, engine, channels, dict(os.environ), reporter, 1, arguments.isolation)
+    run = RunContext(request.workspace, engine, channels, reporter, jobs=1, isolation=arguments.isolation)
     context = BuildContext(
         request.workspace, run.build_channels, "0" * 64, run.environ, 1, isolation=arguments.isolation
     )

@@ -30,6 +30,7 @@ from slipway.commands._options import (
     opened_bundle,
 )
 from slipway.proof import installing, keys
+from slipway.proof.bundles import check_bundle
 
 if TYPE_CHECKING:
     import argparse
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--into-existing", action="store_true", help="take a --prefix, too, that holds other things; they stay"
     )
     parser.add_argument("--require-signed", type=Path, metavar="FILE",
-                        help="YAML: whose signatures every package takes (see `slipway attest`)")  # fmt: skip
+                        help="YAML: whose signatures packages, or a bundle, take (see `slipway attest`)")  # fmt: skip
     parser.add_argument("-c", "--channel", action="append", metavar="URL", help=CHANNEL_HELP)
     parser.add_argument("--platform", default=LINUX_64.subdir, metavar="SUBDIR",
                         help="for this platform (%(default)s)")  # fmt: skip
@@ -60,11 +61,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install; returns the exit code."""
     workspace = Workspace.of_checkout(arguments.dist)
+    trust = keys.load_trust(arguments.require_signed) if arguments.require_signed else None
+    if trust is not None and arguments.bundle is not None:
+        reporter.line(f"the bundle is as {', '.join(check_bundle(arguments.bundle, trust))} signed it")
+        trust = None  # that is so of all that is in it
     with opened_bundle(arguments, workspace) as bundle:
         if bundle is None:
-            return _install(arguments, _channels(arguments, workspace, reporter), workspace, reporter)
+            return _install(arguments, _channels(arguments, workspace, reporter), workspace, reporter, trust)
         bundle.own.publish()
-        return _install(arguments, (bundle.own.url, *(bundle.channels or ())), workspace, reporter)
+        return _install(arguments, (bundle.own.url, *(bundle.channels or ())), workspace, reporter, trust)
 
 
 def _channels(arguments: argparse.Namespace, workspace: Workspace, reporter: Reporter) -> tuple[str, ...]:
@@ -80,11 +85,17 @@ def _channels(arguments: argparse.Namespace, workspace: Workspace, reporter: Rep
     return (own.url, *others) if own.is_indexed else others
 
 
-def _install(arguments: argparse.Namespace, channels: tuple[str, ...], workspace: Workspace, reporter: Reporter) -> int:
+def _install(
+    arguments: argparse.Namespace,
+    channels: tuple[str, ...],
+    workspace: Workspace,
+    reporter: Reporter,
+    trust: keys.Trust | None,
+) -> int:
     prefix = (arguments.prefix or workspace.environment).resolve()
     solution = solve(arguments.specs, channels, platform=find_platform(arguments.platform))
-    if arguments.require_signed:
-        held = installing.check_solution(solution, keys.load_trust(arguments.require_signed))
+    if trust is not None:
+        held = installing.check_solution(solution, trust)
         reporter.line(f"{held} of {len(solution.packages)} packages are as those who are trusted have signed them")
     if not arguments.dry_run:
         into_existing = arguments.into_existing or prefix == workspace.environment

@@ -7,7 +7,6 @@ built, with the variant keys that each package uses, that is, what it would be b
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from slipway.commands._options import add_platform_argument, add_request_arguments, request_of
@@ -61,14 +60,7 @@ def _plan(arguments: argparse.Namespace, request: Request, reporter: Reporter) -
     rendered = request.outputs()
     channels = find_channels(request, rendered, reporter)
     outputs = finalize(request, rendered, channels)
-    context = RunContext(
-        workspace=request.workspace,
-        engine=load_engine(arguments.engine),
-        channels=channels,
-        environ=dict(os.environ),
-        reporter=reporter,
-        jobs=1,
-    )
+    context = RunContext(request.workspace, load_engine(arguments.engine), channels, reporter)
     return make_plan(outputs, context.plan_inputs())
 
 

@@ -85,30 +85,32 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _publish_to_store(arguments: argparse.Namespace, wanted: ToPublish, reporter: Reporter) -> PublishPlan:
+    key = keys.load_signer(arguments.key) if arguments.key else None
+
+    def plan(catalogue: Catalogue) -> PublishPlan:
+        made = publishing.make_plan(store.address, catalogue, wanted)
+        if key is None and made.catalogue != catalogue:
+            refuse_stale_signature(store)
+        return made
+
     if arguments.dry_run:
         store = stores.find_store(arguments.to, alone=arguments.alone)
-        return publishing.make_plan(store.address, publishing.read_catalogue(store)[0], wanted)
-    key = keys.load_signer(arguments.key) if arguments.key else None
-    with stores.open_store(arguments.to, alone=arguments.alone) as store:
-
-        def plan(catalogue: Catalogue) -> PublishPlan:
-            made = publishing.make_plan(store.address, catalogue, wanted)
-            if key is None and made.catalogue != catalogue:
-                refuse_stale_signature(store)
-            return made
-
-        with reporter.step(f"publish to {store.address}"):
-            done = publishing.carry_out(
-                store,
-                plan,
-                reporter,
-                on_upload=lambda path: add_proof(store, path, _prove(wanted.files[path], key)),
-                replace_leftovers=arguments.replace_leftovers,
-            )
-            for path in done.present if key is not None else ():
-                add_proof(store, path, _prove(wanted.files[path], key))
-            if key is not None:
-                sign_channel(store, key)
+        return plan(publishing.read_catalogue(store)[0])
+    with (
+        stores.open_store(arguments.to, alone=arguments.alone) as store,
+        reporter.step(f"publish to {store.address}"),
+    ):
+        done = publishing.carry_out(
+            store,
+            plan,
+            reporter,
+            on_upload=lambda path: add_proof(store, path, _prove(wanted.files[path], key)),
+            replace_leftovers=arguments.replace_leftovers,
+        )
+        for path in done.present if key is not None else ():
+            add_proof(store, path, _prove(wanted.files[path], key))
+        if key is not None:
+            sign_channel(store, key)
     return done
 
 

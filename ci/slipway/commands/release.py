@@ -25,7 +25,7 @@ from slipway.commands import publish
 from slipway.commands._options import add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.recipe import load_recipe_settings
-from slipway.release.simple_index import FOLDER, add_wheels
+from slipway.release.simple_index import FOLDER, add_wheels, refuse_changed
 from slipway.release.steps import find_built, find_checkout_of, make_wheels, release_notes
 
 if TYPE_CHECKING:
@@ -69,6 +69,9 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         for path in [*(package.path for package in packages), *made]:
             reporter.line(f"{path.name}  {human_size(path.stat().st_size)}")
         where = f" at {checkout.remote}" if checkout.remote else ", in this repository alone"
+        paths = [package.path for package in packages]
+        _publish(arguments, paths, reporter, "--dry-run")  # what that refuses, it refuses before anything has a tag
+        refuse_changed(stores.find_store(arguments.to), made)
         if arguments.dry_run:
             reporter.line(f"would be released as {tag}{where}, to {arguments.to}")
             return 0
@@ -77,7 +80,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         else:
             checkout.publish(changelog, text, tag, notes)
         reporter.line(f"{tag}{where}")
-        _publish(arguments, [package.path for package in packages], reporter)
+        _publish(arguments, paths, reporter)
         if made:
             with stores.open_store(arguments.to) as store:
                 add_wheels(store, made)
@@ -85,9 +88,11 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     return 0
 
 
-def _publish(arguments: argparse.Namespace, packages: list[Path], reporter: Reporter) -> None:
+def _publish(arguments: argparse.Namespace, packages: list[Path], reporter: Reporter, *options: str) -> None:
     parser = argparse.ArgumentParser()
     publish.add_arguments(parser)
-    words = ["--to", arguments.to, *map(str, packages)] + (["--dist", arguments.dist] if arguments.dist else [])
+    words = ["--to", arguments.to, *options, *map(str, packages)] + (
+        ["--dist", arguments.dist] if arguments.dist else []
+    )
     words += ["--key", str(arguments.key)] if arguments.key else []
     publish.execute(parser.parse_args(words), reporter)

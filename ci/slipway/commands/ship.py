@@ -10,7 +10,6 @@ A second run builds only what changed. Ctrl-C at any time is harmless: the next 
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
@@ -68,11 +67,10 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             channels = find_channels(request, rendered, reporter, instead=None if bundle is None else bundle.channels)
             outputs = finalize(request, rendered, channels)
         context = RunContext(
-            workspace=request.workspace,
-            engine=engine,
-            channels=channels,
-            environ=dict(os.environ),
-            reporter=reporter,
+            request.workspace,
+            engine,
+            channels,
+            reporter,
             jobs=arguments.jobs,
             isolation=arguments.isolation,
             rebuild=arguments.rebuild,

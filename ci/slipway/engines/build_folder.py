@@ -101,5 +101,5 @@ def build_place(
             shutil.rmtree(folder)
         folder.mkdir()
         yield folder
-        if not keep:
+        if not keep and folder.exists():
             shutil.rmtree(folder)

@@ -73,8 +73,8 @@ def find_first_error(log: Sequence[str]) -> FirstError | None:
         found = next((index for index in places if _FAILS.match(log[index])), None)
     if found is None:
         found = next((i for i in places if _MENTIONS.search(log[i]) and not _LOST_IN_THE_NOISE.search(log[i])), None)
-    if found is None:
-        found = max((index for index in places if log[index].strip()), default=None)
+    if found is None:  # what comes late may be an earlier command's
+        found = max((index for index in range(command, finish) if log[index].strip()), default=None)
     if found is None:
         return None
     first = max(start, min(found - AROUND // 2, end - AROUND))

@@ -12,13 +12,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import SolveError
+from slipway.base.events import Phase
 from slipway.base.platform import LINUX_64
 from slipway.channel.environments import solve
 from slipway.channel.repodata import write_repodata
 from slipway.channel.taken import BUILDS, fill_cache_with_links, take_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from slipway.base.platform import Platform
@@ -53,10 +54,11 @@ class LockedChannel:
         """Its address."""
         return self.folder.as_uri()
 
-    def add_build(self, requirements: Mapping[str, Any], *, merged: bool) -> None:
+    def add_build(self, requirements: Mapping[str, Any], enter: Callable[[Phase], None], *, merged: bool) -> None:
         """Take what the solver picks for the build and host environments of a v1 recipe's `requirements`.
 
         Args:
+            enter: called when another phase of that begins.
             merged: whether both are one environment.
 
         Raises:
@@ -64,10 +66,10 @@ class LockedChannel:
         """
         build, host = requirements["build"], requirements["host"]
         if merged:
-            self._add([*build, *host])
+            self._add([*build, *host], enter=enter)
         else:
-            exported = _strong_run_exports(self._add(build), requirements)
-            self._add([*host, *exported], self._target)
+            exported = _strong_run_exports(self._add(build, enter=enter), requirements)
+            self._add([*host, *exported], self._target, enter=enter)
 
     def add_test(self, requirements: Sequence[str], package: str, built: str, tools: Sequence[str] = ()) -> None:
         """Take what the solver picks where `package`, which the channel at the address `built` holds, is tested.
@@ -81,10 +83,17 @@ class LockedChannel:
         self._add([package, *requirements], self._target, first=built, without=package.split()[0])
 
     def _add(
-        self, specs: Sequence[str], platform: Platform = LINUX_64, *, first: str | None = None, without: str = ""
+        self,
+        specs: Sequence[str],
+        platform: Platform = LINUX_64,
+        *,
+        first: str | None = None,
+        without: str = "",
+        enter: Callable[[Phase], None] = lambda phase: None,
     ) -> list[TakenPackage]:
         if not specs:
             return []
+        enter(Phase.SOLVE)
         try:
             solution = solve(specs, (*filter(None, [first]), *self._channels), platform=platform)
         except SolveError as error:
@@ -95,6 +104,7 @@ class LockedChannel:
             for package, record in zip(solution.packages, solution.records, strict=True)
             if package.name != without
         ]
+        enter(Phase.TAKE)
         missing = [package for package, _ in kept if _identity(package) not in self._taken]
         new = take_packages(missing, self._environ, shelf=BUILDS)
         self._taken |= dict(zip(map(_identity, missing), new, strict=True))

@@ -95,6 +95,8 @@ class RattlerEngine:
             package = build.run()
             target = context.workspace.work / "built" / output.subdir / package.name
             copy_file(package, target)
+            with context.journal.stage(Stage(StageKey.CLEAR, output.key)):
+                shutil.rmtree(folder)
             return target
 
     def prepare(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:
@@ -190,8 +192,9 @@ class _Build:
             progress = BuildProgress(self.output, stack, self.reporter, observer)
             progress.enter(Phase.PREPARE)
             recipe = self._prepare()
-            progress.enter(Phase.SOLVE)
-            self.locked.add_build(recipe["requirements"], merged=bool(recipe["build"].get(MERGED)))
+            merged = bool(recipe["build"].get(MERGED))
+            self.locked.add_build(recipe["requirements"], progress.enter, merged=merged)
+            progress.enter(Phase.START)
             package = self._make(progress, prepare_only=prepare_only)
             if not prepare_only and self.context.test and recipe["tests"]:
                 self._test(package, recipe["tests"], progress)

@@ -7,7 +7,9 @@
     sources/, git/     files and commits that were fetched, placed as in the cache
     channel/           the packages of every environment to build, test and judge in, with what their channels said of
                        them: solvers choose from them what they chose then
-    packages/          the packages themselves
+    packages/          the packages themselves, with their index
+
+Unpacked by tar, the last two are channels: conda and its like install from them without a network.
 
 What has only the first four is no more than what was asked for, with its sources: jobs on other machines get that.
 """
@@ -16,24 +18,28 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Mapping  # noqa: TC003 - `convert` reads the annotations
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slipway.base.errors import ChannelError, RecipeError, UsageError
+from slipway.base.errors import ChannelError, IntegrityError, RecipeError, UsageError
 from slipway.base.files import disk_errors, replace_file
+from slipway.base.json_file import read_json
 from slipway.base.paths import cache_folder
 from slipway.base.platform import this_platform
+from slipway.base.schema import InvalidValueError, convert
 from slipway.base.scratch import scratch_folder
 from slipway.base.secrets import redact, redact_values
 from slipway.channel import limited_access
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
 from slipway.channel.package_writer import to_json
-from slipway.channel.repodata import SUBDIRS, write_repodata
+from slipway.channel.repodata import write_repodata
 from slipway.channel.taken import take_packages
-from slipway.model import Source
+from slipway.model import Source  # noqa: TC001 - the same
 from slipway.pipeline.bundle_archive import pack_files, unpack_files
 from slipway.pipeline.finalize import finalize
 from slipway.pipeline.manifest import RENDERED_FILES, recipe_files
@@ -44,7 +50,7 @@ from slipway.source import copy_pinned, pin_sources
 from slipway.source.leaves_out import reads_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from slipway.base.paths import Workspace
     from slipway.base.platform import Platform
@@ -52,6 +58,9 @@ if TYPE_CHECKING:
     from slipway.pipeline.context import RunContext
 
 REQUEST = "request.json"
+
+HASHES = re.compile(r"[0-9a-fA-F]{40,64}")
+"""Of commits and of files, by which the cache calls them."""
 
 
 @dataclass(frozen=True)
@@ -188,8 +197,9 @@ def _collect_request(
 def _collect_packages(scratch: Path, plan: Plan, solutions: Sequence[Solution]) -> dict[str, Path]:
     """The packages, and those that they were built with, the same way."""
     outputs = [planned.output for planned in plan.outputs]
-    own = {f"{planned.output.subdir}/{planned.package.name}": planned for planned in plan.outputs if planned.package}
-    members = {f"packages/{name}": planned.package for name, planned in own.items() if planned.package}
+    own = [(planned.output.subdir, planned.package) for planned in plan.outputs if planned.package is not None]
+    members = {f"packages/{subdir}/{path.name}": path for subdir, path in own}
+    Channel(scratch / "packages").publish(own)
     own_names = {output.name for output in outputs}
     used = {
         package.url: (package, record)
@@ -204,8 +214,8 @@ def _collect_packages(scratch: Path, plan: Plan, solutions: Sequence[Solution]) 
         records.append((record.file_name, {key: said[key] for key in said.keys() - {"url", "channel", "fn"}}))
         members[f"channel/{record.subdir}/{record.file_name}"] = taken.archive
     write_repodata(scratch / "channel", records)
-    members |= {f"channel/{subdir}/repodata.json": scratch / "channel" / subdir / "repodata.json" for subdir in SUBDIRS}
-    return members
+    indexes = [path for name in ("channel", "packages") for path in (scratch / name).glob("*/repodata.json")]
+    return members | {path.relative_to(scratch).as_posix(): path for path in indexes}
 
 
 @dataclass(frozen=True)
@@ -284,6 +294,32 @@ def _compare(output: RenderedOutput, recipe: Path) -> None:
                 )
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """request.json: what was asked for, and for each source as the recipe names it, that source as it was found."""
+
+    recipe: str
+    folders: tuple[str, ...]
+    asked: Mapping[str, str]
+    channels: tuple[str, ...] | None
+    variants: Mapping[str, Any] | None
+    below: tuple[str, ...]
+    above: tuple[str, ...]
+    pinned: tuple[tuple[Source, ...], ...]
+
+    def __post_init__(self) -> None:
+        if any(len(pair) != 2 for pair in self.pinned):
+            raise InvalidValueError("pairs of sources", "pinned")
+
+    def stays_in(self, folder: Path) -> bool:
+        """Whether all places that it names are in the bundle, and its hashes are no places."""
+        places = (self.recipe, *self.folders, *self.below, *self.above)
+        hashes = [known for pair in self.pinned for known in (pair[1].git_commit, pair[1].sha256) if known]
+        return all((folder / place).resolve().is_relative_to(folder.resolve()) for place in places) and all(
+            map(HASHES.fullmatch, hashes)
+        )
+
+
 @contextmanager
 def open_bundle(
     path: Path, workspace: Workspace, environ: Mapping[str, str] = os.environ, *, beside: Path | None = None
@@ -304,30 +340,29 @@ def open_bundle(
         with disk_errors("the disk is full, so a bundle could not be unpacked", where=folder,
                          hint="make room, or name another folder in TMPDIR"):  # fmt: skip
             unpack_files(path, folder, beside or path.parent)
-        facts = json.loads((folder / REQUEST).read_bytes())
-        for place in facts["folders"]:
+        asked = convert(read_json(folder / REQUEST), _Asked)
+        if asked is None or not asked.stays_in(folder):
+            raise IntegrityError(
+                f"the bundle's {REQUEST} is none of slipway's", where=str(path), hint="make the bundle again"
+            )
+        for place in asked.folders:
             (folder / place).mkdir(parents=True, exist_ok=True)
-        pinned = {_source(before): _source(after) for before, after in facts["pinned"]}
+        pinned = {pair[0]: pair[1] for pair in asked.pinned}
         for source in pinned.values():
             copy_pinned(source, folder, cache_folder(environ))
         whole = (folder / "channel").is_dir()
         request = Request(
-            recipe=folder / facts["recipe"],
+            recipe=folder / asked.recipe,
             platform=this_platform(),
             workspace=workspace,
-            asked=facts["asked"],
-            channels=None if facts["channels"] is None else tuple(facts["channels"]),
-            exclusive_configs=tuple(folder / name for name in facts["below"]),
-            variant_configs=tuple(folder / name for name in facts["above"]),
-            variants=facts["variants"],
+            asked=asked.asked,
+            channels=asked.channels,
+            exclusive_configs=tuple(folder / name for name in asked.below),
+            variant_configs=tuple(folder / name for name in asked.above),
+            variants=asked.variants,
             environ=environ,
             offline=whole,
             pinned=pinned,
         )
         channels = ((folder / "channel").as_uri(),) if whole else request.channels
         yield Bundle(request, Channel(folder / "packages"), channels)
-
-
-def _source(facts: Mapping[str, Any]) -> Source:
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}
-    return Source(**values)

@@ -77,12 +77,19 @@ def read_contents(path: Path) -> bytes:
     try:
         with path.open("rb") as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
             head = archive.next()
-            content = archive.extractfile(head) if head is not None and head.name == CONTENTS else None
+            if head is None or head.name != CONTENTS or not _is_whole_file(head):
+                raise _damaged(path, f"{CONTENTS} does not stand in front")
+            content = archive.extractfile(head)
             if content is None:
                 raise _damaged(path, f"{CONTENTS} does not stand in front")
             return content.read()
     except (tarfile.TarError, EOFError, OSError) as error:
         raise _damaged(path, f"it cannot be read: {error}") from error
+
+
+def _is_whole_file(member: tarfile.TarInfo) -> bool:
+    """Not one with holes either: those take room and time that an archive of this size may not ask for."""
+    return member.isreg() and not member.issparse()
 
 
 def _take_from_earlier(path: Path, folder: Path, contents: Mapping[str, Any], beside: Path) -> None:
@@ -103,6 +110,8 @@ def _take_from_earlier(path: Path, folder: Path, contents: Mapping[str, Any], be
         places = {known: unpacked / place for place, known in files.items()}
         for place, known in contents["files"].items():
             target = folder / place
+            if not target.parent.resolve().is_relative_to(folder.resolve()):
+                raise _damaged(path, f"`{place}` leads out of it")
             if known in places and not (target.exists() or target.is_symlink()):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(places[known], target, follow_symlinks=False)
@@ -116,7 +125,10 @@ def unpack_files(path: Path, folder: Path, beside: Path) -> None:
     """
     try:
         with path.open("rb") as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
-            archive.extractall(folder, filter="data")
+            for member in archive:
+                if not (member.issym() or _is_whole_file(member)):
+                    raise _damaged(path, f"`{member.name}` is neither a file nor a link")
+                archive.extract(member, folder, filter="data")
         contents = json.loads((folder / CONTENTS).read_bytes())
         if contents["format"] == FORMAT_SINCE:
             _take_from_earlier(path, folder, contents, beside)

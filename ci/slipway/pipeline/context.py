@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slipway.base import installed
 from slipway.base.journal import Journal
+from slipway.base.platform import usable_cpus
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel
 from slipway.engines.engine import Isolation
@@ -28,6 +30,7 @@ class RunContext:
 
     Attributes:
         channels: where build, host and test environments come from, beside this run's own packages.
+        environ: this process's, if no other is given.
         jobs: how many compilers may run at once.
         isolation: whether scripts run in a sandbox.
         rebuild: build even what did not change.
@@ -38,9 +41,9 @@ class RunContext:
     workspace: Workspace
     engine: Engine
     channels: tuple[str, ...]
-    environ: Mapping[str, str]
     reporter: Reporter
-    jobs: int
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    jobs: int = field(default_factory=usable_cpus)
     isolation: Isolation = Isolation.AUTO
     rebuild: bool = False
     only: frozenset[str] | None = None

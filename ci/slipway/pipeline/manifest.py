@@ -24,7 +24,8 @@ from slipway.source.leaves_out import reads_of
 from slipway.source.tree import SourceTree, read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from slipway.channel.taken import SolvedPackage
     from slipway.model import RenderedOutput
@@ -115,6 +116,7 @@ def make_manifest(
     engine: str,
     environments: Mapping[str, list[SolvedPackage]],
     needed: Mapping[str, str],
+    read: Callable[[Path], SourceTree] = read_tree,
 ) -> Manifest:
     """Everything that `output` would be made from now.
 
@@ -122,6 +124,7 @@ def make_manifest(
         engine: name and version of what builds it.
         environments: by name (see `Manifest`), what the solver picks, without the recipe's own outputs.
         needed: digests of the outputs of the same recipe that this one requires, by key.
+        read: see `reads_of`.
     """
     rendered = _plain(output)
     del rendered["staging"]  # most outputs have none
@@ -133,7 +136,7 @@ def make_manifest(
         rendered=json.loads(json.dumps(rendered, default=str)),
         recipe=recipe_files(output).fingerprints,
         sources=tuple(
-            map(redact_values, _source_entries(output if output.v1 is not None else output.staging or output))
+            map(redact_values, _source_entries(output if output.v1 is not None else output.staging or output, read))
         ),  # the top level is built from all that its outputs are
         environments={
             name: {package.name: [package.version, package.build, package.sha256] for package in packages}
@@ -169,9 +172,9 @@ def _plain(output: RenderedOutput) -> dict[str, Any]:
     return rendered
 
 
-def _source_entries(output: RenderedOutput) -> Iterator[dict[str, Any]]:
+def _source_entries(output: RenderedOutput, read: Callable[[Path], SourceTree]) -> Iterator[dict[str, Any]]:
     for source in output.sources:
-        reads = reads_of(output, source)
+        reads = reads_of(output, source, read)
         yield {
             "path": source.path,
             "url": source.url,

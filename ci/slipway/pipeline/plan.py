@@ -8,6 +8,7 @@ changes nothing: `slipway plan` prints it, `slipway.pipeline.run` carries it out
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from slipway.base.events import Reason
 from slipway.channel.package import PACKAGE_SUFFIX, read_info, read_package_digest
 from slipway.pipeline.manifest import MANIFEST_FILE, STAGING_PREFIX, Manifest, differences, make_manifest
 from slipway.pipeline.solving import Solve, solve_environments
+from slipway.source.tree import SourceTree, read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -106,19 +108,25 @@ def make_plan(outputs: Sequence[RenderedOutput], inputs: PlanInputs) -> Plan:
     """
     own_names = {output.name for output in outputs}
     planned: list[PlannedOutput] = []
+    read = functools.cache(read_tree)  # nothing is built meanwhile: each folder is listed once
     for output in outputs:
-        planned.append(plan_output(output, planned, own_names, inputs))
+        planned.append(plan_output(output, planned, own_names, inputs, read))
     return Plan(tuple(planned))
 
 
 def plan_output(
-    output: RenderedOutput, earlier: Sequence[PlannedOutput], own_names: Collection[str], inputs: PlanInputs
+    output: RenderedOutput,
+    earlier: Sequence[PlannedOutput],
+    own_names: Collection[str],
+    inputs: PlanInputs,
+    read: Callable[[Path], SourceTree] = read_tree,
 ) -> PlannedOutput:
     """How one output stands; see `make_plan`.
 
     Args:
         earlier: the outputs before it.
         own_names: of all outputs of the recipe: no solver is asked for those, which need not exist yet.
+        read: see `slipway.source.leaves_out.reads_of`.
     """
     if inputs.only is not None and output.key not in inputs.only:
         return _take_as_handed_on(output, inputs)
@@ -136,6 +144,7 @@ def plan_output(
             for name, packages in solutions.items()
         },
         needed={before.output.key: before.digest for before in earlier if before.output.name in required},
+        read=read,
     )
     return _compare(output, manifest, inputs)
 

@@ -33,7 +33,7 @@ def check_solution(solution: Solution, trust: Trust) -> int:
         folder = local_folder(package.url)
         if folder is not None and folder.is_relative_to(cache_folder() / "channels"):
             continue
-        if package.url.startswith(trust.unsigned):
+        if any(package.url.startswith(f"{channel.rstrip('/')}/") for channel in trust.unsigned):
             continue
         channel, subdir, name = package.url.rsplit("/", 2)
         path = f"{subdir}/{name}"

@@ -93,7 +93,12 @@ def _dependencies(manifest: Manifest) -> Iterator[dict[str, Any]]:
 
 def make_channel_statement(catalogue: bytes) -> Envelope:
     """What is said of a channel whose catalogue has these bytes."""
-    return Envelope.of(_statement({CATALOGUE: _sha256(catalogue)}, CONTENT, {}))
+    return make_statement({CATALOGUE: _sha256(catalogue)}, CONTENT)
+
+
+def make_statement(subjects: Mapping[str, str], kind: str) -> Envelope:
+    """A statement that nobody has signed: the sha256 of each subject, and nothing else."""
+    return Envelope.of(_statement(subjects, kind, {}))
 
 
 def _statement(subjects: Mapping[str, str], kind: str, predicate: object) -> dict[str, Any]:

@@ -40,18 +40,8 @@ def add_wheels(store: ChannelStore, wheels: Sequence[Path]) -> list[str]:
         ChannelError: another wheel of that name is there.
         NetworkError: see `slipway.channel.stores.ChannelStore`.
     """
-    added = []
-    for wheel in wheels:
-        name = f"{FOLDER}/{project_of(wheel.name)}/{wheel.name}"
-        there = store.read(name)
-        if there is None:
-            store.write(name, wheel)
-            added.append(wheel.name)
-        elif hashlib.sha256(there.content).hexdigest() != hash_file(wheel):
-            raise ChannelError(
-                f"another wheel is published as {wheel.name}", where=store.address,
-                hint="a published wheel never changes; give the new one another version",
-            )  # fmt: skip
+    added = [wheel.name for wheel in wheels if store.exchange(_place_of(wheel), wheel, None)]
+    refuse_changed(store, wheels)
     for project in sorted({project_of(wheel.name) for wheel in wheels}):
         links = {
             quote(wheel.name): f"#sha256={hash_file(wheel)}" for wheel in wheels if project_of(wheel.name) == project
@@ -59,6 +49,26 @@ def add_wheels(store: ChannelStore, wheels: Sequence[Path]) -> list[str]:
         _add_links(store, f"{FOLDER}/{project}/index.html", links)
         _add_links(store, f"{FOLDER}/index.html", {f"{project}/": ""})
     return added
+
+
+def refuse_changed(store: ChannelStore, wheels: Sequence[Path]) -> None:
+    """See to it that of each wheel, no other one is there.
+
+    Raises:
+        ChannelError: one is.
+        NetworkError: see `slipway.channel.stores.ChannelStore`.
+    """
+    for wheel in wheels:
+        there = store.read(_place_of(wheel))
+        if there is not None and hashlib.sha256(there.content).hexdigest() != hash_file(wheel):
+            raise ChannelError(
+                f"another wheel is published as {wheel.name}", where=store.address,
+                hint="a published wheel never changes; give the new one another version",
+            )  # fmt: skip
+
+
+def _place_of(wheel: Path) -> str:
+    return f"{FOLDER}/{project_of(wheel.name)}/{wheel.name}"
 
 
 def _add_links(store: ChannelStore, name: str, links: dict[str, str]) -> None:

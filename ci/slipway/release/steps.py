@@ -2,7 +2,7 @@
 
 1. Everything that can be refused is looked at: the checkout is what was committed, the packages are those that would be
    built now, the change log has a section, no other commit has the tag.
-2. Wheels are made.
+2. Wheels are made. What cannot be published is refused.
 3. The change log's section gets its day, in a commit that gets the tag; both go to the remote repository in one step.
    Whoever comes second is refused there.
 4. Packages are published with what proves them, then wheels.
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, RecipeError, UsageError
 from slipway.base.files import write_file
-from slipway.base.platform import usable_cpus
 from slipway.base.proc import capture
 from slipway.base.scratch import scratch_folder
 from slipway.channel.environments import install, solve
@@ -188,14 +187,7 @@ def find_built(request: Request, engine: Engine, reporter: Reporter) -> list[Bui
 def _find(request: Request, job: Job, engine: Engine, reporter: Reporter) -> Built:
     channels = find_channels(request, job.outputs[::-1], reporter)
     final = finalize(request, job.outputs, channels)
-    context = RunContext(
-        workspace=request.workspace,
-        engine=engine,
-        channels=channels,
-        environ=dict(os.environ),
-        reporter=reporter,
-        jobs=usable_cpus(),
-    )
+    context = RunContext(request.workspace, engine, channels, reporter)
     planned = make_plan(final, context.plan_inputs()).outputs[-1]
     output = planned.output
     if planned.package is None:

@@ -39,6 +39,8 @@ PHASE_KINDS = {
     Phase.PREPARE: "solve",
     Phase.FETCH: "solve",
     Phase.SOLVE: "solve",
+    Phase.TAKE: "solve",
+    Phase.START: "solve",
     Phase.SCRIPT: "script",
     Phase.CONFIGURE: "configure",
     Phase.COMPILE: "compile",

@@ -34,12 +34,13 @@ OUTPUTS = Panel("outputs", "Outputs", "What was built, and why")
 JOBS = Panel("jobs", "Jobs", "The jobs, and why they were done")
 TIMELINE = Panel("timeline", "Timeline", "Timeline")
 ORDER = Panel("order", "Order", "What waits for what")
+PROFILE = Panel("profile", "Profile", "Where the time went")
 STEPS = Panel("steps", "Steps", "Ninja's steps")
 SIZES = Panel("sizes", "Sizes", "Package sizes")
 MODULES = Panel("modules", "Modules", "Modules")
 FINDINGS = Panel("findings", "Findings", "Findings of verify")
 
-RUN_PANELS = (FAILURE, OUTPUTS, TIMELINE, STEPS, SIZES, MODULES, FINDINGS)
+RUN_PANELS = (FAILURE, OUTPUTS, TIMELINE, PROFILE, STEPS, SIZES, MODULES, FINDINGS)
 """The report of one run, in its order."""
 
 JOBS_PANELS = (FAILURE, JOBS, TIMELINE, ORDER, SIZES, FINDINGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from slipway.base.events import (
     RunStarted,
     Stage,
     StageEnded,
+    StageKey,
     StageStarted,
 )
 from slipway.base.journal import Entry, journal_paths, read_journal
@@ -32,6 +34,12 @@ if TYPE_CHECKING:
 
 BRIEFLY = 2
 """Causes that stand where there is little room."""
+
+UNNAMED = "between these"
+"""What a profile says of the time that neither a stage nor a phase accounts for."""
+
+_TITLES = {StageKey.PUBLISH: "publish", StageKey.INSTALL: "install"}
+"""How a profile calls stages whose titles name more than what is done."""
 
 BECAUSE = {
     Reason.NEW: "no package of this name and build was in the channel",
@@ -132,6 +140,26 @@ class Report:
     def seconds(self) -> float:
         """From the first event to the last."""
         return self.ended - self.started
+
+    @property
+    def profile(self) -> list[tuple[str, float]]:
+        """What took the time, the most first: phases of all builds and stages of the run, each without those in it.
+
+        The seconds add up to the whole run's. What no phase and no stage accounts for comes last.
+        """
+        seconds: defaultdict[str, float] = defaultdict(float)
+        within = [stage for stage in self.stages if stage.stage.key not in (StageKey.OUTPUT, StageKey.TOP_LEVEL)]
+        for index, stage in enumerate(within):
+            inner = [one for one in within[index + 1 :] if one.start < stage.end]
+            shallowest = min((one.depth for one in inner), default=0)
+            inside = sum(one.end - one.start for one in inner if one.depth == shallowest)
+            seconds[_TITLES.get(stage.stage.key) or str(stage.stage)] += stage.end - stage.start - inside
+        for state in self.outputs:
+            if state.current and state.record is not None:
+                for phase in state.record.phases:
+                    seconds[phase.phase] += phase.end - phase.start
+        known = sorted(seconds.items(), key=lambda item: -item[1])
+        return [*known, (UNNAMED, self.seconds - sum(seconds.values()))]
 
     @property
     def records(self) -> list[BuildRecord]:

@@ -11,12 +11,14 @@ from slipway.report.parts import (
     FINDINGS,
     MODULES,
     OUTPUTS,
+    PROFILE,
     RUN_PANELS,
     SIZES,
     STEPS,
     TIMELINE,
     is_stage_of,
     outcome,
+    short_seconds,
 )
 from slipway.report.tables import WIDTH, bar_line, fitted_table, join_sections, paragraph, section
 from slipway.verify.findings import sort_findings
@@ -40,6 +42,7 @@ def render_text(report: Report) -> str:
         FAILURE: failure_lines(report.failure),
         OUTPUTS: _outputs(report.outputs) if report.outputs else ["the run ended before the first output"],
         TIMELINE: _timeline(report),
+        PROFILE: _profile(report),
         STEPS: [line for state in report.outputs for line in _steps(state)],
         SIZES: [line for package in report.packages for line in package_lines(package)],
         MODULES: _modules(report),
@@ -66,6 +69,14 @@ def _outputs(outputs: Sequence[OutputState]) -> list[str]:
     compiled = [f"{state.name}: {state.compiled.sentence}" for state in outputs if state.compiled is not None]
     table = fitted_table(("output", "decision", "because", "time", "package"), rows, right=(3, 4))
     return [*table, "", *compiled] if compiled else table
+
+
+def _profile(report: Report) -> list[str]:
+    rows = [
+        (title, short_seconds(seconds), f"{seconds / report.seconds:.0%}" if report.seconds else "")
+        for title, seconds in report.profile
+    ]
+    return fitted_table(("what", "time", "share"), rows, right=(1, 2))
 
 
 def _timeline(report: Report) -> list[str]:

@@ -26,6 +26,7 @@ from slipway.source.patches import read_patch
 from slipway.source.tree import SourceTree, read_tree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from slipway.model import RenderedOutput, Source
@@ -39,8 +40,11 @@ class Reads:
     patches: tuple[Path, ...]
 
 
-def reads_of(output: RenderedOutput, source: Source) -> Reads:
+def reads_of(output: RenderedOutput, source: Source, read: Callable[[Path], SourceTree] = read_tree) -> Reads:
     """What `output` gets of `source`.
+
+    Args:
+        read: lists the files of a folder; who asks for many outputs at one moment lists each folder once.
 
     Raises:
         RecipeError: a source or a patch does not exist, a patch would write elsewhere, or the declaration is not as
@@ -50,7 +54,7 @@ def reads_of(output: RenderedOutput, source: Source) -> Reads:
     touched = {patch: frozenset(one.name for one in read_patch(patch)) for patch in patches}
     if source.path is None:
         return Reads(None, patches)
-    whole = read_tree((output.recipe_dir / source.path).resolve())
+    whole = read((output.recipe_dir / source.path).resolve())
     kept = whole.without(_left_out(output))
     if kept.files == whole.files:
         return Reads(whole, patches)

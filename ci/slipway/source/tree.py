@@ -9,13 +9,14 @@ the folder stands for that file: the snapshot lies elsewhere, and a change over 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import shutil
 import stat
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from slipway.base.errors import HostError, RecipeError
 from slipway.base.links import find_leaving_link
@@ -90,19 +91,26 @@ class SourceTree:
 def fingerprint(path: Path) -> str:
     """What a file, or a link itself, is known by; see `SourceTree.fingerprints`."""
     if path.is_symlink():
-        kind, content = "link", os.fsencode(path.readlink())
-    else:
-        kind = "program" if os.access(path, os.X_OK) else "file"
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise HostError(
-                f"a source file cannot be read: {error.strerror}",
-                where=str(path),
-                hint="give yourself the right to, or leave it out with .gitignore",
-            ) from error
-    git = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
-    return f"{kind}:{hashlib.sha256(content).hexdigest()}:{git.hexdigest()}"
+        content = os.fsencode(path.readlink())
+        return _fingerprint("link", io.BytesIO(content), len(content))
+    kind = "program" if os.access(path, os.X_OK) else "file"
+    try:
+        with path.open("rb") as stream:
+            return _fingerprint(kind, stream, os.fstat(stream.fileno()).st_size)
+    except OSError as error:
+        raise HostError(
+            f"a source file cannot be read: {error.strerror}",
+            where=str(path),
+            hint="give yourself the right to, or leave it out with .gitignore",
+        ) from error
+
+
+def _fingerprint(kind: str, stream: BinaryIO, size: int) -> str:
+    sha256, git = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    while block := stream.read(1 << 20):
+        sha256.update(block)
+        git.update(block)
+    return f"{kind}:{sha256.hexdigest()}:{git.hexdigest()}"
 
 
 def read_tree(root: Path, *, use_git: bool = True) -> SourceTree:

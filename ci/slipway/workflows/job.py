@@ -8,7 +8,6 @@ built. The answer of the job is `dist/job.json`.
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError, VariantError
@@ -83,11 +82,10 @@ def run_job(
         outputs = finalize(request, job.outputs, channels)
         Channel(workspace.channel).publish(_take(job, handed, reporter))
         context = RunContext(
-            workspace=workspace,
-            engine=engine,
-            channels=channels,
-            environ=dict(os.environ),
-            reporter=reporter,
+            workspace,
+            engine,
+            channels,
+            reporter,
             jobs=jobs,
             isolation=isolation,
             rebuild=rebuild,

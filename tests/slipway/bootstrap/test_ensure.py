@@ -325,6 +325,31 @@ def test_no_package_index(world: World, monkeypatch: pytest.MonkeyPatch) -> None
     assert not (world.cache / "work").exists()
 
 
+def test_two_versions_of_one_project(world: World, make_wheel: Callable[..., Path]) -> None:
+    """As two versions of CUDA have them."""
+    found = [make_wheel(version=version) for version in ("1.0", "2.0")]
+    locked = [
+        LockedWheel("toy", path.name.split("-")[1], "any", path.name, hash_file(path), path.stat().st_size)
+        for path in found
+    ]
+    text = TOY.replace("noarch_python: true\n", "").replace("depends:\n  - python\n", "")
+    taken = """\
+    licenses:
+      - "site/*.dist-info/licenses/*"
+    files:
+      - take: "site/toy/__init__.py"
+        to: "share/toy.py"
+"""
+    text = text.replace("    install: true\n", taken)
+    for name, version in (("older", "1.0"), ("toy", "2.0")):
+        said = text.replace("name: toy", f"name: {name}").replace('"1.0"', f'"{version}"')
+        (world.data / "packages" / f"{name}.yaml").write_text(said)
+    for name in ("tool", "user"):
+        (world.data / "packages" / f"{name}.yaml").unlink()
+    write_lock(world.data / "lock.yaml", "bookworm", [], locked)
+    assert [package.name for package in world.ensure().packages] == ["older", "toy"]
+
+
 @pytest.mark.parametrize("kind", ["debs", "wheels"])
 def test_another_hash_than_locked(world: World, kind: str) -> None:
     lock = world.data / "lock.yaml"

@@ -12,7 +12,7 @@ import pytest
 from slipway.base.errors import BusyError, ChannelError, UsageError
 from slipway.base.log import NullReporter
 from slipway.channel import publishing, rattler
-from slipway.channel.catalogue import CATALOGUE, Catalogue
+from slipway.channel.catalogue import CATALOGUE, Catalogue, CataloguedPackage
 from slipway.channel.folder import Channel
 from slipway.channel.hotfixes import Hotfix
 from slipway.channel.publishing import PublishPlan, carry_out, make_plan, prepare, read_catalogue
@@ -222,6 +222,41 @@ def test_damaged_catalogue(content: bytes, package: Path) -> None:
     store = MemoryStore()
     store.files[CATALOGUE] = content
     with pytest.raises(ChannelError, match="catalogue is"):
+        publish(store, package)
+
+
+@pytest.mark.parametrize("index", [b"[]", b'{"packages.conda": []}', b'{"packages": {"a.conda": "b"}}'])
+def test_damaged_index_of_before(index: bytes, package: Path) -> None:
+    store = MemoryStore()
+    store.files["linux-64/repodata.json"] = index
+    with pytest.raises(ChannelError, match="the channel's index is damaged"):
+        publish(store, package)
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({}, "../linux-64/libtoy-1-0.conda"),
+        ({}, "..//libtoy-1-0.conda"),
+        ({"subdir": ".."}, "../libtoy-1-0.conda"),
+        ({"name": "../../libtoy"}, "linux-64/../../libtoy-1-0.conda"),
+        ({}, "linux-64/other-1-0.conda"),
+        ({}, "linux-64/libtoy-1-0.txt"),
+        ({}, "noarch/libtoy-1-0.conda"),
+        ({"version": "1 2"}, "linux-64/libtoy-1 2-0.conda"),
+        ({"build_number": "0"}, "linux-64/libtoy-1-0.conda"),
+        ({"build_number": True}, "linux-64/libtoy-1-0.conda"),
+    ],
+)
+def test_catalogue_that_leads_elsewhere(change: dict[str, object], path: str, package: Path) -> None:
+    """Indexes are written, and packages removed, where a catalogue says: it comes from whoever may write there."""
+    record = {"name": "libtoy", "version": "1", "build": "0", "build_number": 0, "subdir": "linux-64"}
+    store = MemoryStore()
+    store.files[CATALOGUE] = Catalogue({path: CataloguedPackage(record | change)}).to_bytes()
+    with pytest.raises(ChannelError, match="is no place of the package that the channel has there"):
+        publish(store, package)
+    store.files[CATALOGUE] = Catalogue(removed=("../../etc/x.conda",)).to_bytes()
+    with pytest.raises(ChannelError, match="is no place of the package"):
         publish(store, package)
 
 

@@ -288,7 +288,20 @@ def test_damaged_memory_is_written_again(solution: Solution, text: str) -> None:
     whole = json.loads(memory.read_text(encoding="utf-8"))
     memory.write_text(text, encoding="utf-8")
     take_packages(solution.packages)
-    assert json.loads(memory.read_text(encoding="utf-8")) == whole
+    assert json.loads(memory.read_text(encoding="utf-8")) | {"seal": whole["seal"]} == whole
+
+
+@pytest.mark.parametrize("sealed", ["", "no hex", "00" * 28])
+def test_damaged_seal_is_made_again(solution: Solution, sealed: str) -> None:
+    take_packages(solution.packages)
+    (memory,) = (cache_folder() / "judged").iterdir()
+    facts = json.loads(memory.read_text(encoding="utf-8"))
+    memory.write_text(json.dumps(facts | {"seal": sealed}), encoding="utf-8")
+    (again,) = take_packages(solution.packages)
+    assert json.loads(memory.read_text(encoding="utf-8"))["seal"] not in (sealed, facts["seal"])
+    before = memory.stat()
+    assert take_packages(solution.packages) == [again]
+    assert memory.stat() == before, "nothing was unpacked again"
 
 
 def test_damaged_download_is_fetched_again(kit: Kit, server: str, tmp_path: Path) -> None:

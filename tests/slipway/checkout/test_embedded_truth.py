@@ -79,6 +79,22 @@ def test_everything_but_the_plug_in_is_made_once(outputs: tuple[RenderedOutput, 
     ],
 )
 def test_cuda_for_a_driver(channel: str, driver: str | None, specs: tuple[str, ...], cuda: str | None) -> None:
+    _check(channel, driver, specs, cuda)
+
+
+@pytest.mark.parametrize("driver", [None, "11.8", "12.0", "12.4", "12.9", "13.0", "13.5"])
+@pytest.mark.parametrize("cuda", CUDAS)
+@pytest.mark.parametrize("name", ["pytorch-gpu", "libtorch-cuda", "libtorch-distributed-nccl"])
+def test_each_build_goes_with_drivers_from_its_major_version_on(
+    channel: str, name: str, cuda: str, driver: str | None
+) -> None:
+    specs = (name, "libtorch-cuda", "pytorch", f"cuda-version {cuda}.*")
+    goes = driver is None or int(driver.partition(".")[0]) >= int(cuda.partition(".")[0])
+    _check(channel, driver, specs, cuda if goes else None)
+
+
+def _check(channel: str, driver: str | None, specs: tuple[str, ...], cuda: str | None) -> None:
+    """The solver takes the build for `cuda`, with NVIDIA's libraries for it; None: it refuses, by the driver."""
     case = SolverCase(" ".join(specs), "unsaid", SimulatedHost(driver, "2.36"), specs)
     picks = {
         "libtorch-cuda": f"cuda{(cuda or '').replace('.', '')}_*",

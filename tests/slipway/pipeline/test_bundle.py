@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
+import tarfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -109,6 +111,70 @@ def test_a_damaged_bundle_is_refused_or_gives_the_same(tmp_path: Path, seed: int
     assert set(refused) == {str(damaged)}
 
 
+def entry(name: str, **values: object) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    for key, value in values.items():
+        setattr(member, key, value)
+    return member
+
+
+HOLES = {
+    "GNU.sparse.major": "1",
+    "GNU.sparse.minor": "0",
+    "GNU.sparse.name": "channel/huge",
+    "GNU.sparse.realsize": "1",
+}
+HUGE = b"1\n%d\n0\n" % (1 << 40)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ([(entry("../outside", size=1), b"x")], "outside the destination"),
+        ([(entry("/outside", size=1), b"x")], "does not belong there"),
+        ([(entry("link", type=tarfile.SYMTYPE, linkname="../outside"), b"")], "outside the destination"),
+        ([(entry("hard", type=tarfile.LNKTYPE, linkname="bundle.json"), b"")], "`hard` is neither a file nor a link"),
+        ([(entry("pipe", type=tarfile.FIFOTYPE), b"")], "`pipe` is neither a file nor a link"),
+        ([(entry("disk", type=tarfile.BLKTYPE), b"")], "`disk` is neither a file nor a link"),
+        ([(entry("channel/huge", size=512, pax_headers=HOLES), HUGE.ljust(512, b"\0"))], "`channel/huge` is neither"),
+    ],
+)
+def test_hostile_members(tmp_path: Path, members: list[tuple[tarfile.TarInfo, bytes]], message: str) -> None:
+    """A terabyte of holes takes neither room nor time."""
+    path, outside = tmp_path / "bundle", tmp_path / "outside"
+    pack_files(path, make_members(tmp_path / "made"))
+    with tarfile.open(path, "a", format=tarfile.PAX_FORMAT) as archive:
+        for member, content in members:
+            archive.addfile(member, io.BytesIO(content))
+    with pytest.raises(IntegrityError, match=message):
+        read(path, tmp_path)
+    assert not outside.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"recipe": "../../outside"},
+        {"recipe": 1},
+        {"folders": ["/outside"]},
+        {"folders": "checkout"},
+        {"below": ["../outside.yaml"]},
+        {"above": ["/etc/passwd"]},
+        {"pinned": [[{"git_url": "x"}, {"git_url": "x", "git_commit": "../../outside"}]]},
+        {"pinned": [[{"url": "x"}, {"url": "x", "sha256": "/outside"}]]},
+        {"pinned": [[{"url": "x"}]]},
+        {"surprise": True},
+    ],
+)
+def test_requests_that_nobody_wrote(tmp_path: Path, change: dict[str, object]) -> None:
+    """The list of contents fits: whoever edits a bundle can write that as well."""
+    members = make_members(tmp_path / "made")
+    members[REQUEST].write_text(json.dumps(FACTS | change), encoding="utf-8")
+    pack_files(tmp_path / "bundle", members)
+    with pytest.raises(IntegrityError, match=r"the bundle's request\.json is none of slipway's"):
+        read(tmp_path / "bundle", tmp_path)
+
+
 @pytest.mark.parametrize("content", [b"", b"not a tar archive", bytes(10240)])
 def test_what_is_no_bundle(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bundle"
@@ -193,4 +259,14 @@ def test_bundle_without_its_earlier_one(tmp_path: Path) -> None:
     with pytest.raises(IntegrityError, match="the bundle is damaged"):
         read(second, tmp_path)
     first.write_bytes(content)
+    with tarfile.open(second) as archive:
+        head = archive.extractfile("bundle.json")
+        assert head is not None
+        listing = json.loads(head.read())
+    listing["files"]["../../outside"] = listing["files"][REQUEST]
+    edited = json.dumps(listing).encode()
+    with tarfile.open(tmp_path / "evil.bundle", "w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(entry("bundle.json", size=len(edited)), io.BytesIO(edited))
+    with pytest.raises(IntegrityError, match="leads out of it"):
+        read(tmp_path / "evil.bundle", tmp_path)
     assert files(second, tmp_path) == files(first, tmp_path)

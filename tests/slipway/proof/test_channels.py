@@ -126,6 +126,9 @@ def test_too_few_signatures_and_trusted_channels(
         check(tmp_path / "ch", trust)
     lenient = type(trust)(trust.keys, 2, unsigned=((tmp_path / "ch").as_uri(),))
     assert check_solution(solution, lenient) == 0
+    beginning = type(trust)(trust.keys, 2, unsigned=((tmp_path / "c").as_uri(),))
+    with pytest.raises(VerifyError, match="only builder"):  # another channel, whose address begins like that one
+        check_solution(solution, beginning)
 
 
 def test_signed_channel_is_not_changed_unsigned(channel: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import UsageError
-from slipway.base.events import Decided, Reason, RunStarted
+from slipway.base.events import Decided, Reason, RunStarted, Stage, StageEnded, StageKey, StageStarted
 from slipway.report.run_report import collect
 
 from ..recorded_build import KEY, RECORD, START
@@ -34,6 +34,18 @@ def test_a_whole_run(make_run: MakeRun) -> None:
     assert [package.installed for package in report.packages] == [10_000, 500]
     assert [name for _, module in report.modules for name in (module.name,)] == ["toy", "gen", "m-extra"]
     assert [found.rule for found in report.findings] == ["linking"]
+
+
+def test_profile_adds_up_to_the_run(make_run: MakeRun) -> None:
+    within = ((0.25, StageStarted(9, 1, Stage(StageKey.DEBIAN_INDEX))), (0.75, StageEnded(9, ok=True)))
+    assert collect(make_run((*EVENTS[:2], *within, *EVENTS[2:]))).profile == [
+        ("compile", 5.0),
+        ("verify", 1.0),
+        ("configure", 1.0),
+        ("render the recipe", 0.5),
+        ("read Debian's index", 0.5),
+        ("between these", 2.0),
+    ]
 
 
 @pytest.mark.parametrize("length", range(1, len(EVENTS)))
