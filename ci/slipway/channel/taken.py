@@ -14,6 +14,7 @@ their names, kinds and sizes one by one, and what they hold by a seal over all o
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -23,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from slipway.base import seal
@@ -170,11 +171,17 @@ def run_exports_of(package: SolvedPackage, record: rattler.RepoDataRecord) -> Ma
     if said is None:
         archive = archive_of(package.url) or fetch_archive(package.url, package.sha256)
         try:
-            said = json.loads(read_info(archive, "run_exports.json") or b"{}")
+            said = _read_run_exports(archive, package.sha256)
         except ChannelError:
             _Store(os.environ, BUILDS).check(archive, package)  # whose word goes first: it may be another file
             raise
     return said if isinstance(said, dict) else {}
+
+
+@functools.cache
+def _read_run_exports(archive: Path, sha256: str) -> Any:
+    """What the file with these bytes says in itself; most outputs of a recipe ask the same packages."""
+    return json.loads(read_info(archive, "run_exports.json") or b"{}")
 
 
 def _place_of(cache: Path, url: str, sha256: str) -> Path:
