@@ -101,6 +101,8 @@ def test_unknown_variant_names_the_known_ones(words: tuple[str, str], parse: Par
 def test_the_embedded_channel_is_made_for_the_python_that_is_asked_for(parse: Parse) -> None:
     pythons = {output.variant["python"] for output in parse("--python", "3.12").outputs()}
     assert pythons == {"3.12.* *_cpython"}
+    newer = {output.variant["python"] for output in parse("--python", "3.13").outputs()}
+    assert newer == {"3.13.* *_cp313"}
     elsewhere = {output.variant["python"] for output in parse("--python", "3.13", "--channel", "c").outputs()}
     assert "3.13.* *_cp313" in elsewhere
 

@@ -150,6 +150,11 @@ def embedded_choices() -> EmbeddedSettings:
     return read_settings(DATA / "settings.yaml")
 
 
+def python_build(version: str) -> str:
+    """What the build string of Python X.Y ends with, as conda-forge's: ``cpython``, and from 3.13 on ``cp313``."""
+    return f"cp{version.replace('.', '')}" if _numbers(version) >= [3, 13] else "cpython"
+
+
 def _no_such(what: str, value: str, choices: tuple[str, ...]) -> VariantError:
     return VariantError(
         f"the embedded channel has no {what} `{value}`",

@@ -2,10 +2,10 @@
 
 Everything is checked on load: a key that nobody reads, a value of the wrong type, a pattern that does not fit its
 destination are errors that name the file and the key. ``${name}``, ``${version}``, ``${placeholder}`` and, in a
-package that is made per Python, ``${python}`` (3.11), ``${full_python}`` (3.11.7) and ``${py}`` (311), or, per CUDA,
-what `slipway.bootstrap.choices.read_cuda` gives, are filled in before a value is looked at; ``$${name}`` stands for the
-text ``${name}``. What a package is made for is ``${platform}`` (linux-aarch64), and ``${gnu}`` (aarch64-linux-gnu) what
-Debian's folders there are called.
+package that is made per Python, ``${python}`` (3.11), ``${full_python}`` (3.11.7), ``${py}`` (311) and
+``${python_build}`` (cpython), or, per CUDA, what `slipway.bootstrap.choices.read_cuda` gives, are filled in before a
+value is looked at; ``$${name}`` stands for the text ``${name}``. What a package is made for is ``${platform}``
+(linux-aarch64), and ``${gnu}`` (aarch64-linux-gnu) what Debian's folders there are called.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Literal
 from slipway.base.errors import ChannelError
 from slipway.base.platform import LINUX_64, NOARCH, Platform
 from slipway.base.schema import InvalidValueError, YamlDocument, read_document, show_key, yaml_key
-from slipway.bootstrap.choices import ON_DEMAND
+from slipway.bootstrap.choices import ON_DEMAND, python_build
 from slipway.bootstrap.mapping import Glob, Rule, check_template
 from slipway.model import RunExports
 
@@ -313,6 +313,7 @@ def instantiate(
     variables |= cuda or {}
     if python and full_python:
         variables |= {"python": python, "full_python": full_python, "py": python.replace(".", "")}
+        variables["python_build"] = python_build(python)
     named = raw.document.only("name", "version").expand(variables)
     variables |= {"name": named.value["name"], "version": named.value["version"]}
     document = raw.document.expand(variables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from slipway.bootstrap.choices import DATA, embedded_choices
+from slipway.bootstrap.choices import DATA, embedded_choices, python_build
 from slipway.recipe.choose import version_of
 from slipway.recipe.config import VariantConfigText
 from slipway.recipe.loader import CONFIG_NAME, load_config
@@ -29,4 +29,5 @@ def embedded_pins(asked: Variant) -> tuple[VariantConfigText, ...]:
         return (pins,)
     python = version_of(asked["python"])
     embedded_choices().check_python(python)
-    return (pins, VariantConfigText("the embedded channel's Python", f"python:\n  - {python}.* *_cpython\n"))
+    value = f"{python}.* *_{python_build(python)}"
+    return (pins, VariantConfigText("the embedded channel's Python", f"python:\n  - {value}\n"))

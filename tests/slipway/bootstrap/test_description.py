@@ -78,6 +78,15 @@ def test_python_variables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("python", "ending"), [("3.10", "_cpython"), ("3.12", "_cpython"), ("3.13", "_cp313"), ("3.14", "_cp314")]
+)
+def test_python_builds_end_as_conda_forge_has_them(tmp_path: Path, python: str, ending: str) -> None:
+    """Recipes that are pinned to conda-forge ask for it: ``python 3.13.* *_cp313``."""
+    text = GOOD.replace("license: MIT", "license: MIT\nper: python\nbuild_suffix: _${python_build}")
+    assert read(tmp_path, text, python=python).build_suffix == ending
+
+
+@pytest.mark.parametrize(
     ("old", "new", "where", "message"),
     [
         ("summary: A toy", "summery: A toy", "summery", "unknown key `summery`"),

@@ -50,6 +50,18 @@ def test_one_python_however_it_is_made(inventory: EmbeddedInventory, from_debian
     assert (python.version, python.sources[0].kind) == ("3.11.2", kind)
 
 
+@pytest.mark.parametrize("from_debian", [False, True])
+@pytest.mark.parametrize("python", ["3.12", "3.13"])
+def test_a_python_and_its_abi_allow_each_other(inventory: EmbeddedInventory, python: str, from_debian: bool) -> None:
+    debian = frozenset({python}) if from_debian else frozenset[str]()
+    chosen = inventory.select(ChannelRequest(python=(python,)), {python: f"{python}.7"}, debian)
+    (one,) = [description for description in chosen if description.name == "python"]
+    (abi,) = [description for description in chosen if description.name == "python_abi"]
+    assert abi.constrains == (f"python {python}.* *{one.build_suffix}",)
+    assert one.constrains == (f"python_abi {python}.* *{abi.build_suffix}",)
+    assert one.build_suffix == {"3.12": "_cpython", "3.13": "_cp313"}[python]
+
+
 def test_what_is_made_on_demand_comes_with_what_it_needs(inventory: EmbeddedInventory) -> None:
     def names(*asked: str) -> set[str]:
         request = ChannelRequest(names=asked)
