@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CATALOGUE = "catalogue.json"
-VERSION = 1
+VERSION = 2
+FIRST_VERSION = 1
+"""Which had no `Catalogue.number`."""
 
 BILL_SUFFIX = ".cdx.json"
 STATEMENT_SUFFIX = ".intoto.json"
@@ -64,11 +66,13 @@ class Catalogue:
     Attributes:
         removed: paths of packages that were there and are gone.
         hotfixes: what indexes say otherwise than the packages, in the order in which it is applied.
+        number: how often it was changed, so that readers know an earlier state of a channel from a later one.
     """
 
     packages: Mapping[str, CataloguedPackage] = field(default_factory=dict)
     removed: tuple[str, ...] = ()
     hotfixes: tuple[Hotfix, ...] = ()
+    number: int = 0
 
     def to_bytes(self) -> bytes:
         """The file."""
@@ -100,7 +104,7 @@ def parse_catalogue(content: bytes, where: str) -> Catalogue:
             where=where,
             hint="publish with a newer slipway",
         )
-    found = convert(document, Catalogue) if version == VERSION else None
+    found = convert(document, Catalogue) if version in (FIRST_VERSION, VERSION) else None
     if found is None:
         raise ChannelError(
             "the channel's catalogue is damaged",

@@ -200,9 +200,12 @@ def carry_out(
                 _upload(store, name, plan.added[name], replace_leftovers=replace_leftovers)
                 on_upload(name)
             uploaded.add(name)
-        content = plan.catalogue.to_bytes()
-        if (stored is None or content != stored.content) and not store.exchange(CATALOGUE, content, stored):
-            continue
+        if stored is not None and plan.catalogue == catalogue:
+            content = stored.content
+        else:
+            content = replace(plan.catalogue, number=catalogue.number + 1).to_bytes()
+            if not store.exchange(CATALOGUE, content, stored):
+                continue
         removed.update(plan.removed)
         _write_indexes(store, plan.catalogue)
         now = store.read(CATALOGUE)

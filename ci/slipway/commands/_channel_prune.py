@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from slipway.channel import publishing, stores
 from slipway.channel.retention import find_old
 from slipway.proof import keys
-from slipway.proof.channels import refuse_stale_signature, sign_channel
+from slipway.proof.channels import check_change, sign_channel
 
 if TYPE_CHECKING:
     from slipway.base.log import Reporter
@@ -41,8 +41,8 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
         def plan(catalogue: Catalogue) -> PublishPlan:
             made = publishing.plan_removal(store.address, catalogue, find_old(catalogue, arguments.keep))
-            if key is None and made.removed and not arguments.dry_run:
-                refuse_stale_signature(store)
+            if made.removed and not arguments.dry_run:
+                check_change(store, catalogue, signed=key is not None)
             return made
 
         if arguments.dry_run:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.channel import stores
+from slipway.commands._options import ROLLBACK_HELP
 from slipway.proof import keys
 from slipway.proof.channels import check_channel
 
@@ -20,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", metavar="ADDRESS", help="the channel, as `slipway publish --to` takes it")
     parser.add_argument("--keys", type=Path, required=True, metavar="FILE", help="YAML: whose signatures count")
     parser.add_argument("--contents", action="store_true", help="read the packages, too")
+    parser.add_argument("--allow-rollback", action="store_true", help=ROLLBACK_HELP)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -27,6 +29,6 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     trust = keys.load_trust(arguments.keys)
     store = stores.find_store(arguments.address)
     with reporter.step(f"verify {store.address}"):
-        found = check_channel(store, trust, contents=arguments.contents)
+        found = check_channel(store, trust, contents=arguments.contents, allow_rollback=arguments.allow_rollback)
     reporter.line(f"{found.packages} package(s) are as {', '.join(found.signers)} signed them")
     return 0

@@ -36,6 +36,8 @@ CHANNEL_HELP = (
     f"the word `{EMBEDDED}` names that one, so `--channel DIR --channel {EMBEDDED}` adds DIR to it"
 )
 
+ROLLBACK_HELP = "take a channel that was put back to an earlier state than was seen here before"
+
 
 def add_request_arguments(parser: argparse.ArgumentParser) -> None:
     """Which recipe, which part of its matrix, by which configurations, from which channels.

@@ -24,6 +24,7 @@ from slipway.channel.folder import Channel
 from slipway.channel.prefix import Prefix
 from slipway.commands._options import (
     CHANNEL_HELP,
+    ROLLBACK_HELP,
     add_bundle_argument,
     add_variant_arguments,
     asked_variant,
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--into-existing", action="store_true", help="take a --prefix, too, that holds other things; they stay"
     )
+    parser.add_argument("--allow-rollback", action="store_true", help=ROLLBACK_HELP)
     parser.add_argument("--require-signed", type=Path, metavar="FILE",
                         help="YAML: whose signatures packages, or a bundle, take (see `slipway attest`)")  # fmt: skip
     parser.add_argument("-c", "--channel", action="append", metavar="URL", help=CHANNEL_HELP)
@@ -95,7 +97,7 @@ def _install(
     prefix = (arguments.prefix or workspace.environment).resolve()
     solution = solve(arguments.specs, channels, platform=find_platform(arguments.platform))
     if trust is not None:
-        held = installing.check_solution(solution, trust)
+        held = installing.check_solution(solution, trust, allow_rollback=arguments.allow_rollback)
         reporter.line(f"{held} of {len(solution.packages)} packages are as those who are trusted have signed them")
     if not arguments.dry_run:
         into_existing = arguments.into_existing or prefix == workspace.environment

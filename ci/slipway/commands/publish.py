@@ -28,7 +28,7 @@ from slipway.channel.folder import Channel
 from slipway.channel.hotfixes import load_hotfixes
 from slipway.channel.package import read_file_name
 from slipway.proof import keys
-from slipway.proof.channels import add_proof, refuse_stale_signature, sign_channel
+from slipway.proof.channels import add_proof, check_change, sign_channel
 from slipway.proof.statements import Proof, check_package, make_proof, read_proof
 from slipway.verify.findings import format_findings
 from slipway.verify.indexed import check_index, read_index
@@ -89,8 +89,8 @@ def _publish_to_store(arguments: argparse.Namespace, wanted: ToPublish, reporter
 
     def plan(catalogue: Catalogue) -> PublishPlan:
         made = publishing.make_plan(store.address, catalogue, wanted)
-        if key is None and made.catalogue != catalogue:
-            refuse_stale_signature(store)
+        if made.catalogue != catalogue:
+            check_change(store, catalogue, signed=key is not None)
         return made
 
     if arguments.dry_run:

@@ -13,6 +13,7 @@ from slipway.base.errors import ChannelError, IntegrityError, VerifyError
 from slipway.base.json_file import parse_json
 from slipway.channel import indexes
 from slipway.channel.catalogue import BILL_SUFFIX, CATALOGUE, STATEMENT_SUFFIX, parse_catalogue
+from slipway.proof import seen
 from slipway.proof.envelope import Envelope
 from slipway.proof.statements import (
     CONTENT,
@@ -60,10 +61,13 @@ def sign_channel(store: ChannelStore, key: Signer) -> None:
 
     Raises:
         ChannelError: it has none.
+        IntegrityError: it is an earlier state than this machine has seen.
     """
     catalogue, there = store.read(CATALOGUE), store.read(STATEMENT)
     if catalogue is None:
         raise ChannelError("the channel has no catalogue", where=store.address, hint="`slipway publish` makes one")
+    number = parse_catalogue(catalogue.content, f"{store.address}/{CATALOGUE}").number
+    seen.remember_number(store.address, number)
     envelope = make_channel_statement(catalogue.content)
     if there is not None:
         known = Envelope.parse(there.content, f"{store.address}/{STATEMENT}")
@@ -71,13 +75,20 @@ def sign_channel(store: ChannelStore, key: Signer) -> None:
     store.write(STATEMENT, envelope.signed(key).to_bytes())
 
 
-def refuse_stale_signature(store: ChannelStore) -> None:
-    """See to it that a channel whose catalogue is signed does not change without a new signature.
+def check_change(store: ChannelStore, catalogue: Catalogue, *, signed: bool) -> None:
+    """See to it that a channel may change: what was signed gets a new signature, and is no earlier state of it.
+
+    Args:
+        catalogue: the channel's as it is.
+        signed: whether it will be signed again.
 
     Raises:
-        ChannelError: it is signed.
+        ChannelError: it is signed, and would be so no longer.
+        IntegrityError: it is an earlier state than this machine has seen.
     """
-    if store.read(STATEMENT) is not None:
+    if signed:
+        seen.check_number(store.address, catalogue.number)
+    elif store.read(STATEMENT) is not None:
         raise ChannelError(
             "the channel is signed, and what is published now is not",
             where=store.address,
@@ -85,12 +96,17 @@ def refuse_stale_signature(store: ChannelStore) -> None:
         )
 
 
-def read_signed_catalogue(store: ChannelStore, trust: Trust) -> tuple[Catalogue, tuple[str, ...]]:
+def read_signed_catalogue(
+    store: ChannelStore, trust: Trust, *, allow_rollback: bool = False
+) -> tuple[Catalogue, tuple[str, ...]]:
     """A channel's catalogue, and who has signed it.
+
+    Args:
+        allow_rollback: take an earlier state than was seen before, and from now on what follows it.
 
     Raises:
         VerifyError: too few have.
-        IntegrityError: they have signed another one.
+        IntegrityError: they have signed another one, or it is an earlier state than this machine has seen.
     """
     catalogue, statement = store.read(CATALOGUE), store.read(STATEMENT)
     where = f"{store.address}/{CATALOGUE}"
@@ -99,20 +115,38 @@ def read_signed_catalogue(store: ChannelStore, trust: Trust) -> tuple[Catalogue,
     envelope = Envelope.parse(statement.content, f"{store.address}/{STATEMENT}")
     signers = check_signatures(envelope, trust, where)
     check_subjects(envelope, CONTENT, {CATALOGUE: hashlib.sha256(catalogue.content).hexdigest()}, where)
-    return parse_catalogue(catalogue.content, where), tuple(signers)
+    found = parse_catalogue(catalogue.content, where)
+    seen.remember_number(store.address, found.number, allow_rollback=allow_rollback)
+    return found, tuple(signers)
 
 
-def check_channel(store: ChannelStore, trust: Trust, *, contents: bool) -> CheckedChannel:
+def find_signed_catalogue(store: ChannelStore, trust: Trust, *, allow_rollback: bool = False) -> Catalogue | None:
+    """The same; None of a channel that was never seen with enough signatures.
+
+    Raises:
+        VerifyError: it was, and now has too few.
+        IntegrityError: see `read_signed_catalogue`.
+    """
+    try:
+        return read_signed_catalogue(store, trust, allow_rollback=allow_rollback)[0]
+    except VerifyError:
+        if seen.seen_number(store.address) is not None and not allow_rollback:
+            raise
+        return None
+
+
+def check_channel(store: ChannelStore, trust: Trust, *, contents: bool, allow_rollback: bool = False) -> CheckedChannel:
     """Hold a channel to what is signed: its catalogue, its indexes, and the proof of every package.
 
     Args:
         contents: whether the packages themselves are read, too.
+        allow_rollback: see `read_signed_catalogue`.
 
     Raises:
         VerifyError: nobody whom one trusts says so, or too few.
         IntegrityError: something is not as it was signed; the message says what differs.
     """
-    catalogue, signers = read_signed_catalogue(store, trust)
+    catalogue, signers = read_signed_catalogue(store, trust, allow_rollback=allow_rollback)
     made = indexes.make_indexes(catalogue)
     for name, content in made.items():
         there = store.read(name)

@@ -12,10 +12,10 @@ from slipway.base.errors import ChannelError, IntegrityError, VerifyError
 from slipway.base.log import NullReporter
 from slipway.channel.environments import solve
 from slipway.channel.hotfixes import Hotfix
-from slipway.channel.publishing import carry_out, make_plan, prepare
+from slipway.channel.publishing import carry_out, make_plan, plan_removal, prepare, read_catalogue
 from slipway.channel.stores import find_store, open_store
 from slipway.cli import main
-from slipway.proof.channels import add_proof, check_channel, refuse_stale_signature, sign_channel
+from slipway.proof.channels import add_proof, check_change, check_channel, sign_channel
 from slipway.proof.installing import check_solution
 from slipway.proof.statements import make_proof
 
@@ -133,7 +133,7 @@ def test_too_few_signatures_and_trusted_channels(
 
 def test_signed_channel_is_not_changed_unsigned(channel: Path) -> None:
     with pytest.raises(ChannelError, match="the channel is signed"), open_store(str(channel)) as store:
-        refuse_stale_signature(store)
+        check_change(store, read_catalogue(store)[0], signed=False)
 
 
 def test_commands(package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,6 +157,86 @@ def test_commands(package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     edit(package.with_name(f"{package.name}.cdx.json"), "CycloneDX", "Cyclone")
     assert main(["verify", "--alone", "--keys", str(trusted), str(package)]) == IntegrityError.exit_code
     assert "cdx.json` has the sha256" in capsys.readouterr().err
+
+
+@pytest.fixture
+def put_back(tmp_path: Path, package: Path, signing: list[SigningKey], channel: Path, trust: Trust) -> Path:
+    """A channel that was seen with two packages, and is served as it was before, with its signatures of then."""
+    before = shutil.copytree(channel, tmp_path / "before")
+    publish(channel, make_other(package, tmp_path), signing[:2])
+    assert check_solution(solve(["libtoy"], [channel.as_uri()]), trust) == 1
+    shutil.rmtree(channel)
+    return before.rename(channel)
+
+
+def test_earlier_state_is_refused(put_back: Path, trust: Trust) -> None:
+    solution = solve(["libtoy"], [put_back.as_uri()])
+    with pytest.raises(IntegrityError, match="has the number 1, and 2 was seen here before"):
+        check_solution(solution, trust)
+    with pytest.raises(IntegrityError, match="an earlier state of itself"):
+        check(put_back, trust)
+    assert check_solution(solution, trust, allow_rollback=True) == 1
+    assert check(put_back, trust) == 1, "whoever takes it once goes on from there"
+
+
+def test_earlier_state_is_not_signed_anew(put_back: Path, signing: list[SigningKey]) -> None:
+    """Else a publisher's next package would make it look like today's."""
+    with open_store(str(put_back)) as store:
+        with pytest.raises(IntegrityError, match="an earlier state of itself"):
+            check_change(store, read_catalogue(store)[0], signed=True)
+        with pytest.raises(IntegrityError, match="an earlier state of itself"):
+            sign_channel(store, signing[0])
+
+
+@pytest.mark.parametrize("without", ["catalogue.json", "catalogue.json.intoto.json"])
+def test_channel_that_was_signed_has_to_stay_so(channel: Path, trust: Trust, without: str) -> None:
+    """The fixture's keys have signed it, and this machine has seen that; an unsigned one is not taken for it."""
+    solution = solve(["libtoy"], [channel.as_uri()])
+    (channel / without).unlink()
+    with pytest.raises(VerifyError, match="nobody has signed for this channel"):
+        check_solution(solution, trust)
+
+
+def test_channel_that_nobody_saw_signed_is_taken_for_its_packages(
+    channel: Path, trust: Trust, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another-machine"))
+    (channel / "catalogue.json.intoto.json").unlink()
+    assert check_solution(solve(["libtoy"], [channel.as_uri()]), trust) == 1
+
+
+def test_index_of_before_beside_the_catalogue_of_today(channel: Path, signing: list[SigningKey], trust: Trust) -> None:
+    """The package was taken out; it is signed still, and an index that names it is not of this catalogue."""
+    solution = solve(["libtoy"], [channel.as_uri()])
+    with open_store(str(channel)) as store:
+        (path,) = read_catalogue(store)[0].packages
+        kept = {name: (channel / name).read_bytes() for name in (path, f"{path}.intoto.json", f"{path}.cdx.json")}
+        carry_out(store, lambda known: plan_removal(store.address, known, [path]), NullReporter())
+        for key in signing[:2]:
+            sign_channel(store, key)
+    for name, content in kept.items():
+        (channel / name).write_bytes(content)
+    with pytest.raises(IntegrityError, match="a package that the signed catalogue does not have"):
+        check_solution(solution, trust)
+
+
+def test_rollback_commands(package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key, trusted, channel = tmp_path / "k.pem", tmp_path / "trusted.yaml", tmp_path / "published"
+    assert main(["attest", "--new-key", str(key)]) == 0
+    trusted.write_text(f"keys: [{{name: me, key: {capsys.readouterr().out.split()[-1]}}}]\n", encoding="utf-8")
+    assert main(["publish", "--to", str(channel), "--key", str(key), str(package)]) == 0
+    before = shutil.copytree(channel, tmp_path / "before")
+    other = make_other(package, tmp_path)
+    assert main(["publish", "--to", str(channel), "--key", str(key), str(other)]) == 0
+    shutil.rmtree(channel)
+    before.rename(channel)
+    verify = ["channel", "verify", str(channel), "--keys", str(trusted)]
+    assert main(verify) == IntegrityError.exit_code
+    assert main(["publish", "--to", str(channel), "--key", str(key), str(other)]) == IntegrityError.exit_code
+    assert "an earlier state of itself" in capsys.readouterr().err
+    assert main([*verify, "--allow-rollback"]) == 0
+    assert main(["publish", "--to", str(channel), "--key", str(key), str(other)]) == 0
+    assert main(verify) == 0
 
 
 def make_other(package: Path, tmp_path: Path) -> Path:

@@ -1,0 +1,83 @@
+"""How far signed channels were seen on this machine, so that nobody gets an earlier state of one for today's.
+
+Every change of a channel's catalogue counts its number up, and the number is signed with it. The greatest one that was
+seen is kept in the cache, by the channel's address.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping  # noqa: TC003 - `convert` reads the annotations
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import IntegrityError
+from slipway.base.files import write_file
+from slipway.base.json_file import read_json
+from slipway.base.locks import hold_lock
+from slipway.base.paths import cache_folder
+from slipway.base.schema import convert
+from slipway.channel.catalogue import CATALOGUE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PATIENCE_SECONDS = 60
+"""How long to wait for another slipway that just writes one down."""
+
+
+@dataclass(frozen=True)
+class SeenChannels:
+    """The file: the greatest number by a channel's address."""
+
+    numbers: Mapping[str, int]
+
+
+def seen_number(address: str) -> int | None:
+    """The greatest number that the channel at `address` was seen with; None if it never was."""
+    return _read().get(address)
+
+
+def check_number(address: str, number: int) -> None:
+    """See to it that a channel is not an earlier state than this machine has seen.
+
+    Raises:
+        IntegrityError: it is.
+    """
+    known = seen_number(address)
+    if known is not None and number < known:
+        raise IntegrityError(
+            f"the channel is an earlier state of itself: its catalogue has the number {number}, and {known} was seen "
+            "here before",
+            where=f"{address}/{CATALOGUE}",
+            hint="ask who runs it. If it was put back on purpose: `slipway channel verify --allow-rollback` takes it",
+        )
+
+
+def remember_number(address: str, number: int, *, allow_rollback: bool = False) -> None:
+    """Write down that a channel was seen with this number.
+
+    Args:
+        allow_rollback: a smaller one, too.
+
+    Raises:
+        IntegrityError: a greater one was seen before.
+    """
+    if not allow_rollback:
+        check_number(address, number)
+    if seen_number(address) == number:
+        return
+    path = _file()
+    with hold_lock(path.with_suffix(".lock"), patience=PATIENCE_SECONDS):
+        known = _read()
+        if allow_rollback or number > known.get(address, -1):
+            write_file(path, json.dumps({"numbers": {**known, address: number}}, indent=1))
+
+
+def _file() -> Path:
+    return cache_folder() / "seen-channels.json"
+
+
+def _read() -> Mapping[str, int]:
+    found = convert(read_json(_file()), SeenChannels)
+    return found.numbers if found is not None else {}
