@@ -3,8 +3,9 @@
     ./slipway bench vs_pytorch --peer PYTHON [--quick] [--threads 1 2] [--sections kernels layers] [--match TEXT]
 
 PYTHON is an interpreter that imports the other torch. Each torch works in a process of its own; both time the same case
-in short rounds, alternately, and the best round of each counts: other work on the machine only adds. With one thread it
-is the processor's time that counts, with several the clock's. A ratio under 1 says that this torch is faster.
+in short rounds, alternately, and the best round of each counts: other work on the machine only adds. Between rounds
+threads go to sleep. With one thread it is the processor's time that counts, with several the clock's. A ratio under 1
+says that this torch is faster.
 """
 
 from __future__ import annotations
