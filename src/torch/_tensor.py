@@ -232,13 +232,8 @@ class Tensor(_C.TensorBase):
             "this pickle holds a tensor in the form of PyTorch before 0.4; load and save it with a newer PyTorch"
         )
 
-    def __getattr__(self, name: str) -> Any:
-        from torch._missing import missing_name
-
-        raise missing_name("torch.Tensor", name, owner=f"'{type(self).__name__}' object")
-
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *_C.TensorBase.__dict__})
+        return sorted({*object.__dir__(self), *_C.TensorBase.__dict__}.difference(_UNIMPLEMENTED))
 
     # ------------------------------------------------------------------ operators with a richer face
 
@@ -438,6 +433,44 @@ for _name in ("eig", "lstsq", "solve", "symeig"):
     _add_missing(_name, "torch._linalg_utils", _name)
 for _name in ("ipu", "mtia", "xpu"):
     _add_missing(_name, "torch._rare_methods", "move_to_missing", _name)
+
+
+class _Unimplemented:
+    """A name of PyTorch's that is looked up in vain, as one that no class has is, but for what the error says.
+
+    A `__getattr__` of the class would say it for all of them; it makes each call of a method slower, since Python then
+    asks it, and makes an object of the method.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Tensor | None, owner: type[Tensor]) -> Any:
+        from torch._missing import missing_name
+
+        raise missing_name("torch.Tensor", self.name)
+
+
+_UNIMPLEMENTED = [
+    "dequantize",
+    "grad_dtype",
+    "index",
+    "int_repr",
+    "q_per_channel_axis",
+    "q_per_channel_scales",
+    "q_per_channel_zero_points",
+    "q_scale",
+    "q_zero_point",
+    "qscheme",
+    "to_mkldnn",
+    "to_padded_tensor",
+    "to_sparse_bsc",
+    "to_sparse_bsr",
+]
+for _name in _UNIMPLEMENTED:
+    _descriptor = _Unimplemented()
+    _descriptor.__set_name__(Tensor, _name)
+    setattr(Tensor, _name, _descriptor)
 
 
 def _convert(result: Any, kind: type[Tensor]) -> Any:

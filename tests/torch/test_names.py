@@ -12,7 +12,8 @@ import pytest
 
 import torch
 from golden import make_coverage
-from torch import _bindings
+from torch import _bindings, _tensor
+from torch._public_names import NAMES
 
 X = torch.arange(12.0).reshape(3, 4)
 V = torch.tensor([1.0, 2.0, 3.0])
@@ -71,6 +72,14 @@ def test_missing_names_say_so() -> None:
     with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'nonsense'") as caught:
         X.nonsense()
     assert not isinstance(caught.value, NotImplementedError)
+
+
+def test_tensors_have_no_getattr_of_their_own() -> None:
+    """With one every call of a method asks it first; the names that PyTorch has and this torch has not are listed."""
+    assert not hasattr(torch.Tensor, "__getattr__")
+    missing = [name for name in NAMES["torch.Tensor"].split() if not hasattr(torch.Tensor, name)]
+    assert missing == _tensor._UNIMPLEMENTED, "torch._tensor lists them"
+    assert not set(missing) & set(dir(X))
 
 
 def test_coverage_page_is_current() -> None:

@@ -8,6 +8,8 @@
 #include <aten/native/Views.h>
 #include <c10/core/Extents.h>
 
+#include <cstring>
+
 namespace at::native {
 
 Tensor view_as(const Tensor& self, const Tensor& other) { return self.view(other.sizes()); }
@@ -146,6 +148,25 @@ namespace {
 // One-dimensional tensors without elements may stand in any list to be joined; they add nothing.
 bool is_skipped_in_cat(const Tensor& tensor) { return tensor.dim() == 1 && tensor.sizes()[0] == 0; }
 
+// Copies what lies in order in both, and is so little that an iterator costs more than the copy: row after row of
+// `tensor`, to where they start along `dim` of `result`. False if it is not that.
+bool copy_short_rows(const Tensor& tensor, const Tensor& result, int64_t dim, int64_t start) {
+  constexpr size_t kMost = 64 << 10, kShortest = 32, kFewRows = 16;
+  const size_t unit = c10::element_size(result.dtype());
+  if (!result.is_cpu() || tensor.dtype() != result.dtype() || !tensor.is_contiguous() || !result.is_contiguous() ||
+      tensor.numel() * unit > kMost)
+    return false;
+  const size_t inner = static_cast<size_t>(result.strides()[dim]) * unit;
+  const size_t row = inner * tensor.sizes()[dim];
+  const size_t rows = tensor.numel() * unit / row;
+  if (row < kShortest && rows > kFewRows) return false;
+  const size_t step = inner * result.sizes()[dim];
+  const char* from = static_cast<const char*>(tensor.data_ptr());
+  char* to = static_cast<char*>(result.data_ptr()) + inner * start;
+  for (size_t i = 0; i < rows; ++i) std::memcpy(to + i * step, from + i * row, row);
+  return true;
+}
+
 // Plain numbers and 0-dim tensors have less say in the result's type than others have, but cat takes none of
 // either.
 ScalarType common_dtype(TensorList tensors) {
@@ -195,7 +216,7 @@ Tensor cat(TensorList tensors, int64_t dim) {
   for (const Tensor& tensor : tensors) {
     if (is_skipped_in_cat(tensor)) continue;
     const int64_t length = tensor.sizes()[dim];
-    if (tensor.numel() > 0) {
+    if (tensor.numel() > 0 && !copy_short_rows(tensor, result, dim, start)) {
       DimVector part(shape);
       part[dim] = length;
       at::detail::copy_into(
@@ -216,11 +237,11 @@ Tensor stack(TensorList tensors, int64_t dim) {
     TORCH_CHECK(tensors[i].sizes() == sizes, "stack expects each tensor to be equal size, but got ", sizes,
                 " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
   }
-  if (tensors[0].layout() == c10::kStrided && !tensors[0].is_contiguous() && dim < tensors[0].dim()) {
+  if (tensors[0].layout() == c10::kStrided && dim < tensors[0].dim()) {
     // Joined as what they are, images perhaps, whose layout the result keeps, and then told apart.
     DimVector shape(sizes);
     shape.insert(dim, static_cast<int64_t>(tensors.size()));
-    return at::cat(tensors, dim).view(shape);
+    return forget_base(at::cat(tensors, dim).view(shape));
   }
   parts.reserve(tensors.size());
   for (const Tensor& tensor : tensors) parts.push_back(at::unsqueeze(tensor, dim));

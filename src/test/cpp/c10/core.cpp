@@ -7,6 +7,9 @@
 #include <check.h>
 
 #include <cmath>
+#include <cstring>
+#include <thread>
+#include <vector>
 
 using c10::Device;
 using c10::Scalar;
@@ -150,6 +153,43 @@ TEST(allocating_too_much_is_an_error) {
   CHECK_THROWS(c10::OutOfMemoryError, c10::cpu_allocator()->allocate(size_t{1} << 60), "1152921504606846976 bytes");
   const c10::DataPtr data = c10::cpu_allocator()->allocate(100);
   CHECK_EQ(reinterpret_cast<uintptr_t>(data.get()) % 64, uintptr_t{0});
+}
+
+TEST(small_blocks_are_used_again_by_the_thread_that_gave_them_up) {
+#if !defined(__SANITIZE_ADDRESS__)
+  void* const first = c10::cpu_allocator()->allocate(200).get();
+  c10::DataPtr again = c10::cpu_allocator()->allocate(256);  // as many units of 64 bytes
+  CHECK_EQ(again.get(), first);
+  void* given_up = nullptr;
+  std::thread([&] {
+    CHECK(c10::cpu_allocator()->allocate(200).get() != first);
+    again.clear();
+    given_up = c10::cpu_allocator()->allocate(256).get();
+  }).join();
+  CHECK_EQ(given_up, first);
+#endif
+}
+
+TEST(blocks_of_all_sizes_are_aligned_and_apart) {
+  std::vector<c10::DataPtr> blocks;
+  for (int round = 0; round < 2; ++round) {
+    for (int repeat = 0; repeat < 20; ++repeat) {  // more than are kept
+      for (size_t bytes = 1; bytes < 5000; bytes += 61) {
+        blocks.push_back(c10::cpu_allocator()->allocate(bytes));
+        CHECK_EQ(reinterpret_cast<uintptr_t>(blocks.back().get()) % 64, uintptr_t{0});
+        std::memset(blocks.back().get(), static_cast<int>(blocks.size() % 251), bytes);
+      }
+    }
+    size_t number = 0;
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      for (size_t bytes = 1; bytes < 5000; bytes += 61) {
+        const unsigned char* data = static_cast<const unsigned char*>(blocks[number++].get());
+        CHECK_EQ(data[0], number % 251);
+        CHECK_EQ(data[bytes - 1], number % 251);
+      }
+    }
+    blocks.clear();
+  }
 }
 
 TEST_MAIN()
