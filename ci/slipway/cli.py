@@ -16,6 +16,7 @@ import os
 import platform
 import signal
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -33,7 +34,8 @@ from slipway.base.errors import (
     SlipwayError,
     UsageError,
 )
-from slipway.base.files import is_disk_full
+from slipway.base.files import find_full_disk, is_disk_full
+from slipway.base.paths import cache_folder
 from slipway.commands._parsers import RECORD, command_names, command_summary, load_command, make_parser
 from slipway.console import RecordingReporter, make_reporter, print_error, print_warning
 
@@ -101,6 +103,7 @@ def main(argv: list[str] | None = None) -> int:
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # else somebody said `nohup`
         signal.signal(signal.SIGHUP, _interrupt)
     started, as_json, answer = time.monotonic(), False, io.StringIO()
+    arguments = None
     try:
         _check_working_directory()
         if not words or words[0] in ("-h", "--help", "help"):
@@ -142,7 +145,10 @@ def main(argv: list[str] | None = None) -> int:
         if not is_disk_full(error):
             raise
         full = DiskFullError(
-            "the disk is full", where=error.filename, hint="make room and run the same command again: it goes on"
+            "the disk is full",
+            where=str(error.filename or find_full_disk(_places(arguments)) or "") or None,
+            hint="make room and run the same command again: it goes on",
+            detail="\n".join(getattr(error, "__notes__", ())) or None,
         )
         print_error(full)
         return full.exit_code
@@ -174,6 +180,17 @@ def _execute(module: ModuleType, arguments: argparse.Namespace, words: list[str]
                 return int(module.execute(arguments, reporter))
         finally:
             sys.stdout.write(answer.getvalue())
+
+
+def _places(arguments: argparse.Namespace | None) -> Iterator[Path]:
+    """Where a command may have written: what its options name, the cache, and folders for temporary files."""
+    for value in vars(arguments).values() if arguments is not None else ():
+        if isinstance(value, str | Path):
+            place = Path(value).absolute()
+            yield next(folder for folder in (place, *place.parents) if folder.is_dir())
+    yield cache_folder()
+    yield Path(tempfile.gettempdir())
+    yield Path.cwd()
 
 
 def _since(started: float) -> float:

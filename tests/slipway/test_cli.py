@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -109,6 +109,25 @@ def test_interrupt_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 def test_full_disk_has_its_own_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert _fail_with(monkeypatch, OSError(errno.ENOSPC, "No space left on device", "/dist/x")) == 10
     assert "  at: /dist/x" in capsys.readouterr().err
+
+
+def test_full_disk_that_the_system_does_not_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Writing to an open file tells no name: whichever place of the command's has no room is it."""
+    full = tmp_path / "full"
+    full.mkdir()
+    free = {str(full): 0}
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=free.get(str(path), 1 << 40)))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(full))
+    (full / "slipway").mkdir()
+    free[str(full / "slipway")] = 0
+    problem = OSError(errno.ENOSPC, "No space left on device")
+    problem.add_note("5.0 MB were to be written")
+    assert _fail_with(monkeypatch, problem) == 10
+    error = capsys.readouterr().err
+    assert f"  at: {full / 'slipway'}\n" in error
+    assert error.startswith("5.0 MB were to be written\n")
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])

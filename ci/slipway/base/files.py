@@ -8,15 +8,20 @@ import json
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import DiskFullError
 from slipway.base.json_file import read_json
+from slipway.base.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+
+LEAST_FREE_BYTES = 1 << 20
+"""A disk with less room counts as full: what failed may have been removed again, and file systems keep a reserve."""
 
 
 @contextmanager
@@ -25,11 +30,14 @@ def replace_file(path: Path) -> Iterator[Path]:
 
     Readers of `path` see the old file or the new one. An error in the block leaves the old one and nothing beside it.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.", ignore_cleanup_errors=True) as folder:
-        beside = Path(folder) / path.name
-        yield beside
-        beside.replace(path)
+    with _named_when_full(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            dir=path.parent, prefix=f".{path.name}.", ignore_cleanup_errors=True
+        ) as folder:
+            beside = Path(folder) / path.name
+            yield beside
+            beside.replace(path)
 
 
 def write_file(path: Path, content: str | bytes) -> None:
@@ -37,13 +45,14 @@ def write_file(path: Path, content: str | bytes) -> None:
 
     Names of files may hold bytes that are no UTF-8; in a text they become escapes.
     """
-    with replace_file(path) as beside:
-        beside.write_bytes(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
+    written = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+    with replace_file(path) as beside, _named_when_full(path, len(written)):
+        beside.write_bytes(written)
 
 
 def copy_file(path: Path, target: Path) -> None:
     """Copy the bytes of `path` to `target` whole or not at all, see `replace_file`."""
-    with replace_file(target) as beside:
+    with replace_file(target) as beside, _named_when_full(target, path.stat().st_size):
         shutil.copyfile(path, beside)
 
 
@@ -60,11 +69,13 @@ def move_folder(folder: Path, destination: Path) -> None:
 def link_or_copy(path: Path, target: Path) -> None:
     """A hard link where the file system allows one, else a copy; `target` must not exist yet."""
     try:
-        os.link(path, target)
+        with _named_when_full(target):
+            os.link(path, target)
     except OSError as error:
         if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP):
             raise
-        shutil.copyfile(path, target)
+        with _named_when_full(target, path.stat().st_size):
+            shutil.copyfile(path, target)
 
 
 def hash_file(path: Path, kind: str = "sha256") -> str:
@@ -122,6 +133,32 @@ def is_disk_full(error: BaseException | None) -> bool:
 def says_disk_full(output: str) -> bool:
     """Whether a program's output tells that the disk is full."""
     return any(os.strerror(number) in output for number in (errno.ENOSPC, errno.EDQUOT)) or "Errno 28" in output
+
+
+@contextmanager
+def _named_when_full(path: Path, size: int | None = None) -> Iterator[None]:
+    """Have the word that the disk is full say where, and what was to be written: the system tells neither, or a source.
+
+    Args:
+        size: bytes.
+    """
+    try:
+        yield
+    except OSError as error:
+        if is_disk_full(error) and error.filename != str(path):
+            error.filename, error.filename2 = str(path), None
+            if size is not None:
+                error.add_note(f"{human_size(size)} were to be written to {path}")
+        raise
+
+
+def find_full_disk(candidates: Iterable[Path]) -> Path | None:
+    """The first of some places that has no room left, or None."""
+    for place in candidates:
+        with suppress(OSError):
+            if shutil.disk_usage(place).free < LEAST_FREE_BYTES:
+                return place
+    return None
 
 
 @contextmanager

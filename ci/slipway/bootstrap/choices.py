@@ -145,6 +145,11 @@ def names_on_demand(data: Path = DATA) -> frozenset[str]:
     return frozenset(path.stem for path in (data / "packages" / ON_DEMAND).rglob("*.yaml"))
 
 
+def names_for_cuda(data: Path = DATA) -> frozenset[str]:
+    """The packages that a channel has only where a version of CUDA was asked for."""
+    return frozenset(path.stem for path in (data / "packages" / "cuda").glob("*.yaml"))
+
+
 def embedded_choices() -> EmbeddedSettings:
     """What the embedded channel can be asked for."""
     return read_settings(DATA / "settings.yaml")

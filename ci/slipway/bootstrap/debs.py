@@ -204,7 +204,7 @@ class Apt:
         watch = DownloadWatch(self._folder / "lists", "Debian's package index", self._limits, self._limits.index_bytes)
         outcome = self._run("apt-get", "update", cwd=self._folder, watch=watch)
         if outcome.status != 0:
-            raise _failure(outcome, "Debian's package index")
+            raise _failure(outcome, "Debian's package index", self._folder)
 
     def offers(self, names: Sequence[str]) -> dict[str, OfferedDeb]:
         """What the index offers for each of `names`."""
@@ -242,7 +242,7 @@ class Apt:
         outcome = self._run("apt-get", "download", *wanted, cwd=folder, watch=watch)
         paths = [folder / deb.file for deb in debs]
         if outcome.status != 0 or not all(path.exists() for path in paths):
-            raise _failure(outcome, f"Debian packages ({names})")
+            raise _failure(outcome, f"Debian packages ({names})", self._folder)
         return paths
 
     def download_source(self, name: str) -> Path:
@@ -252,7 +252,7 @@ class Apt:
         outcome = self._run("apt-get", "source", "--download-only", "--tar-only", name, cwd=folder, watch=watch)
         found = sorted(folder.glob(f"{name}_*.orig.tar.*"), key=lambda path: path.stat().st_mtime)
         if outcome.status != 0 or not found:
-            raise _failure(outcome, f"the sources of {name}")
+            raise _failure(outcome, f"the sources of {name}", self._folder)
         return found[-1]
 
     def _run(self, program: str, *arguments: str, cwd: Path, watch: Callable[[], None] | None = None) -> Answer:
@@ -266,9 +266,11 @@ class Apt:
         )
 
 
-def _failure(outcome: Answer, what: str) -> errors.SlipwayError:
+def _failure(outcome: Answer, what: str, folder: Path) -> errors.SlipwayError:
     if says_disk_full(outcome.text):
-        return errors.DiskFullError("the disk filled up while apt was downloading", detail=outcome.tail)
+        return errors.DiskFullError(
+            "the disk filled up while apt was downloading", where=str(folder), detail=outcome.tail
+        )
     if re.search(r"Hash Sum mismatch|not signed|NO_PUBKEY|BADSIG|wrong signature", outcome.text, re.IGNORECASE):
         return errors.IntegrityError(
             f"apt refuses {what}", hint="try again; if it stays, the mirror is damaged", detail=outcome.tail

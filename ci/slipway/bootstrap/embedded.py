@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import ChannelError
+from slipway.base.errors import ChannelError, SolveError
 from slipway.base.paths import cache_folder
 from slipway.base.platform import LINUX_64
-from slipway.bootstrap.choices import ChannelRequest
+from slipway.bootstrap.choices import ChannelRequest, embedded_choices, names_for_cuda
 from slipway.bootstrap.ensure import ensure_channel
 from slipway.bootstrap.pins import EMBEDDED
 from slipway.channel.environments import needed_names
@@ -104,6 +105,16 @@ def channels_of(
         embedded = embedded_channel(asked, reporter, needs=needs, offline=offline, build_tools=build_tools)
         given[EMBEDDED] = embedded.url
     return tuple(given[name] for name in names)
+
+
+def advise_on_cuda(error: SolveError, asked: Variant) -> None:
+    """Say in the hint of `error` how packages of CUDA come into the embedded channel, where the solver missed one."""
+    missed = names_for_cuda().intersection(re.findall(r"[\w.-]+", error.detail or ""))
+    if missed and any(channel.startswith(cache_folder().as_uri()) for channel in error.channels):
+        there = f"is it for another CUDA than {asked[CUDA_KEY]}?" if CUDA_KEY in asked else "it takes CUDA's libraries:"
+        error.hint = (
+            f"{there} `--cuda X.Y` asks for them, and the embedded channel has {', '.join(embedded_choices().cudas)}"
+        )
 
 
 def channel_address(text: str) -> str:

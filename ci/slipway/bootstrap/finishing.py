@@ -66,7 +66,9 @@ def run_step(
     outcome = processes.run(["/bin/sh", "-euc", step.run], cwd=tree.root, what="a finishing step", env=environment)
     if outcome.status != 0:
         if says_disk_full(outcome.text):
-            raise errors.DiskFullError("the disk filled up while a package was finished", detail=outcome.tail)
+            raise errors.DiskFullError(
+                "the disk filled up while a package was finished", where=str(tree.root), detail=outcome.tail
+            )
         raise errors.ChannelError("a finishing step failed", detail=outcome.tail)
 
 

@@ -56,7 +56,7 @@ def fetch(
     most = 2 * sum(wheel.size for wheel in wheels) + SPARE_BYTES
     outcome = _pip(["--require-hashes", "-r", str(requirements)], python, processes, scratch, named, most, cpu=cpu)
     if outcome.status != 0:
-        raise failure(outcome, named)
+        raise failure(outcome, named, scratch)
     for wheel in wheels:
         path = scratch / wheel.file
         if not path.exists():
@@ -88,7 +88,7 @@ def resolve(
     wanted, named = (project, project) if version is None else (f"{project}=={version}", f"{project} {version}")
     outcome = _pip([wanted], python, processes, scratch, named, pure=pure, cpu=cpu)
     if outcome.status != 0:
-        raise failure(outcome, named)
+        raise failure(outcome, named, scratch)
     (path,) = scratch.glob("*.whl")
     return path, hash_file(path), path.stat().st_size
 
@@ -157,8 +157,8 @@ def _pip(
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def failure(outcome: Answer, what: str) -> errors.SlipwayError:
-    """The typed error for a failed run of pip."""
+def failure(outcome: Answer, what: str, folder: Path) -> errors.SlipwayError:
+    """The typed error for a failed run of pip, which wrote to `folder`."""
     if "THESE PACKAGES DO NOT MATCH THE HASHES" in outcome.text:
         return errors.IntegrityError(
             f"pip was offered other bytes than the lock promises, for {what}",
@@ -166,7 +166,9 @@ def failure(outcome: Answer, what: str) -> errors.SlipwayError:
             detail=outcome.tail,
         )
     if says_disk_full(outcome.text):
-        return errors.DiskFullError("the disk filled up while pip was downloading", detail=outcome.tail)
+        return errors.DiskFullError(
+            "the disk filled up while pip was downloading", where=str(folder), detail=outcome.tail
+        )
     return errors.NetworkError(
         f"pip cannot download {what}",
         hint="check the network and pip's configuration (`pip config list`), then run the same command again",

@@ -15,10 +15,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.base.errors import SolveError
 from slipway.base.paths import Workspace, lock_folder
 from slipway.base.platform import LINUX_64, find_platform
 from slipway.base.text import format_table, human_size
-from slipway.bootstrap.embedded import channels_of
+from slipway.bootstrap.embedded import advise_on_cuda, channels_of
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.channel.prefix import Prefix
@@ -95,7 +96,11 @@ def _install(
     trust: keys.Trust | None,
 ) -> int:
     prefix = (arguments.prefix or workspace.environment).resolve()
-    solution = solve(arguments.specs, channels, platform=find_platform(arguments.platform))
+    try:
+        solution = solve(arguments.specs, channels, platform=find_platform(arguments.platform))
+    except SolveError as error:
+        advise_on_cuda(error, asked_variant(arguments))
+        raise
     if trust is not None:
         held = installing.check_solution(solution, trust, allow_rollback=arguments.allow_rollback)
         reporter.line(f"{held} of {len(solution.packages)} packages are as those who are trusted have signed them")

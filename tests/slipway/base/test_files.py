@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,6 +19,7 @@ from slipway.base.files import (
     RememberedHashes,
     copy_file,
     disk_errors,
+    find_full_disk,
     hash_file,
     is_disk_full,
     link_or_copy,
@@ -27,6 +29,34 @@ from slipway.base.files import (
     write_file,
 )
 from slipway.base.locks import hold_lock, read_lock_owner
+
+
+def test_a_full_disk_is_named_with_what_was_to_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "the-source")
+
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(b"x" * 1234)
+    for change, refused, size in (
+        (lambda: write_file(target, b"y" * 1234), "pathlib.Path.write_bytes", "1.2 kB"),
+        (lambda: copy_file(source, target), "shutil.copyfile", "1.2 kB"),
+        (lambda: link_or_copy(source, target), "os.link", None),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(refused, refuse)
+            with pytest.raises(OSError, match="No space left") as caught:
+                change()
+        assert caught.value.filename == str(target)
+        expected = [] if size is None else [f"{size} were to be written to {target}"]
+        assert getattr(caught.value, "__notes__", []) == expected
+        assert list(tmp_path.iterdir()) == [source]
+
+
+def test_the_full_one_of_some_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = {str(tmp_path): 5 << 30, "/full": 4096}
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=room[str(path)]))
+    assert find_full_disk([tmp_path, Path("/full")]) == Path("/full")
+    assert find_full_disk([tmp_path]) is None
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
