@@ -223,6 +223,13 @@ def describe(document: Document, variant: Mapping[str, str], *, pins_own: bool) 
             )  # fmt: skip
         own = str(output.get("name") or name)
         _check_name(own, document.where("outputs", index, "name"))
+        if output in listed[:index]:
+            said = RecipeWarning(
+                f"output `{own}` is listed twice in the same words: it is built once, as in conda-build",
+                where=document.where("outputs", index, "name"), hint="remove one of them",
+            )  # fmt: skip
+            warnings.warn(said, stacklevel=2)
+            continue
         described = _output(document, index, output, own, (name, version), variant)
         if not described.is_skipped and any(other.name == own and not other.is_skipped for other in found):
             raise RecipeError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slipway.base.errors import RecipeError
+from slipway.base.errors import RecipeError, RecipeWarning
 from slipway.base.platform import PLATFORMS
 from slipway.base.secrets import redact
 from slipway.pipeline.manifest import make_manifest
@@ -291,6 +291,12 @@ def test_same_output_twice_chosen_by_skip(rendered: Rendering) -> None:
         "  - name: lib\n    build:\n      skip: true  # [win]\n      number: 2\n"
     )
     assert list(rendered(recipe)) == ["lib-1.2.3-2"]
+
+
+def test_same_output_twice_in_the_same_words(rendered: Rendering) -> None:
+    outputs = "outputs:\n  - name: libdemo\n  - name: libdemo\n  - name: other\n"
+    with pytest.warns(RecipeWarning, match="meta.yaml:6: output `libdemo` is listed twice"):
+        assert [one.name for one in rendered(HEAD + outputs).values()] == ["libdemo", "other"]
 
 
 def test_jinja_loop_over_outputs(rendered: Rendering) -> None:
