@@ -83,8 +83,8 @@ def _type_text(annotation: Any) -> str:
     arguments = typing.get_args(annotation)
     origin = typing.get_origin(annotation)
     if arguments and type(None) in arguments:
-        (inner,) = [item for item in arguments if item is not type(None)]
-        return f"{_type_text(inner)}?"
+        given = tuple(item for item in arguments if item is not type(None))
+        return f"{_type_text(typing.Union[given])}?"  # noqa: UP007 - a tuple of types
     if set(arguments) == {int, float, bool}:
         return "Scalar"
     if origin is not None and arguments and origin.__name__ in ("list", "Sequence", "List"):

@@ -48,8 +48,9 @@ _KEYS = {
 # ---------------------------------------------------------------------- the registry
 
 _operators: dict[str, OperatorBase] = {}
-# Answers for operators whose library is not loaded: it was built for PyTorch, and its package may do without.
-_early_fakes: dict[str, Callable[..., Any]] = {}
+# What was registered for operators before they are defined: by a module that is imported earlier, or for good, where
+# their library was built for PyTorch and cannot be loaded.
+_early: dict[str, list[Callable[[OperatorBase], None]]] = {}
 
 
 def _split_name(qualname: str) -> tuple[str, str]:
@@ -69,6 +70,16 @@ def _find(op: Any) -> OperatorBase:
     if found is None:
         raise RuntimeError(f"operator {op} does not exist: define it first")
     return found
+
+
+def _change(op: Any, change: Callable[[OperatorBase], None]) -> None:
+    """Changes an operator: now, or as soon as it is defined. PyTorch's own are there, or will never be."""
+    if isinstance(op, str):
+        namespace, name = _split_name(op)
+        if f"{namespace}::{name}" not in _operators and namespace not in ("aten", "prim", "prims"):
+            _early.setdefault(f"{namespace}::{name}", []).append(change)
+            return
+    change(_find(op))
 
 
 class Library:
@@ -95,7 +106,8 @@ class Library:
         operator = OperatorBase(self.ns, name.partition(".")[0], schema[len(name) :])
         if operator.qualified_name in _operators:
             raise RuntimeError(f"Tried to register an operator ({schema}) with the same name multiple times")
-        operator.fake = _early_fakes.pop(operator.qualified_name, None)
+        for change in _early.pop(operator.qualified_name, ()):
+            change(operator)
         _operators[operator.qualified_name] = operator
         self._defined.append(operator.qualified_name)
         return name
@@ -106,17 +118,20 @@ class Library:
         """A kernel for a dispatch key: CPU, CUDA, Meta, a Composite one (all), or Autograd."""
         key = dispatch_key or self.dispatch_key
         text = op_name if isinstance(op_name, str) else _find(op_name).name
-        operator = _find(text if "::" in text else f"{self.ns}::{text}")
-        if key.startswith("Autograd"):
-            operator.autograd = fn
-        elif key in _KEYS:
-            operator.kernels[_KEYS[key]] = fn
-            if key in ("", "CompositeImplicitAutograd"):
-                operator._is_composite = True
-        else:
+        if not key.startswith("Autograd") and key not in _KEYS:
             raise NotImplementedError(
                 f"Library.impl: there is no dispatch key {key} here; {', '.join(filter(None, _KEYS))}"
             )
+
+        def register(operator: OperatorBase) -> None:
+            if key.startswith("Autograd"):
+                operator.autograd = fn
+                return
+            operator.kernels[_KEYS[key]] = fn
+            if key in ("", "CompositeImplicitAutograd"):
+                operator._is_composite = True
+
+        _change(text if "::" in text else f"{self.ns}::{text}", register)
 
     def _register_fake(self, op_name: str, fn: Callable[..., Any], *args: Any, **options: Any) -> None:
         _find(f"{self.ns}::{op_name}").fake = fn
@@ -148,10 +163,11 @@ def impl(
 ) -> Any:
     """A kernel of an operator for types of devices ("cpu", "cuda"; "default": all). A decorator without `func`."""
 
+    kinds = (types,) if isinstance(types, str) else types
+    keys = [None if kind in ("default", "CompositeExplicitAutograd") else kind.lower() for kind in kinds]
+
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        operator = _find(qualname)
-        for kind in (types,) if isinstance(types, str) else types:
-            operator.kernels[None if kind in ("default", "CompositeExplicitAutograd") else kind.lower()] = function
+        _change(qualname, lambda operator: operator.kernels.update(dict.fromkeys(keys, function)))
         return function
 
     return register if func is None else register(func)
@@ -190,10 +206,7 @@ def register_fake(
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        if isinstance(op, str) and "::".join(_split_name(op)) not in _operators:
-            _early_fakes["::".join(_split_name(op))] = function
-        else:
-            _find(op).fake = function
+        _change(op, lambda operator: setattr(operator, "fake", function))
         return function
 
     return register if func is None else register(func)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,45 @@ class UntypedStorage(_C.StorageBase):
         elements = _bytes(self).view(-1, size)
         elements.copy_(elements.flip(1))
 
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: Any,
+        byte_order: str | None = None,
+        count: builtins.int = -1,
+        offset: builtins.int = 0,
+        dtype: torch.dtype | None = None,
+    ) -> UntypedStorage:
+        """A copy of `count` elements (-1: all) of a bytes-like object, from byte `offset` on, in this machine's order.
+
+        `byte_order` is theirs: "little", "big" or "native"; elements of one byte need none. ValueError if the bytes are
+        no whole number of elements, or fewer than `count`.
+        """
+        if dtype is None:
+            raise RuntimeError("from_buffer: argument 'dtype' cannot be None: name the elements' dtype")
+        if byte_order is None and dtype.itemsize > 1:
+            raise RuntimeError("from_buffer: elements of several bytes need the argument 'byte_order'")
+        if byte_order not in (None, "little", "big", "native"):
+            raise ValueError(f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')")
+        data = memoryview(buffer).cast("B")
+        if not 0 <= offset <= len(data):
+            raise ValueError(
+                f"offset must be non-negative and no greater than buffer length ({len(data)}), but got {offset}"
+            )
+        room, rest = divmod(len(data) - offset, dtype.itemsize)
+        if count < 0 and rest:
+            raise ValueError(
+                f"buffer size ({len(data) - offset}) must be a multiple of element size ({dtype.itemsize})"
+            )
+        if count > room:
+            raise ValueError(f"buffer has only {room} elements after offset {offset}, but specified a size of {count}")
+        made = cls((room if count < 0 else count) * dtype.itemsize)
+        if made.nbytes():
+            _bytes(made).copy_(torch.frombuffer(bytearray(data[offset : offset + made.nbytes()]), dtype=torch.uint8))
+        if byte_order not in (None, "native", sys.byteorder):
+            made.byteswap(dtype)
+        return made
+
     def __getattr__(self, name: str) -> Any:
         # float(), long(), ...: every byte as such an element.
         if name in _CONVERSIONS:
@@ -146,6 +186,16 @@ class TypedStorage:
         elif data is not None:
             raise RuntimeError("TypedStorage: got both data and 'wrap_storage'")
         self._untyped_storage = wrap_storage
+
+    @classmethod
+    def from_buffer(cls, *args: Any, **kwargs: Any) -> TypedStorage:
+        """The same as `UntypedStorage.from_buffer`, with this class' dtype."""
+        return cls._from_buffer(*args, **kwargs)
+
+    @classmethod
+    def _from_buffer(cls, *args: Any, dtype: torch.dtype | None = None, **kwargs: Any) -> TypedStorage:
+        dtype = getattr(cls, "dtype", dtype)
+        return cls(wrap_storage=UntypedStorage.from_buffer(*args, dtype=dtype, **kwargs), dtype=dtype)
 
     @property
     def device(self) -> torch.device:

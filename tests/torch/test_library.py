@@ -140,3 +140,29 @@ def test_flex_attention() -> None:
     scores = q @ k.transpose(-1, -2) / 2 + (torch.arange(8)[:, None] - torch.arange(8)) * 0.1
     assert torch.allclose(moved, scores.softmax(-1) @ v, atol=1e-6)
     assert torch.allclose(more.lse, scores.logsumexp(-1), atol=1e-6)
+
+
+def test_kernels_may_come_before_their_operator() -> None:
+    x = torch.tensor([1, 2])
+    library.impl("tests::early", ["CPU"])(lambda x: x + 1)
+    early = library.Library("tests", "IMPL")
+    early.impl("early", lambda x: torch.empty_like(x), "Meta")
+    library.define("tests::early", "(Tensor x) -> Tensor")
+    assert torch.ops.tests.early(x).tolist() == [2, 3]
+    assert torch.ops.tests.early(x.to("meta")).is_meta
+    with pytest.raises(RuntimeError, match="operator aten::not_there does not exist"):
+        library.impl("aten::not_there", "CPU")(lambda x: x)
+
+
+def test_schemas_of_numbers_that_may_be_left_out() -> None:
+    def scaled(x: torch.Tensor, low: int | float | bool | None = None, sizes: list[int] | None = None) -> torch.Tensor:
+        return x
+
+    expected = "(Tensor x, Scalar? low=None, SymInt[]? sizes=None) -> Tensor"
+    assert library.infer_schema(scaled, mutates_args=()) == expected
+
+    def odd(x: torch.Tensor, low: int | str | None = None) -> torch.Tensor:
+        return x
+
+    with pytest.raises(ValueError, match="unsupported type"):
+        library.infer_schema(odd, mutates_args=())

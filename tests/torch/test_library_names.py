@@ -325,7 +325,10 @@ def test_old_homes() -> None:
     from torch.cuda.amp.autocast_mode import autocast
     from torch.cuda.amp.common import amp_definitely_not_available
     from torch.cuda.amp.grad_scaler import GradScaler
+    from torch.nn.modules.conv import _ConvTransposeMixin
+    from torch.optim.swa_utils import _group_tensors_by_device_and_dtype
     from torch.profiler import profiler
+    from torch.utils import _pytree
     from torch.utils._pytree import _namedtuple_flatten, _namedtuple_unflatten
     from torch.utils._triton import has_triton
     from torch.utils.hooks import unserializable_hook, warn_if_has_hooks
@@ -344,6 +347,9 @@ def test_old_homes() -> None:
     assert torch.distributed.rpc.is_available() is False
     pair = collections.namedtuple("pair", "x y")(1, 2)
     assert _namedtuple_unflatten(*_namedtuple_flatten(pair)) == pair
+    assert _pytree._register_pytree_node is not _pytree.register_pytree_node
+    assert issubclass(_ConvTransposeMixin, torch.nn.modules.conv._ConvNd)
+    assert len(_group_tensors_by_device_and_dtype([[torch.ones(1), torch.ones(1).double()]])) == 2
     tensor = torch.ones(1, requires_grad=True)
     tensor.register_hook(unserializable_hook(lambda gradient: gradient))
     warn_if_has_hooks(tensor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import pytest
 
@@ -84,3 +85,31 @@ def test_results_of_out_have_types_of_their_own() -> None:
     result = torch.max(x, 1, out=out)
     assert (type(result).__name__, result.values is out[0], result.indices.tolist()) == ("max_out", True, [1, 0])
     assert type(torch.max(x, 1)) is torch.return_types.max
+
+
+def test_bytes_of_another_machine() -> None:
+    make = torch.UntypedStorage.from_buffer
+    data = b"abcdefgh"
+    assert list(make(data, dtype=torch.uint8)) == list(data)
+    assert bytes(make(data, "big", dtype=torch.int16).tolist()) == b"badcfehg"
+    assert bytes(make(bytearray(data), "big", 1, 2, torch.int32).tolist()) == b"fedc"
+    assert make(b"", dtype=torch.uint8).nbytes() == 0
+    assert torch.ByteStorage.from_buffer(data).tolist() == list(data)
+    assert torch.ShortStorage._from_buffer(data, byte_order="big").tolist() == [24930, 25444, 25958, 26472]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"byte_order": "little"}, RuntimeError, "'dtype' cannot be None"),
+        ({"dtype": torch.int16}, RuntimeError, "need the argument 'byte_order'"),
+        ({"dtype": torch.int16, "byte_order": "middle"}, ValueError, "invalid byte_order 'middle'"),
+        ({"dtype": torch.uint8, "offset": 4}, ValueError, "no greater than buffer length \\(3\\), but got 4"),
+        ({"dtype": torch.int16, "byte_order": "little"}, ValueError, "must be a multiple of element size \\(2\\)"),
+        ({"dtype": torch.uint8, "count": 4}, ValueError, "has only 3 elements after offset 0"),
+        ({"buffer": [1], "dtype": torch.uint8}, TypeError, "bytes-like"),
+    ],
+)
+def test_bytes_that_are_no_elements(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        torch.UntypedStorage.from_buffer(**{"buffer": b"abc", **arguments})

@@ -189,3 +189,31 @@ def test_lists_of_parameters_print_as_dictionaries_do() -> None:
 def test_what_old_programs_ask_of_a_build() -> None:
     assert not any((torch.has_mps, torch.has_cuda, torch.has_cudnn, torch.has_mkldnn))
     assert torch.has_lapack
+
+
+NAMES = "ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps hpu mtia privateuseone"
+OTHER_DEVICES = NAMES.split()
+
+
+@pytest.mark.parametrize("kind", OTHER_DEVICES)
+def test_devices_that_are_only_named(kind: str) -> None:
+    device = torch.device(kind)
+    assert (device.type, device.index, repr(device)) == (kind, None, f"device(type='{kind}')")
+    assert torch.device(kind, 1) == torch.device(f"{kind}:1") != device
+    assert pickle.loads(pickle.dumps(device)) == device
+    assert len({torch.device(other) for other in [*OTHER_DEVICES, "cpu", "cuda", "meta"]}) == len(OTHER_DEVICES) + 3
+    for make in (
+        lambda: torch.empty(2, device=device),
+        lambda: torch.ones(2).to(kind),
+        lambda: torch.nn.Linear(1, 1).to(device),
+        lambda: torch.Generator(device),
+        lambda: torch.UntypedStorage(4, device=device),
+    ):
+        with pytest.raises(RuntimeError, match=f"there is no {kind.upper()} backend in this process: tensors live on"):
+            make()
+
+
+def test_devices_that_nobody_knows() -> None:
+    known = "cpu, cuda, meta, " + ", ".join(OTHER_DEVICES)
+    with pytest.raises(RuntimeError, match=f"^Expected one of {known} device type at start of device string: tpu:1$"):
+        torch.device("tpu:1")

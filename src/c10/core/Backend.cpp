@@ -30,7 +30,9 @@ Allocator* Backend::pinned_allocator() { return cpu_allocator(); }
 bool Backend::is_pinned(const void*) { return false; }
 
 namespace {
-[[noreturn]] void refuse_graphs() { TORCH_CHECK_NOT_IMPLEMENTED(false, "this device has neither graphs nor pools of memory"); }
+[[noreturn]] void refuse_graphs() {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "this device has neither graphs nor pools of memory");
+}
 }  // namespace
 
 MemoryPool Backend::new_memory_pool() { refuse_graphs(); }
@@ -61,7 +63,10 @@ std::optional<uint64_t> remembered_seed() {
   return has_seed.load() ? std::optional<uint64_t>(seed_to_come.load()) : std::nullopt;
 }
 
-Backend* find_backend(DeviceType type) { return backends[static_cast<int>(type)].load(std::memory_order_acquire); }
+Backend* find_backend(DeviceType type) {
+  if (static_cast<int>(type) >= kDeviceTypes) return nullptr;  // a name of PyTorch's, Device.cpp
+  return backends[static_cast<int>(type)].load(std::memory_order_acquire);
+}
 
 Backend& get_backend(DeviceType type) {
   Backend* backend = find_backend(type);
@@ -70,7 +75,8 @@ Backend& get_backend(DeviceType type) {
     loader(type);
     backend = find_backend(type);
   }
-  TORCH_CHECK(backend != nullptr, "there is no ", device_type_name(type, true), " backend in this process");
+  TORCH_CHECK(backend != nullptr, "there is no ", device_type_name(type, true),
+              " backend in this process: tensors live on cpu, cuda or meta");
   return *backend;
 }
 

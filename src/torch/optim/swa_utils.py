@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn import Module
 from torch.optim.lr_scheduler import LRScheduler, format_per_group
+from torch.utils._foreach_utils import (
+    _group_tensors_by_device_and_dtype as _group_tensors_by_device_and_dtype,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

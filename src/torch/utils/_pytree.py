@@ -51,6 +51,7 @@ from torch.utils._pytree_nodes import (
     _namedtuple_unflatten as _namedtuple_unflatten,
     _private_register_pytree_node as _private_register_pytree_node,
     _register_namedtuple as _register_namedtuple,
+    _register_pytree_node as _register_pytree_node,
     _SerializeNodeDef as _SerializeNodeDef,
     _tuple_flatten as _tuple_flatten,
     _tuple_flatten_with_keys as _tuple_flatten_with_keys,

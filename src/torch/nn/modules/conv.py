@@ -284,6 +284,10 @@ class _ConvTransposeNd(_ConvNd):
         return result
 
 
+class _ConvTransposeMixin(_ConvTransposeNd):
+    """The old name of `_ConvTransposeNd`, which libraries compare classes with."""
+
+
 class ConvTranspose1d(_ConvTransposeNd):
     """Lays filters that are learned over signals, one for each element: (N, in_channels, L) -> (N, out_channels, L').
 

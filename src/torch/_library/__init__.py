@@ -1,0 +1,1 @@
+"""Where PyTorch keeps what `torch.library` is made of; libraries import the schemas' part."""
