@@ -34,6 +34,11 @@ def test_torch_alone_does_not_load_it() -> None:
     subprocess.run([sys.executable, "-P", "-c", code], check=True, timeout=60)
 
 
+def test_public_names_are_looked_for_once() -> None:
+    vars(dist).pop("all_reduce", None)
+    assert dist.all_reduce is vars(dist)["all_reduce"]
+
+
 def test_what_is_not_there_is_said_by_name() -> None:
     with pytest.raises(RuntimeError, match="NCCL"):
         dist.init_process_group("nccl", "tcp://127.0.0.1:1", rank=0, world_size=1)

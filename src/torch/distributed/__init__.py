@@ -75,7 +75,8 @@ def __getattr__(name: str) -> Any:
             if name == place:
                 return module
             if name in module.__all__:
-                return getattr(module, name)
+                globals()[name] = getattr(module, name)  # found without this function from now on
+                return globals()[name]
         place = Path(__file__).parent / name
         if not name.startswith("_") and (place.is_dir() or place.with_suffix(".py").is_file()):
             return import_module(f"{__name__}.{name}")

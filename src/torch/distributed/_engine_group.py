@@ -5,6 +5,7 @@ Each engine has a class below it with the calls: gloo and MPI in `_host_groups`,
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 import zlib
@@ -192,10 +193,21 @@ class EngineGroup:
 
 def signature(name: str, tensor: Tensor, **rest: Any) -> str:
     """What all members must say alike of a call."""
-    extra = "".join(f", {key}={value}" for key, value in rest.items() if value is not None)
-    return f"{name}(TensorShape={list(tensor.shape)}, dtype={dtype_name(tensor)}{extra})"
+    return _said(name, tensor.shape, tensor.dtype, tuple(rest.items()))
+
+
+# Programs make the same few calls again and again; on a busy machine whatever is computed for a small one is its price.
+@functools.lru_cache(maxsize=1024)
+def _said(name: str, shape: torch.Size, dtype: torch.dtype, rest: tuple[tuple[str, Any], ...]) -> str:
+    extra = "".join(f", {key}={value}" for key, value in rest if value is not None)
+    return f"{name}(TensorShape={list(shape)}, dtype={str(dtype).removeprefix('torch.')}{extra})"
+
+
+@functools.lru_cache(maxsize=1024)
+def _checksum(said: str) -> int:
+    return zlib.crc32(said.encode())
 
 
 def tag_of(number: int, said: str) -> int:
     """A call's number and a part of its signature's checksum, in 31 bits."""
-    return (zlib.crc32(said.encode()) & 0x7FFF) << 16 | number & 0xFFFF
+    return (_checksum(said) & 0x7FFF) << 16 | number & 0xFFFF

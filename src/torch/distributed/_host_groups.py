@@ -54,7 +54,7 @@ class HostGroup(EngineGroup):
 
     def __init__(self, backend: str, store: Store, rank: int, size: int, timeout: datetime.timedelta) -> None:
         super().__init__(backend, store, rank, size, timeout)
-        self._reductions: dict[tuple[str, torch.dtype], bytes] = {}
+        self._reductions: dict[tuple[str, torch.dtype], tuple[bytes, bytes]] = {}
         self._worker = Worker()
         host, interface = own_address()
         self._mesh = Mesh(backend, self._store, rank, size, host, interface, timeout.total_seconds())
@@ -62,25 +62,24 @@ class HostGroup(EngineGroup):
     def _start(self, signature: str, work: Callable[[int, float], Any], result: Any, async_op: bool) -> Work | None:
         """Has `work(tag, seconds)` done, at once or by the worker."""
         number = self._next_call()
-        seconds = self.timeout.total_seconds()
-
-        def run() -> None:
-            try:
-                if self._detailed:
-                    self._compare_signatures(number, signature, seconds)
-                work(tag_of(number, signature), seconds)
-            except EngineError as error:
-                raise self._explained(error, number, signature) from None
-
         if not async_op and self._backend == "gloo":
-            run()
+            self._run(number, signature, work)
             return None
-        started = Work(run, result)
+        started = Work(lambda: self._run(number, signature, work), result)
         self._worker.add(started)
         if async_op:
             return started
         started.wait()
         return None
+
+    def _run(self, number: int, signature: str, work: Callable[[int, float], Any]) -> None:
+        seconds = self.timeout.total_seconds()
+        try:
+            if self._detailed:
+                self._compare_signatures(number, signature, seconds)
+            work(tag_of(number, signature), seconds)
+        except EngineError as error:
+            raise self._explained(error, number, signature) from None
 
     def _exchange(self, text: str, number: int, seconds: float) -> list[str]:
         everybody = ctypes.create_string_buffer(FINGERPRINT_BYTES * self._size)
@@ -115,7 +114,7 @@ class HostGroup(EngineGroup):
         """`tensor` becomes the sum (...) of all members', at the root or (None) everywhere."""
         laid_out = dense(tensor) if root is None else dense(tensor).clone()
         name = "ALLREDUCE" if root is None else "REDUCE"
-        what = dtype_name(tensor).encode(), self._reduction(operation, tensor.dtype)
+        what = self._reduction(operation, tensor.dtype)
 
         def work(tag: int, seconds: float) -> None:
             place = laid_out.data_ptr(), laid_out.numel(), *what
@@ -130,19 +129,19 @@ class HostGroup(EngineGroup):
 
         return self._start(signature(name, tensor, reduce=operation, root=root), work, [tensor], async_op)
 
-    def _reduction(self, operation: str, dtype: torch.dtype) -> bytes:
-        """The library's name of it, which it is asked for first: so that nobody waits for a member that cannot."""
+    def _reduction(self, operation: str, dtype: torch.dtype) -> tuple[bytes, bytes]:
+        """The library's names of both. It is asked first, so that nobody waits for a member that cannot."""
         if (operation, dtype) in self._reductions:
             return self._reductions[operation, dtype]
         if operation == "avg" and not (dtype.is_floating_point or dtype.is_complex):
             raise RuntimeError(f"ReduceOp.AVG takes tensors of floating or complex types, not {dtype}")
-        name = b"sum" if operation == "avg" else operation.encode()
+        names = str(dtype).removeprefix("torch.").encode(), b"sum" if operation == "avg" else operation.encode()
         try:
-            self._mesh.combine(None, None, 0, str(dtype).removeprefix("torch.").encode(), name)
+            self._mesh.combine(None, None, 0, *names)
         except EngineError as error:
             raise RuntimeError(f"Invalid scalar type: {error}") from None
-        self._reductions[operation, dtype] = name
-        return name
+        self._reductions[operation, dtype] = names
+        return names
 
     def gather(
         self, outputs: Sequence[Tensor], tensor: Tensor, root: int | None, async_op: bool = False
@@ -186,7 +185,7 @@ class HostGroup(EngineGroup):
         """`tensor` becomes the sum (...) of all members' rows for this one; `inputs` has a row for each member."""
         rows = dense(inputs)
         received = torch.empty_like(rows)
-        what = dtype_name(tensor).encode(), self._reduction(operation, tensor.dtype)
+        what = self._reduction(operation, tensor.dtype)
 
         def work(tag: int, seconds: float) -> None:
             count, width = tensor.numel(), tensor.element_size()
