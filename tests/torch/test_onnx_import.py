@@ -179,8 +179,9 @@ def external(location: str, length: int = 4, offset: int = 0, dims: tuple[int, .
     return model_of([helper.make_node("Add", ["x", "w"], ["y"])], (weight,))
 
 
-def bomb(**fields: Any) -> Any:
-    return model_of([helper.make_node("Add", ["x", "w"], ["y"])], (TensorProto(name="w", data_type=1, **fields),))
+def bomb(name: str = "w", times: int = 1, **fields: Any) -> Any:
+    tensors = tuple(TensorProto(name=name, data_type=1, **fields) for _ in range(times))
+    return model_of([helper.make_node("Add", ["x", "w"], ["y"])], tensors)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
@@ -234,7 +235,10 @@ def test_changed_bytes_end_in_an_error_or_a_module(tmp_path: Path) -> None:
         (external("weights.bin", length=8), "claims"),
         (external("link.bin"), "behind the link"),
         (external("folder/secret"), "behind the link"),
+        (external("hard.bin"), "has other names, too"),
         (external("pipe"), "is no file"),
+        (bomb(dims=[1], raw_data=b"1234", times=2), "initializers need names of their own: 'w'"),
+        (bomb(dims=[1], raw_data=b"1234", name=""), "initializers need names of their own: ''"),
         (external("."), "only files|is no file|cannot be read"),
         (model_of([helper.make_node("Relu", ["y"], ["z"]), helper.make_node("Relu", ["z"], ["y"])]), "a cycle"),
         (model_of([helper.make_node("Relu", ["x"], ["y"])] * 2), "is made twice"),
@@ -256,9 +260,23 @@ def test_a_hostile_file_is_refused(model: Any, words: str, tmp_path: Path) -> No
     (folder / "weights.bin").write_bytes(b"12345678")
     (folder / "link.bin").symlink_to(tmp_path / "secret")
     (folder / "folder").symlink_to(tmp_path)
+    (folder / "hard.bin").hardlink_to(tmp_path / "secret")
     os.mkfifo(folder / "pipe")
     with pytest.raises(ImportModelError, match=words):
         torch.onnx.load(saved(model, folder))
+
+
+def test_inputs_and_functions_have_names_of_their_own(tmp_path: Path) -> None:
+    inputs = relu()
+    inputs.graph.input.append(inputs.graph.input[0])
+    functions = model_of([helper.make_node("F", ["x"], ["y"], domain="own")])
+    functions.opset_import.append(helper.make_opsetid("own", 1))
+    for op in ("Neg", "Relu"):
+        body, opset = [helper.make_node(op, ["a"], ["b"])], [helper.make_opsetid("", 18)]
+        functions.functions.append(helper.make_function("own", "F", ["a"], ["b"], body, opset))
+    for model, words in ((inputs, "inputs need names of their own: 'x'"), (functions, "functions .*: 'own::F'")):
+        with pytest.raises(ImportModelError, match=words):
+            torch.onnx.load(saved(model, tmp_path))
 
 
 def test_functions_that_call_themselves(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """ONNX files as plain data, read with suspicion: what a file claims is compared with what it has, before it is taken.
 
-Weights of other files are read only from regular files inside of the model's own folder, never through links.
+Weights of other files are read only from regular files inside of the model's own folder, never through links, symbolic
+or hard ones, which `onnx.load` refuses, too.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import stat
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -87,6 +89,13 @@ def read(path: str | os.PathLike[str]) -> File:
     return _Reader(onnx, place.absolute().parent).file(message)
 
 
+def refuse_twice(what: str, names: list[str]) -> None:
+    """ImportModelError where a name is there twice."""
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise ImportModelError(f"{what} need names of their own: {', '.join(map(repr, twice[:10]))} cannot be taken")
+
+
 class _Reader:
     def __init__(self, onnx: Any, folder: Path) -> None:
         self.onnx, self.folder = onnx, folder
@@ -98,6 +107,7 @@ class _Reader:
         if not 1 <= opsets.get("", 1) <= newest:
             raise ImportModelError(f"operator set {opsets['']} is not known: there are 1 to {newest}")
         functions = {}
+        refuse_twice("functions", [f"{each.domain}::{each.name}" for each in message.functions])
         for each in message.functions:
             defaults = {attribute.name: self.attribute(attribute, 0) for attribute in each.attribute_proto}
             steps = [self.step(node, 0) for node in each.node]
@@ -136,6 +146,8 @@ class _Reader:
             raise ImportModelError("graphs lie too deep in one another")
         if graph.sparse_initializer:
             raise ImportModelError("sparse initializers are not supported")
+        refuse_twice("inputs", [each.name for each in graph.input])
+        refuse_twice("initializers", ["", *(each.name for each in graph.initializer)])  # "" stands for what is absent
         initializers = {each.name: self.tensor(each) for each in graph.initializer}
         inputs = [each.name for each in graph.input if each.name not in initializers or depth]
         known = outer | set(inputs) | set(initializers)
@@ -277,6 +289,11 @@ class _Reader:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise ImportModelError(f"tensor {name!r} lies in {place}, which is no file")
+            if status.st_nlink > 1:
+                raise ImportModelError(
+                    f"tensor {name!r} lies in {place}, a file that has other names, too (hard links): they may lie "
+                    "outside of the model's folder. Give the model a copy of it"
+                )
             if offset + size > status.st_size:
                 raise ImportModelError(
                     f"tensor {name!r} claims {size} bytes at {offset}, {place.name} has {status.st_size}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _MOST_TURNS = 200_000
+_signature = functools.cache(inspect.signature)  # of operators, which a graph has many nodes of
 # Inputs that are options or statistics rather than weights.
 _NOT_TRAINED = {
     ("BatchNormalization", 3), ("BatchNormalization", 4), ("Resize", 1), ("Resize", 2), ("Upsample", 1), ("Clip", 1),
@@ -233,7 +235,7 @@ def _refuse_wrong_attributes(file: File) -> None:
         if wrong:
             raise ImportModelError(f"{where}: attributes {wrong} are not supported")
         try:
-            inspect.signature(row.function).bind(*step.inputs, **dict.fromkeys(step.attributes))
+            _signature(row.function).bind(*step.inputs, **dict.fromkeys(step.attributes))
         except TypeError as error:
             raise ImportModelError(f"{where}: {error}") from error
 

@@ -40,7 +40,8 @@ Each function below has a test that compares onnxruntime with torch. A function 
 
 The other way, `torch.onnx.load("model.onnx")` gives a module of the file's own weights, by their names: it runs, can be
 trained, and saved with `torch.save`. A file is not trusted: what it claims is compared with what it has, weights are
-read only from regular files of its own folder, and a graph that asks for terabytes is stopped.
+read only from regular files of its own folder that have no other names (links of either kind are refused, as the
+package `onnx` does), and a graph that asks for terabytes is stopped.
 
 Two commands do the same. Loading a saved module runs code that its file names, so export only what you trust:
 
