@@ -388,6 +388,21 @@ def blocking(rank: int) -> None:
         dist.all_reduce(torch.ones(1000, device="cuda"), async_op=True).wait()
 
 
+def lost(rank: int) -> None:
+    """A device that fails while a call is on its way: it cannot be asked about anything any more."""
+    dist.all_reduce(torch.ones(1000, device="cuda"), async_op=True).wait()
+    if rank == 0:
+
+        def refuse(event: torch.cuda.Event) -> bool:
+            raise RuntimeError("an illegal memory access was encountered")
+
+        torch.cuda.Event.query = refuse  # type: ignore[method-assign]
+    while True:  # until the group's thread has found it, or is told by rank 0
+        work = dist.all_reduce(torch.ones(1000, device="cuda"), async_op=True)
+        work.wait()
+        time.sleep(0.05)
+
+
 def unmet(rank: int) -> None:
     """A group's first call, which one of its members does not make."""
     group = dist.new_group()

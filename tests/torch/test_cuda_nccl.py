@@ -123,6 +123,14 @@ def test_a_member_that_does_not_come_is_named(what: str, environment: dict[str, 
 
 @needs_emulation
 @pytest.mark.usefixtures("caching")
+def test_a_device_that_fails_ends_the_calls() -> None:
+    said, _ = told("lost", **CLEAN_UP)
+    assert re.search("the device cannot be asked about it: an illegal memory access", said[0][0])
+    assert set(said) == {0, 1, 2}, "the others are told"
+
+
+@needs_emulation
+@pytest.mark.usefixtures("caching")
 def test_half_of_a_group_is_told_who_does_not_come() -> None:
     said, _ = told("half", **CLEAN_UP)
     assert "Rank 1 did not come to this call" in said[0][0]  # of the group: 2 of all

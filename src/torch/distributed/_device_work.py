@@ -103,17 +103,22 @@ class Flight:
         self.communicator: Communicator | None = None
         self.event: torch.cuda.Event | None = None
         self.error: BaseException | None = None
+        self.lost: EngineError | None = None  # what the device says in place of whether it has done it
 
     def has_passed(self) -> bool:
-        """Whether the device has done it."""
-        return self.event is not None and self.event.query()
+        """Whether the device has done it. A device that does not say so any more has not: `lost` is why."""
+        try:
+            return self.event is not None and self.event.query()
+        except RuntimeError as error:
+            self.lost = EngineError(f"the device cannot be asked about it: {error}", timed_out=False)
+            return False
 
     def failure(self) -> EngineError | None:
         """What is wrong with it, if it has not passed."""
         if self.has_passed():
             return None
         # What is still being called is asked for the time only: its communicator may not be there yet.
-        found = None if self.communicator is None else self.communicator.error()
+        found = self.lost or (None if self.communicator is None else self.communicator.error())
         if found is None and time.monotonic() > self.began + self.seconds:
             found = EngineError(f"timed out after {round(self.seconds * 1000)}ms", timed_out=True)
         return found
@@ -169,8 +174,8 @@ class DeviceWork(Work):
         """
         if timeout or self._blocking:
             self._wait_here(timeout.total_seconds() if timeout else None)
-        if self._flight.error is not None:
-            raise self._flight.error
+        if (error := self.exception()) is not None:
+            raise error
         communicator, event = self._flight.communicator, self._flight.event
         if communicator is not None and event is not None:
             current = torch.cuda.current_stream(communicator.device)
@@ -188,7 +193,7 @@ class DeviceWork(Work):
 
     def is_completed(self) -> bool:
         """Whether it has ended, well or not."""
-        return self._flight.error is not None or self._flight.has_passed()
+        return self._flight.error is not None or self._flight.has_passed() or self._flight.lost is not None
 
     def is_success(self) -> bool:
         """Whether it has ended well."""
@@ -196,7 +201,7 @@ class DeviceWork(Work):
 
     def exception(self) -> BaseException | None:
         """What went wrong."""
-        return self._flight.error
+        return self._flight.error or self._flight.lost
 
     def get_future(self) -> Future[Any]:
         """A future of the tensors with the results: whoever waits for it has the current stream wait."""

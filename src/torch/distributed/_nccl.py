@@ -370,7 +370,7 @@ class ProcessGroupNCCL(EngineGroup):
 
     def shutdown(self) -> None:
         """Waits for what is on its way, and ends the communicators; calls fail from now on."""
-        while self._failure is None and any(not flight.has_passed() for flight in list(self._flights)):
+        while self._failure is None and any(not (flight.has_passed() or flight.lost) for flight in list(self._flights)):
             time.sleep(0.002)
         self._stop()
         self._flights.clear()
