@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -77,6 +78,36 @@ class ServerLimitError(NetworkError):
         super().__init__(message, where=url, hint=hint)
 
 
+class _Redirections(urllib.request.HTTPRedirectHandler):
+    """Follows a server to another address, but does not tell another server who asks."""
+
+    def redirect_request(self, req: urllib.request.Request, *details: Any) -> urllib.request.Request | None:
+        """See `urllib.request.HTTPRedirectHandler`; the last of `details` is the new address."""
+        following = super().redirect_request(req, *details)
+        if following is not None and not _is_same_server(req.full_url, following.full_url):
+            following.remove_header("Authorization")
+        return following
+
+
+@cache
+def _opener() -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(_Redirections)
+
+
+def _is_same_server(before: str, after: str) -> bool:
+    """Whether an address lies on the server of another one, or on the same host behind TLS."""
+    old, new = urlsplit(before), urlsplit(after)
+    return old.hostname == new.hostname and ((old.scheme, old.port) == (new.scheme, new.port) or new.scheme == "https")
+
+
+def is_page(content: bytes) -> bool:
+    """Whether what a server gave as a file begins like a page for people, as a portal that wants a login shows it."""
+    return content[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+
+
+PAGE_HINT = "is this the channel's address? Somebody in between, such as a proxy or a hotel, may want a login"
+
+
 @contextmanager
 def open_url(
     url: str, limits: HttpLimits, headers: Mapping[str, str], method: str = "GET", body: bytes | Path | None = None
@@ -100,7 +131,7 @@ def open_url(
                 if body is not None:
                     request.add_header("Content-Length", str(size))
                     request.add_header("Content-Type", headers.get("Content-Type", "application/octet-stream"))
-                answers.put(urllib.request.urlopen(request, timeout=limits.silent_seconds))
+                answers.put(_opener().open(request, timeout=limits.silent_seconds))
         except BaseException as error:  # handed on to who waits
             answers.put(error)
 

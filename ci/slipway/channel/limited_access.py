@@ -11,6 +11,7 @@ is in what it writes down, such as its cache of indexes or the records of an ins
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import secrets
@@ -24,7 +25,15 @@ from urllib.parse import urlsplit
 import slipway.channel.stores.oci  # as modules: what they hold is no part of the key of `slipway.bootstrap.code`
 import slipway.channel.stores.s3
 from slipway.base.errors import ChannelError, HostError, SlipwayError
-from slipway.base.http import DOWNLOAD_ERRORS, ServerLimitError, open_url, read_chunks, read_limits
+from slipway.base.http import (
+    DOWNLOAD_ERRORS,
+    PAGE_HINT,
+    ServerLimitError,
+    is_page,
+    open_url,
+    read_chunks,
+    read_limits,
+)
 from slipway.base.secrets import remember_url
 from slipway.channel import rattler
 from slipway.channel.credentials import CREDENTIALS, read_authorization
@@ -164,6 +173,10 @@ class LimitedAccess:
             headers = read_authorization(url) | headers
             headers["User-Agent"] = "slipway"
             with open_url(with_credentials(url), self._limits, headers, handler.command) as answer:
+                chunks = read_chunks(answer, url, self._limits, most=most, limit=limit)
+                first = next(chunks, b"")
+                if is_page(first):
+                    raise ChannelError(f"the server answers with a page instead of {rest}; {PAGE_HINT}")
                 handler.send_response(answer.status)
                 for name in _ANSWERED:
                     if name in answer.headers:
@@ -171,13 +184,13 @@ class LimitedAccess:
                 handler.send_header("Connection", "close")
                 handler.end_headers()
                 begun = True
-                for chunk in read_chunks(answer, url, self._limits, most=most, limit=limit):
+                for chunk in itertools.chain((first,), chunks):
                     handler.wfile.write(chunk)
         except ServerLimitError as error:
             self.problem = self.problem or error
-            if not begun:
-                handler.send_error(403)
             with contextlib.suppress(OSError):  # cut off, so that nobody takes it for the whole
+                if not begun:
+                    handler.send_error(403)
                 handler.connection.shutdown(2)
         except urllib.error.HTTPError as error:
             error.close()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.base.errors import NetworkError
+from slipway.base.errors import ChannelError, NetworkError
 from slipway.base.http import ServerLimitError
 from slipway.base.log import NullReporter
 from slipway.channel.environments import Solution, install, offered, solve
@@ -55,6 +55,11 @@ def never_end(connection: socket.socket) -> None:
     connection.sendall(HEADER)
     while True:
         connection.sendall(b" " * 65536)
+
+
+def show_a_page(connection: socket.socket) -> None:
+    page = b"<!DOCTYPE html><title>Log in</title>"
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page))
 
 
 FAULTS = {
@@ -107,6 +112,11 @@ def test_bad_servers(tmp_path: Path, talk: Talk, ask: str) -> None:
     assert "SLIPWAY_HTTP_" in str(caught.value.hint)
     assert time.monotonic() - started < 20
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) < 2_000_000
+
+
+def test_a_page_instead_of_an_index_is_named() -> None:
+    with serving(show_a_page) as url, pytest.raises((NetworkError, ChannelError), match="a page instead of"):
+        solve(["a"], [url])
 
 
 def test_a_package_is_no_larger_than_promised() -> None:

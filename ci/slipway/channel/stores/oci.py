@@ -19,6 +19,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from slipway.base.errors import NetworkError, UsageError
 from slipway.base.files import hash_file
+from slipway.base.http import PAGE_HINT
 from slipway.base.json_file import parse_json
 from slipway.base.secrets import remember_secret, remember_url
 from slipway.channel.credentials import basic_authorization, read_authorization
@@ -74,10 +75,12 @@ class RegistryStore:
         return Stored(answer.content, str(layer["digest"]))
 
     def hash_file(self, name: str) -> str:
-        """See `ChannelStore`."""
+        """See `ChannelStore`; what the registry gives is read, whatever it says of it."""
         repository, tag, kind = locate(self._channel, name)
-        layer = find_layer(self._manifest(repository, tag), kind) or {}
-        return str(layer.get("digest", "")).removeprefix("sha256:")
+        layer = find_layer(self._manifest(repository, tag), kind)
+        if layer is None:
+            return ""
+        return self._ask("GET", f"{self._root}/{repository}/blobs/{layer['digest']}", repository, accept=(200,)).sha256
 
     def write(self, name: str, content: bytes | Path) -> None:
         """See `ChannelStore`."""
@@ -89,7 +92,8 @@ class RegistryStore:
         """See `ChannelStore`; what is compared is read after everything was uploaded."""
         repository, tag, kind = locate(self._channel, name)
         layer = self._upload(repository, content, kind, name)
-        if self.hash_file(name) != (hashlib.sha256(before.content).hexdigest() if before is not None else ""):
+        there = (find_layer(self._manifest(repository, tag), kind) or {}).get("digest")
+        if there != (f"sha256:{hashlib.sha256(before.content).hexdigest()}" if before is not None else None):
             return False
         self._tag(repository, tag, layer)
         return True
@@ -106,7 +110,9 @@ class RegistryStore:
         url = f"{self._root}/{repository}/manifests/{tag}"
         answer = self._ask("GET", url, repository, accept=(200, 404), headers={"Accept": MANIFEST}, keep=True)
         found = parse_json(answer.content) if answer.status == 200 else {}
-        return found if isinstance(found, dict) else {}
+        if not isinstance(found, dict):
+            raise NetworkError("the registry answers with something else than a manifest", where=url, hint=PAGE_HINT)
+        return found
 
     def _upload(self, repository: str, content: bytes | Path, kind: str, title: str) -> dict[str, Any]:
         """Upload a blob, if it is not there; the layer that names it."""

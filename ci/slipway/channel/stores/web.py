@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from slipway.base.errors import BusyError, ChannelError, NetworkError
 from slipway.base.files import hash_file
+from slipway.base.http import PAGE_HINT, is_page
 from slipway.base.secrets import remember_url
 from slipway.channel.credentials import basic_authorization, read_authorization
 from slipway.channel.stores.asking import TRIES, Server, ServerAnswer
@@ -53,6 +54,10 @@ class WebStore:
     def read(self, name: str) -> Stored | None:
         """See `ChannelStore`."""
         answer = self._ask("GET", name, accept=(200, 404), keep=True)
+        if is_page(answer.content) and not name.endswith(".html"):
+            raise NetworkError(
+                "the server answers with a page instead of the file", where=self._url(name), hint=PAGE_HINT
+            )
         return Stored(answer.content, answer.headers.get("ETag", "")) if answer.status == 200 else None
 
     def hash_file(self, name: str) -> str:

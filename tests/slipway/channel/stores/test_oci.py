@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.server
+import json
 import threading
+from email.message import Message
 
 import pytest
 
 from slipway.base.errors import NetworkError, UsageError
+from slipway.channel.stores.asking import Server, ServerAnswer
 from slipway.channel.stores.oci import RegistryStore, locate
 
 
@@ -66,3 +70,22 @@ def test_token_of_somebody_else() -> None:
         RegistryStore(f"oci+http://127.0.0.1:{server.server_port}/ch").read("catalogue.json")
     server.shutdown()
     server.server_close()
+
+
+def test_a_registry_that_lies_about_a_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its manifest names the package that was published, and its blob is another one."""
+    told = {"layers": [{"mediaType": "application/vnd.conda.package.v2", "digest": f"sha256:{'a' * 64}"}]}
+    store = RegistryStore("oci+http://127.0.0.1:9/ch")
+    answers = {"manifests": json.dumps(told).encode(), "blobs": b"something else"}
+
+    def ask(_self: object, _method: str, url: str, *_: object, **__: object) -> ServerAnswer:
+        content = answers[url.split("/")[-2]]
+        return ServerAnswer(200, Message(), len(content), hashlib.sha256(content).hexdigest(), content)
+
+    monkeypatch.setattr(Server, "ask", ask)
+    assert store.hash_file("linux-64/x-1-0.conda") == hashlib.sha256(b"something else").hexdigest()
+    with pytest.raises(NetworkError, match="other bytes than it promised"):
+        store.read("linux-64/x-1-0.conda")
+    answers["manifests"] = b"<!doctype html>"
+    with pytest.raises(NetworkError, match="something else than a manifest"):
+        store.read("linux-64/x-1-0.conda")

@@ -154,3 +154,13 @@ def test_faults_that_stay(plain: PlainServer, faults: list[tuple[str, str]], mes
     plain.faults = list(faults)
     with pytest.raises(NetworkError, match=message):
         WebStore(plain.url).write("a", b"123")
+
+
+def test_page_instead_of_a_file(plain: PlainServer) -> None:
+    """A portal that wants a login gives its page for everything: that is no damaged catalogue."""
+    page = b"<!doctype html><title>Log in</title>"
+    plain.files |= {"/ch/catalogue.json": page, "/ch/simple/index.html": page}
+    with pytest.raises(NetworkError, match="a page instead of the file") as caught:
+        WebStore(plain.url).read("catalogue.json")
+    assert "login" in (caught.value.hint or "")
+    assert WebStore(plain.url).read("simple/index.html") is not None
