@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import datetime
 import gc
 import os
@@ -472,6 +473,34 @@ def uneven_data(rank: int, size: int) -> None:
         # In iteration i, size - i processes have a gradient of one.
         total = sum((size - number) / (size if by_all else size - number) for number in range(size))
         torch.testing.assert_close(model.module.weight.detach(), start - total)
+
+
+def synchronized_norms(rank: int, size: int) -> None:
+    """SyncBatchNorm in several processes, batches of other sizes among them, against BatchNorm of all in one."""
+    for momentum in (0.1, None):
+        torch.manual_seed(0)
+        whole = torch.nn.BatchNorm2d(3, momentum=momentum, dtype=torch.float64)
+        torch.nn.init.uniform_(whole.weight)
+        shared = torch.nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(whole))
+        for _ in range(2):
+            every = [torch.randn(2 + other, 3, 4, 5, dtype=torch.float64) * (1 + other) for other in range(size)]
+            x, own = torch.cat(every).requires_grad_(), every[rank].clone().requires_grad_()
+            sizes = [len(part) for part in every]
+            expected, answer = whole(x).split(sizes)[rank], shared(own)
+            torch.testing.assert_close(answer, expected)
+            for module in (whole, shared):
+                module.zero_grad()
+            (whole(x) ** 3).sum().backward()
+            (shared(own) ** 3).sum().backward()
+            torch.testing.assert_close(own.grad, x.grad.split(sizes)[rank])
+            dist.all_reduce(shared.weight.grad)
+            dist.all_reduce(shared.bias.grad)
+        torch.testing.assert_close(dict(shared.named_buffers()), dict(whole.named_buffers()))
+        torch.testing.assert_close([p.grad for p in shared.parameters()], [p.grad for p in whole.parameters()])
+        half = shared.half()
+        assert half(every[rank].half()).dtype == torch.float16
+        shared.eval()
+        torch.testing.assert_close(shared(every[0].half()), half(every[0].half()))
 
 
 def gradients_of_collectives(rank: int, size: int) -> None:

@@ -482,9 +482,11 @@ def test_who_does_not_fit_in_is_told(members: list[tuple[int, int]], texts: list
 
 # ---------------------------------------------------------------------- training
 
+TRAINING = ["training", "buffers_and_unused", "uneven_data", "synchronized_norms", "gradients_of_collectives"]
+
 
 @needs_gloo
-@pytest.mark.parametrize("name", ["training", "buffers_and_unused", "uneven_data", "gradients_of_collectives"])
+@pytest.mark.parametrize("name", TRAINING)
 def test_training(name: str) -> None:
     together(name, 3)
 
@@ -508,9 +510,11 @@ def test_ddp_says_what_it_cannot_take() -> None:
         DistributedDataParallel(torch.nn.Linear(1, 1))
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     try:
-        with pytest.raises(RuntimeError, match="not needed when a module doesn't have any parameters"):
+        with pytest.raises(RuntimeError, match="not needed when a module doesn't have any parameter that requires"):
             DistributedDataParallel(torch.nn.ReLU())
         with pytest.raises(ValueError, match="device_ids"):
             DistributedDataParallel(torch.nn.Linear(1, 1), device_ids=[0])
+        with pytest.raises(RuntimeError, match="mixed_precision='half' is not supported here"):
+            DistributedDataParallel(torch.nn.Linear(1, 1), mixed_precision="half")
     finally:
         dist.destroy_process_group()

@@ -105,7 +105,7 @@ class Join:
     def _tell_that_one_is_through(self) -> None:
         through = torch.ones(1)
         self._group.reduce(through, "sum", None)
-        raise RuntimeError("Detected at least one rank that exhausted inputs. Throwing across all ranks.")
+        raise RuntimeError(f"Rank {self._group.rank()} exhausted all inputs.")
 
     @staticmethod
     def notify_join_context(joinable: Joinable) -> Any:

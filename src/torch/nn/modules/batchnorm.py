@@ -94,11 +94,7 @@ class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         """`input` with every channel normalised; in training the running moments move."""
         self._check_input_dim(input)
-        factor = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-            if self.momentum is None:  # the mean over all batches
-                factor = 1.0 / float(self.num_batches_tracked)
+        factor = self._count_batch()
         by_batch = self.training or self.running_mean is None
         reads_running = not self.training or self.track_running_stats
         return functional.batch_norm(
@@ -111,6 +107,15 @@ class _BatchNorm(_NormBase):
             factor,
             self.eps,
         )
+
+    def _count_batch(self) -> float:
+        """How far the running moments move for this batch."""
+        factor = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # the mean over all batches
+                factor = 1.0 / float(self.num_batches_tracked)
+        return factor
 
 
 class BatchNorm1d(_BatchNorm):
@@ -165,6 +170,7 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """`BatchNorm` of (N, C, *) over the batches of all processes; with one process, and in evaluation, over its own.
 
+    In training every process of `process_group` (None: of all) calls it, and its backward, on the CPU, too.
     `convert_sync_batchnorm` puts it in the place of all BatchNorm layers of a network.
 
     >>> torch.nn.SyncBatchNorm(3)
@@ -188,6 +194,44 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input` with every channel normalised by the moments of all processes' inputs."""
+        group = self._members()
+        if group is None:
+            return super().forward(input)
+        from torch.distributed.nn.functional import all_reduce
+
+        self._check_input_dim(input)
+        factor = self._count_batch()
+        wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
+        dims, channels = [0, *range(2, input.dim())], (1, -1, *[1] * (input.dim() - 2))
+        count = wide.new_full((1,), input.numel() // input.shape[1])
+        total = all_reduce(torch.cat([wide.sum(dims), count]), group=group)
+        count = total[-1].detach()
+        mean = total[:-1] / count
+        centered = wide - mean.view(channels)
+        variance = all_reduce((centered * centered).sum(dims), group=group) / count
+        if self.track_running_stats and self.running_mean is not None and self.running_var is not None:
+            with torch.no_grad():
+                self.running_mean.lerp_(mean.to(self.running_mean.dtype), factor)
+                unbiased = variance * (count / (count - 1).clamp(min=1))
+                self.running_var.lerp_(unbiased.to(self.running_var.dtype), factor)
+        result = centered * (variance + self.eps).rsqrt().view(channels)
+        if self.weight is not None:
+            result = result * self.weight.view(channels)
+        if self.bias is not None:
+            result = result + self.bias.view(channels)
+        return result.to(input.dtype)
+
+    def _members(self) -> Any:
+        """The group whose moments are taken, None where they are this process's own."""
+        from torch import distributed
+
+        if not (self.training and distributed.is_initialized()):
+            return None
+        group = distributed.group.WORLD if self.process_group is None else self.process_group
+        return group if distributed.get_world_size(group) > 1 else None
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:

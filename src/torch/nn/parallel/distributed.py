@@ -46,11 +46,26 @@ class DistributedDataParallel(Module, Joinable):
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
+        delay_all_reduce_named_params: Any = None,
+        param_to_hook_all_reduce: Any = None,
+        mixed_precision: Any = None,
         device_mesh: Any = None,
+        skip_all_reduce_unused_params: bool = False,
+        bucket_cap_mb_list: list[int] | None = None,
+        batched_grad_copy: bool = False,
+        forward_sync_buffers: bool | None = None,
     ) -> None:
         from torch.distributed._groups import find_group
         from torch.distributed._reducer import Reducer
 
+        _refuse_options(
+            delay_all_reduce_named_params=delay_all_reduce_named_params,
+            param_to_hook_all_reduce=param_to_hook_all_reduce,
+            mixed_precision=mixed_precision,
+            skip_all_reduce_unused_params=skip_all_reduce_unused_params,
+            bucket_cap_mb_list=bucket_cap_mb_list,
+            forward_sync_buffers=forward_sync_buffers,
+        )
         Module.__init__(self)
         Joinable.__init__(self)
         self.device_ids = _checked_devices(module, device_ids, output_device)
@@ -66,8 +81,8 @@ class DistributedDataParallel(Module, Joinable):
         ]
         if not named:
             raise RuntimeError(
-                "DistributedDataParallel is not needed when a module doesn't have any parameters that "
-                "require a gradient."
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that "
+                "requires a gradient."
             )
         self.module, self.dim = module, dim
         self.broadcast_buffers = True if broadcast_buffers is None else broadcast_buffers
@@ -225,6 +240,13 @@ class _DDPJoinHook(JoinHook):
         last = self.model._most(self.model.process_group.rank() if is_last_joiner else -1)
         state = [*(parameter.detach() for parameter in self.model.module.parameters()), *self.model._shared_buffers()]
         self.model._take_over(state, last)
+
+
+def _refuse_options(**options: Any) -> None:
+    """RuntimeError for what PyTorch's has and this one does not do."""
+    for name, value in options.items():
+        if value:
+            raise RuntimeError(f"DistributedDataParallel: {name}={value!r} is not supported here; leave it out")
 
 
 def _checked_devices(module: Module, device_ids: Any, output_device: Any) -> list[int] | None:
