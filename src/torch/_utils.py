@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from torch import Tensor
     from torch.storage import TypedStorage
@@ -254,6 +254,21 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
     """The parts of `flat` in the shapes of `tensors`."""
     parts = flat.split([tensor.numel() for tensor in tensors])
     return tuple(part.view_as(tensor) for part, tensor in zip(parts, tensors, strict=True))
+
+
+def _take_tensors(tensors: Iterable[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
+    """The tensors in groups of one type each, of up to `size_limit` bytes (or one tensor); the rest comes last.
+
+    Libraries send gradients in such groups.
+    """
+    groups: dict[str, list[Tensor]] = {}
+    for tensor in tensors:
+        group = groups.setdefault(tensor.type(), [])
+        if group and sum(part.nbytes for part in group) + tensor.nbytes > size_limit:
+            yield group
+            group = groups[tensor.type()] = []
+        group.append(tensor)
+    yield from groups.values()
 
 
 def _get_available_device_type() -> str | None:

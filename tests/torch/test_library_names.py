@@ -355,6 +355,21 @@ def test_old_homes() -> None:
     warn_if_has_hooks(tensor)
 
 
+def test_tensors_are_taken_in_groups() -> None:
+    from torch._utils import _take_tensors
+
+    sizes = [(4, torch.float32), (2, torch.float64), (4, torch.float32), (9, torch.float32), (2, torch.float64)]
+    groups = _take_tensors((torch.zeros(size, dtype=dtype) for size, dtype in sizes), 32)
+    assert [[tensor.numel() for tensor in group] for group in groups] == [[4, 4], [9], [2, 2]]
+    assert list(_take_tensors([], 8)) == []
+
+
+def test_functions_of_a_module_are_torchs() -> None:
+    assert len(torch.functional.__all__) == 22
+    for name in torch.functional.__all__:
+        assert getattr(torch.functional, name) is getattr(torch, name)
+
+
 def test_names_of_the_core() -> None:
     assert isinstance(torch.ones(1).untyped_storage(), torch.StorageBase)
     assert torch.legacy_contiguous_format is torch.contiguous_format
