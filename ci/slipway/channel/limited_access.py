@@ -63,6 +63,19 @@ def without_credentials(address: str) -> str:
     Raises:
         ChannelError: it is no address.
     """
+    plain = plain_address(address)
+    if plain != address.rstrip("/") and urlsplit(address).scheme in (*WEB, *STORED):
+        remember_url(address)
+        _given[plain] = address.rstrip("/")
+    return plain
+
+
+def plain_address(address: str) -> str:
+    """The same, for what only tells one channel from another.
+
+    Raises:
+        ChannelError: it is no address.
+    """
     try:
         parts = urlsplit(address)
     except ValueError as error:
@@ -71,11 +84,7 @@ def without_credentials(address: str) -> str:
         return address
     path = _TOKEN.sub("", parts.path) if parts.scheme in WEB else parts.path
     scheme = parts.scheme.partition("+")[0]  # rattler takes no other name of a registry than `oci`
-    plain = parts._replace(scheme=scheme, netloc=parts.netloc.rpartition("@")[2], path=path).geturl().rstrip("/")
-    if plain != address.rstrip("/"):
-        remember_url(address)
-        _given[plain] = address.rstrip("/")
-    return plain
+    return parts._replace(scheme=scheme, netloc=parts.netloc.rpartition("@")[2], path=path).geturl().rstrip("/")
 
 
 def with_credentials(address: str) -> str:

@@ -175,6 +175,7 @@ def carry_out(
     *,
     on_upload: Callable[[str], None] = lambda path: None,
     replace_leftovers: bool = False,
+    seen_number: int = 0,
 ) -> PublishPlan:
     """Change a channel; what was done.
 
@@ -182,6 +183,7 @@ def carry_out(
         planned: makes the plan from what the channel holds; called again where somebody else was faster.
         on_upload: told of each package that is there now and that no index names yet.
         replace_leftovers: write over files that no index names and that have other bytes.
+        seen_number: the number of a catalogue that was there before; a channel that is made anew goes on from it.
 
     Raises:
         ChannelError: what is there cannot be read, or must not be replaced.
@@ -203,7 +205,7 @@ def carry_out(
         if stored is not None and plan.catalogue == catalogue:
             content = stored.content
         else:
-            content = replace(plan.catalogue, number=catalogue.number + 1).to_bytes()
+            content = replace(plan.catalogue, number=max(catalogue.number, seen_number) + 1).to_bytes()
             if not store.exchange(CATALOGUE, content, stored):
                 continue
         removed.update(plan.removed)

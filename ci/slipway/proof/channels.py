@@ -86,9 +86,9 @@ def check_change(store: ChannelStore, catalogue: Catalogue, *, signed: bool) -> 
         ChannelError: it is signed, and would be so no longer.
         IntegrityError: it is an earlier state than this machine has seen.
     """
-    if signed:
+    if signed and catalogue.packages:  # one that is made anew goes on from what was seen
         seen.check_number(store.address, catalogue.number)
-    elif store.read(STATEMENT) is not None:
+    elif not signed and store.read(STATEMENT) is not None:
         raise ChannelError(
             "the channel is signed, and what is published now is not",
             where=store.address,

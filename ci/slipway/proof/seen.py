@@ -18,6 +18,7 @@ from slipway.base.locks import hold_lock
 from slipway.base.paths import cache_folder
 from slipway.base.schema import convert
 from slipway.channel.catalogue import CATALOGUE
+from slipway.channel.limited_access import plain_address
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,14 +29,14 @@ PATIENCE_SECONDS = 60
 
 @dataclass(frozen=True)
 class SeenChannels:
-    """The file: the greatest number by a channel's address."""
+    """The file: the greatest number by a channel's address, without what is secret in that."""
 
     numbers: Mapping[str, int]
 
 
 def seen_number(address: str) -> int | None:
     """The greatest number that the channel at `address` was seen with; None if it never was."""
-    return _read().get(address)
+    return _read().get(plain_address(address))
 
 
 def check_number(address: str, number: int) -> None:
@@ -67,11 +68,11 @@ def remember_number(address: str, number: int, *, allow_rollback: bool = False) 
         check_number(address, number)
     if seen_number(address) == number:
         return
-    path = _file()
+    path, name = _file(), plain_address(address)
     with hold_lock(path.with_suffix(".lock"), patience=PATIENCE_SECONDS):
         known = _read()
-        if allow_rollback or number > known.get(address, -1):
-            write_file(path, json.dumps({"numbers": {**known, address: number}}, indent=1))
+        if allow_rollback or number > known.get(name, -1):
+            write_file(path, json.dumps({"numbers": {**known, name: number}}, indent=1))
 
 
 def _file() -> Path:

@@ -30,7 +30,7 @@ from slipway.base.http import ServerLimitError, read_limits
 from slipway.base.json_file import read_json
 from slipway.base.locks import hold_lock
 from slipway.base.proc import Answer, capture
-from slipway.source.tree import SourceTree
+from slipway.source.tree import SourceTree, check_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -165,7 +165,7 @@ def _keep(git: _Git, commit: str, cache: Path) -> None:
     """Check the commit out beside its place, its submodules too, and rename.
 
     Raises:
-        RecipeError: a link in it leads out of it.
+        RecipeError: a link in it leads out of it, or a file has a name that no package can hold.
     """
     target = _kept(commit, cache)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -182,6 +182,7 @@ def _keep(git: _Git, commit: str, cache: Path) -> None:
         for path in sorted(files.rglob(".git")):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         made = files.parent
+        check_names(_tree(made).files, f"{git.url} at {commit}")
         _tree(made).check_links(f"{git.url} at {commit}")
         (made / KNOWN).write_text(json.dumps(_tree(made).digest), encoding="utf-8")
         shutil.rmtree(target, ignore_errors=True)  # a damaged one

@@ -24,7 +24,7 @@ from slipway.base.proc import capture
 from slipway.source import patterns as file_patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 NEVER_SOURCE = frozenset({".git", ".hg", ".svn", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
 """Folders that are no source, whatever the ignore files say."""
@@ -88,6 +88,23 @@ class SourceTree:
             shutil.copy2(self._base / name, target, follow_symlinks=False)
 
 
+def check_names(names: Iterable[str], where: str) -> None:
+    """See to it that packages can hold files of these names; `where` they lie, for the message.
+
+    Raises:
+        RecipeError: one is no text.
+    """
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise RecipeError(
+                "the name of a source file is not UTF-8",
+                where=f"{where}/{os.fsencode(name).decode('utf-8', 'backslashreplace')}",
+                hint="rename it: packages have no way to write such a name down",
+            ) from None
+
+
 def fingerprint(path: Path) -> str:
     """What a file, or a link itself, is known by; see `SourceTree.fingerprints`."""
     if path.is_symlink():
@@ -126,15 +143,7 @@ def read_tree(root: Path, *, use_git: bool = True) -> SourceTree:
     names = _git_files(root) if use_git else None
     if names is None:
         names = list(_walk(root))
-    for name in names:
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise RecipeError(
-                "the name of a source file is not UTF-8",
-                where=os.fsencode(root / name).decode("utf-8", "backslashreplace"),
-                hint="rename it: packages have no way to write such a name down",
-            ) from None
+    check_names(names, str(root))
     below_links = _LinkedFolders(root)
     kept = {name for name in names if NEVER_SOURCE.isdisjoint(Path(name).parts) and not below_links.hold(name)}
     found = {name for name in kept if _is_source(root / name)}

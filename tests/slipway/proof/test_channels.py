@@ -10,6 +10,7 @@ import pytest
 
 from slipway.base.errors import ChannelError, IntegrityError, VerifyError
 from slipway.base.log import NullReporter
+from slipway.base.paths import cache_folder
 from slipway.channel.environments import solve
 from slipway.channel.hotfixes import Hotfix
 from slipway.channel.publishing import carry_out, make_plan, plan_removal, prepare, read_catalogue
@@ -17,6 +18,7 @@ from slipway.channel.stores import find_store, open_store
 from slipway.cli import main
 from slipway.proof.channels import add_proof, check_change, check_channel, sign_channel
 from slipway.proof.installing import check_solution
+from slipway.proof.seen import remember_number, seen_number
 from slipway.proof.statements import make_proof
 
 if TYPE_CHECKING:
@@ -220,6 +222,15 @@ def test_index_of_before_beside_the_catalogue_of_today(channel: Path, signing: l
         check_solution(solution, trust)
 
 
+def test_what_was_seen_holds_no_secrets() -> None:
+    """A token may stand in the address; with another one, it is the same channel."""
+    remember_number("https://example.org/t/atokenofmine/ch", 7)
+    assert seen_number("https://ada:s3cretword@example.org/ch") == 7
+    text = (cache_folder() / "seen-channels.json").read_text(encoding="utf-8")
+    assert "https://example.org/ch" in text
+    assert "atokenofmine" not in text
+
+
 def test_rollback_commands(package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     key, trusted, channel = tmp_path / "k.pem", tmp_path / "trusted.yaml", tmp_path / "published"
     assert main(["attest", "--new-key", str(key)]) == 0
@@ -235,6 +246,9 @@ def test_rollback_commands(package: Path, tmp_path: Path, capsys: pytest.Capture
     assert main(["publish", "--to", str(channel), "--key", str(key), str(other)]) == IntegrityError.exit_code
     assert "an earlier state of itself" in capsys.readouterr().err
     assert main([*verify, "--allow-rollback"]) == 0
+    assert main(["publish", "--to", str(channel), "--key", str(key), str(other)]) == 0
+    assert main(verify) == 0
+    shutil.rmtree(channel)
     assert main(["publish", "--to", str(channel), "--key", str(key), str(other)]) == 0
     assert main(verify) == 0
 

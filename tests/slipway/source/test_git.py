@@ -117,6 +117,15 @@ def test_all_that_is_tracked_and_nothing_of_git(repository: Path, recipe: Path, 
     assert (tmp_path / "out" / "link").readlink() == Path("run")
 
 
+def test_name_that_no_package_can_hold(repository: Path, recipe: Path) -> None:
+    (repository / os.fsdecode(b"caf\xe9")).write_bytes(b"x")
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message=coffee")
+    with pytest.raises(RecipeError, match="not UTF-8") as caught:
+        pinned(Source(git_url="../upstream"), recipe, offline=False)
+    assert str(caught.value.where).endswith("/caf\\xe9")
+
+
 def test_submodules_come_along(repository: Path, recipe: Path, tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
