@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace at {
@@ -72,6 +73,8 @@ namespace {
 
 constexpr int64_t kShortRow = 64;   // elements up to which
 constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
+constexpr int64_t kCrossedRow = 7;  // elements up to which a call per row costs more than steps between elements,
+constexpr int64_t kCrossedBytes = 32;  // and bytes: one vector does all of a longer row
 
 int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
   int64_t divisor = std::min(number, limit);
@@ -96,6 +99,14 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) cons
   };
   bool can_fold = fold > 1;
   for (int i = 0; i < count_ && can_fold; ++i) can_fold = continues(operands_[i]) || (i >= outputs_ && repeats(operands_[i]));
+  // Rows that stay as short as the corners of boxes change places with the next dimension.
+  if (!can_fold && is_short && shape_[0] <= std::min(kCrossedRow, kCrossedBytes / element_size(count_ - 1)) &&
+      shape_[1] > 4 * shape_[0]) {
+    TensorIterator crossed(*this);
+    std::swap(crossed.shape_[0], crossed.shape_[1]);
+    for (int i = 0; i < count_; ++i) std::swap(crossed.operands_[i].strides[0], crossed.operands_[i].strides[1]);
+    return run(crossed);
+  }
   if (!can_fold) return run(*this);
   TensorIterator wide(*this);
   wide.shape_[0] *= fold;

@@ -168,3 +168,21 @@ def test_one_index_for_each_row() -> None:
     assert torch.equal(torch.zeros(1000, 5).scatter_add(1, index, picked).sum(1), picked[:, 0])
     with pytest.raises(RuntimeError, match="out of bounds"):
         x.gather(1, index + 1)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 7, 8, 9])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
+def test_short_rows_are_computed_like_long_ones(width: int, dtype: torch.dtype) -> None:
+    """Corners of boxes against one another: the iterator takes dimensions in another order, with the same answers."""
+    torch.manual_seed(0)
+    first, second = (torch.randn(70, 1, width) * 9).to(dtype), (torch.randn(1, 60, width) * 9).to(dtype)
+    whole = [each.expand(70, 60, width).contiguous() for each in (first, second)]
+    for function in (torch.maximum, torch.add, torch.lt, lambda one, other: torch.where(one < other, one, other)):
+        assert torch.equal(function(first, second), function(*whole))
+    wide = torch.randn(70, 60, 10).to(dtype)
+    part, row = wide[..., :width], torch.arange(60)[:, None].to(dtype)
+    expected = part.contiguous() * row.expand(60, width).contiguous()
+    beside = wide[..., width:].clone()
+    part.mul_(row)
+    assert torch.equal(part, expected)
+    assert torch.equal(wide[..., width:], beside)
