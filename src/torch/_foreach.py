@@ -5,6 +5,7 @@ What follows the first list is a list as long, or one number or tensor for all; 
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -58,6 +59,8 @@ _WITH_OTHERS = [
     "pow",
     "sub",
 ]
+# Methods take these with other arguments, or not at all.
+_WITH_OPTIONS = {"add", "addcdiv", "addcmul", "maximum", "minimum", "norm", "pow", "powsum", "sub"}
 _NUMBER_OPERATORS = {"maximum": "clamp_min", "minimum": "clamp_max"}
 NAMES = {f"_foreach_{name}{end}" for name in (*_UNARY, *_WITH_OTHERS) for end in ("", "_")}
 NAMES |= {f"_foreach_{name}" for name in ("clone", "copy_", "max", "mm", "norm", "powsum", "zero_")}
@@ -83,14 +86,15 @@ def _count(lists: Sequence[Any]) -> int:
 
 
 def _apply(one: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
-    return [
-        one(*(values[place] if _is_list(values) else values for values in args), **options)
-        for place in range(_count(args))
-    ]
+    count = _count(args)
+    columns = [values if _is_list(values) else repeat(values, count) for values in args]
+    return [one(*row, **options) for row in zip(*columns, strict=True)]
 
 
 def _operator(name: str) -> Callable[..., Any]:
     plain = name.rstrip("_")
+    if plain not in _WITH_OPTIONS:
+        return getattr(torch.Tensor, name)  # type: ignore[no-any-return]
 
     def one(tensor: Any, *others: Any, **options: Any) -> Any:
         last = others[-1] if others else None
@@ -126,7 +130,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
             return tensor.abs().pow(ord).sum(dtype=dtype)
 
     def foreach(*args: Any, **options: Any) -> Any:
-        for key in (
+        for key in options and (
             "self",
             "other",
             "scalar",
