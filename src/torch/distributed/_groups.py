@@ -13,7 +13,7 @@ from torch.distributed._process_group import ProcessGroup
 from torch.distributed._store import PrefixStore, Store
 from torch.distributed._tcp_store import TCPStore
 from torch.distributed.constants import default_pg_timeout
-from torch.distributed.rendezvous import rendezvous
+from torch.distributed.rendezvous import check_rank, rendezvous
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,8 +211,7 @@ def init_process_group(
             raise ValueError("world_size must be positive and rank non-negative if using store")
     else:
         store, rank, world_size = next(rendezvous(init_method or "env://", rank, world_size, timeout=timeout))
-    if not 0 <= rank < world_size:
-        raise ValueError(f"rank {rank} is not in the range 0 to {world_size - 1}: world_size is {world_size}")
+    check_rank(rank, world_size)
     store.set_timeout(timeout)
     _groups.store, _groups.made = store, 0
     GroupMember.WORLD = _make_group(list(range(world_size)), rank, timeout, "default_pg", backends, device)

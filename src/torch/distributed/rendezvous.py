@@ -62,12 +62,19 @@ def _number(scheme: str, said: dict[str, list[str]], name: str) -> int:
         raise _mistake(scheme, f"{name.replace('_', ' ')} {said[name][0]!r} is no number") from None
 
 
+def check_rank(rank: int, size: int) -> None:
+    """ValueError unless a group of this size has such a member: before anybody is waited for."""
+    if not 0 <= rank < size:
+        raise ValueError(f"rank {rank} is not in the range 0 to {size - 1}: world_size is {size}")
+
+
 def _file(url: str, timeout: timedelta = DEFAULT_TIMEOUT, **kwargs: Any) -> Iterator[Found]:
     parts: SplitResult = urlsplit(url)
     said = parse_qs(parts.query)
     if not parts.path:
         raise _mistake("file://", "path missing")
     rank, size = _number("file://", said, "rank"), _number("file://", said, "world_size")
+    check_rank(rank, size)
     store = FileStore(parts.path, size)
     store.set_timeout(timeout)
     yield store, rank, size
@@ -84,6 +91,7 @@ def _tcp(url: str, timeout: timedelta = DEFAULT_TIMEOUT, **kwargs: Any) -> Itera
     if port is None or not parts.hostname:
         raise _mistake("tcp://", "port number missing" if port is None else "host name missing")
     rank, size = _number("tcp://", said, "rank"), _number("tcp://", said, "world_size")
+    check_rank(rank, size)
     yield _served_store(parts.hostname, port, rank, size, timeout), rank, size
     raise RuntimeError("Unable to perform re-rendezvous using tcp:// method")
 
@@ -107,6 +115,7 @@ def _env(url: str, timeout: timedelta = DEFAULT_TIMEOUT, **kwargs: Any) -> Itera
             raise _mistake("env://", f"environment variable {name} is {value!r}, which is no number") from None
 
     rank, size = number("RANK"), number("WORLD_SIZE")
+    check_rank(rank, size)
     host, port = variable("MASTER_ADDR"), number("MASTER_PORT")
     yield _served_store(host, port, rank, size, timeout), rank, size
     raise RuntimeError("Unable to perform re-rendezvous using env:// method")
