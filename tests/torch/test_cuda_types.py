@@ -97,3 +97,13 @@ def test_places_lie_dimension_by_dimension() -> None:
     assert torch.nonzero(torch.tensor(3, device="cuda")).shape == (1, 0)
     assert [each.tolist() for each in torch.nonzero(x, as_tuple=True)] == [[0, 1, 1], [1, 0, 2]]
     assert x[x > 0].tolist() == [1, 2, 3]
+
+
+def test_windows_of_integers_are_refused_by_name() -> None:
+    image = torch.ones(1, 2, 5, 5, dtype=torch.int64, device="cuda")
+    weight = torch.ones(2, 2, 3, 3, dtype=torch.int64, device="cuda")
+    for function, name in ((F.conv2d, "convolution"), (F.conv_transpose2d, "convolution_transposed")):
+        with pytest.raises(NotImplementedError, match=f"\"{name}\" not implemented for 'Long'"):
+            function(image, weight)
+    with pytest.raises(NotImplementedError, match="\"im2col_out_cuda\" not implemented for 'Long'"):
+        F.unfold(image, 3)

@@ -2,6 +2,7 @@
 // so both and one operator for the gradient of the weight are closed under differentiation.
 
 #include <aten/ATen.h>
+#include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
@@ -77,6 +78,11 @@ template <typename Table, typename... Args>
 void run_convolution(const Table& kernels, const Tensor& out, const Args&... args) {
   if (out.is_cpu()) return run_kernel(kernels, out.device(), out, args...);
   run_kernel_in_float32(kernels, out.device(), out, args...);
+}
+
+// Windows are multiplied as matrices, which integers on such backends are not.
+void refuse_integers(const Tensor& input, const char* name) {
+  if (!input.is_floating_point()) at::detail::throw_dtype_not_implemented(name, input.dtype());
 }
 
 // A bilinear function of complex tensors by what it is of their parts.
@@ -160,6 +166,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
     return at::add(result, at::reshape(bias, channelwise));
   }
   if (!convolution_kernels.has(input.device_type())) {
+    refuse_integers(input, transposed ? "convolution_transposed" : "convolution");
     const IntArrayRef image = IntArrayRef(shape).slice(2, static_cast<size_t>(dims));
     const Tensor result = transposed ? transpose_by_windows(input, weight, window.stride, window.padding, window.dilation, image, groups)
                                : convolve_by_windows(input, weight, window.stride, window.padding, window.dilation, groups);
@@ -197,6 +204,7 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
     });
   }
   if (!convolution_weight_gradient_kernels.has(input.device_type())) {
+    refuse_integers(input, "convolution_weight_gradient");
     return weight_gradient_by_windows(grad_output, input, weight_size, window.stride, window.padding, window.dilation, groups);
   }
   const MemoryFormat format = format_of_result(grad_output, input);

@@ -53,8 +53,8 @@ Windows windows_of(IntArrayRef sizes, const char* function, IntArrayRef kernel_s
 
 // Windows are made of floating-point and complex numbers and of bools, as in PyTorch.
 void check_window_type(const Tensor& self, const char* function) {
-  TORCH_CHECK_NOT_IMPLEMENTED(c10::is_floating_or_complex_type(self.dtype()) || self.dtype() == kBool, '"', function, "\" not implemented for '",
-                              self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(c10::is_floating_or_complex_type(self.dtype()) || self.dtype() == kBool, '"', function,
+                              self.is_cuda() ? "_out_cuda" : "_out_cpu", "\" not implemented for '", self.dtype(), "'");
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
   if (self.dim() == dims + 1) {
     return native::im2col(self.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0);
   }
-  check_window_type(self, "im2col_out_cpu");
+  check_window_type(self, "im2col");
   const Windows w = windows_of(self.sizes().slice(2, dims), "im2col", kernel_size, dilation, padding, stride);
   const Tensor out = at::detail::empty({self.sizes()[0], self.sizes()[1] * w.elements, product(w.counts)}, self.dtype(), self.device());
   if (out.numel() > 0) {
@@ -83,7 +83,7 @@ Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_si
   if (self.dim() == 2) {
     return native::col2im(self.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0);
   }
-  check_window_type(self, "col2im_out_cpu");
+  check_window_type(self, "col2im");
   if (self.dtype() == kBool) {  // whether any window holds true
     const Tensor counts = native::col2im(at::detail::to_dtype(self, kFloat), output_size, kernel_size, dilation, padding, stride);
     return at::detail::to_dtype(counts, kBool);

@@ -53,6 +53,18 @@ TEST(transposed) {
   }
 }
 
+// 25 MB of windows an image: two at once, and one that is left.
+TEST(batches_go_in_parts) {
+  const Tensor input = at::rand({3, 4, 128, 128}, at::kDouble);
+  const Tensor weight = at::rand({1, 4, 7, 7}, at::kDouble);
+  const Tensor expected = at::convolution(input, weight, {}, {1, 1}, {3, 3}, {1, 1}, false, {0, 0}, 1);
+  CHECK(at::allclose(at::native::convolve_by_windows(input, weight, {1, 1}, {3, 3}, {1, 1}, 1), expected));
+  CHECK(at::allclose(at::native::weight_gradient_by_windows(expected, input, weight.sizes(), {1, 1}, {3, 3}, {1, 1}, 1),
+                     at::_convolution_weight_gradient(expected, input, weight.sizes(), {1, 1}, {3, 3}, {1, 1}, 1)));
+  CHECK(at::allclose(at::native::transpose_by_windows(expected, weight, {1, 1}, {3, 3}, {1, 1}, {128, 128}, 1),
+                     at::convolution(expected, weight, {}, {1, 1}, {3, 3}, {1, 1}, true, {0, 0}, 1)));
+}
+
 TEST(output_padding_of_a_whole_stride) {
   const Tensor input = random({1, 2, 4});
   const Tensor weight = random({2, 1, 2});
