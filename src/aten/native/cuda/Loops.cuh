@@ -9,6 +9,8 @@
 #include <aten/TensorIterator.h>
 #include <aten/native/cuda/Launch.cuh>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <tuple>
 #include <type_traits>
@@ -23,6 +25,7 @@ struct SignatureOf<R (Functor::*)(A...) const> {
   using Result = R;
   using Arguments = std::tuple<A...>;
   static constexpr int arity = sizeof...(A);
+  static constexpr size_t largest = std::max({sizeof(R), sizeof(A)...});
   static constexpr bool updates = false;
 };
 template <typename Functor, typename R, typename... A>
@@ -30,6 +33,7 @@ struct SignatureOf<void (Functor::*)(R&, A...) const> {
   using Result = R;
   using Arguments = std::tuple<A...>;
   static constexpr int arity = sizeof...(A);
+  static constexpr size_t largest = std::max({sizeof(R), sizeof(A)...});
   static constexpr bool updates = true;
 };
 template <typename Functor>
@@ -61,6 +65,7 @@ struct Offsets {
   __device__ void get(uint32_t index, uint32_t (&offsets)[N]) const {
 #pragma unroll
     for (int i = 0; i < N; ++i) offsets[i] = 0;
+#pragma unroll 1  // here and elsewhere: unrolled, divisions are most of a kernel, and of the time to compile it
     for (int dim = 0; dim < ndim; ++dim) {
       const uint32_t rest = dim + 1 == ndim ? 0 : index / sizes[dim];
       const uint32_t here = index - rest * sizes[dim];
@@ -105,16 +110,68 @@ __global__ void __launch_bounds__(kThreads) strided_loop(uint32_t n, Functor fun
   }
 }
 
-template <typename Functor, int N>
-__global__ void __launch_bounds__(kThreads) contiguous_loop(uint32_t n, Functor functor, Pointers<N> pointers) {
+// Neighbours that a thread computes together: 16 bytes of the largest type, which memory moves at once. Not more than four, since
+// each is the functor's code once more.
+template <typename Functor>
+inline constexpr uint32_t kPackSize = std::clamp<size_t>(16 / Signature<Functor>::largest, 1, 4);
+
+template <typename T, uint32_t kSize>
+struct alignas(sizeof(T) * kSize) Pack {
+  T values[kSize];
+};
+
+// Elements first, first + 1, ... of a contiguous operand. Only `count` of them exist; behind the last one, zeros.
+template <typename T, uint32_t kSize, int N>
+__device__ Pack<T, kSize> load_pack(const Pointers<N>& pointers, int operand, uint32_t first, uint32_t count) {
+  Pack<T, kSize> pack;
+  if (pointers.is_number[operand]) {
+    const T number = *reinterpret_cast<const T*>(&pointers.number[operand]);
+#pragma unroll
+    for (uint32_t i = 0; i < kSize; ++i) pack.values[i] = number;
+    return pack;
+  }
+  const char* source = pointers.data[operand] + first * sizeof(T);
+  if (count >= kSize) return *reinterpret_cast<const Pack<T, kSize>*>(source);
+#pragma unroll
+  for (uint32_t i = 0; i < kSize; ++i) pack.values[i] = i < count ? reinterpret_cast<const T*>(source)[i] : T{};
+  return pack;
+}
+
+template <typename Functor, typename R, uint32_t kSize, typename... A>
+__device__ void compute_pack(const Functor& functor, Pack<R, kSize>& out, const Pack<A, kSize>&... in) {
+#pragma unroll
+  for (uint32_t i = 0; i < kSize; ++i) {
+    if constexpr (Signature<Functor>::updates) functor(out.values[i], in.values[i]...);
+    else out.values[i] = functor(in.values[i]...);
+  }
+}
+
+template <typename Functor, int N, size_t... I>
+__device__ void apply_to_pack(const Functor& functor, const Pointers<N>& pointers, uint32_t first, uint32_t count,
+                              std::index_sequence<I...>) {
+  using R = typename Signature<Functor>::Result;
   using Arguments = typename Signature<Functor>::Arguments;
-  for (uint32_t index = blockIdx.x * blockDim.x + threadIdx.x; index < n; index += blockDim.x * gridDim.x) {
-    uint32_t offsets[N];
-    offsets[0] = index * sizeof(typename Signature<Functor>::Result);
-    if constexpr (N > 1) offsets[1] = index * sizeof(std::tuple_element_t<0, Arguments>);
-    if constexpr (N > 2) offsets[2] = index * sizeof(std::tuple_element_t<1, Arguments>);
-    if constexpr (N > 3) offsets[3] = index * sizeof(std::tuple_element_t<2, Arguments>);
-    apply(functor, pointers, offsets, std::make_index_sequence<N - 1>());
+  constexpr uint32_t kSize = kPackSize<Functor>;
+  Pack<R, kSize> out;
+  if constexpr (Signature<Functor>::updates) out = load_pack<R, kSize>(pointers, 0, first, count);
+  compute_pack(functor, out, load_pack<std::tuple_element_t<I, Arguments>, kSize>(pointers, I + 1, first, count)...);
+  char* target = pointers.data[0] + first * sizeof(R);
+  if (count >= kSize) {
+    *reinterpret_cast<Pack<R, kSize>*>(target) = out;
+    return;
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < kSize; ++i) {
+    if (i < count) reinterpret_cast<R*>(target)[i] = out.values[i];
+  }
+}
+
+// Operands without gaps, each aligned to its packs.
+template <typename Functor, int N>
+__global__ void __launch_bounds__(kThreads) packed_loop(uint32_t n, uint32_t packs, Functor functor, Pointers<N> pointers) {
+  for (uint32_t pack = blockIdx.x * blockDim.x + threadIdx.x; pack < packs; pack += blockDim.x * gridDim.x) {
+    const uint32_t first = pack * kPackSize<Functor>;
+    apply_to_pack(functor, pointers, first, n - first, std::make_index_sequence<N - 1>());
   }
 }
 
@@ -140,7 +197,19 @@ void read_numbers(const TensorIterator& iter, Pointers<N>& pointers, std::index_
   (read(std::integral_constant<int, I + 1>(), std::tuple_element_t<I, typename Signature<Functor>::Arguments>{}), ...);
 }
 
-template <bool kHasContiguousLoop, typename Functor>
+// Whether packed_loop can do it.
+template <typename Functor, int N>
+bool is_packed(const TensorIterator& iter, const Pointers<N>& pointers) {
+  if (iter.ndim() > 1) return false;
+  for (int i = 0; i < N; ++i) {
+    if (pointers.is_number[i]) continue;
+    if (iter.ndim() == 1 && iter.strides(i)[0] != iter.element_size(i)) return false;
+    if (reinterpret_cast<uintptr_t>(pointers.data[i]) % (iter.element_size(i) * kPackSize<Functor>) != 0) return false;
+  }
+  return true;
+}
+
+template <bool kHasPackedLoop, typename Functor>
 void run_gpu_kernel(const TensorIterator& whole, const Functor& functor) {
   constexpr int N = Signature<Functor>::arity + 1;
   TORCH_INTERNAL_ASSERT(whole.noperands() == N);
@@ -150,15 +219,13 @@ void run_gpu_kernel(const TensorIterator& whole, const Functor& functor) {
     for (int i = 0; i < N; ++i) pointers.data[i] = iter.data(i);
     read_numbers<Functor>(iter, pointers, std::make_index_sequence<N - 1>());
     const auto n = static_cast<uint32_t>(iter.numel());
-    const unsigned blocks = grid_for(iter.numel());
-    if constexpr (kHasContiguousLoop) {
-      bool contiguous = iter.ndim() <= 1;
-      for (int i = 0; i < N && contiguous; ++i) {
-        contiguous = pointers.is_number[i] || iter.ndim() == 0 || iter.strides(i)[0] == iter.element_size(i);
+    if constexpr (kHasPackedLoop) {
+      if (is_packed<Functor>(iter, pointers)) {
+        const uint32_t packs = (n - 1) / kPackSize<Functor> + 1;
+        return launch(packed_loop<Functor, N>, grid_for(packs), kThreads, n, packs, functor, pointers);
       }
-      if (contiguous) return launch(contiguous_loop<Functor, N>, blocks, kThreads, n, functor, pointers);
     }
-    launch(strided_loop<Functor, N>, blocks, kThreads, n, functor, pointers, Offsets<N>(iter));
+    launch(strided_loop<Functor, N>, grid_for(n), kThreads, n, functor, pointers, Offsets<N>(iter));
   });
 }
 

@@ -46,6 +46,7 @@ struct ReductionShape {
 
   __device__ void kept_offsets(int64_t index, int64_t& out, int64_t& in) const {
     out = in = 0;
+#pragma unroll 1
     for (int dim = 0; dim < kept_dims; ++dim) {
       const int64_t here = index % kept_size[dim];
       index /= kept_size[dim];
@@ -56,6 +57,7 @@ struct ReductionShape {
   __device__ int64_t reduced_offset(int64_t index) const {
     if (reduced_dims == 1) return index * reduced_in[0];
     int64_t in = 0;
+#pragma unroll 1
     for (int dim = 0; dim < reduced_dims; ++dim) {
       in += index % reduced_size[dim] * reduced_in[dim];
       index /= reduced_size[dim];
@@ -83,6 +85,25 @@ Plan plan_for(const ReductionShape& shape) {
   return plan;
 }
 
+// This thread's share of `count` inputs from `first` on: 16 bytes at once, and one each of those before and behind them.
+template <typename Operation, typename In>
+__device__ typename Operation::Accumulator reduce_neighbours(const Operation& operation, const In* first, int64_t count) {
+  constexpr int kSize = 16 / sizeof(In);
+  using Neighbours = Pack<In, kSize>;
+  const auto gap = static_cast<int64_t>((16 - reinterpret_cast<uintptr_t>(first) % 16) % 16 / sizeof(In));
+  const int64_t packs = count > gap ? (count - gap) / kSize : 0;
+  auto value = Operation::identity();
+  const int64_t single = threadIdx.x < gap ? threadIdx.x : threadIdx.x + packs * kSize;
+  if (single < count) value = Operation::combine(value, operation.read(first[single]));
+  const Neighbours* aligned = reinterpret_cast<const Neighbours*>(first + gap);
+  for (int64_t i = threadIdx.x; i < packs; i += blockDim.x) {
+    const Neighbours neighbours = aligned[i];
+#pragma unroll
+    for (int j = 0; j < kSize; ++j) value = Operation::combine(value, operation.read(neighbours.values[j]));
+  }
+  return value;
+}
+
 // One block per (output, split); `partial` is null when there is one split, and the output is written at once.
 template <typename Operation, typename Out, typename In>
 __global__ void __launch_bounds__(kThreads)
@@ -95,10 +116,15 @@ __global__ void __launch_bounds__(kThreads)
     const int64_t split = job % plan.splits;
     int64_t out_offset, in_offset;
     shape.kept_offsets(job / plan.splits, out_offset, in_offset);
-    const int64_t end = ::min((split + 1) * plan.range, shape.reduced);
+    const int64_t begin = split * plan.range;
+    const int64_t end = ::min(begin + plan.range, shape.reduced);
     A value = Operation::identity();
-    for (int64_t i = split * plan.range + threadIdx.x; i < end; i += blockDim.x) {
-      value = combine(value, Operation::read(*reinterpret_cast<const In*>(in + in_offset + shape.reduced_offset(i))));
+    if (shape.reduced_dims == 1 && shape.reduced_in[0] == sizeof(In)) {
+      value = reduce_neighbours(operation, reinterpret_cast<const In*>(in + in_offset) + begin, end - begin);
+    } else {
+      for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
+        value = combine(value, operation.read(*reinterpret_cast<const In*>(in + in_offset + shape.reduced_offset(i))));
+      }
     }
     value = block_reduce(value, Operation::identity(), combine, shared);
     if (threadIdx.x == 0) {
@@ -119,7 +145,7 @@ __global__ void __launch_bounds__(kThreads)
     const int64_t end = ::min((split + 1) * plan.range, shape.reduced);
     typename Operation::Accumulator value = Operation::identity();
     for (int64_t i = split * plan.range; i < end; ++i) {
-      value = Operation::combine(value, Operation::read(*reinterpret_cast<const In*>(in + in_offset + shape.reduced_offset(i))));
+      value = Operation::combine(value, operation.read(*reinterpret_cast<const In*>(in + in_offset + shape.reduced_offset(i))));
     }
     if (partial) partial[output * plan.splits + split] = value;
     else *reinterpret_cast<Out*>(out + out_offset) = static_cast<Out>(operation.finish(value));

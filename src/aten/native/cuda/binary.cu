@@ -16,17 +16,17 @@ namespace at::native::cuda {
     __device__ T operator()(T a, T b) const { return static_cast<T>(expression); }                                    \
   };                                                                                                                  \
   }
-#define RUN_BINARY(name, dispatch)                                                                                    \
-  dispatch(iter.common_dtype(), #name, [&](auto tag) { gpu_kernel(iter, name##_functor<typename decltype(tag)::type>()); });
-#define DEFINE_BINARY(name, dispatch, expression)                                                                     \
+#define RUN_BINARY(name, loop, dispatch)                                                                              \
+  dispatch(iter.common_dtype(), #name, [&](auto tag) { loop(iter, name##_functor<typename decltype(tag)::type>()); });
+#define DEFINE_BINARY(name, loop, dispatch, expression)                                                               \
   DEFINE_BINARY_FUNCTOR(name, expression)                                                                             \
-  void name##_kernel(TensorIterator& iter) { RUN_BINARY(name, dispatch) }
+  void name##_kernel(TensorIterator& iter) { RUN_BINARY(name, loop, dispatch) }
 // The same for an operator that takes complex numbers, too.
-#define DEFINE_BINARY_AND_COMPLEX(name, dispatch, expression)                                                         \
+#define DEFINE_BINARY_AND_COMPLEX(name, loop, dispatch, expression)                                                   \
   DEFINE_BINARY_FUNCTOR(name, expression)                                                                             \
   void name##_kernel(TensorIterator& iter) {                                                                          \
     if (c10::is_complex_type(iter.common_dtype())) return complex_##name(iter);                                       \
-    RUN_BINARY(name, dispatch)                                                                                        \
+    RUN_BINARY(name, loop, dispatch)                                                                                  \
   }
 
 namespace {
@@ -159,20 +159,20 @@ struct gelu_backward_functor {
 
 }  // namespace
 
-DEFINE_BINARY_AND_COMPLEX(mul, dispatch_all_types_as_bits, multiply(a, b))
-DEFINE_BINARY_AND_COMPLEX(div, dispatch_floating_types, a / b)
-DEFINE_BINARY(div_trunc, dispatch_numeric_types, truncated_division(a, b))
-DEFINE_BINARY(div_floor, dispatch_numeric_types, floor_division(a, b))
-DEFINE_BINARY(remainder, dispatch_numeric_types, python_remainder(a, b))
-DEFINE_BINARY_AND_COMPLEX(pow, dispatch_numeric_types, power(a, b))
-DEFINE_BINARY(maximum, dispatch_all_types, a != a ? a : (b != b || a < b) ? b : a)
-DEFINE_BINARY(minimum, dispatch_all_types, a != a ? a : (b != b || b < a) ? b : a)
-DEFINE_BINARY(bitwise_and, dispatch_integral_types_and_bool, a & b)
-DEFINE_BINARY(bitwise_or, dispatch_integral_types_and_bool, a | b)
-DEFINE_BINARY(bitwise_xor, dispatch_integral_types_and_bool, a ^ b)
+DEFINE_BINARY_AND_COMPLEX(mul, gpu_kernel, dispatch_all_types_as_bits, multiply(a, b))
+DEFINE_BINARY_AND_COMPLEX(div, gpu_kernel, dispatch_floating_types, a / b)
+DEFINE_BINARY(div_trunc, gpu_kernel_by_strides, dispatch_numeric_types, truncated_division(a, b))
+DEFINE_BINARY(div_floor, gpu_kernel_by_strides, dispatch_numeric_types, floor_division(a, b))
+DEFINE_BINARY(remainder, gpu_kernel_by_strides, dispatch_numeric_types, python_remainder(a, b))
+DEFINE_BINARY_AND_COMPLEX(pow, gpu_kernel_by_strides, dispatch_numeric_types, power(a, b))
+DEFINE_BINARY(maximum, gpu_kernel, dispatch_all_types, a != a ? a : (b != b || a < b) ? b : a)
+DEFINE_BINARY(minimum, gpu_kernel, dispatch_all_types, a != a ? a : (b != b || b < a) ? b : a)
+DEFINE_BINARY(bitwise_and, gpu_kernel, dispatch_integral_types_and_bool, a & b)
+DEFINE_BINARY(bitwise_or, gpu_kernel, dispatch_integral_types_and_bool, a | b)
+DEFINE_BINARY(bitwise_xor, gpu_kernel, dispatch_integral_types_and_bool, a ^ b)
 // a: the incoming gradient, b: the forward's result
-DEFINE_BINARY_AND_COMPLEX(sigmoid_backward, dispatch_floating_types, a * (T{1} - b) * b)
-DEFINE_BINARY_AND_COMPLEX(tanh_backward, dispatch_floating_types, a * (T{1} - b * b))
+DEFINE_BINARY_AND_COMPLEX(sigmoid_backward, gpu_kernel, dispatch_floating_types, a * (T{1} - b) * b)
+DEFINE_BINARY_AND_COMPLEX(tanh_backward, gpu_kernel, dispatch_floating_types, a * (T{1} - b * b))
 
 // A kernel whose functor holds one number taken from a Scalar.
 #define RUN_WITH_NUMBER(name, dispatch)                      \

@@ -38,12 +38,14 @@ struct IndexedPlaces {
     const int64_t entry = position / rest;
     int64_t inside = position % rest;
     int64_t result = 0;
+#pragma unroll 1
     for (int i = 0; i < indices; ++i) {
       int64_t place = index[i][entry];
       assert(place >= -size[i] && place < size[i] && "index out of bounds");
       if (place < 0) place += size[i];
       result += place * stride[i];
     }
+#pragma unroll 1
     for (int dim = rest_dims - 1; dim >= 0; --dim) {
       result += inside % rest_size[dim] * rest_stride[dim];
       inside /= rest_size[dim];
@@ -104,6 +106,7 @@ struct CrossPlaces {
   __device__ void offsets(int64_t position, int64_t& near, int64_t& far) const {
     near = far = 0;
     int64_t index_offset = 0;
+#pragma unroll 1
     for (int i = dims - 1; i >= 0; --i) {
       const int64_t here = position % size[i];
       position /= size[i];

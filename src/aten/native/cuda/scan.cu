@@ -57,10 +57,11 @@ struct RunningProduct : NumberScan<T> {
   __device__ T identity() const { return T(1); }
   __device__ T combine(T a, T b) const { return static_cast<T>(a * b); }
 };
+// A scan combines in many places. What takes exponentials is not inlined: it made most of this file's time to compile.
 template <typename T>
 struct RunningLogSum : NumberScan<T, double> {
   __device__ double identity() const { return -std::numeric_limits<double>::infinity(); }
-  __device__ double combine(double a, double b) const {
+  __attribute__((noinline)) __device__ double combine(double a, double b) const {
     if (a != a || b != b) return std::numeric_limits<double>::quiet_NaN();
     const double greater = a < b ? b : a;
     const double less = a < b ? a : b;
@@ -71,7 +72,7 @@ struct RunningLogSum : NumberScan<T, double> {
 struct RunningComplexLogSum : NumberScan<c10::complex<double>> {
   using Number = c10::complex<double>;
   __device__ Number identity() const { return Number(-std::numeric_limits<double>::infinity(), 0); }
-  __device__ Number combine(Number a, Number b) const {
+  __attribute__((noinline)) __device__ Number combine(Number a, Number b) const {
     const bool is_less = a.real() < b.real();
     const Number greater = is_less ? b : a;
     if (std::isinf(greater.real())) return is_less || a.real() != b.real() ? greater : b;

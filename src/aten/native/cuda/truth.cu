@@ -7,29 +7,44 @@ namespace at::native::cuda {
 
 namespace {
 
-template <bool kAny>
+// Whether a number is zero is in its bits but the sign: one kernel for each size of elements, for `any` and `all` alike, which
+// looks for a number that is not zero, or for one that is.
+template <typename Word>
 struct Truth {
   using Accumulator = int;
-  __device__ static int identity() { return kAny ? 0 : 1; }
-  template <typename In>
-  __device__ static int read(In x) { return x != In(0); }
-  __device__ static int combine(int a, int b) { return kAny ? a | b : a & b; }
-  __device__ static int finish(int a) { return a; }
+  uint64_t digits;
+  bool all;
+  __device__ static int identity() { return 0; }
+  __device__ int read(Word x) const {
+    if constexpr (std::is_same_v<Word, WideWord>) return (((x.low | x.high) & digits) != 0) != all;
+    else return ((x & digits) != 0) != all;
+  }
+  __device__ static int combine(int a, int b) { return a | b; }
+  __device__ int finish(int a) const { return (a != 0) != all; }
 };
 
-template <bool kAny>
-void reduce_truth(TensorIterator& iter, const char* name) {
-  const auto run = [&](auto tag) {
-    using In = typename decltype(tag)::type;
-    reduce<Truth<kAny>, uint8_t, In>(iter, {});  // a bool is a byte, 0 or 1
-  };
-  if (c10::is_complex_type(iter.dtype(1))) dispatch_complex_types(iter.dtype(1), name, run);
-  else dispatch_all_types(iter.dtype(1), name, run);
+// The bits of a T but its sign, or signs; of a complex128, those of each half.
+template <typename T>
+constexpr uint64_t digits_of() {
+  if constexpr (std::is_same_v<c10::real_type_t<T>, double>) return ~uint64_t{0} >> 1;
+  else if constexpr (std::is_same_v<c10::real_type_t<T>, float>) return 0x7fffffff7fffffff;
+  else return ~uint64_t{0};
+}
+
+void reduce_truth(TensorIterator& iter, bool all, const char* name) {
+  uint64_t digits = 0;
+  const auto ask = [&](auto tag) { digits = digits_of<typename decltype(tag)::type>(); };
+  if (c10::is_complex_type(iter.dtype(1))) dispatch_complex_types(iter.dtype(1), name, ask);
+  else dispatch_all_types(iter.dtype(1), name, ask);
+  dispatch_word(iter.element_size(1), [&](auto word) {
+    using Word = decltype(word);
+    reduce<Truth<Word>, uint8_t, Word>(iter, {digits, all});  // a bool is a byte, 0 or 1
+  });
 }
 
 }  // namespace
 
-void any_kernel(TensorIterator& iter) { reduce_truth<true>(iter, "any"); }
-void all_kernel(TensorIterator& iter) { reduce_truth<false>(iter, "all"); }
+void any_kernel(TensorIterator& iter) { reduce_truth(iter, /*all=*/false, "any"); }
+void all_kernel(TensorIterator& iter) { reduce_truth(iter, /*all=*/true, "all"); }
 
 }  // namespace at::native::cuda
