@@ -2,7 +2,6 @@
 #   TORCH_CUDA_ARCHITECTURES  in TorchCUDAArchitectures.cmake
 #   TORCH_CUDA_MAGMA          factorises by MAGMA, too; ON where its header is found, OFF leaves it out.
 
-include("${CMAKE_CURRENT_LIST_DIR}/TorchCUDAArchitectures.cmake")
 option(TORCH_CUDA_EMULATION "Compile the plug-in for test/cuda_emulation, with the host's compiler" OFF)
 find_path(MAGMA_INCLUDE_DIR magma_v2.h)
 find_library(MAGMA_LIBRARY magma)
@@ -22,7 +21,7 @@ if(TORCH_CUDA_EMULATION)
   set(TORCH_CUDA_VERSION "13.0")
   add_subdirectory(test/cuda_emulation)
 else()
-  set(CMAKE_CUDA_ARCHITECTURES "${TORCH_CUDA_ARCHITECTURES}")
+  set(CMAKE_CUDA_ARCHITECTURES OFF)
   set(CMAKE_CUDA_STANDARD 17)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
@@ -38,6 +37,8 @@ else()
     target_link_libraries(MAGMA::magma INTERFACE CUDA::toolkit)
   endif()
 endif()
+
+include("${CMAKE_CURRENT_LIST_DIR}/TorchCUDAArchitectures.cmake")
 
 # torch_cuda_sources(FILE...): files in the language of kernels, of the current folder.
 function(torch_cuda_sources)
