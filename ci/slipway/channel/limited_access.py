@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 
-_TOKEN = re.compile(r"^/t/[^/]+(?=/)")
+_TOKEN = re.compile(r"^/t/[^/]+(?=/|$)")
 _ASKED = ("If-None-Match", "If-Modified-Since", "Authorization", "Accept", "Range")
 _ANSWERED = ("Content-Length", "Content-Type", "ETag", "Last-Modified", "Cache-Control", "Content-Range")
 

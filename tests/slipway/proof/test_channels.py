@@ -226,6 +226,8 @@ def test_what_was_seen_holds_no_secrets() -> None:
     """A token may stand in the address; with another one, it is the same channel."""
     remember_number("https://example.org/t/atokenofmine/ch", 7)
     assert seen_number("https://ada:s3cretword@example.org/ch") == 7
+    remember_number("https://example.org/t/atokenofmine", 3)
+    assert seen_number("https://example.org") == 3
     text = (cache_folder() / "seen-channels.json").read_text(encoding="utf-8")
     assert "https://example.org/ch" in text
     assert "atokenofmine" not in text
