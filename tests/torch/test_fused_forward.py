@@ -152,3 +152,50 @@ def test_gradients_of_means(dtype: torch.dtype) -> None:
     )
     assert x.grad is not None
     assert torch.allclose(x.grad, expected.expand(4, 6, 10), rtol=1e-2 if dtype == torch.bfloat16 else 1e-6)
+
+
+HELD: dict[str, Function] = {
+    "hardtanh": lambda x: functional.hardtanh(x, -0.5, 0.75),
+    "relu6": functional.relu6,
+    "clamp": lambda x: x.clamp(-0.5, 0.75),
+    "clamp to 0.3": lambda x: x.clamp(-0.3, 0.3),
+    "clamp from below": lambda x: x.clamp(min=0.75),
+    "clamp from above": lambda x: x.clamp(max=-0.5),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)
+def test_gradients_of_what_is_held(name: str, dtype: torch.dtype) -> None:
+    """In one pass, and by operators where that is differentiated again."""
+    edges = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 6.0, -0.5, 0.75, 0.3, -0.3, 0.7578125, -0.50390625]
+    x = torch.tensor(edges * 6, dtype=dtype).reshape(6, 12)
+    for layout in (x, x.t(), x[:, ::2], x[:5, :11]):
+        leaf = layout.detach().requires_grad_()
+        incoming = torch.randn(leaf.shape).to(dtype)
+        (at_once,) = torch.autograd.grad(HELD[name](leaf), leaf, incoming)
+        (in_steps,) = torch.autograd.grad(HELD[name](leaf), leaf, incoming.requires_grad_(), create_graph=True)
+        assert in_steps.requires_grad
+        assert torch.equal(at_once, in_steps)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int16], ids=str)
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_cumulative_extremes(name: str, dtype: torch.dtype) -> None:
+    """The last of equals; the last NaN from the first one on."""
+    torch.manual_seed(0)
+    x = torch.randint(-4, 4, (7, 33)).to(dtype)
+    if dtype.is_floating_point:
+        x[1, 5], x[1, 9], x[2, 0], x[3, 32] = (float("nan"),) * 4
+        x[4, 3], x[4, 7] = float("inf"), -float("inf")
+    for view, dim in ((x, 1), (x.t(), 0), (x, 0)):
+        values, indices = getattr(torch, name)(view, dim)
+        for line, found, places in zip(
+            *(each.movedim(dim, 1).tolist() for each in (view, values, indices)), strict=True
+        ):
+            best, place = line[0], 0
+            for i, value in enumerate(line):
+                if value != value or (best == best and (value >= best if name == "cummax" else value <= best)):
+                    best, place = value, i
+                assert places[i] == place
+                assert found[i] == best or (found[i] != found[i] and best != best)

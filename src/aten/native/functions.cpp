@@ -113,6 +113,22 @@ void polygamma(int64_t n, const Tensor& self, Tensor& out) {
 
 Tensor polygamma_of(const Tensor& self, int64_t n) { return at::polygamma(n, self); }
 
+void copysign(const Tensor& self, const Tensor& other, Tensor& out) {
+  refuse_complex(self, "copysign");
+  refuse_complex(other, "copysign");
+  const ScalarType dtype = self.dtype();
+  if (out.defined() || !self.is_cpu() || !c10::is_reduced_floating_type(dtype) || other.dtype() != dtype) {
+    return run_binary_float(self, other, out, BinaryFunction::copysign);
+  }
+  // The CPU need not convert halves to take the sign of another one, which is a bit.
+  const auto bits_as = [](const Tensor& tensor, ScalarType type) {
+    return alias_as(tensor, type, tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  };
+  Tensor bits;
+  TensorIterator::binary_op(bits, bits_as(self, kShort), bits_as(other, kShort)).run(cpu::take_signs_of_halves);
+  out = bits_as(bits, dtype);
+}
+
 #define AT_DEFINE(name)                                                     \
   void name(const Tensor& self, const Tensor& other, Tensor& out) {         \
     refuse_complex(self, #name);                                            \
@@ -120,7 +136,6 @@ Tensor polygamma_of(const Tensor& self, int64_t n) { return at::polygamma(n, sel
     run_binary_float(self, other, out, BinaryFunction::name);               \
   }
 AT_DEFINE(atan2)
-AT_DEFINE(copysign)
 AT_DEFINE(igamma)
 AT_DEFINE(igammac)
 AT_DEFINE(xlogy)

@@ -22,37 +22,6 @@ namespace HWY_NAMESPACE {
 #define TORCH_FUSED_PRODUCTS 1
 #endif
 
-// VectorRow for functions so long that they are compiled once, not once for each way that a row may lie.
-template <typename Function>
-struct LongRow {
-  Function function;
-  template <typename... In>
-  HWY_NOINLINE HWY_ATTR void operator()(int64_t count, double* out, const In*... in) const {
-    const hn::ScalableTag<double> d;
-    const Function own = function;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    for (int64_t i = 0; i < count; i += lanes) {
-      const int64_t left = count - i;
-      const auto result = own(d, (left >= lanes ? hn::LoadU(d, in + i) : VectorRow<double, Function>::load_rest(d, in + i, left))...);
-      if (HWY_LIKELY(left >= lanes)) {
-        hn::StoreU(result, d, out + i);
-        continue;
-      }
-      HWY_ALIGN double results[hn::MaxLanes(d)];
-      hn::Store(result, d, results);
-      for (int64_t j = 0; j < left; ++j) out[i + j] = results[j];
-    }
-  }
-};
-// In: double for each number that the function takes.
-template <typename Function, typename... In>
-struct LongLoop {
-  Function function;
-  HWY_ATTR void operator()(char** data, const int64_t* strides, int64_t count) const {
-    run_rows<double, In...>(data, strides, count, LongRow<Function>{function});
-  }
-};
-
 // A number as the sum of two, the second at most half a unit of the first's last place.
 template <typename V>
 struct Pair {
@@ -82,12 +51,14 @@ HWY_INLINE HWY_ATTR Pair<V> divide(Pair<V> a, Pair<V> b) {
   return {quotient, hn::Div(rest, b.high)};
 }
 
+// 2 atanh(s) = 2 s + s^3 (2/3 + s^2 polynomial(s^2)), for |s| up to that of sqrt(2).
+constexpr double kAtanhTerms[] = {1.17230510280977529e-01, 1.17062485409223857e-01, 1.33348042382253451e-01,
+                                  1.53845949708954571e-01, 1.81818183353144036e-01, 2.22222222216562321e-01,
+                                  2.85714285714293637e-01, 4.00000000000000022e-01};
+
 // log of positive numbers, with ten digits more than float64 has.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR Pair<V> log_pair(D d, V x) {
-  constexpr double terms[] = {1.17230510280977529e-01, 1.17062485409223857e-01, 1.33348042382253451e-01,
-                              1.53845949708954571e-01, 1.81818183353144036e-01, 2.22222222216562321e-01,
-                              2.85714285714293637e-01, 4.00000000000000022e-01};
   const auto is_small = hn::Lt(x, hn::Set(d, std::numeric_limits<double>::min()));
   const V scaled = hn::IfThenElse(is_small, hn::Mul(x, hn::Set(d, 0x1p54)), x);
   V mantissa;
@@ -96,7 +67,7 @@ HWY_INLINE HWY_ATTR Pair<V> log_pair(D d, V x) {
   const V one = hn::Set(d, 1.0);
   const Pair<V> s = divide({hn::Sub(mantissa, one), hn::Zero(d)}, add_smaller(one, mantissa));
   const Pair<V> square = multiply(s, s);
-  Pair<V> factor = add_smaller(hn::Set(d, 2.0 / 3), hn::Mul(square.high, polynomial(d, square.high, terms)));
+  Pair<V> factor = add_smaller(hn::Set(d, 2.0 / 3), hn::Mul(square.high, polynomial(d, square.high, kAtanhTerms)));
   factor.low = hn::Add(factor.low, hn::Set(d, 3.700743415417188e-17));
   const Pair<V> rest = multiply(s, multiply(square, factor));
   const V whole = hn::Mul(exponent, hn::Set(d, kLogOf2<double>.high));  // exact
@@ -230,6 +201,99 @@ struct AcosOfDoubles {
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     const Pair<V> leg = other_leg_pair(d, x);
     return angle_of(d, leg.high, leg.low, x, hn::Zero(d));
+  }
+};
+
+struct AtanhOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V one = hn::Set(d, 1.0);
+    const V half = hn::Set(d, 0.5);
+    const V magnitude = hn::Abs(x);
+    const V square = hn::Mul(x, x);
+    const V slope = hn::MulAdd(hn::Mul(square, half), polynomial(d, square, kAtanhTerms), hn::Set(d, 1.0 / 3));
+    const V small = hn::MulAdd(hn::Mul(magnitude, square), slope, magnitude);
+    // Elsewhere half of log((1 + x) / (1 - x)).
+    const auto is_inside = hn::Lt(magnitude, one);
+    const V bounded = hn::IfThenElseZero(is_inside, magnitude);
+    const Pair<V> ratio = divide(add_smaller(one, bounded), add_smaller(one, hn::Neg(bounded)));
+    const Pair<V> log = log_pair(d, ratio.high);
+    const V large = hn::Mul(hn::Add(log.high, hn::Add(log.low, hn::Div(ratio.low, ratio.high))), half);
+    const V inside = hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 0.17)), small, large);
+    const V end = hn::IfThenElse(hn::Eq(magnitude, one), hn::Set(d, std::numeric_limits<double>::infinity()),
+                                 hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
+    return hn::CopySign(hn::IfThenElse(is_inside, inside, end), x);
+  }
+};
+
+// (exp(x) - exp(-x)) / 2 if kOdd, else their sum's half.
+template <bool kOdd>
+struct HyperbolicOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    constexpr double odd_terms[] = {8.22063524662433e-18, 2.81145725434552e-15, 7.64716373181982e-13, 1.60590438368216e-10,
+                                    2.50521083854417e-08, 2.75573192239858589e-06, 1.98412698412698413e-04,
+                                    8.33333333333333333e-03, 1.66666666666666667e-01};
+    const V magnitude = hn::Abs(x);
+    const V half = hn::Set(d, 0.5);
+    const auto power = exp_parts(d, hn::Min(magnitude, hn::Set(d, 711.0)));
+    const Pair<V> sum = add_smaller(hn::Set(d, 1.0), power.rest);
+    const Pair<V> whole = add_smaller(sum.high, hn::Add(sum.low, power.tail));
+    const V high = power.scale(d, hn::Mul(whole.high, half));
+    const V low = power.scale(d, hn::Mul(whole.low, half));
+    const V other = hn::Div(hn::Set(d, 0.25), high);
+    const Pair<V> both = add_smaller(high, kOdd ? hn::Neg(other) : other);
+    V result = hn::Add(both.high, hn::Add(both.low, low));
+    result = hn::IfThenElse(hn::Eq(high, hn::Set(d, std::numeric_limits<double>::infinity())), high, result);
+    if constexpr (kOdd) {
+      const V square = hn::Mul(x, x);
+      const V small = hn::MulAdd(hn::Mul(magnitude, square), polynomial(d, square, odd_terms), magnitude);
+      result = hn::CopySign(hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 1.0)), small, result), x);
+    }
+    return hn::IfThenElse(hn::Eq(x, x), result, x);
+  }
+};
+
+// sqrt(a^2 + b^2), of scaled numbers where squares would overflow or vanish. Infinity wins over NaN.
+struct HypotOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
+    const V one = hn::Set(d, 1.0);
+    const V x = hn::Abs(a);
+    const V y = hn::Abs(b);
+    const auto is_first = hn::Gt(x, y);
+    const V larger = hn::IfThenElse(is_first, x, y);
+    const V smaller = hn::IfThenElse(is_first, y, x);
+    const auto is_huge = hn::Gt(larger, hn::Set(d, 0x1p500));
+    const auto is_tiny = hn::Lt(larger, hn::Set(d, 0x1p-400));
+    const V scale = hn::IfThenElse(is_huge, hn::Set(d, 0x1p-600), hn::IfThenElse(is_tiny, hn::Set(d, 0x1p600), one));
+    const V back = hn::IfThenElse(is_huge, hn::Set(d, 0x1p600), hn::IfThenElse(is_tiny, hn::Set(d, 0x1p-600), one));
+    const V m = hn::Mul(larger, scale);
+    const V n = hn::Mul(smaller, scale);
+    const Pair<V> first = multiply(m, m);
+    const Pair<V> second = multiply(n, n);
+    const Pair<V> sum = add_smaller(first.high, second.high);
+    const V root = hn::Sqrt(sum.high);
+    const V off = hn::Add(hn::NegMulAdd(root, root, sum.high), hn::Add(sum.low, hn::Add(first.low, second.low)));
+    const V more = hn::IfThenElseZero(hn::Gt(root, hn::Zero(d)), hn::Div(off, hn::Add(root, root)));
+    V result = hn::Mul(hn::Add(root, more), back);
+    result = hn::IfThenElse(hn::And(hn::Eq(a, a), hn::Eq(b, b)), result, hn::Add(a, b));
+    const V infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+    return hn::IfThenElse(hn::Or(hn::Eq(x, infinity), hn::Eq(y, infinity)), infinity, result);
+  }
+};
+
+// log(e^a + e^b), or of powers of 2.
+template <bool kBase2>
+struct LogAddExpOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
+    const V apart = hn::Neg(hn::IfThenElseZero(hn::Ne(a, b), hn::Abs(hn::Sub(a, b))));  // two equal infinities are not
+    V more;
+    if constexpr (kBase2) more = hn::Mul(log1p_of_fraction(d, exp2_vector(d, apart)), hn::Set(d, kLog2OfE<double>.high));
+    else more = log1p_of_fraction(d, exp_vector(d, apart));
+    const V result = hn::Add(hn::IfThenElse(hn::Gt(a, b), a, b), more);
+    return hn::IfThenElse(hn::Eq(a, a), result, a);
   }
 };
 

@@ -18,21 +18,27 @@ namespace HWY_NAMESPACE {
 constexpr int64_t kMathGrain = 8192;  // elements; these functions cost several times a sum
 
 // Function: V operator()(D, V...) const for any vector of T. The same bits come out whatever the strides are: what is left
-// over of a row is a vector, too, filled up with zeros.
+// over of a row is a vector, too, filled up with zeros. The function is long, and stands here once, not for each way that
+// a row may lie.
 template <typename T, typename Function>
 struct VectorRow {
   Function function;
   template <typename... In>
-  HWY_ATTR void operator()(int64_t count, T* out, const In*... in) const {
+  HWY_NOINLINE HWY_ATTR void operator()(int64_t count, T* out, const In*... in) const {
     const hn::ScalableTag<T> d;
     const Function own = function;  // nothing that is written can change it
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) hn::StoreU(own(d, hn::LoadU(d, in + i)...), d, out + i);
-    if (i == count) return;
-    HWY_ALIGN T results[hn::MaxLanes(d)];
-    hn::Store(own(d, load_rest(d, in + i, count - i)...), d, results);
-    for (int64_t j = 0; i + j < count; ++j) out[i + j] = results[j];
+    for (int64_t i = 0; i < count; i += lanes) {
+      const int64_t left = count - i;
+      const auto result = own(d, (HWY_LIKELY(left >= lanes) ? hn::LoadU(d, in + i) : load_rest(d, in + i, left))...);
+      if (HWY_LIKELY(left >= lanes)) {
+        hn::StoreU(result, d, out + i);
+        continue;
+      }
+      HWY_ALIGN T results[hn::MaxLanes(d)];
+      hn::Store(result, d, results);
+      for (int64_t j = 0; j < left; ++j) out[i + j] = results[j];
+    }
   }
   template <typename D>
   HWY_ATTR static hn::Vec<D> load_rest(D d, const T* from, int64_t count) {

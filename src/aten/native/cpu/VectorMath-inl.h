@@ -96,64 +96,6 @@ HWY_INLINE HWY_ATTR V log10_vector(D d, V x) {
   return hn::MulAdd(exponent, hn::Set(d, kLog10Of2<T>.high), rest);
 }
 
-#if HWY_TARGET == HWY_SCALAR
-
-// Without vectors, the C library's.
-template <typename D, typename V>
-HWY_INLINE HWY_ATTR V pow_vector(D d, V base, V exponent) {
-  return hn::Set(d, std::pow(hn::GetLane(base), hn::GetLane(exponent)));
-}
-
-#else
-
-// exp(exponent * log(base)) for half a vector of float32, computed in float64; `base` positive and finite.
-template <typename D, typename V>
-HWY_INLINE HWY_ATTR V wide_power(D d, V base, V exponent) {
-  const hn::Rebind<double, D> wide;
-  const auto log = hn::Log(wide, hn::PromoteTo(wide, base));
-  const auto product = hn::Mul(log, hn::PromoteTo(wide, exponent));
-  // Far outside of float32 on both sides, well inside of what Exp takes.
-  const auto bounded = hn::Min(hn::Max(product, hn::Set(wide, -300.0)), hn::Set(wide, 300.0));
-  return hn::DemoteTo(d, hn::Exp(wide, bounded));
-}
-
-// base^exponent for float32, at most 1 ulp off; zeros, infinities and NaN as the C library has them.
-template <typename D, typename V>
-HWY_INLINE HWY_ATTR V pow_vector(D d, V base, V exponent) {
-  const hn::Half<D> half;
-  const V magnitude = hn::Abs(base);
-  const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
-  const auto plain = hn::And(hn::And(hn::Gt(magnitude, hn::Zero(d)), hn::Lt(magnitude, infinity)),
-                             hn::Lt(hn::Abs(exponent), infinity));
-  const V safe = hn::IfThenElse(plain, magnitude, hn::Set(d, 1.0f));
-  const V power = hn::IfThenElseZero(plain, exponent);
-  const auto low = wide_power(half, hn::LowerHalf(half, safe), hn::LowerHalf(half, power));
-  const auto high = wide_power(half, hn::UpperHalf(half, safe), hn::UpperHalf(half, power));
-  V result = hn::Combine(d, high, low);
-  // A negative base has powers for whole exponents only, negative ones for odd exponents.
-  const auto negative = hn::Lt(base, hn::Zero(d));
-  const V halved = hn::Mul(exponent, hn::Set(d, 0.5f));
-  const auto whole = hn::Eq(hn::Round(exponent), exponent);
-  const auto even = hn::Eq(hn::Round(halved), halved);
-  result = hn::IfThenElse(hn::AndNot(even, hn::And(negative, whole)), hn::Neg(result), result);
-  result = hn::IfThenElse(hn::AndNot(whole, negative), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), result);
-  if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
-  HWY_ALIGN float bases[hn::MaxLanes(d)];
-  HWY_ALIGN float exponents[hn::MaxLanes(d)];
-  HWY_ALIGN float results[hn::MaxLanes(d)];
-  hn::Store(base, d, bases);
-  hn::Store(exponent, d, exponents);
-  hn::Store(result, d, results);
-  for (size_t i = 0; i < hn::Lanes(d); ++i) {
-    const float size = std::abs(bases[i]);
-    const bool computed = size > 0 && size <= std::numeric_limits<float>::max() && std::isfinite(exponents[i]);
-    if (!computed) results[i] = std::pow(bases[i], exponents[i]);
-  }
-  return hn::Load(d, results);
-}
-
-#endif  // HWY_SCALAR
-
 // A number's logarithm of 2, and x - n * log(2) for whole n with more digits than T has: the first part of log(2) has so few
 // that its product with n is exact.
 template <typename T>
@@ -263,7 +205,8 @@ HWY_INLINE HWY_ATTR V expm1_vector(D d, V x) {
   const V half_scale = hn::BitCast(d, hn::ShiftLeft<Power::kMantissaBits>(exponent));
   const V whole = hn::Sub(half_scale, hn::Set(d, T(0.5)));
   const V most = hn::MulAdd(half_scale, power.rest, whole);
-  const V lost = hn::MulAdd(half_scale, power.rest, hn::Sub(whole, most));  // what rounding took from it
+  V lost = hn::MulAdd(half_scale, power.rest, hn::Sub(whole, most));  // what rounding took from it
+  lost = hn::Add(lost, hn::Sub(hn::Sub(half_scale, whole), hn::Set(d, T(0.5))));
   const V half = hn::Add(most, hn::MulAdd(half_scale, power.tail, lost));
   const V result = hn::Add(half, half);
   return hn::IfThenElse(hn::And(hn::Eq(x, x), hn::Ne(x, hn::Zero(d))), result, x);  // -0 stays
@@ -274,21 +217,26 @@ template <typename D, typename V>
 HWY_INLINE HWY_ATTR V exp2_vector(D d, V x) {
   using T = hn::TFromD<D>;
   const V bounded = hn::Min(hn::Max(x, hn::Set(d, T(sizeof(T) == 4 ? -151 : -1076))), hn::Set(d, T(sizeof(T) == 4 ? 128 : 1024)));
-  const auto power = PowerOfTwo<D>::rounded(d, bounded, T(1));
+  auto power = PowerOfTwo<D>::rounded(d, bounded, T(1));
   const V r = hn::Sub(bounded, power.n);
-  V rest;
+  V curve;
   if constexpr (sizeof(T) == 4) {
-    constexpr T terms[] = {1.547644393e-04f, 1.340040401e-03f, 9.618003416e-03f, 5.550327456e-02f, 2.402265135e-01f,
-                           6.931472064e-01f};
-    rest = polynomial(d, r, terms);
+    constexpr T terms[] = {1.547644393e-04f, 1.340040401e-03f, 9.618003416e-03f, 5.550327456e-02f, 2.402265135e-01f};
+    curve = polynomial(d, r, terms);
   } else {
     constexpr T terms[] = {2.57419313008473430e-11, 4.45669288524832424e-10, 7.05488816223221378e-09,
                            1.01780510890572663e-07, 1.32154868332936840e-06, 1.52527338565080771e-05,
                            1.54035303933408157e-04, 1.33335581463901753e-03, 9.61812910762849596e-03,
-                           5.55041086648217011e-02, 2.40226506959100722e-01, 6.93147180559945286e-01};
-    rest = polynomial(d, r, terms);
+                           5.55041086648217011e-02, 2.40226506959100722e-01};
+    curve = polynomial(d, r, terms);
   }
-  return hn::IfThenElse(hn::Eq(x, x), power.scale(d, hn::MulAdd(rest, r, hn::Set(d, T(1)))), x);
+  // r * log(2) with more digits than T has; where there are no fused products, with as many.
+  const V log = hn::Set(d, T(0.69314718055994530942));
+  power.rest = hn::Mul(r, log);
+  const V low = hn::MulAdd(r, hn::Set(d, T(sizeof(T) == 4 ? -1.904654299957768e-9 : 2.3190468138462996e-17)),
+                           hn::MulSub(r, log, power.rest));
+  power.tail = hn::MulAdd(hn::Mul(r, r), curve, low);
+  return hn::IfThenElse(hn::Eq(x, x), power.scale(d, power.one_and_rest(d)), x);
 }
 
 // log(1 + x) for x in [0, 1], as of exp(-|y|).
@@ -518,12 +466,6 @@ struct ExpInDouble {
     return short_exp(d, bounded_exponent(d, x));
   }
 };
-struct Exp2InDouble {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return short_exp(d, bounded_exponent(d, hn::Mul(x, hn::Set(d, 0.69314718055994530942))));
-  }
-};
 struct Expm1InDouble {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -698,6 +640,62 @@ struct AcosInDouble {
     return Atan2InDouble()(d, other_leg(d, x), x);
   }
 };
+#endif  // HWY_SCALAR
+
+#if HWY_TARGET == HWY_SCALAR
+
+// Without vectors, the C library's.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V pow_vector(D d, V base, V exponent) {
+  return hn::Set(d, std::pow(hn::GetLane(base), hn::GetLane(exponent)));
+}
+
+#else
+
+// exp(exponent * log(base)) for half a vector of float32, computed in float64; `base` positive and finite.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V wide_power(D d, V base, V exponent) {
+  const hn::Rebind<double, D> wide;
+  const auto log = LogInDouble<UnitE>()(wide, hn::PromoteTo(wide, base));
+  const auto product = hn::Mul(log, hn::PromoteTo(wide, exponent));
+  return hn::DemoteTo(d, short_exp(wide, bounded_exponent(wide, product)));
+}
+
+// base^exponent for float32, at most 1 ulp off; zeros, infinities and NaN as the C library has them.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V pow_vector(D d, V base, V exponent) {
+  const hn::Half<D> half;
+  const V magnitude = hn::Abs(base);
+  const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  const auto plain = hn::And(hn::And(hn::Gt(magnitude, hn::Zero(d)), hn::Lt(magnitude, infinity)),
+                             hn::Lt(hn::Abs(exponent), infinity));
+  const V safe = hn::IfThenElse(plain, magnitude, hn::Set(d, 1.0f));
+  const V power = hn::IfThenElseZero(plain, exponent);
+  const auto low = wide_power(half, hn::LowerHalf(half, safe), hn::LowerHalf(half, power));
+  const auto high = wide_power(half, hn::UpperHalf(half, safe), hn::UpperHalf(half, power));
+  V result = hn::Combine(d, high, low);
+  // A negative base has powers for whole exponents only, negative ones for odd exponents.
+  const auto negative = hn::Lt(base, hn::Zero(d));
+  const V halved = hn::Mul(exponent, hn::Set(d, 0.5f));
+  const auto whole = hn::Eq(hn::Round(exponent), exponent);
+  const auto even = hn::Eq(hn::Round(halved), halved);
+  result = hn::IfThenElse(hn::AndNot(even, hn::And(negative, whole)), hn::Neg(result), result);
+  result = hn::IfThenElse(hn::AndNot(whole, negative), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), result);
+  if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
+  HWY_ALIGN float bases[hn::MaxLanes(d)];
+  HWY_ALIGN float exponents[hn::MaxLanes(d)];
+  HWY_ALIGN float results[hn::MaxLanes(d)];
+  hn::Store(base, d, bases);
+  hn::Store(exponent, d, exponents);
+  hn::Store(result, d, results);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) {
+    const float size = std::abs(bases[i]);
+    const bool computed = size > 0 && size <= std::numeric_limits<float>::max() && std::isfinite(exponents[i]);
+    if (!computed) results[i] = std::pow(bases[i], exponents[i]);
+  }
+  return hn::Load(d, results);
+}
+
 #endif  // HWY_SCALAR
 
 // `Function` in float64 for float32, `otherwise` for float64 and without vectors.

@@ -328,7 +328,7 @@ void PowImpl(TensorIterator& iter) {
       iter.for_each(BinaryVectorLoop<T, PowerFunction>{{}}, kMathGrain);
 #if TORCH_FUSED_PRODUCTS
     } else if constexpr (std::is_same_v<T, double>) {
-      iter.for_each(LongLoop<PowerOfDoubles, double, double>{{}}, kMathGrain);
+      iter.for_each(BinaryVectorLoop<double, PowerOfDoubles>{{}}, kMathGrain);
 #endif
     } else {
       run_binary<T, T>(iter, Power<T>());
@@ -366,7 +366,7 @@ void PowScalarImpl(TensorIterator& iter, const Scalar& exponent) {
       iter.for_each(UnaryVectorLoop<T, PowerOfFunction>{{exponent.to<T>()}}, kMathGrain);
 #if TORCH_FUSED_PRODUCTS
     } else if constexpr (std::is_same_v<T, double>) {
-      iter.for_each(LongLoop<PowerOfDoublesFunction, double>{{exponent.to<T>()}}, kMathGrain);
+      iter.for_each(UnaryVectorLoop<double, PowerOfDoublesFunction>{{exponent.to<T>()}}, kMathGrain);
 #endif
     } else {
       run_unary<T, T>(iter, PowerOf<T>{exponent.to<T>()});

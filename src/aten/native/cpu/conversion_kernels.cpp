@@ -141,23 +141,28 @@ HWY_ATTR void round_to_bfloat16(char* to, int64_t to_step, const char* from, int
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<float> d;
   const hn::RebindToUnsigned<decltype(d)> word;
-  const hn::RebindToSigned<decltype(d)> number;
-  const hn::Rebind<uint16_t, decltype(d)> narrow;
+  const hn::Repartition<uint16_t, decltype(d)> halves;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
   if (to_step == sizeof(c10::BFloat16) && from_step == sizeof(float)) {
     const auto below_half = hn::Set(word, uint32_t{0x7fff});
     const auto one = hn::Set(word, uint32_t{1});
-    const auto quiet = hn::Set(word, uint32_t{0x7fc0});
-    for (; i + lanes <= count; i += lanes) {
-      const auto value = hn::LoadU(d, reinterpret_cast<const float*>(from) + i);
+    const auto quiet = hn::Set(word, uint32_t{0x7fc00000});
+    const auto rounded = [&](int64_t at) HWY_ATTR {  // its upper half is the result
+      const auto value = hn::LoadU(d, reinterpret_cast<const float*>(from) + at);
       const auto bits = hn::BitCast(word, value);
-      const auto upper = hn::ShiftRight<16>(bits);
-      const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(below_half, hn::And(upper, one))));
-      const auto is_number = hn::RebindMask(word, hn::Eq(value, value));
-      // As signed numbers, whose narrowing every instruction set has: what is shifted down is never negative.
-      const auto result = hn::BitCast(number, hn::IfThenElse(is_number, rounded, quiet));
-      hn::StoreU(hn::DemoteTo(narrow, result), narrow, reinterpret_cast<uint16_t*>(to) + i);
+      const auto odd = hn::And(hn::ShiftRight<16>(bits), one);
+      const auto sum = hn::Add(hn::Add(bits, below_half), odd);
+      return hn::BitCast(halves, hn::IfThenElse(hn::RebindMask(word, hn::Eq(value, value)), sum, quiet));
+    };
+    for (; i + 2 * lanes <= count; i += 2 * lanes) {
+      hn::StoreU(hn::ConcatOdd(halves, rounded(i + lanes), rounded(i)), halves, reinterpret_cast<uint16_t*>(to) + i);
+    }
+    if (i + lanes <= count) {
+      const hn::Half<decltype(halves)> half;
+      const auto last = rounded(i);
+      hn::StoreU(hn::LowerHalf(half, hn::ConcatOdd(halves, last, last)), half, reinterpret_cast<uint16_t*>(to) + i);
+      i += lanes;
     }
   }
   convert_elements<c10::BFloat16, float>(to + i * to_step, to_step, from + i * from_step, from_step, count - i);

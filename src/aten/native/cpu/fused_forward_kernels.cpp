@@ -1,49 +1,122 @@
-// The functions of FusedForward.h of one to three numbers: as fast as memory without wider vectors, so compiled once.
+// The functions of FusedForward.h of one to three numbers.
 
 #include <aten/Dispatch.h>
 #include <aten/native/cpu/FusedForward.h>
-#include <aten/native/cpu/Loops-inl.h>
 
 #include <cmath>
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/fused_forward_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/Loops-inl.h>
+
+HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
+namespace HWY_NAMESPACE {
 
-using namespace HWY_NAMESPACE;
+struct DropSign {
+  TORCH_SIMD uint16_t operator()(uint16_t bits) const { return bits & 0x7fff; }
+};
+struct ChangeSign {
+  TORCH_SIMD uint16_t operator()(uint16_t bits) const { return bits ^ 0x8000; }
+};
+struct TakeSign {
+  TORCH_SIMD uint16_t operator()(uint16_t bits, uint16_t sign) const { return (bits & 0x7fff) | (sign & 0x8000); }
+};
+template <typename T>
+struct ReplaceWithin {
+  T low;
+  T high;
+  T value;
+  TORCH_SIMD T operator()(T x) const { return bool(x >= low) & bool(x <= high) ? value : x; }
+};
+template <typename T, bool kOpen>
+struct ZeroOutside {
+  T low;
+  T high;
+  TORCH_SIMD T operator()(T value, T x) const {
+    if constexpr (kOpen) return bool(x > low) & bool(x < high) ? value : T(0);
+    else return bool(x >= low) & bool(x <= high) ? value : T(0);
+  }
+};
+template <typename T>
+struct LerpByWeight {
+  TORCH_SIMD T operator()(T start, T end, T weight) const {
+    const T difference = end - start;
+    const T from_end = end - difference * (T(1) - weight);
+    return std::fabs(weight) < T(0.5) ? start + weight * difference : from_end;
+  }
+};
+template <typename T>
+struct SlopeBelowZero {
+  TORCH_SIMD T operator()(T x, T slope) const {
+    const T scaled = x * slope;
+    return x > T(0) ? x : scaled;
+  }
+};
 
-void change_signs_of_halves(c10::DeviceType, TensorIterator& iter, bool drops) {
-  if (drops) run_unary<uint16_t, uint16_t>(iter, [](uint16_t bits) { return static_cast<uint16_t>(bits & 0x7fff); });
-  else run_unary<uint16_t, uint16_t>(iter, [](uint16_t bits) { return static_cast<uint16_t>(bits ^ 0x8000); });
+void ChangeSigns(TensorIterator& iter, bool drops) {
+  if (drops) run_unary<uint16_t, uint16_t>(iter, DropSign());
+  else run_unary<uint16_t, uint16_t>(iter, ChangeSign());
 }
-
-void replace_within(c10::DeviceType, TensorIterator& iter, double low, double high, double value) {
+void TakeSigns(TensorIterator& iter) { run_binary<uint16_t, uint16_t>(iter, TakeSign()); }
+void ReplaceWithinImpl(TensorIterator& iter, double low, double high, double value) {
   dispatch_floating_types(iter.common_dtype(), "replace_within", [&](auto type) {
     using T = typename decltype(type)::type;
-    const auto least = static_cast<T>(low);
-    const auto most = static_cast<T>(high);
-    const auto other = static_cast<T>(value);
-    run_unary<T, T>(iter, [=](T x) { return bool(x >= least) & bool(x <= most) ? other : x; });
+    run_unary<T, T>(iter, ReplaceWithin<T>{static_cast<T>(low), static_cast<T>(high), static_cast<T>(value)});
   });
 }
-
-void lerp_by_weights(c10::DeviceType, TensorIterator& iter) {
+void ZeroOutsideImpl(TensorIterator& iter, double low, double high, bool open) {
+  dispatch_floating_types(iter.common_dtype(), "clamp_backward", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const auto run = [&](auto op) {  // no loops for operands that repeat: these do not
+      iter.for_each([row = PlainRow<decltype(op)>{op}](char** data, const int64_t* strides, int64_t count) HWY_ATTR {
+        run_rows<T, T, T>(data, strides, count, row);
+      });
+    };
+    if (open) run(ZeroOutside<T, true>{static_cast<T>(low), static_cast<T>(high)});
+    else run(ZeroOutside<T, false>{static_cast<T>(low), static_cast<T>(high)});
+  });
+}
+void LerpByWeights(TensorIterator& iter) {
   dispatch_floating_types(iter.common_dtype(), "lerp_kernel_tensor", [&](auto type) {
     using T = typename decltype(type)::type;
-    run_ternary<T, T, T>(iter, [](T start, T end, T weight) {
-      const T difference = end - start;
-      const T from_end = end - difference * (T(1) - weight);
-      return std::fabs(weight) < T(0.5) ? start + weight * difference : from_end;
-    });
+    run_ternary<T, T, T>(iter, LerpByWeight<T>());
   });
 }
-
-void slope_below_zero(c10::DeviceType, TensorIterator& iter) {
+void SlopeBelowZeroImpl(TensorIterator& iter) {
   dispatch_floating_types(iter.common_dtype(), "prelu_cpu", [&](auto type) {
     using T = typename decltype(type)::type;
-    run_binary<T, T>(iter, [](T x, T slope) {
-      const T scaled = x * slope;
-      return x > T(0) ? x : scaled;
-    });
+    run_binary<T, T>(iter, SlopeBelowZero<T>());
   });
 }
 
+}  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(ChangeSigns);
+void change_signs_of_halves(c10::DeviceType, TensorIterator& iter, bool drops) {
+  HWY_DYNAMIC_DISPATCH(ChangeSigns)(iter, drops);
+}
+HWY_EXPORT(TakeSigns);
+void take_signs_of_halves(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(TakeSigns)(iter); }
+HWY_EXPORT(ReplaceWithinImpl);
+void replace_within(c10::DeviceType, TensorIterator& iter, double low, double high, double value) {
+  HWY_DYNAMIC_DISPATCH(ReplaceWithinImpl)(iter, low, high, value);
+}
+HWY_EXPORT(ZeroOutsideImpl);
+void zero_outside(c10::DeviceType, TensorIterator& iter, double low, double high, bool open) {
+  HWY_DYNAMIC_DISPATCH(ZeroOutsideImpl)(iter, low, high, open);
+}
+HWY_EXPORT(LerpByWeights);
+void lerp_by_weights(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(LerpByWeights)(iter); }
+HWY_EXPORT(SlopeBelowZeroImpl);
+void slope_below_zero(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SlopeBelowZeroImpl)(iter); }
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE

@@ -114,24 +114,39 @@ void cumulative_extreme_kernel(const Tensor& values, const Tensor& indices, cons
     const scalar_t* from = dense.data_ptr<scalar_t>();
     scalar_t* to = values.data_ptr<scalar_t>();
     int64_t* places = indices.data_ptr<int64_t>();
-    const auto run = [&](const auto& follows) {
+    using number_t = std::conditional_t<c10::is_reduced_floating_v<scalar_t>, float, scalar_t>;
+    const auto run = [&](const auto& precedes) {
       for_each_line(extents, [&](int64_t place, int64_t step) {
-        scalar_t best = from[place];
+        scalar_t kept = from[place];
+        number_t best = kept;
         int64_t position = 0;
-        for (int64_t i = 0; i < extents.size; ++i, place += step) {
-          const scalar_t value = from[place];
-          // The last one of equals; from the first NaN on, NaN.
-          if (is_nan(value) || follows(value, best)) {
+        int64_t i = 0;
+        const auto keep = [&] {
+          to[place] = kept;
+          places[place] = position;
+          place += step;
+        };
+        for (; i < extents.size; ++i) {
+          const auto value = static_cast<number_t>(from[place]);
+          if (!precedes(value, best)) {  // the last one of equals, or the first NaN
+            kept = from[place];
             best = value;
             position = i;
+            if (is_nan(value)) break;
           }
-          to[place] = best;
-          places[place] = position;
+          keep();
+        }
+        for (; i < extents.size; ++i) {  // from the first NaN on, NaN
+          if (is_nan(static_cast<number_t>(from[place]))) {
+            kept = from[place];
+            position = i;
+          }
+          keep();
         }
       });
     };
-    if (greatest) run([](scalar_t value, scalar_t best) { return value >= best; });
-    else run([](scalar_t value, scalar_t best) { return value <= best; });
+    if (greatest) run([](number_t value, number_t best) { return value < best; });
+    else run([](number_t value, number_t best) { return value > best; });
   });
 }
 

@@ -34,11 +34,34 @@ constexpr T kLargest = std::numeric_limits<T>::max();
 TORCH_MATH_FUNCTION(Sin, sin, -39000, 39000, TORCH_IN_DOUBLE(SineInDouble<0>, hn::Sin(d, x)))
 TORCH_MATH_FUNCTION(Cos, cos, -39000, 39000, TORCH_IN_DOUBLE(SineInDouble<1>, hn::Cos(d, x)))
 TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.9999999 : 0, kLargest<T>, TORCH_IN_DOUBLE(Log1pInDouble, hn::Log1p(d, x)))
-TORCH_MATH_FUNCTION(Log, log, std::numeric_limits<T>::min(), kLargest<T>, TORCH_IN_DOUBLE(LogInDouble<UnitE>, hn::Log(d, x)))
-TORCH_MATH_FUNCTION(Log2, log2, std::numeric_limits<T>::min(), kLargest<T>, TORCH_IN_DOUBLE(Log2InDouble, log2_vector(d, x)))
-TORCH_MATH_FUNCTION(Log10, log10, std::numeric_limits<T>::min(), kLargest<T>, TORCH_IN_DOUBLE(Log10InDouble, log10_vector(d, x)))
-TORCH_MATH_FUNCTION(LogOfHalves, log, std::numeric_limits<T>::min(), kLargest<T>, log_vector(d, x))
 #undef TORCH_MATH_FUNCTION
+
+// `value` for positive normal x, the C library's `name` below; -infinity of 0, NaN of negative numbers.
+#define TORCH_LOGARITHM(Name, name, value)                                                                           \
+  struct Name##Function {                                                                                            \
+    template <typename D, typename V>                                                                                \
+    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                                                               \
+      using T = hn::TFromD<D>;                                                                                       \
+      constexpr T infinity = std::numeric_limits<T>::infinity();                                                     \
+      const V result = value;                                                                                        \
+      const V least = hn::Set(d, std::numeric_limits<T>::min());                                                     \
+      const V zero = hn::Zero(d);                                                                                    \
+      const auto plain = hn::And(hn::Ge(x, least), hn::Lt(x, hn::Set(d, infinity)));                                 \
+      if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;                                                          \
+      const V beyond = hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, std::numeric_limits<T>::quiet_NaN()), x);          \
+      const V edge = hn::IfThenElse(hn::Eq(x, zero), hn::Set(d, -infinity), beyond);                                 \
+      const V subnormal = hn::IfThenElseZero(hn::And(hn::Gt(x, zero), hn::Lt(x, least)), x);                         \
+      T (*scalar)(T) = [](T argument) -> T { return std::name(argument); };                                          \
+      return patch_outside(d, subnormal, hn::IfThenElse(plain, result, edge), T(0), T(0), scalar);                   \
+    }                                                                                                                \
+  };
+TORCH_LOGARITHM(Log, log, TORCH_IN_DOUBLE(LogInDouble<UnitE>, hn::Log(d, x)))
+TORCH_LOGARITHM(Log2, log2, TORCH_IN_DOUBLE(Log2InDouble, log2_vector(d, x)))
+TORCH_LOGARITHM(Log10, log10, TORCH_IN_DOUBLE(Log10InDouble, log10_vector(d, x)))
+TORCH_LOGARITHM(LogOfHalves, log, log_vector(d, x))
+TORCH_LOGARITHM(Log2OfHalves, log2, hn::Mul(log_vector(d, x), hn::Set(d, T(1.4426950408889634))))
+TORCH_LOGARITHM(Log10OfHalves, log10, hn::Mul(log_vector(d, x), hn::Set(d, T(0.43429448190325183))))
+#undef TORCH_LOGARITHM
 
 #define TORCH_VECTOR_FUNCTION(Name, value)             \
   struct Name##Function {                              \
@@ -78,8 +101,8 @@ TORCH_MATH_KERNEL_AND_HALVES(Exp, "exp")
 TORCH_MATH_KERNEL(Expm1, "expm1")
 TORCH_MATH_KERNEL_AND_HALVES(Log, "log")
 TORCH_MATH_KERNEL(Log1p, "log1p")
-TORCH_MATH_KERNEL(Log2, "log2")
-TORCH_MATH_KERNEL(Log10, "log10")
+TORCH_MATH_KERNEL_AND_HALVES(Log2, "log2")
+TORCH_MATH_KERNEL_AND_HALVES(Log10, "log10")
 TORCH_MATH_KERNEL(Sin, "sin")
 TORCH_MATH_KERNEL(Cos, "cos")
 TORCH_MATH_KERNEL(Tanh, "tanh")

@@ -6,7 +6,9 @@
 #include <aten/native/cpu/VectorFunctions.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/vector_function_kernels.cpp"
@@ -21,7 +23,7 @@ namespace HWY_NAMESPACE {
 struct Exp2Function {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return TORCH_IN_DOUBLE(Exp2InDouble, exp2_vector(d, x));
+    return exp2_vector(d, x);
   }
 };
 struct ErfcFunction {
@@ -50,6 +52,41 @@ template <typename T>
 struct Frac {
   TORCH_SIMD T operator()(T x) const { return x - std::trunc(x); }
 };
+template <typename T>
+struct Copysign {
+  TORCH_SIMD T operator()(T size, T sign) const { return std::copysign(size, sign); }
+};
+// NaN gives way to numbers.
+template <typename T>
+struct Fmax {
+  TORCH_SIMD T operator()(T a, T b) const { return bool(a >= b) | bool(b != b) ? a : b; }
+};
+template <typename T>
+struct Fmin {
+  TORCH_SIMD T operator()(T a, T b) const { return bool(a <= b) | bool(b != b) ? a : b; }
+};
+template <typename T>
+struct Heaviside {
+  TORCH_SIMD T operator()(T a, T b) const { return heaviside_of(a, b); }
+};
+// The bits of numbers count up away from 0.
+template <typename T>
+struct Nextafter {
+  using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  TORCH_SIMD T operator()(T from, T to) const {
+    Bits bits;
+    Bits target;
+    std::memcpy(&bits, &from, sizeof(T));
+    std::memcpy(&target, &to, sizeof(T));
+    const Bits smallest = (target & std::numeric_limits<Bits>::min()) | 1;
+    const Bits stepped = bits + (bool(to > from) == bool(from > T(0)) ? 1 : -1);
+    bits = from == T(0) ? smallest : stepped;
+    bits = from == to ? target : bits;
+    T next;
+    std::memcpy(&next, &bits, sizeof(T));
+    return bool(from != from) | bool(to != to) ? from + to : next;
+  }
+};
 // float32: float64 holds the squares. Infinity wins over NaN.
 struct Hypot {
   TORCH_SIMD float operator()(float a, float b) const {
@@ -64,6 +101,15 @@ struct Hypot {
 bool RunUnaryOfFloats(TensorIterator&, UnaryFunction) { return false; }
 bool RunBinaryOfFloats(TensorIterator&, BinaryFunction) { return false; }
 #else
+// `result` inside of (-1, 1); infinity at the ends, NaN beyond.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V ends_at_one(D d, V x, V result) {
+  const V magnitude = hn::Abs(x);
+  const V one = hn::Set(d, 1.0);
+  const V end = hn::Div(x, hn::Sub(one, magnitude));
+  const V edge = hn::IfThenElse(hn::Eq(magnitude, one), end, hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
+  return hn::IfThenElse(hn::Lt(magnitude, one), result, edge);
+}
 template <typename Function>
 struct InDouble {
   template <typename D, typename... Vectors>
@@ -71,32 +117,36 @@ struct InDouble {
     return in_double(d, Function(), x...);
   }
 };
-// log((1 + x) / (1 - x)) / 2, exact near 0, for |x| < 1.
+// log((1 + x) / (1 - x)) / 2, exact near 0.
 struct AtanhInDouble {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     const V magnitude = hn::Abs(x);
     const V ratio = hn::Div(hn::Add(magnitude, magnitude), hn::Sub(hn::Set(d, 1.0), magnitude));
-    return hn::CopySign(hn::Mul(Log1pInDouble()(d, ratio), hn::Set(d, 0.5)), x);
+    return ends_at_one(d, x, hn::CopySign(hn::Mul(Log1pInDouble()(d, ratio), hn::Set(d, 0.5)), x));
   }
 };
-// log(|x| + sqrt(x^2 + 1)), exact near 0, for finite float32.
+// log(|x| + sqrt(x^2 + 1)), exact near 0.
 struct AsinhInDouble {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     const V one = hn::Set(d, 1.0);
     const V square = hn::Mul(x, x);
     const V excess = hn::Div(square, hn::Add(hn::Sqrt(hn::Add(square, one)), one));  // sqrt(x^2 + 1) - 1
-    return hn::CopySign(Log1pInDouble()(d, hn::Add(hn::Abs(x), excess)), x);
+    const V result = hn::CopySign(Log1pInDouble()(d, hn::Add(hn::Abs(x), excess)), x);
+    return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, std::numeric_limits<double>::infinity())), result, x);
   }
 };
-// log(x + sqrt(x^2 - 1)), exact near 1, for finite float32 from 1 on.
+// log(x + sqrt(x^2 - 1)), exact near 1.
 struct AcoshInDouble {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     const V one = hn::Set(d, 1.0);
     const V beyond = hn::Sub(x, one);
-    return Log1pInDouble()(d, hn::Add(beyond, hn::Sqrt(hn::Mul(beyond, hn::Add(x, one)))));
+    const V result = Log1pInDouble()(d, hn::Add(beyond, hn::Sqrt(hn::Mul(beyond, hn::Add(x, one)))));
+    const V rest = hn::IfThenElse(hn::Lt(x, one), hn::Set(d, std::numeric_limits<double>::quiet_NaN()), x);
+    const auto is_finite = hn::And(hn::Ge(x, one), hn::Lt(x, hn::Set(d, std::numeric_limits<double>::infinity())));
+    return hn::IfThenElse(is_finite, result, rest);
   }
 };
 struct SincInDouble {
@@ -106,7 +156,7 @@ struct SincInDouble {
     return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Set(d, 1.0), hn::Div(SineInDouble<0>()(d, angle), angle));
   }
 };
-// x times a polynomial of -log(1 - x^2) near 0, and of its root elsewhere; for |x| < 1.
+// x times a polynomial of -log(1 - x^2) near 0, and of its root elsewhere.
 struct ErfinvInDouble {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -123,7 +173,38 @@ struct ErfinvInDouble {
     const V w = hn::Neg(LogInDouble<UnitE>()(d, hn::Mul(hn::Sub(one, x), hn::Add(one, x))));
     const V small = polynomial(d, hn::MulSub(w, hn::Set(d, 1 / 3.25), one), near_zero);
     const V root = hn::Mul(hn::Sub(hn::Sqrt(w), hn::Set(d, 3.3)), hn::Set(d, 1 / 0.8));
-    return hn::Mul(x, hn::IfThenElse(hn::Lt(w, hn::Set(d, 6.5)), small, polynomial(d, root, near_one)));
+    return ends_at_one(d, x, hn::Mul(x, hn::IfThenElse(hn::Lt(w, hn::Set(d, 6.5)), small, polynomial(d, root, near_one))));
+  }
+};
+// For positive x. Up to 8: of a number r from 1 to 3 it is (r - 1) (r - 2) times a polynomial, and what lies between x and r
+// is a logarithm; from there on the asymptotic series.
+struct LgammaInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    constexpr double terms[] = {4.55724231986089e-06,  -9.63513228036091e-06, 3.35335333415918e-06, -7.41938472611259e-06,
+                                4.21961700088446e-05,  -9.15639300911547e-05, 1.80829187398531e-04, -4.02083984655815e-04,
+                                9.15748674596722e-04,  -2.10891231415463e-03, 4.99860622033526e-03, -1.23841187401663e-02,
+                                3.29650015629158e-02,  -1.00317303653881e-01, 4.22784335098467e-01};
+    constexpr double series[] = {7.93650793650794e-04, -2.77777777777778e-03, 8.33333333333333e-02};
+    const V one = hn::Set(d, 1.0);
+    const auto is_large = hn::Ge(x, hn::Set(d, 8.0));
+    const auto is_below_one = hn::Lt(x, one);
+    V r = x;
+    V product = one;
+    for (int step = 0; step < 5; ++step) {
+      const auto is_above = hn::Ge(r, hn::Set(d, 3.0));
+      r = hn::IfThenElse(is_above, hn::Sub(r, one), r);
+      product = hn::IfThenElse(is_above, hn::Mul(product, r), product);
+    }
+    r = hn::IfThenElse(is_below_one, hn::Add(x, one), r);
+    const V log = LogInDouble<UnitE>()(d, hn::IfThenElse(hn::Or(is_large, is_below_one), x, product));
+    const V t = hn::Sub(r, hn::Set(d, 2.0));
+    const V near = hn::Mul(hn::Mul(t, hn::Sub(r, one)), polynomial(d, t, terms));
+    const V small = hn::Add(near, hn::IfThenElse(is_below_one, hn::Neg(log), log));
+    const V inverse = hn::Div(one, x);
+    const V rest = hn::MulAdd(inverse, polynomial(d, hn::Mul(inverse, inverse), series), hn::Set(d, 0.91893853320467274));
+    const V large = hn::Add(hn::MulSub(hn::Sub(x, hn::Set(d, 0.5)), log, x), rest);
+    return hn::IfThenElse(is_large, large, small);
   }
 };
 // log(e^a + e^b), or of powers of 2.
@@ -149,10 +230,7 @@ struct LogAddExpInDouble {
     }                                                                    \
   };
 TORCH_BOUNDED_FUNCTION(Tan, std::tan, -30000.0f, 30000.0f)
-TORCH_BOUNDED_FUNCTION(Atanh, std::atanh, -0.9999999f, 0.9999999f)
-TORCH_BOUNDED_FUNCTION(Asinh, std::asinh, -std::numeric_limits<float>::max(), std::numeric_limits<float>::max())
-TORCH_BOUNDED_FUNCTION(Acosh, std::acosh, 1.0f, std::numeric_limits<float>::max())
-TORCH_BOUNDED_FUNCTION(Erfinv, erfinv_of, -0.99999994f, 0.99999994f)
+TORCH_BOUNDED_FUNCTION(Lgamma, lgamma_of, std::numeric_limits<float>::min(), std::numeric_limits<float>::max())
 TORCH_BOUNDED_FUNCTION(Sinc, sinc_of, -10000.0f, 10000.0f)
 #undef TORCH_BOUNDED_FUNCTION
 // What has vectors for float32 only.
@@ -163,10 +241,11 @@ bool RunUnaryOfFloats(TensorIterator& iter, UnaryFunction function) {
   };
   switch (function) {
     case UnaryFunction::acos: return run(InDouble<AcosInDouble>());
-    case UnaryFunction::acosh: return run(AcoshFunction());
-    case UnaryFunction::asinh: return run(AsinhFunction());
-    case UnaryFunction::atanh: return run(AtanhFunction());
-    case UnaryFunction::erfinv: return run(ErfinvFunction());
+    case UnaryFunction::acosh: return run(InDouble<AcoshInDouble>());
+    case UnaryFunction::asinh: return run(InDouble<AsinhInDouble>());
+    case UnaryFunction::atanh: return run(InDouble<AtanhInDouble>());
+    case UnaryFunction::erfinv: return run(InDouble<ErfinvInDouble>());
+    case UnaryFunction::lgamma: return run(LgammaFunction());
     case UnaryFunction::sinc: return run(SincFunction());
     case UnaryFunction::asin: return run(InDouble<AsinInDouble>());
     case UnaryFunction::atan: return run(InDouble<AtanInDouble>());
@@ -200,24 +279,30 @@ struct TanOfDoublesFunction {
 };
 bool RunUnaryOfDoubles(TensorIterator& iter, UnaryFunction function) {
   const auto run = [&](auto operation) {
-    iter.for_each(LongLoop<decltype(operation), double>{{}}, kMathGrain);
+    iter.for_each(UnaryVectorLoop<double, decltype(operation)>{{}}, kMathGrain);
     return true;
   };
   switch (function) {
     case UnaryFunction::acos: return run(AcosOfDoubles());
     case UnaryFunction::asin: return run(AsinOfDoubles());
     case UnaryFunction::atan: return run(AtanOfDoubles());
+    case UnaryFunction::atanh: return run(AtanhOfDoubles());
+    case UnaryFunction::cosh: return run(HyperbolicOfDoubles<false>());
+    case UnaryFunction::sinh: return run(HyperbolicOfDoubles<true>());
     case UnaryFunction::tan: return run(TanOfDoublesFunction());
     default: return false;
   }
 }
 bool RunBinaryOfDoubles(TensorIterator& iter, BinaryFunction function) {
   const auto run = [&](auto operation) {
-    iter.for_each(LongLoop<decltype(operation), double, double>{{}}, kMathGrain);
+    iter.for_each(BinaryVectorLoop<double, decltype(operation)>{{}}, kMathGrain);
     return true;
   };
   switch (function) {
     case BinaryFunction::atan2: return run(Atan2OfDoubles());
+    case BinaryFunction::hypot: return run(HypotOfDoubles());
+    case BinaryFunction::logaddexp: return run(LogAddExpOfDoubles<false>());
+    case BinaryFunction::logaddexp2: return run(LogAddExpOfDoubles<true>());
     default: return false;
   }
 }
@@ -246,17 +331,37 @@ bool RunUnary(TensorIterator& iter, UnaryFunction function) {
   }
 }
 
+template <typename T>
+bool RunCheapBinary(TensorIterator& iter, BinaryFunction function) {
+  const auto run = [&](auto operation) {  // without loops for operands that repeat
+    iter.for_each([row = PlainRow<decltype(operation)>{operation}](char** data, const int64_t* strides, int64_t count) HWY_ATTR {
+      run_rows<T, T, T>(data, strides, count, row);
+    });
+    return true;
+  };
+  switch (function) {
+    case BinaryFunction::copysign: return run(Copysign<T>());
+    case BinaryFunction::fmax: return run(Fmax<T>());
+    case BinaryFunction::fmin: return run(Fmin<T>());
+    case BinaryFunction::heaviside: return run(Heaviside<T>());
+    case BinaryFunction::nextafter: return run(Nextafter<T>());
+    default: return false;
+  }
+}
+
 bool RunBinary(TensorIterator& iter, BinaryFunction function) {
   const bool floats = iter.common_dtype() == kFloat;
   if (!floats && iter.common_dtype() != kDouble) return false;
+  if (floats ? RunCheapBinary<float>(iter, function) : RunCheapBinary<double>(iter, function)) return true;
   switch (function) {
     case BinaryFunction::fmod:
       if (floats) iter.for_each(BinaryVectorLoop<float, FmodFunction>{{}}, kMathGrain);
       else iter.for_each(BinaryVectorLoop<double, FmodFunction>{{}}, kMathGrain);
       return true;
     case BinaryFunction::hypot:
-      if (floats) run_binary<float, float>(iter, Hypot());
-      return floats;
+      if (!floats) return RunBinaryOfDoubles(iter, function);
+      run_binary<float, float>(iter, Hypot());
+      return true;
     default: return floats ? RunBinaryOfFloats(iter, function) : RunBinaryOfDoubles(iter, function);
   }
 }

@@ -1,11 +1,15 @@
 #include <torch/csrc/autograd/FunctionsManual.h>
 
 #include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
 #include <aten/TensorIterator.h>
+#include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 #include <aten/native/cpu/FusedKernels.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace torch::autograd {
 
@@ -94,8 +98,38 @@ Tensor pairwise_backward(const Tensor& grad, const Tensor& lost, const Tensor& t
   return at::where(tied, grad / 2, grad).masked_fill(lost, 0);
 }
 
+namespace {
+
+// Whether the CPU may zero a gradient where `self` is out of bounds in one pass: nobody asks for the gradient of that.
+bool is_zeroed_at_once(const Tensor& grad, const Tensor& self) {
+  return grad.is_cpu() && self.is_cpu() && self.is_floating_point() && grad.dtype() == self.dtype() &&
+         !at::native::is_differentiated(grad);
+}
+
+Tensor zero_outside(const Tensor& grad, const Tensor& self, const Scalar& low, const Scalar& high, bool open) {
+  const auto rounded = [&](const Scalar& bound) {  // to the type, as a comparison with it does
+    alignas(16) char element[16];
+    at::detail::store_scalar(element, self.dtype(), bound);
+    return at::detail::load_scalar(element, self.dtype()).toDouble();
+  };
+  Tensor out;
+  at::TensorIterator::binary_op(out, grad, self).run(at::native::cpu::zero_outside, rounded(low), rounded(high), open);
+  return out;
+}
+
+}  // namespace
+
+Tensor hardtanh_backward(const Tensor& grad, const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  if (is_zeroed_at_once(grad, self)) return zero_outside(grad, self, min_val, max_val, /*open=*/true);
+  return at::where(at::logical_and(self > min_val, self < max_val), grad, 0);
+}
+
 Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
                       const std::optional<Scalar>& max) {
+  if ((min || max) && is_zeroed_at_once(grad, self)) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return zero_outside(grad, self, min.value_or(-infinity), max.value_or(infinity), /*open=*/false);
+  }
   if (min && max) return at::where(at::logical_and(self >= *min, self <= *max), grad, 0);
   if (min) return at::where(self >= *min, grad, 0);
   if (max) return at::where(self <= *max, grad, 0);

@@ -49,10 +49,6 @@ Tensor softplus_double_backward(const Tensor& grad, const Tensor& grad_output, c
   return at::where(scaled > threshold, 0, grad * grad_output * sigmoid_slope(scaled) * beta);
 }
 
-Tensor hardtanh_backward(const Tensor& grad, const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-  return at::where(at::logical_and(self > min_val, self < max_val), grad, 0);
-}
-
 // ------------------------------------------------------------------------------------------------ pooling
 
 Tensor max_pool_backward(const Tensor& grad, const Tensor& indices, IntArrayRef sizes, int64_t dims) {
