@@ -16,14 +16,30 @@ HERE = Path(__file__).resolve().parent
 ANSWERS = HERE / "drivers.json"
 DRIVERS = HERE.parent / "drivers"
 PACKAGES = {
+    "audiomentations": "torch-audiomentations",
     "backpack": "backpack-for-pytorch",
     "cooper": "cooper-optim",
+    "denoising_diffusion": "denoising-diffusion-pytorch",
+    "esm": "fair-esm",
+    "facenet": "facenet-pytorch",
+    "grad_cam": "grad-cam",
+    "hummingbird": "hummingbird-ml",
     "ignite": "pytorch_ignite",
     "laplace": "laplace-torch",
+    "mace": "mace-torch",
+    "mmcv": "mmcv-lite",
+    "neuralop": "neuraloperator",
+    "nnaudio": "nnAudio",
+    "open_clip": "open_clip_torch",
     "ot": "POT",
+    "prodigy": "prodigyopt",
     "pyro": "pyro_ppl",
+    "scvi": "scvi-tools",
+    "segment_anything": "segment-anything",
     "torch_ema": "torch-ema",
+    "torch_lr_finder": "torch-lr-finder",
     "torchcrf": "pytorch-crf",
+    "whisper": "openai-whisper",
 }
 
 
