@@ -54,19 +54,24 @@ Tensor take(const Tensor& self, const Tensor& index) {
   return at::reshape(at::index(flat, {at::reshape(index, {-1})}), index.sizes());
 }
 
-Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
   TORCH_CHECK(index.dtype() == kLong, "put_(): Expected a long tensor for index, but got ", index.dtype());
   TORCH_CHECK(self.dtype() == source.dtype(), "put_(): self and source expected to have the same dtype, but got self.dtype = ",
               self.dtype(), " and source.dtype = ", source.dtype());
   TORCH_CHECK(source.numel() == index.numel(), "put_(): Expected source and index to have the same number of elements, ",
               "but got source.numel() = ", source.numel(), ", index.numel() = ", index.numel());
   TORCH_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "put_(): Tried to put elements into an empty tensor");
-  const Tensor flat = at::reshape(self, {-1});
-  const Tensor result = at::index_put(flat, {at::reshape(index, {-1})}, at::reshape(source, {-1}), accumulate);
-  return at::reshape(result, self.sizes());
+  Tensor flat = at::reshape(self, {-1});
+  flat.index_put_({at::reshape(index, {-1})}, at::reshape(source, {-1}), accumulate);
+  if (!flat.is_alias_of(self)) self.copy_(at::reshape(flat, self.sizes()));
+  return self;
 }
 
-Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  return at::clone(self).put_(index, source, accumulate);
+}
+
+Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   dim = wrap_dim(dim, self.dim());
   TORCH_CHECK_INDEX(index.dim() < 2, "index_copy_(): Index should have dimension 1 or 0 (got ", index.dim(), ")");
   check_integer_index(index, "index_copy_");
@@ -86,11 +91,15 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
                 target.sizes(), " at dimension ", dim, " and source slice shape: ", values.sizes(), " at dimension 0.");
   }
   check_in_range(index, target.sizes()[dim], "index_copy_");
-  const Tensor copied = at::index_put(at::movedim(target, dim, 0), {at::reshape(index, {-1})}, at::movedim(values, dim, 0));
-  return at::reshape(at::movedim(copied, 0, dim), self.sizes());
+  at::movedim(target, dim, 0).index_put_({at::reshape(index, {-1})}, at::movedim(values, dim, 0));
+  return self;
 }
 
-Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  return at::clone(self).index_copy_(dim, index, source);
+}
+
+Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   TORCH_CHECK_INDEX(index.dim() <= 1, "Index has to be a vector/scalar");
   TORCH_CHECK_INDEX(index.dtype() == kLong || index.dtype() == kInt, "index_fill_(): Expected dtype int64 for index.");
   TORCH_CHECK(self.is_complex() || !value.is_complex(),
@@ -98,10 +107,13 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
   dim = wrap_dim(dim, self.dim());
   const Tensor target = self.dim() == 0 ? at::reshape(self, {1}) : self;
   check_in_range(index, target.sizes()[dim], "index_fill_");
-  // Places in the first dimension; those given twice do no harm.
-  const Tensor places = at::movedim(target, dim, 0);
-  const Tensor filled = at::index_put(places, {at::reshape(index, {-1})}, at::full({}, value, self.options()));
-  return at::reshape(at::movedim(filled, 0, dim), self.sizes());
+  // Places that are given twice do no harm.
+  at::movedim(target, dim, 0).index_put_({at::reshape(index, {-1})}, at::full({}, value, self.options()));
+  return self;
+}
+
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  return at::clone(self).index_fill_(dim, index, value);
 }
 
 Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
