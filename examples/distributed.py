@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
 
 def main() -> None:
@@ -25,9 +26,9 @@ def main() -> None:
 
     inputs = torch.randn(64, 4)
     targets = inputs.sum(1, keepdim=True)
-    data = torch.utils.data.TensorDataset(inputs, targets)
-    sampler = torch.utils.data.distributed.DistributedSampler(data)  # each process has its share
-    loader = torch.utils.data.DataLoader(data, batch_size=8, sampler=sampler)
+    data = TensorDataset(inputs, targets)
+    sampler = DistributedSampler(data)  # each process has its share
+    loader = DataLoader(data, batch_size=8, sampler=sampler)
     for epoch in range(first, 5):
         sampler.set_epoch(epoch)
         for batch, target in loader:

@@ -1,9 +1,8 @@
-"""Where things lie: the checkout, its git-ignored `dist` folder, and the cache that all checkouts share."""
+"""Where things lie: the checkout, and its git-ignored `dist` folder."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from slipway.base.errors import BusyError
 from slipway.base.locks import hold_lock, read_lock_owner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 
 RUNS = "logs/runs"
@@ -22,12 +21,6 @@ RUNS = "logs/runs"
 
 PAGE = "report.html"
 """The report of the last run, relative to `Workspace.dist`."""
-
-
-def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """``$XDG_CACHE_HOME/slipway``, or ``~/.cache/slipway``."""
-    base = environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "slipway"
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, UsageError
-from slipway.base.paths import cache_folder
 from slipway.base.platform import LINUX_64, find_platform
 from slipway.base.scratch import scratch_folder
+from slipway.base.user_cache import cache_folder
 from slipway.bootstrap import adding, adding_debs, described
 from slipway.bootstrap.choices import DATA, ChannelRequest, names_on_demand
 from slipway.bootstrap.ensure import ensure_channel

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slipway.base.cache_room import IN_USE_SECONDS, Trimmed, room_bytes, trim
-from slipway.base.paths import cache_folder
 from slipway.base.text import human_size
+from slipway.base.user_cache import cache_folder
 
 if TYPE_CHECKING:
     import argparse

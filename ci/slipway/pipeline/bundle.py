@@ -28,11 +28,11 @@ from typing import TYPE_CHECKING, Any
 from slipway.base.errors import ChannelError, IntegrityError, RecipeError, UsageError
 from slipway.base.files import disk_errors, replace_file
 from slipway.base.json_file import read_json
-from slipway.base.paths import cache_folder
 from slipway.base.platform import this_platform
 from slipway.base.schema import InvalidValueError, convert
 from slipway.base.scratch import scratch_folder
 from slipway.base.secrets import redact, redact_values
+from slipway.base.user_cache import cache_folder
 from slipway.channel import limited_access
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel

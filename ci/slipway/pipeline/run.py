@@ -17,8 +17,8 @@ from slipway.base.cache_room import VARIABLE, trim_now_and_then
 from slipway.base.errors import RecipeWarning
 from slipway.base.events import Decided, Packaged, Reason, Stage, StageKey
 from slipway.base.memory import available_memory
-from slipway.base.paths import cache_folder
 from slipway.base.text import human_seconds, human_size
+from slipway.base.user_cache import cache_folder
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_paths
 from slipway.engines.engine import BuildContext

@@ -15,8 +15,8 @@ from slipway.base.errors import IntegrityError
 from slipway.base.files import write_file
 from slipway.base.json_file import read_json
 from slipway.base.locks import hold_lock
-from slipway.base.paths import cache_folder
 from slipway.base.schema import convert
+from slipway.base.user_cache import cache_folder
 from slipway.channel.catalogue import CATALOGUE
 from slipway.channel.limited_access import plain_address
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from slipway.base.checkout import PACKAGE_ROOT
-from slipway.base.paths import Workspace, cache_folder, lock_folder
+from slipway.base.paths import Workspace, lock_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROGRAM = """
 import pathlib, sys
@@ -40,12 +41,3 @@ def test_second_slipway_is_kept_out_until_the_first_is_done(tmp_path: Path) -> N
 
 def test_log_names_are_safe(tmp_path: Path) -> None:
     assert Workspace(tmp_path).log("a/b:c-1.0-h_0").name == "a_b_c-1.0-h_0.log"
-
-
-def test_cache_folder_follows_xdg() -> None:
-    assert cache_folder({"XDG_CACHE_HOME": "/var/cache/me"}) == Path("/var/cache/me/slipway")
-
-
-@pytest.mark.parametrize("unusable", ["", "relative"])
-def test_cache_folder_ignores_what_xdg_says_to_ignore(unusable: str) -> None:
-    assert cache_folder({"XDG_CACHE_HOME": unusable}) == Path.home() / ".cache/slipway"

@@ -9,7 +9,7 @@ import msgpack
 import pytest
 import zstandard
 
-from slipway.base.errors import ChannelError
+from slipway.base.errors import ChannelError, NetworkError
 from slipway.channel.environments import solve
 from slipway.channel.serving import make_server
 from slipway.cli import main
@@ -41,12 +41,21 @@ def pack(value: object) -> bytes:
 @pytest.mark.parametrize("file", ["repodata_shards.msgpack.zst", "shards/*.msgpack.zst"])
 @pytest.mark.parametrize(
     "content",
-    [b"", b"<html>no such page</html>", pack([1, 2]), pack({"shards": 1}), pack({"packages.conda": {"a.conda": {}}})],
-    ids=["empty", "page", "list", "number", "record"],
+    [b"", pack([1, 2]), pack({"shards": 1}), pack({"packages.conda": {"a.conda": {}}})],
+    ids=["empty", "list", "number", "record"],
 )
 def test_damage_is_named(published: tuple[Path, str], file: str, content: bytes) -> None:
     folder, address = published
     (path,) = (folder / "linux-64").glob(file)
     path.write_bytes(content)
     with pytest.raises(ChannelError, match="a channel's index is damaged"):
+        solve(["words"], [address])
+
+
+@pytest.mark.parametrize("file", ["repodata_shards.msgpack.zst", "shards/*.msgpack.zst"])
+def test_a_page_in_its_place_is_named(published: tuple[Path, str], file: str) -> None:
+    folder, address = published
+    (path,) = (folder / "linux-64").glob(file)
+    path.write_bytes(b"<html>please log in</html>")
+    with pytest.raises(NetworkError, match="answers with a page instead of linux-64/"):
         solve(["words"], [address])

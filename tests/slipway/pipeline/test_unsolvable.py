@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slipway.base.paths import cache_folder
+from slipway.base.user_cache import cache_folder
 from slipway.pipeline.unsolvable import _advise
 
 

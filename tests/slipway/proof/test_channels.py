@@ -10,7 +10,7 @@ import pytest
 
 from slipway.base.errors import ChannelError, IntegrityError, VerifyError
 from slipway.base.log import NullReporter
-from slipway.base.paths import cache_folder
+from slipway.base.user_cache import cache_folder
 from slipway.channel.environments import solve
 from slipway.channel.hotfixes import Hotfix
 from slipway.channel.publishing import carry_out, make_plan, plan_removal, prepare, read_catalogue

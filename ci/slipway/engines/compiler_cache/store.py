@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from slipway.base.errors import HostError, UsageError
-from slipway.base.paths import cache_folder
 from slipway.base.secrets import names_a_secret
+from slipway.base.user_cache import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
