@@ -39,7 +39,7 @@ class _Function:
     def __init__(self, code: str, outputs: int, returns: bool, scalars: dict[str, float]) -> None:
         heads = list(_HEAD.finditer(code))
         if not heads:
-            raise Exception(f"Couldn't parse code, please check correctness:\n {code}")  # noqa: TRY002: PyTorch's
+            raise Exception(f"Couldn't parse code, please check correctness:\n {code}")
         self.code, self.name = code, heads[-1]["name"]  # the others are what it calls
         self.outputs, self.returns, self.scalars = outputs, returns, scalars
 
