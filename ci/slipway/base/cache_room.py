@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from slipway.base.errors import UsageError
+from slipway.base.errors import BusyError, UsageError
 from slipway.base.locks import hold_lock
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def trim(
         try:
             for name in locks:
                 stack.enter_context(hold_lock(root / name))
-        except BlockingIOError:
+        except BusyError:
             return Trimmed(busy=True)
         seen: set[tuple[int, int]] = set()
         entries = [entry for shelf in shelves if (root / shelf).is_dir() for entry in (root / shelf).iterdir()]

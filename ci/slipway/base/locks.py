@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from slipway.base.errors import HostError
+from slipway.base.errors import BusyError, HostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ def hold_lock(path: Path, *, patience: float = 0, on_wait: Callable[[], None] | 
         on_wait: called once, before the waiting begins.
 
     Raises:
-        BlockingIOError: another process still holds it; `read_lock_owner` tells which.
+        BusyError: another process still holds it; the message tells which.
         HostError: it is a link that leads nowhere.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,12 @@ def hold_lock(path: Path, *, patience: float = 0, on_wait: Callable[[], None] | 
                 break
             except BlockingIOError:
                 if time.monotonic() >= deadline:
-                    raise
+                    owner = read_lock_owner(path)
+                    raise BusyError(
+                        "another slipway is at work there" + (f" (process {owner})" if owner else ""),
+                        where=str(path),
+                        hint="wait until it is done, and run the same command again",
+                    ) from None
             if on_wait is not None:
                 on_wait()
                 on_wait = None

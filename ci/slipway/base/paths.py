@@ -88,7 +88,7 @@ def lock_folder(folder: Path, *, patience: float = 0) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(hold_lock(path, patience=patience))
-        except BlockingIOError:
+        except BusyError:
             owner = read_lock_owner(path)
             raise BusyError(
                 "another slipway is at work in the same folder" + (f" (process {owner})" if owner else ""),

@@ -49,7 +49,7 @@ class Cache:
             waiting = partial(reporter.line, f"waiting for another slipway that works in {self.root}")
             try:
                 stack.enter_context(hold_lock(self.root / "lock", patience=patience, on_wait=waiting))
-            except BlockingIOError:
+            except BusyError:
                 raise BusyError(
                     "another slipway is assembling the channel",
                     where=str(self.root),

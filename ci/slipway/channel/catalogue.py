@@ -155,11 +155,10 @@ def take_over(read: Callable[[str], bytes | None]) -> Catalogue:
     """
     packages: dict[str, CataloguedPackage] = {}
     for subdir in PLATFORMS:
-        content = read(f"{subdir}/repodata_from_packages.json") or read(f"{subdir}/repodata.json")
-        if content is None:
-            continue
-        exports = parse_json(read(f"{subdir}/run_exports.json") or b"{}") or {}
-        document = parse_json(content)
+        document = _read_index(read, f"{subdir}/repodata_from_packages.json")
+        if document is None:
+            document = _read_index(read, f"{subdir}/repodata.json") or {}
+        exports = _read_index(read, f"{subdir}/run_exports.json") or {}
         try:
             for kind in ("packages", "packages.conda"):
                 for name, record in document.get(kind, {}).items():
@@ -169,6 +168,17 @@ def take_over(read: Callable[[str], bytes | None]) -> Catalogue:
             raise ChannelError("the channel's index is damaged", where=f"{subdir}/repodata.json") from None
     found = Catalogue().with_packages(packages)
     _check_paths(found, "repodata.json")
+    return found
+
+
+def _read_index(read: Callable[[str], bytes | None], name: str) -> dict[str, Any] | None:
+    """An index of a channel; None where there is none: a damaged one is not an empty one, whose packages would go."""
+    content = read(name)
+    if content is None:
+        return None
+    found = parse_json(content)
+    if not isinstance(found, dict):
+        raise ChannelError("the channel's index is damaged: it is no JSON object", where=name)
     return found
 
 

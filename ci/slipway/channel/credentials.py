@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from slipway.base.errors import HostError
 from slipway.base.secrets import remember_secret
 
 if TYPE_CHECKING:
@@ -19,36 +20,58 @@ CREDENTIALS = Path("~/.rattler/credentials.json")
 
 
 def find_credentials(url: str) -> Mapping[str, Any]:
-    """What the file has for `url`: by ``SCHEME://HOST``, by the host's name, or as ``*.example.org``."""
-    place = os.environ.get("RATTLER_AUTH_FILE") or CREDENTIALS
+    """What the file has for `url`: by ``SCHEME://HOST``, by the host's name, or as ``*.example.org``.
+
+    Raises:
+        HostError: it cannot be read. One that is not there has nothing.
+    """
+    place = _place()
     parts = urlsplit(url)
     host = parts.hostname or ""
     above = host.split(".")
     names = [f"{parts.scheme}://{host}", host, *("*." + ".".join(above[index:]) for index in range(len(above)))]
     try:
-        known = json.loads(Path(place).expanduser().read_text(encoding="utf-8"))
-        found: Any = next((known[name] for name in names if name in known), {})
-    except (OSError, RuntimeError, ValueError, TypeError):  # none, or no home
+        known = json.loads(Path(place).expanduser().read_bytes())
+    except (FileNotFoundError, RuntimeError):  # none, or no home
         return {}
-    for kind in found.values() if isinstance(found, dict) else ():
+    except (OSError, ValueError) as error:
+        raise _unreadable(getattr(error, "strerror", None) or "it is no JSON") from error
+    if not isinstance(known, dict):
+        raise _unreadable("it holds no names of hosts")
+    found: Any = next((known[name] for name in names if name in known), {})
+    if not isinstance(found, dict):
+        raise _unreadable(f"what it has for {host} is no entry of rattler's")
+    for kind in found.values():
         for name, value in kind.items() if isinstance(kind, dict) else (("token", kind),):
             remember_secret(str(value), name)
-    return found if isinstance(found, dict) else {}
+    return found
 
 
 def read_authorization(url: str) -> dict[str, str]:
-    """The header that says who asks at `url`, if the file of credentials knows."""
+    """The header that says who asks at `url`, if the file of credentials knows.
+
+    Raises:
+        HostError: that file cannot be read.
+    """
     given = find_credentials(url)
+    if "BearerToken" in given:
+        return {"Authorization": f"Bearer {given['BearerToken']}"}
+    if "BasicHTTP" not in given:
+        return {}
     try:
-        if "BearerToken" in given:
-            return {"Authorization": f"Bearer {given['BearerToken']}"}
-        if "BasicHTTP" in given:
-            return basic_authorization(given["BasicHTTP"]["username"], given["BasicHTTP"]["password"])
+        return basic_authorization(given["BasicHTTP"]["username"], given["BasicHTTP"]["password"])
     except (KeyError, TypeError):
-        pass
-    return {}
+        raise _unreadable("an entry BasicHTTP has no username, or no password") from None
 
 
 def basic_authorization(user: str, password: str) -> dict[str, str]:
     """The header that says a user and a password."""
     return {"Authorization": f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"}
+
+
+def _place() -> str:
+    return os.environ.get("RATTLER_AUTH_FILE") or str(CREDENTIALS)
+
+
+def _unreadable(problem: str) -> HostError:
+    return HostError(f"the file of credentials cannot be read: {problem}", where=_place())

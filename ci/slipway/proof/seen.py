@@ -1,19 +1,21 @@
 """How far signed channels were seen on this machine, so that nobody gets an earlier state of one for today's.
 
 Every change of a channel's catalogue counts its number up, and the number is signed with it. The greatest one that was
-seen is kept in the cache, by the channel's address.
+seen is kept in the cache, by the channel's address. A file of them that cannot be read is an error, never an empty one:
+else whoever damages it could give out any earlier state.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping  # noqa: TC003 - `convert` reads the annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import IntegrityError
-from slipway.base.files import write_file
-from slipway.base.json_file import read_json
+from slipway.base.files import replace_file
+from slipway.base.json_file import parse_json
 from slipway.base.locks import hold_lock
 from slipway.base.schema import convert
 from slipway.base.user_cache import cache_folder
@@ -35,7 +37,11 @@ class SeenChannels:
 
 
 def seen_number(address: str) -> int | None:
-    """The greatest number that the channel at `address` was seen with; None if it never was."""
+    """The greatest number that the channel at `address` was seen with; None if it never was.
+
+    Raises:
+        IntegrityError: what was seen cannot be read.
+    """
     return _read().get(plain_address(address))
 
 
@@ -45,14 +51,7 @@ def check_number(address: str, number: int) -> None:
     Raises:
         IntegrityError: it is.
     """
-    known = seen_number(address)
-    if known is not None and number < known:
-        raise IntegrityError(
-            f"the channel is an earlier state of itself: its catalogue has the number {number}, and {known} was seen "
-            "here before",
-            where=f"{address}/{CATALOGUE}",
-            hint="ask who runs it. If it was put back on purpose: `slipway channel verify --allow-rollback` takes it",
-        )
+    _check(address, number, seen_number(address))
 
 
 def remember_number(address: str, number: int, *, allow_rollback: bool = False) -> None:
@@ -64,15 +63,27 @@ def remember_number(address: str, number: int, *, allow_rollback: bool = False) 
     Raises:
         IntegrityError: a greater one was seen before.
     """
-    if not allow_rollback:
-        check_number(address, number)
     if seen_number(address) == number:
         return
     path, name = _file(), plain_address(address)
     with hold_lock(path.with_suffix(".lock"), patience=PATIENCE_SECONDS):
         known = _read()
-        if allow_rollback or number > known.get(name, -1):
-            write_file(path, json.dumps({"numbers": {**known, name: number}}, indent=1))
+        if not allow_rollback:
+            _check(address, number, known.get(name))
+        with replace_file(path) as beside, beside.open("w", encoding="utf-8") as stream:
+            json.dump({"numbers": {**known, name: number}}, stream, indent=1)
+            stream.flush()
+            os.fsync(stream.fileno())  # else a machine that stops may leave an empty file behind the rename
+
+
+def _check(address: str, number: int, known: int | None) -> None:
+    if known is not None and number < known:
+        raise IntegrityError(
+            f"the channel is an earlier state of itself: its catalogue has the number {number}, and {known} was seen "
+            "here before",
+            where=f"{address}/{CATALOGUE}",
+            hint="ask who runs it. If it was put back on purpose: `slipway channel verify --allow-rollback` takes it",
+        )
 
 
 def _file() -> Path:
@@ -80,5 +91,23 @@ def _file() -> Path:
 
 
 def _read() -> Mapping[str, int]:
-    found = convert(read_json(_file()), SeenChannels)
-    return found.numbers if found is not None else {}
+    path = _file()
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    found = convert(parse_json(content), SeenChannels)
+    if found is None:
+        raise _unreadable(path, "it is damaged")
+    return found.numbers
+
+
+def _unreadable(path: Path, problem: str) -> IntegrityError:
+    return IntegrityError(
+        f"the file that says how far signed channels were seen cannot be read: {problem}",
+        where=str(path),
+        hint="put back a copy of it. If there is none, ask who runs your signed channels for the number in their "
+        "catalogue.json, then remove the file: the next state that is seen of each is believed",
+    )

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from slipway.base.checkout import PACKAGE_ROOT
-from slipway.base.errors import DiskFullError
+from slipway.base.errors import BusyError, DiskFullError
 from slipway.base.files import (
     RememberedHashes,
     copy_file,
@@ -165,9 +165,9 @@ def test_a_lock_is_waited_for_and_tells_who_holds_it(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(BlockingIOError), hold_lock(path):
+        with pytest.raises(BusyError), hold_lock(path):
             pass
-        with pytest.raises(BlockingIOError), hold_lock(path, patience=0.3, on_wait=lambda: told.append("waiting")):
+        with pytest.raises(BusyError), hold_lock(path, patience=0.3, on_wait=lambda: told.append("waiting")):
             pass
         assert told == ["waiting"]
         assert read_lock_owner(path) == str(holder.pid)

@@ -17,6 +17,7 @@ from slipway.base.errors import HostError, NetworkError
 from slipway.base.log import NullReporter
 from slipway.base.secrets import redact
 from slipway.channel import limited_access
+from slipway.channel.credentials import read_authorization
 from slipway.channel.environments import install, offered, solve
 from slipway.channel.folder import Channel
 from slipway.channel.limited_access import with_credentials, without_credentials
@@ -138,6 +139,26 @@ def test_a_damaged_file_of_credentials_is_named(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(HostError, match="file of credentials cannot be read") as caught:
         solve(["words"], [tmp_path.as_uri()])
     assert caught.value.where == str(known)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{", '{"host.org": 1}', '{"host.org": {"BasicHTTP": {"username": "me"}}}', '{"*.org": "x"}']
+)
+def test_a_damaged_file_of_credentials_is_no_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    """Else a publisher would come as nobody, and read that the server knows no such user."""
+    known = tmp_path / "credentials.json"
+    known.write_text(content)
+    monkeypatch.setenv("RATTLER_AUTH_FILE", str(known))
+    with pytest.raises(HostError, match="file of credentials cannot be read: ") as caught:
+        read_authorization("https://host.org/channel")
+    assert caught.value.where == str(known)
+
+
+def test_no_file_of_credentials_knows_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RATTLER_AUTH_FILE", str(tmp_path / "none"))
+    assert read_authorization("https://host.org/channel") == {}
 
 
 def test_nobody_is_believed_without_a_certificate(private: str, monkeypatch: pytest.MonkeyPatch) -> None:

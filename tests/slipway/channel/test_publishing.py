@@ -233,6 +233,21 @@ def test_damaged_index_of_before(index: bytes, package: Path) -> None:
         publish(store, package)
 
 
+@pytest.mark.parametrize("name", ["repodata_from_packages.json", "repodata.json", "run_exports.json"])
+@pytest.mark.parametrize("content", [b"", b"{", b"null", b"[]"])
+def test_damaged_index_of_before_is_no_empty_one(
+    name: str, content: bytes, package: Path, other: Path, tmp_path: Path
+) -> None:
+    """Else the channel would lose its packages, or what those export."""
+    Channel(tmp_path / "c").publish([("linux-64", package)])
+    store = MemoryStore()
+    index = (tmp_path / "c/linux-64/repodata.json").read_bytes()
+    store.files |= {"linux-64/repodata.json": index, "linux-64/run_exports.json": b"{}", f"linux-64/{name}": content}
+    with pytest.raises(ChannelError, match="the channel's index is damaged: it is no JSON object") as caught:
+        publish(store, other)
+    assert caught.value.where == f"linux-64/{name}"
+
+
 @pytest.mark.parametrize(
     ("change", "path"),
     [
