@@ -11,7 +11,8 @@ import time
 from typing import Any
 
 import distributed_workers
-from distributed_workers import batches, equal, member, network
+from distributed_training import batches, network
+from distributed_workers import equal, member
 
 import torch
 import torch.distributed as dist

@@ -11,8 +11,9 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import distributed_training
 import distributed_workers as workers
 import pytest
 from distributed_workers import free_port
@@ -21,6 +22,9 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch.distributed._tcp_store import GREETING, LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GOLDEN = Path(__file__).parent / "golden"
 needs_gloo = pytest.mark.skipif(not dist.is_gloo_available(), reason="libtorch_distributed is not installed")
@@ -297,20 +301,20 @@ def test_wrong_ways_to_join(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 # ---------------------------------------------------------------------- groups
 
 
-def together(name: str, size: int) -> None:
-    mp.spawn(workers.run, (name, size, free_port()), size)
+def together(task: Callable[..., None], size: int) -> None:
+    mp.spawn(workers.run, (task, size, free_port()), size)
 
 
 @needs_gloo
 @pytest.mark.parametrize("size", [2, 4, 8])
 def test_collectives(size: int) -> None:
-    together("collectives", size)
+    together(workers.collectives, size)
 
 
 @needs_gloo
 @pytest.mark.parametrize("name", ["types", "messages", "groups", "forks"])
 def test_four_members(name: str) -> None:
-    together(name, 4)
+    together(getattr(workers, name), 4)
 
 
 @needs_gloo
@@ -489,18 +493,18 @@ TRAINING = ["training", "buffers_and_unused", "uneven_data", "synchronized_norms
 @needs_gloo
 @pytest.mark.parametrize("name", TRAINING)
 def test_training(name: str) -> None:
-    together(name, 3)
+    together(getattr(distributed_training, name), 3)
 
 
 @needs_gloo
 def test_training_equals_pytorchs() -> None:
     """tests/torch/golden/make_distributed.py has asked PyTorch's DistributedDataParallel."""
-    mp.spawn(workers.run, ("golden_training", 2, free_port(), str(GOLDEN / "distributed.json")), 2)
+    mp.spawn(workers.run, (distributed_training.golden_training, 2, free_port(), str(GOLDEN / "distributed.json")), 2)
 
 
 @needs_gloo
 def test_meshes() -> None:
-    together("meshes", 4)
+    together(distributed_training.meshes, 4)
 
 
 @needs_gloo

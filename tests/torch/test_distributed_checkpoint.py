@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import distributed_training as training
 import distributed_workers as workers
 import pytest
 from distributed_workers import free_port
@@ -22,19 +23,19 @@ needs_gloo = pytest.mark.skipif(not dist.is_gloo_available(), reason="libtorch_d
 
 @needs_gloo
 def test_shared_state(tmp_path: Path) -> None:
-    mp.spawn(workers.run, ("shared_state", 3, free_port(), str(tmp_path / "checkpoint")), 3)
+    mp.spawn(workers.run, (training.shared_state, 3, free_port(), str(tmp_path / "checkpoint")), 3)
 
 
 @needs_gloo
 def test_checkpoints_of_pytorch_are_read() -> None:
     folder = str(GOLDEN / "distributed_checkpoint")
-    mp.spawn(workers.run, ("read_checkpoint", 2, free_port(), folder, "blocks"), 2)
+    mp.spawn(workers.run, (training.read_checkpoint, 2, free_port(), folder, "blocks"), 2)
 
 
 @needs_gloo
 def test_checkpoints_are_read_by_other_processes(tmp_path: Path) -> None:
-    mp.spawn(workers.run, ("write_checkpoint", 3, free_port(), str(tmp_path)), 3)
-    mp.spawn(workers.run, ("read_checkpoint", 2, free_port(), str(tmp_path)), 2)
+    mp.spawn(workers.run, (training.write_checkpoint, 3, free_port(), str(tmp_path)), 3)
+    mp.spawn(workers.run, (training.read_checkpoint, 2, free_port(), str(tmp_path)), 2)
 
 
 def test_checkpoints_become_files_and_back(tmp_path: Path) -> None:

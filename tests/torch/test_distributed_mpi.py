@@ -18,12 +18,12 @@ pytestmark = pytest.mark.skipif(
     not dist.is_mpi_available() or MPIRUN is None, reason="libtorch_distributed_mpi is not installed"
 )
 PROGRAM = """
-import datetime, sys
-import distributed_workers as workers
+import datetime, importlib, sys
 import torch.distributed as dist
+workers = importlib.import_module(sys.argv[2])
 dist.init_process_group("mpi", timeout=datetime.timedelta(seconds=float(sys.argv[1])))
 assert dist.get_backend() == "mpi"
-for name in sys.argv[2:]:
+for name in sys.argv[3:]:
     getattr(workers, name)(dist.get_rank(), dist.get_world_size())
 dist.destroy_process_group()
 """
@@ -39,7 +39,7 @@ def mpirun(size: int, program: str, *arguments: str) -> subprocess.CompletedProc
 
 @pytest.mark.parametrize("size", [2, 4])
 def test_all_calls(size: int) -> None:
-    answer = mpirun(size, PROGRAM, "60", "collectives", "types", "messages", "groups", "forks")
+    answer = mpirun(size, PROGRAM, "60", "distributed_workers", "collectives", "types", "messages", "groups", "forks")
     assert answer.returncode == 0, answer.stderr
 
 
@@ -47,7 +47,7 @@ def test_all_calls(size: int) -> None:
 def test_training(size: int) -> None:
     # The last of them has members that refuse what others begin.
     names = ("training", "uneven_data", "gradients_of_collectives", "meshes", "buffers_and_unused")
-    answer = mpirun(size, PROGRAM, "60", *names)
+    answer = mpirun(size, PROGRAM, "60", "distributed_training", *names)
     assert answer.returncode == 0, answer.stderr
 
 

@@ -111,7 +111,8 @@ def test_names_are_unique(declarations: Declarations) -> None:
 
 def test_every_formula_is_compared_with_central_differences(source: Path, declarations: Declarations) -> None:
     """The C++ tests have a row, or another test, for every function that has a formula."""
-    rows = (source / "test" / "cpp" / "autograd" / "formulas.cpp").read_text()
+    tests = source / "test" / "cpp" / "autograd"
+    rows = "".join((tests / name).read_text() for name in ("formulas.cpp", "formulas_nn.cpp"))
     missing = [
         node.info.function.schema.full_name
         for node in node_classes(declarations.derivatives)

@@ -1,4 +1,4 @@
-// Order statistics, histograms, covariance, integrals: what describes a sample.
+// Order statistics, histograms, covariance: what describes a sample.
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
@@ -44,7 +44,8 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   dim = wrap_dim(dim, self.dim());
-  if (c10::is_integral_type(self.dtype(), true)) at::detail::throw_dtype_not_implemented("logcumsumexp_out_cpu", self.dtype());
+  if (c10::is_integral_type(self.dtype(), true))
+    at::detail::throw_dtype_not_implemented("logcumsumexp_out_cpu", self.dtype());
   const Tensor out = at::detail::empty(self.sizes(), self.dtype(), self.device());
   if (self.dim() == 0) {
     at::detail::copy_into(out, self);
@@ -114,7 +115,8 @@ std::tuple<Tensor, Tensor> nanmedian_dim(const Tensor& self, int64_t dim, bool k
   const auto [values, indices] = at::sort(self, dim);
   const Tensor numbers = at::sum(at::eq(self, self).to(kLong), {dim}, /*keepdim=*/true);
   const Tensor place = at::clamp(at::floor_divide(numbers - 1, Scalar(2)), Scalar(0));
-  return {squeezed(at::gather(values, dim, place), dim, keepdim), squeezed(at::gather(indices, dim, place), dim, keepdim)};
+  return {squeezed(at::gather(values, dim, place), dim, keepdim),
+          squeezed(at::gather(indices, dim, place), dim, keepdim)};
 }
 
 Tensor nanmedian(const Tensor& self) {
@@ -123,8 +125,10 @@ Tensor nanmedian(const Tensor& self) {
 }
 
 Tensor nanmean(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, std::optional<ScalarType> dtype) {
-  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()), "nanmean(): expected input to have floating point or complex "
-              "dtype but got ", self.dtype());
+  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
+              "nanmean(): expected input to have floating point or complex "
+              "dtype but got ",
+              self.dtype());
   const Tensor values = at::detach(self);
   const Tensor numbers = at::sum(at::eq(values, values), dim, keepdim);
   return at::div(at::nansum(self, dim, keepdim, dtype), numbers);
@@ -136,7 +140,8 @@ Tensor quantile_of(const Tensor& self, const Tensor& q, std::optional<int64_t> d
                    std::string_view interpolation, bool ignores_nan, const char* name) {
   TORCH_CHECK(self.numel() > 0, name, "() input tensor must be non-empty");
   TORCH_CHECK(q.dim() <= 1, name, "() q must be a scalar or 1D tensor");
-  TORCH_CHECK(self.dtype() == kFloat || self.dtype() == kDouble, name, "() input tensor must be either float or double dtype");
+  TORCH_CHECK(self.dtype() == kFloat || self.dtype() == kDouble, name,
+              "() input tensor must be either float or double dtype");
   TORCH_CHECK(self.dtype() == q.dtype(), name, "() q tensor must be same dtype as the input tensor");
   TORCH_CHECK(self.device() == q.device(), name, "() q tensor must be on the same device as the input tensor");
   bool known = false;
@@ -199,10 +204,12 @@ Tensor level(const Tensor& self, double q, const char* name) {
 
 }  // namespace
 
-Tensor quantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation) {
+Tensor quantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
+                std::string_view interpolation) {
   return quantile_of(self, q, dim, keepdim, interpolation, /*ignores_nan=*/false, "quantile");
 }
-Tensor quantile_scalar(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation) {
+Tensor quantile_scalar(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim,
+                       std::string_view interpolation) {
   return at::quantile(self, level(self, q, "quantile"), dim, keepdim, interpolation);
 }
 Tensor nanquantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
@@ -219,9 +226,11 @@ Tensor nanquantile_scalar(const Tensor& self, double q, std::optional<int64_t> d
 namespace {
 
 // One dimension after another, from the last, so that numbers keep their meaning.
-Tensor each_of(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, Tensor (*along)(const Tensor&, int64_t, bool)) {
+Tensor each_of(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim,
+               Tensor (*along)(const Tensor&, int64_t, bool)) {
   Tensor result = self;
-  if (dim && dim->empty() && self.dim() > 0) return self.dtype() == kByte ? at::ne(self, Scalar(0)).to(kByte) : at::ne(self, Scalar(0));
+  if (dim && dim->empty() && self.dim() > 0)
+    return self.dtype() == kByte ? at::ne(self, Scalar(0)).to(kByte) : at::ne(self, Scalar(0));
   const DimMask mask = dim_mask(dim ? *dim : IntArrayRef(), std::max<int64_t>(self.dim(), 1));
   for (int64_t i = std::max<int64_t>(self.dim(), 1); i-- > 0;) {
     if (mask[i]) result = along(result, i, keepdim);
@@ -243,19 +252,26 @@ Tensor all_dims(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim
 namespace {
 
 void check_search(const Tensor& boundaries, const Tensor& self, const Tensor& sorter) {
-  TORCH_CHECK(boundaries.device() == self.device(), "torch.searchsorted(): boundaries and input value tensors should have "
-              "same device type, but got boundaries tensor device type ", boundaries.device(),
-              " and input value tensor device type ", self.device());
-  TORCH_CHECK(boundaries.dim() != 0, "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension "
-              "is 1, but we got boundaries tensor dim(", boundaries.dim(), ")");
+  TORCH_CHECK(boundaries.device() == self.device(),
+              "torch.searchsorted(): boundaries and input value tensors should have "
+              "same device type, but got boundaries tensor device type ",
+              boundaries.device(), " and input value tensor device type ", self.device());
+  TORCH_CHECK(boundaries.dim() != 0,
+              "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension "
+              "is 1, but we got boundaries tensor dim(",
+              boundaries.dim(), ")");
   bool fits = boundaries.dim() == 1 || boundaries.dim() == self.dim();
-  for (int64_t i = 0; fits && boundaries.dim() > 1 && i + 1 < self.dim(); ++i) fits = boundaries.sizes()[i] == self.sizes()[i];
-  TORCH_CHECK(fits, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-              "tensor and input value tensor must match, but we got boundaries tensor ", boundaries.sizes(),
-              " and input value tensor ", self.sizes());
+  for (int64_t i = 0; fits && boundaries.dim() > 1 && i + 1 < self.dim(); ++i)
+    fits = boundaries.sizes()[i] == self.sizes()[i];
+  TORCH_CHECK(fits,
+              "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+              "tensor and input value tensor must match, but we got boundaries tensor ",
+              boundaries.sizes(), " and input value tensor ", self.sizes());
   if (!sorter.defined()) return;
-  TORCH_CHECK(sorter.sizes() == boundaries.sizes(), "torch.searchsorted(): boundary and sorter must have the same size, but "
-              "got boundary tensor ", boundaries.sizes(), "and got sorter tensor ", sorter.sizes());
+  TORCH_CHECK(sorter.sizes() == boundaries.sizes(),
+              "torch.searchsorted(): boundary and sorter must have the same size, but "
+              "got boundary tensor ",
+              boundaries.sizes(), "and got sorter tensor ", sorter.sizes());
   TORCH_CHECK(sorter.dtype() == kLong, "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
               sorter.dtype());
 }
@@ -266,9 +282,11 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_
                     std::optional<std::string_view> side, const Tensor& sorter) {
   check_search(sorted_sequence, self, sorter);
   if (side) {
-    TORCH_CHECK(*side == "left" || *side == "right", "torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
-    TORCH_CHECK(*side == "right" || !right, "torch.searchsorted(): side and right can't be set to opposites, got side of ",
-                *side, " while right was True");
+    TORCH_CHECK(*side == "left" || *side == "right",
+                "torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
+    TORCH_CHECK(*side == "right" || !right,
+                "torch.searchsorted(): side and right can't be set to opposites, got side of ", *side,
+                " while right was True");
   }
   TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex() && !sorted_sequence.is_complex(),
                               "torch.searchsorted(): complex numbers have no order");
@@ -278,7 +296,8 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_
     const Tensor boundaries = at::detail::to_contiguous(at::detail::to_dtype(sorted_sequence, dtype));
     const Tensor values = at::detail::to_contiguous(at::detail::to_dtype(self, dtype));
     const Tensor order = sorter.defined() ? at::detail::to_contiguous(sorter) : sorter;
-    run_kernel(searchsorted_kernels, self.device(), out, boundaries, values, order, right || (side && *side == "right"));
+    run_kernel(searchsorted_kernels, self.device(), out, boundaries, values, order,
+               right || (side && *side == "right"));
   }
   return out_int32 ? at::detail::to_dtype(out, kInt) : out;
 }
@@ -309,7 +328,8 @@ void check_range(double low, double high, const char* name) {
 }
 
 // From the range of the values where none is given; a single value gets a bin around it.
-std::pair<double, double> bin_range(const Tensor& values, std::optional<std::pair<double, double>> given, const char* name) {
+std::pair<double, double> bin_range(const Tensor& values, std::optional<std::pair<double, double>> given,
+                                    const char* name) {
   double low = given ? given->first : 0;
   double high = given ? given->second : 1;
   if (values.is_meta()) return given.value_or(std::pair(0.0, 1.0));  // no value says, and none is needed for a shape
@@ -338,26 +358,33 @@ Tensor count_in_bins(const Tensor& points, const std::vector<Tensor>& edges, con
   return result;
 }
 
-std::tuple<Tensor, std::vector<Tensor>> histogram_of(const Tensor& self, std::vector<Tensor> edges, const Tensor& weight,
-                                                     bool density) {
-  TORCH_CHECK(self.dim() >= 2, "torch.histogramdd: input tensor should have at least 2 dimensions, but got ", self.dim());
-  TORCH_CHECK_NOT_IMPLEMENTED(self.dtype() == kFloat || self.dtype() == kDouble, "\"histogramdd\" not implemented for '",
-                              self.dtype(), "'");
+std::tuple<Tensor, std::vector<Tensor>> histogram_of(const Tensor& self, std::vector<Tensor> edges,
+                                                     const Tensor& weight, bool density) {
+  TORCH_CHECK(self.dim() >= 2, "torch.histogramdd: input tensor should have at least 2 dimensions, but got ",
+              self.dim());
+  TORCH_CHECK_NOT_IMPLEMENTED(self.dtype() == kFloat || self.dtype() == kDouble,
+                              "\"histogramdd\" not implemented for '", self.dtype(), "'");
   const int64_t dims = self.sizes().back();
-  TORCH_CHECK(static_cast<int64_t>(edges.size()) == dims, "torch.histogramdd: expected ", dims, " sequences of bin edges for a ",
-              dims, "-dimensional histogram but got ", edges.size());
+  TORCH_CHECK(static_cast<int64_t>(edges.size()) == dims, "torch.histogramdd: expected ", dims,
+              " sequences of bin edges for a ", dims, "-dimensional histogram but got ", edges.size());
   for (Tensor& edge : edges) {
-    TORCH_CHECK(edge.dtype() == self.dtype(), "torch.histogramdd: input tensor and bins tensors should have the same dtype, ",
+    TORCH_CHECK(edge.dtype() == self.dtype(),
+                "torch.histogramdd: input tensor and bins tensors should have the same dtype, ",
                 "but got input with dtype ", self.dtype(), " and bins with dtype ", edge.dtype());
-    TORCH_CHECK(edge.dim() == 1 && edge.numel() > 0, "torch.histogramdd: bins tensor should have one dimension and elements");
+    TORCH_CHECK(edge.dim() == 1 && edge.numel() > 0,
+                "torch.histogramdd: bins tensor should have one dimension and elements");
     edge = edge.contiguous();
   }
   if (weight.defined()) {
-    TORCH_CHECK(weight.dtype() == self.dtype(), "torch.histogramdd: if weight tensor is provided, input tensor and weight "
-                "tensor should have the same dtype, but got input(dtype=", self.dtype(), "), weight(dtype=", weight.dtype(), ")");
-    TORCH_CHECK(weight.sizes() == self.sizes().slice(0, self.dim() - 1), "torch.histogramdd: if weight tensor is provided it "
-                "should have the same shape as the input tensor excluding its innermost dimension, but got input with shape ",
-                self.sizes(), " and weight with shape ", weight.sizes());
+    TORCH_CHECK(weight.dtype() == self.dtype(),
+                "torch.histogramdd: if weight tensor is provided, input tensor and weight "
+                "tensor should have the same dtype, but got input(dtype=",
+                self.dtype(), "), weight(dtype=", weight.dtype(), ")");
+    TORCH_CHECK(
+        weight.sizes() == self.sizes().slice(0, self.dim() - 1),
+        "torch.histogramdd: if weight tensor is provided it "
+        "should have the same shape as the input tensor excluding its innermost dimension, but got input with shape ",
+        self.sizes(), " and weight with shape ", weight.sizes());
   }
   const Tensor points = at::reshape(at::detach(self), {-1, dims});
   return {count_in_bins(points, edges, weight, density), edges};
@@ -365,8 +392,8 @@ std::tuple<Tensor, std::vector<Tensor>> histogram_of(const Tensor& self, std::ve
 
 std::vector<Tensor> even_edges(const Tensor& self, IntArrayRef bins, std::optional<ArrayRef<double>> range) {
   const int64_t dims = self.sizes().back();
-  TORCH_CHECK(static_cast<int64_t>(bins.size()) == dims, "torch.histogramdd: expected ", dims, " bin counts for a ", dims,
-              "-dimensional histogram but got ", bins.size());
+  TORCH_CHECK(static_cast<int64_t>(bins.size()) == dims, "torch.histogramdd: expected ", dims, " bin counts for a ",
+              dims, "-dimensional histogram but got ", bins.size());
   TORCH_CHECK(!range || static_cast<int64_t>(range->size()) == 2 * dims, "torch.histogramdd: for a ", dims,
               "-dimensional histogram range should have ", 2 * dims, " elements, but got ", range ? range->size() : 0);
   std::vector<Tensor> edges;
@@ -382,13 +409,14 @@ std::vector<Tensor> even_edges(const Tensor& self, IntArrayRef bins, std::option
 
 }  // namespace
 
-std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, IntArrayRef bins, std::optional<ArrayRef<double>> range,
-                                                    const Tensor& weight, bool density) {
+std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, IntArrayRef bins,
+                                                    std::optional<ArrayRef<double>> range, const Tensor& weight,
+                                                    bool density) {
   return histogram_of(self, even_edges(self, bins, range), weight, density);
 }
 std::tuple<Tensor, std::vector<Tensor>> histogramdd_same_bins(const Tensor& self, int64_t bins,
-                                                              std::optional<ArrayRef<double>> range, const Tensor& weight,
-                                                              bool density) {
+                                                              std::optional<ArrayRef<double>> range,
+                                                              const Tensor& weight, bool density) {
   const DimVector each(static_cast<size_t>(self.dim() > 0 ? self.sizes().back() : 0), bins);
   return histogram_of(self, even_edges(self, each, range), weight, density);
 }
@@ -407,7 +435,8 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins, std::opti
   return {hist, edges[0]};
 }
 std::tuple<Tensor, Tensor> histogram_edges(const Tensor& self, const Tensor& bins, const Tensor& weight, bool density) {
-  const auto [hist, edges] = histogram_of(at::reshape(self, {-1, 1}), {bins}, weight.defined() ? flat(weight) : weight, density);
+  const auto [hist, edges] =
+      histogram_of(at::reshape(self, {-1, 1}), {bins}, weight.defined() ? flat(weight) : weight, density);
   return {hist, edges[0]};
 }
 
@@ -421,18 +450,20 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
   if (min.toDouble() != max.toDouble() || min.toDouble() != 0) given = {min.toDouble(), max.toDouble()};
   if (given && given->first == given->second) given.reset();
   const auto [low, high] = bin_range(values, given, "torch.histc");
-  const Tensor computed = at::detail::to_dtype(values, c10::is_reduced_floating_type(self.dtype()) ? kFloat : self.dtype());
+  const Tensor computed =
+      at::detail::to_dtype(values, c10::is_reduced_floating_type(self.dtype()) ? kFloat : self.dtype());
   const Tensor edges = at::linspace(Scalar(low), Scalar(high), bins + 1, computed.options());
   const Tensor hist = at::zeros({bins}, computed.options());
-  run_kernel(histogram_kernels, self.device(), hist, at::reshape(computed, {-1, 1}).contiguous(), TensorList(edges), Tensor());
+  run_kernel(histogram_kernels, self.device(), hist, at::reshape(computed, {-1, 1}).contiguous(), TensorList(edges),
+             Tensor());
   return at::detail::to_dtype(hist, self.dtype());
 }
 
 // ---------------------------------------------------------------------------------------------- covariance, distance
 
 Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const Tensor& aweights) {
-  TORCH_CHECK(self.dim() <= 2, "cov(): expected input to have two or fewer dimensions but got an input with ", self.dim(),
-              " dimensions");
+  TORCH_CHECK(self.dim() <= 2, "cov(): expected input to have two or fewer dimensions but got an input with ",
+              self.dim(), " dimensions");
   TORCH_CHECK(self.dtype() != kBool, "cov(): bool dtype is not supported for input");
   Tensor samples = self.dim() < 2 ? at::reshape(self, {1, -1}) : self;
   const int64_t count = samples.sizes()[1];
@@ -440,24 +471,31 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
   const auto check_weights = [&](const Tensor& given, const char* name) {
     TORCH_CHECK(given.dim() <= 1, "cov(): expected ", name, " to have one or fewer dimensions but got ", name, " with ",
                 given.dim(), " dimensions");
-    TORCH_CHECK(given.numel() == count, "cov(): expected ", name, " to have the same numel as there are observations in the "
-                "input but got ", given.numel(), " != ", count);
-    TORCH_CHECK(count == 0 || given.is_meta() || at::min(given).item<double>() >= 0, "cov(): ", name, " cannot be negative");
+    TORCH_CHECK(given.numel() == count, "cov(): expected ", name,
+                " to have the same numel as there are observations in the "
+                "input but got ",
+                given.numel(), " != ", count);
+    TORCH_CHECK(count == 0 || given.is_meta() || at::min(given).item<double>() >= 0, "cov(): ", name,
+                " cannot be negative");
   };
   if (fweights.defined()) {
-    TORCH_CHECK(c10::is_integral_type(fweights.dtype(), false), "cov(): expected fweights to have integral dtype but got "
-                "fweights with ", fweights.dtype(), " dtype");
+    TORCH_CHECK(c10::is_integral_type(fweights.dtype(), false),
+                "cov(): expected fweights to have integral dtype but got "
+                "fweights with ",
+                fweights.dtype(), " dtype");
     check_weights(fweights, "fweights");
     weights = fweights;
   }
   if (aweights.defined()) {
-    TORCH_CHECK(aweights.is_floating_point(), "cov(): expected aweights to have floating point dtype but got aweights with ",
-                aweights.dtype(), " dtype");
+    TORCH_CHECK(aweights.is_floating_point(),
+                "cov(): expected aweights to have floating point dtype but got aweights with ", aweights.dtype(),
+                " dtype");
     check_weights(aweights, "aweights");
     weights = weights.defined() ? at::mul(weights, aweights) : aweights;
   }
   if (!c10::is_floating_or_complex_type(samples.dtype())) samples = samples.to(c10::get_default_dtype());
-  const Tensor total = weights.defined() ? at::sum(weights) : at::scalar_tensor(Scalar(count), TensorOptions(kLong).device(self.device()));
+  const Tensor total = weights.defined() ? at::sum(weights)
+                                         : at::scalar_tensor(Scalar(count), TensorOptions(kLong).device(self.device()));
   const Tensor mean = weights.defined() ? at::div(at::sum(at::mul(samples, weights), {1}, false), total)
                                         : at::mean(samples, {1}, false);
   const Tensor centered = at::sub(samples, at::unsqueeze(mean, 1));
@@ -474,8 +512,8 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
 }
 
 Tensor corrcoef(const Tensor& self) {
-  TORCH_CHECK(self.dim() <= 2, "corrcoef(): expected input to have two or fewer dimensions but got an input with ", self.dim(),
-              " dimensions");
+  TORCH_CHECK(self.dim() <= 2, "corrcoef(): expected input to have two or fewer dimensions but got an input with ",
+              self.dim(), " dimensions");
   const Tensor covariance = at::cov(self);
   if (covariance.dim() == 0) return at::div(covariance, covariance);
   const Tensor deviation = at::sqrt(at::real(at::diagonal(covariance)));
@@ -494,8 +532,8 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
   TORCH_CHECK(!maxnorm.is_complex(), "renorm: maxnorm must be real-valued");
   TORCH_CHECK(maxnorm.toDouble() >= 0, "renorm: expected maxnorm to be >= 0 but got ", maxnorm.toDouble());
   TORCH_CHECK(self.dim() > 1, "renorm: input needs at least 2 dimensions, got ", self.dim(), " dimensions");
-  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()), "renorm: expected a floating point or complex tensor, got ",
-              self.dtype());
+  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
+              "renorm: expected a floating point or complex tensor, got ", self.dtype());
   dim = wrap_dim(dim, self.dim());
   DimVector others;
   for (int64_t i = 0; i < self.dim(); ++i) {
@@ -504,178 +542,6 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
   const Tensor norms = at::norm(self, std::optional<Scalar>(p), others, /*keepdim=*/true);
   const Tensor factor = at::where(at::gt(norms, maxnorm), maxnorm / (norms + 1e-7), 1.0);
   return at::mul(self, factor.to(c10::real_type(self.dtype())));
-}
-
-// ---------------------------------------------------------------------------------------------- integrals, slopes
-
-namespace {
-
-// The areas between neighbouring samples along `dim`, each twice.
-Tensor double_areas(const Tensor& y, const Tensor& widths, int64_t dim) {
-  const int64_t size = y.sizes()[dim];
-  const Tensor samples = c10::is_integral_type(y.dtype(), /*include_bool=*/false) ? y.to(kLong) : y;  // two may not fit uint8
-  const Tensor sums = at::narrow(samples, dim, 1, size - 1) + at::narrow(samples, dim, 0, size - 1);
-  return widths.defined() ? at::mul(sums, widths) : sums;
-}
-
-// The distances between the points of `x`, in a shape that goes with the areas of `y` along `dim`.
-Tensor widths_of(const Tensor& y, const Tensor& x, int64_t dim) {
-  if (x.dim() == 1) {
-    TORCH_CHECK(x.numel() == y.sizes()[dim], "trapezoid: There must be one `x` value for each sample point");
-    DimVector shape(y.dim(), 1);
-    shape[dim] = x.numel() - 1;
-    return at::reshape(at::diff(x), shape);
-  }
-  Tensor points = x;
-  while (points.dim() < y.dim()) points = at::unsqueeze(points, 0);
-  return at::diff(points, 1, dim);
-}
-
-bool is_single_sample(const Tensor& y, int64_t dim) { return y.sizes()[dim] <= 1; }
-
-Tensor without(const Tensor& y, int64_t dim) {
-  DimVector shape(y.sizes());
-  shape.erase(dim);
-  return at::zeros(shape, y.options());
-}
-
-void check_not_bool(const Tensor& y, const char* name) {
-  TORCH_CHECK(y.dtype() != kBool, name, ": received a bool input for `x` or `y`, but bool is not supported");
-}
-
-}  // namespace
-
-Tensor trapezoid_x(const Tensor& y, const Tensor& x, int64_t dim) {
-  dim = wrap_dim(dim, y.dim(), false);
-  check_not_bool(y, "trapezoid");
-  check_not_bool(x, "trapezoid");
-  if (y.sizes()[dim] == 0) return without(y, dim);
-  return at::sum(double_areas(y, widths_of(y, x, dim), dim), {dim}, false) / 2.0;
-}
-
-Tensor trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
-  dim = wrap_dim(dim, y.dim(), false);
-  check_not_bool(y, "trapezoid");
-  TORCH_CHECK(!dx.is_complex() && !dx.is_boolean(), "trapezoid: Currently, we only support dx as a real number.");
-  if (y.sizes()[dim] == 0) return without(y, dim);
-  return at::sum(double_areas(y, Tensor(), dim), {dim}, false) * (dx.toDouble() / 2);
-}
-
-Tensor trapz_x(const Tensor& y, const Tensor& x, int64_t dim) { return at::trapezoid(y, x, dim); }
-Tensor trapz_dx(const Tensor& y, double dx, int64_t dim) { return at::trapezoid(y, Scalar(dx), dim); }
-
-Tensor cumulative_trapezoid_x(const Tensor& y, const Tensor& x, int64_t dim) {
-  dim = wrap_dim(dim, y.dim(), false);
-  check_not_bool(y, "cumulative_trapezoid");
-  check_not_bool(x, "cumulative_trapezoid");
-  if (is_single_sample(y, dim)) return at::zeros(at::narrow(y, dim, 0, 0).sizes(), y.options());
-  return at::cumsum(double_areas(y, widths_of(y, x, dim), dim), dim) / 2.0;
-}
-
-Tensor cumulative_trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
-  dim = wrap_dim(dim, y.dim(), false);
-  check_not_bool(y, "cumulative_trapezoid");
-  TORCH_CHECK(!dx.is_complex() && !dx.is_boolean(), "cumulative_trapezoid: Currently, we only support dx as a real number.");
-  if (is_single_sample(y, dim)) return at::zeros(at::narrow(y, dim, 0, 0).sizes(), y.options());
-  return at::cumsum(double_areas(y, Tensor(), dim), dim) * (dx.toDouble() / 2);
-}
-
-namespace {
-
-DimVector gradient_dimensions(const Tensor& self, IntArrayRef dim) {
-  DimVector dims;
-  for (int64_t i = 0; dim.empty() && i < self.dim(); ++i) dims.push_back(i);
-  for (const int64_t each : dim) dims.push_back(wrap_dim(each, self.dim()));
-  (void)dim_mask(dims, self.dim());  // refuses the same one twice
-  return dims;
-}
-
-void check_gradient(const Tensor& self, IntArrayRef dims, size_t spacings, int64_t edge_order) {
-  TORCH_CHECK(spacings == 1 || spacings == dims.size(), "torch.gradient expected spacing to be unspecified, a scalar, or a "
-              "list of length equal to 'self.dim() = ", self.dim(), "', since dim argument was not given, but got a list of "
-              "length ", spacings);
-  TORCH_CHECK(edge_order == 1 || edge_order == 2, "torch.gradient only supports edge_order=1 and edge_order=2.");
-  TORCH_CHECK(self.dtype() != kByte, "torch.gradient does not support uint8 input.");
-  for (const int64_t dim : dims) {
-    TORCH_CHECK(self.sizes()[dim] >= edge_order + 1, "torch.gradient expected each dimension size to be at least edge_order+1");
-  }
-}
-
-// The slope along `dim`: inside by both neighbours, at the edges by one or two. `points` has the coordinates.
-Tensor slope_along(const Tensor& self, const Tensor& points, int64_t dim, int64_t edge_order) {
-  const int64_t size = self.sizes()[dim];
-  DimVector shape(self.dim(), 1);
-  shape[dim] = size - 1;
-  const Tensor steps = at::reshape(at::diff(points), shape);
-  const auto value = [&](int64_t start, int64_t length) { return at::narrow(self, dim, start, length); };
-  const auto step = [&](int64_t start, int64_t length) { return at::narrow(steps, dim, start, length); };
-  const Tensor slopes = at::div(value(1, size - 1) - value(0, size - 1), steps);
-  const auto slope = [&](int64_t start, int64_t length) { return at::narrow(slopes, dim, start, length); };
-  Tensor first = slope(0, 1);
-  Tensor last = slope(size - 2, 1);
-  if (edge_order == 2) {
-    const Tensor bend_first = at::div(slope(1, 1) - slope(0, 1), step(0, 1) + step(1, 1));
-    const Tensor bend_last = at::div(slope(size - 2, 1) - slope(size - 3, 1), step(size - 2, 1) + step(size - 3, 1));
-    first = first - bend_first * step(0, 1);
-    last = last + bend_last * step(size - 2, 1);
-  }
-  if (size == 2) return at::cat({first, last}, dim);
-  const Tensor before = step(0, size - 2);
-  const Tensor after = step(1, size - 2);
-  const Tensor inside = at::div(slope(0, size - 2) * after + slope(1, size - 2) * before, before + after);
-  return at::cat({first, inside, last}, dim);
-}
-
-std::vector<Tensor> gradient_even(const Tensor& self, ArrayRef<double> spacing, IntArrayRef dim, int64_t edge_order) {
-  const DimVector dims = gradient_dimensions(self, dim);
-  check_gradient(self, dims, spacing.size(), edge_order);
-  std::vector<Tensor> result;
-  const Tensor values = c10::is_integral_type(self.dtype(), true) ? self.to(c10::get_default_dtype()) : self;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const TensorOptions options = TensorOptions(c10::real_type(values.dtype())).device(self.device());
-    const double width = spacing[spacing.size() == 1 ? 0 : i];
-    result.push_back(slope_along(values, at::arange(Scalar(self.sizes()[dims[i]]), options) * width, dims[i], edge_order));
-  }
-  return result;
-}
-
-}  // namespace
-
-std::vector<Tensor> gradient_scalar(const Tensor& self, const std::optional<Scalar>& spacing, std::optional<int64_t> dim,
-                                    int64_t edge_order) {
-  const double width = spacing ? spacing->toDouble() : 1;
-  return gradient_even(self, width, dim ? IntArrayRef(*dim) : IntArrayRef(), edge_order);
-}
-std::vector<Tensor> gradient_scalar_dims(const Tensor& self, const Scalar& spacing, IntArrayRef dim, int64_t edge_order) {
-  return gradient_even(self, spacing.toDouble(), dim, edge_order);
-}
-std::vector<Tensor> gradient_dims(const Tensor& self, IntArrayRef dim, int64_t edge_order) {
-  return gradient_even(self, 1.0, dim, edge_order);
-}
-std::vector<Tensor> gradient_list(const Tensor& self, ArrayRef<double> spacing, std::optional<int64_t> dim, int64_t edge_order) {
-  return gradient_even(self, spacing, dim ? IntArrayRef(*dim) : IntArrayRef(), edge_order);
-}
-std::vector<Tensor> gradient_list_dims(const Tensor& self, ArrayRef<double> spacing, IntArrayRef dim, int64_t edge_order) {
-  TORCH_CHECK(spacing.size() == dim.size(), "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
-              "arguments to have the same length, but got a spacing argument of length ", spacing.size(),
-              " and a dim argument of length ", dim.size(), ".");
-  return gradient_even(self, spacing, dim, edge_order);
-}
-std::vector<Tensor> gradient_points(const Tensor& self, TensorList spacing, std::optional<int64_t> dim, int64_t edge_order) {
-  return at::gradient(self, spacing, dim ? IntArrayRef(*dim) : IntArrayRef(), edge_order);
-}
-std::vector<Tensor> gradient_points_dims(const Tensor& self, TensorList spacing, IntArrayRef dim, int64_t edge_order) {
-  const DimVector dims = gradient_dimensions(self, dim);
-  check_gradient(self, dims, spacing.size(), edge_order);
-  const Tensor values = c10::is_integral_type(self.dtype(), true) ? self.to(c10::get_default_dtype()) : self;
-  std::vector<Tensor> result;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const Tensor& points = spacing[spacing.size() == 1 ? 0 : i];
-    TORCH_CHECK(points.dim() == 1 && points.numel() == self.sizes()[dims[i]],
-                "torch.gradient expected each element of spacing to have the size of its dimension");
-    result.push_back(slope_along(values, points, dims[i], edge_order));
-  }
-  return result;
 }
 
 }  // namespace at::native

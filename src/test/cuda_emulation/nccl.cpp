@@ -1,11 +1,11 @@
-// NCCL between processes of this machine. The members of a communicator are connected with one another by sockets; each of them
-// sends what it has to all who need it, and computes alone. A call is two pieces of its stream's work, one that reads the device's
-// memory and one that writes it, and the communicator's thread talks to the others between them, after a while. What goes wrong
-// ends as with a device: the stream stands still, and only ncclCommAbort helps.
+// NCCL between processes of this machine. The members of a communicator are connected with one another by sockets; each
+// of them sends what it has to all who need it, and computes alone. A call is two pieces of its stream's work, one that
+// reads the device's memory and one that writes it, and the communicator's thread talks to the others between them,
+// after a while. What goes wrong ends as with a device: the stream stands still, and only ncclCommAbort helps.
 
 #include "memory.h"
+#include "nccl_communicator.h"
 #include "queue.h"
-#include "random.h"
 #include "report.h"
 
 #include <nccl.h>
@@ -39,7 +39,6 @@ namespace {
 
 constexpr int kVersion = 22707;
 constexpr auto kConnecting = std::chrono::seconds(60);
-constexpr int kDelay = 3;  // milliseconds, at most, until a device begins
 
 struct Type {
   const char* name;
@@ -48,201 +47,6 @@ struct Type {
 constexpr Type kTypes[] = {{"int8", 1},  {"uint8", 1},   {"int32", 4},   {"uint32", 4},  {"int64", 8},
                            {"uint64", 8}, {"float16", 2}, {"float32", 4}, {"float64", 8}, {"bfloat16", 2}};
 constexpr const char* kOperations[] = {"sum", "product", "max", "min", "sum"};
-
-// What both ends of a message must say alike.
-struct Header {
-  char call[16] = {};
-  int32_t type = 0, operation = 0, root = 0, unused = 0;  // no gap: compared as bytes
-  uint64_t bytes = 0;
-};
-
-struct Message {
-  int peer;
-  Header header;
-  std::vector<char> data;
-};
-
-// One call: bytes of the device, messages, and what becomes of them.
-struct Call {
-  const void* input = nullptr;
-  void* output = nullptr;
-  std::vector<char> own;  // what was read from `input`
-  size_t input_bytes = 0, output_bytes = 0;
-  std::vector<Message> sends, receives;  // a send's data is made by `fill`
-  std::function<void(Call&)> fill;
-  std::function<std::vector<char>(Call&)> compute;  // the output; none: there is none here
-};
-
-// Calls of one group on one stream, which go together.
-struct Batch {
-  std::vector<Call> calls;
-  std::atomic<bool> read{false}, arrived{false};
-  bool aborted = false;
-  std::function<void()> wait_for_read, wait_for_end;
-};
-
-struct Connection {
-  int socket = -1;
-  std::vector<char> going;
-  size_t gone = 0;
-  std::deque<Message*> coming;
-  Header header;
-  size_t header_read = 0, data_read = 0;
-};
-
-}  // namespace
-
-struct ncclComm {
-  int rank = 0, size = 0, device = 0;
-  std::vector<Connection> connections;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<std::shared_ptr<Batch>> batches;
-  std::atomic<bool> aborted{false};
-  bool closing = false;
-  std::atomic<ncclResult_t> error{ncclSuccess};
-  std::thread thread;
-
-  void serve();
-  bool exchange(Batch& batch);
-  void fail(ncclResult_t code, const std::string& text) {
-    std::fprintf(stderr, "CUDA emulation: NCCL of rank %d: %s; a device would wait for ever\n", rank, text.c_str());
-    error = code;
-  }
-  ~ncclComm() {
-    for (const Connection& connection : connections) {
-      if (connection.socket >= 0) close(connection.socket);
-    }
-  }
-};
-
-namespace {
-
-std::string describe(const Header& header) {
-  return std::string(header.call) + " of " + std::to_string(header.bytes) + " bytes, type " + std::to_string(header.type) +
-         ", operation " + std::to_string(header.operation) + ", root " + std::to_string(header.root);
-}
-
-bool same(const Header& a, const Header& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
-
-// Reads and writes what can be; false: the other end is gone, or says something else.
-bool progress(ncclComm& communicator, int peer) {
-  Connection& connection = communicator.connections[peer];
-  while (connection.gone < connection.going.size()) {
-    const ssize_t sent = send(
-        connection.socket, connection.going.data() + connection.gone, connection.going.size() - connection.gone,
-        MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0 && (errno == EAGAIN || errno == EINTR)) break;
-    if (sent < 0) {
-      communicator.fail(ncclRemoteError, "rank " + std::to_string(peer) + " is gone");
-      return false;
-    }
-    connection.gone += sent;
-  }
-  while (!connection.coming.empty()) {
-    Message& message = *connection.coming.front();
-    const bool in_header = connection.header_read < sizeof(Header);
-    char* place = in_header ? reinterpret_cast<char*>(&connection.header) + connection.header_read
-                            : message.data.data() + connection.data_read;
-    const size_t left = in_header ? sizeof(Header) - connection.header_read : message.data.size() - connection.data_read;
-    if (left > 0) {
-      const ssize_t read = recv(connection.socket, place, left, MSG_DONTWAIT);
-      if (read < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-      if (read <= 0) {
-        communicator.fail(ncclRemoteError, "rank " + std::to_string(peer) + " is gone");
-        return false;
-      }
-      (in_header ? connection.header_read : connection.data_read) += read;
-    }
-    if (in_header && connection.header_read == sizeof(Header) && !same(connection.header, message.header)) {
-      communicator.fail(
-          ncclSuccess, "expects from rank " + std::to_string(peer) + " " + describe(message.header) + ", gets " +
-                           describe(connection.header));
-      return false;
-    }
-    if (connection.header_read == sizeof(Header) && connection.data_read == message.data.size()) {
-      connection.coming.pop_front();
-      connection.header_read = connection.data_read = 0;
-    }
-  }
-  return true;
-}
-
-}  // namespace
-
-// False: it did not come to an end.
-bool ncclComm::exchange(Batch& batch) {
-  std::deque<std::vector<char>> to_self;
-  for (Call& call : batch.calls) {
-    call.fill(call);
-    for (const Message& message : call.sends) {
-      if (message.peer == rank) {
-        to_self.push_back(message.data);
-        continue;
-      }
-      std::vector<char>& going = connections[message.peer].going;
-      const auto* header = reinterpret_cast<const char*>(&message.header);
-      going.insert(going.end(), header, header + sizeof(Header));
-      going.insert(going.end(), message.data.begin(), message.data.end());
-    }
-  }
-  for (Call& call : batch.calls) {
-    for (Message& message : call.receives) {
-      message.data.resize(message.header.bytes);
-      if (message.peer != rank) connections[message.peer].coming.push_back(&message);
-      else if (!to_self.empty()) {
-        message.data = to_self.front();
-        to_self.pop_front();
-      }
-    }
-  }
-  while (!aborted) {
-    std::vector<pollfd> waiting;
-    for (int peer = 0; peer < size; ++peer) {
-      if (peer == rank) continue;
-      if (!progress(*this, peer)) return false;
-      const Connection& connection = connections[peer];
-      short events = 0;
-      if (connection.gone < connection.going.size()) events |= POLLOUT;
-      if (!connection.coming.empty()) events |= POLLIN;
-      if (events != 0) waiting.push_back({connection.socket, events, 0});
-    }
-    if (waiting.empty()) break;
-    poll(waiting.data(), waiting.size(), 10);
-  }
-  for (Connection& connection : connections) {
-    connection.going.clear();
-    connection.gone = 0;
-  }
-  return !aborted;
-}
-
-void ncclComm::serve() {
-  set_current_device(device);
-  while (true) {
-    std::shared_ptr<Batch> batch;
-    {
-      std::unique_lock<std::mutex> lock(mutex);
-      changed.wait(lock, [this] { return closing || !batches.empty(); });
-      if (batches.empty()) return;
-      batch = batches.front();
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(random_below(kDelay + 1)));
-    batch->wait_for_read();
-    if (aborted || !exchange(*batch)) {
-      std::unique_lock<std::mutex> lock(mutex);
-      changed.wait(lock, [this] { return aborted.load(); });
-      batch->aborted = true;
-    }
-    batch->arrived = true;
-    wake_executor();
-    batch->wait_for_end();
-    const std::lock_guard<std::mutex> lock(mutex);
-    batches.pop_front();
-  }
-}
-
-namespace {
 
 thread_local int group_depth = 0;
 struct Begun {
@@ -300,9 +104,11 @@ ncclResult_t enqueue_batch(ncclComm_t communicator, cudaStream_t stream, const s
 }
 
 ncclResult_t start(ncclComm_t communicator, cudaStream_t stream, Call call) {
-  for (const auto& [data, bytes] : {std::pair<const void*, size_t>{call.input, call.input_bytes}, {call.output, call.output_bytes}}) {
+  for (const auto& [data, bytes] :
+       {std::pair<const void*, size_t>{call.input, call.input_bytes}, {call.output, call.output_bytes}}) {
     if (bytes > 0 && !is_device_memory(data, bytes, communicator->device)) {
-      return refuse(ncclInvalidArgument, std::to_string(bytes) + " bytes are not memory of device " + std::to_string(communicator->device));
+      return refuse(ncclInvalidArgument,
+                    std::to_string(bytes) + " bytes are not memory of device " + std::to_string(communicator->device));
     }
   }
   if (communicator->aborted) return refuse(ncclInvalidUsage, "the communicator was aborted");
@@ -327,7 +133,8 @@ void divide(std::vector<char>& data, size_t elements, int by) {
 }
 
 // The rows of all members in order, of which this one's is in `own` at `offset`, become one.
-std::vector<char> reduce_rows(Call& call, int rank, int size, size_t offset, size_t bytes, ncclDataType_t type, ncclRedOp_t operation) {
+std::vector<char> reduce_rows(Call& call, int rank, int size, size_t offset, size_t bytes, ncclDataType_t type,
+                              ncclRedOp_t operation) {
   const size_t elements = bytes / kTypes[type].size;
   const auto entry = torch::distributed::find_reduction(kTypes[type].name, kOperations[operation]);
   std::vector<char> result;
@@ -372,7 +179,9 @@ int connect_to(const ncclUniqueId& id, int peer, int rank) {
   const sockaddr_un address = address_of(id, peer, &length);
   while (std::chrono::steady_clock::now() < end) {
     const int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(made, reinterpret_cast<const sockaddr*>(&address), length) == 0 && write(made, &rank, sizeof rank) == sizeof rank) return made;
+    if (connect(made, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
+        write(made, &rank, sizeof rank) == sizeof rank)
+      return made;
     close(made);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -387,9 +196,14 @@ ncclResult_t ncclGetVersion(int* version) {
 }
 
 const char* ncclGetErrorString(ncclResult_t result) {
-  constexpr const char* texts[] = {
-      "no error", "unhandled cuda error", "unhandled system error", "internal error", "invalid argument", "invalid usage",
-      "remote process exited or there was a network error", "NCCL operation in progress"};
+  constexpr const char* texts[] = {"no error",
+                                   "unhandled cuda error",
+                                   "unhandled system error",
+                                   "internal error",
+                                   "invalid argument",
+                                   "invalid usage",
+                                   "remote process exited or there was a network error",
+                                   "NCCL operation in progress"};
   return texts[result];
 }
 
@@ -397,13 +211,16 @@ const char* ncclGetLastError(ncclComm_t) { return last_error.c_str(); }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   *id = {};
-  std::snprintf(id->internal, sizeof id->internal, "nccl-emulation-%d-%08x%08x", getpid(), std::random_device()(), std::random_device()());
+  std::snprintf(id->internal, sizeof id->internal, "nccl-emulation-%d-%08x%08x", getpid(), std::random_device()(),
+                std::random_device()());
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int size, ncclUniqueId id, int rank) {
-  if (rank < 0 || rank >= size) return refuse(ncclInvalidArgument, "rank " + std::to_string(rank) + " of " + std::to_string(size));
-  if (const cudaError_t error = device_error(current_device())) return refuse(ncclUnhandledCudaError, cudaGetErrorString(error));
+  if (rank < 0 || rank >= size)
+    return refuse(ncclInvalidArgument, "rank " + std::to_string(rank) + " of " + std::to_string(size));
+  if (const cudaError_t error = device_error(current_device()))
+    return refuse(ncclUnhandledCudaError, cudaGetErrorString(error));
   auto made = std::make_unique<ncclComm>();
   made->rank = rank;
   made->size = size;
@@ -412,7 +229,8 @@ ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int size, ncclUniqueId i
   socklen_t length = 0;
   const sockaddr_un own = address_of(id, rank, &length);
   const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  bool is_connected = bind(listener, reinterpret_cast<const sockaddr*>(&own), length) == 0 && listen(listener, size) == 0;
+  bool is_connected =
+      bind(listener, reinterpret_cast<const sockaddr*>(&own), length) == 0 && listen(listener, size) == 0;
   for (int peer = 0; is_connected && peer < rank; ++peer) {
     made->connections[peer].socket = connect_to(id, peer, rank);
     is_connected = made->connections[peer].socket >= 0;
@@ -489,10 +307,10 @@ ncclResult_t ncclGroupEnd() {
 
 namespace {
 
-// A call in which every member whom `sends_to` names gets all of this one's input, and `takes_from` says whose comes here.
-Call among_all(
-    ncclComm_t communicator, const void* input, size_t input_bytes, void* output, size_t output_bytes, const Header& header,
-    bool sends(int rank, int peer, int root)) {
+// A call in which every member whom `sends_to` names gets all of this one's input,
+// and `takes_from` says whose comes here.
+Call among_all(ncclComm_t communicator, const void* input, size_t input_bytes, void* output, size_t output_bytes,
+               const Header& header, bool sends(int rank, int peer, int root)) {
   Call call;
   call.input = input;
   call.output = output;
@@ -521,8 +339,8 @@ bool to_root(int, int peer, int root) { return peer == root; }
 
 }  // namespace
 
-ncclResult_t ncclBroadcast(
-    const void* input, void* output, size_t count, ncclDataType_t type, int root, ncclComm_t communicator, cudaStream_t stream) {
+ncclResult_t ncclBroadcast(const void* input, void* output, size_t count, ncclDataType_t type, int root,
+                           ncclComm_t communicator, cudaStream_t stream) {
   const size_t bytes = count * kTypes[type].size;
   const bool is_root = communicator->rank == root;
   Call call = among_all(
@@ -537,7 +355,8 @@ ncclResult_t ncclAllReduce(
     const void* input, void* output, size_t count, ncclDataType_t type, ncclRedOp_t operation, ncclComm_t communicator,
     cudaStream_t stream) {
   const size_t bytes = count * kTypes[type].size;
-  Call call = among_all(communicator, input, bytes, output, bytes, header_of("AllReduce", bytes, type, operation), always);
+  Call call =
+      among_all(communicator, input, bytes, output, bytes, header_of("AllReduce", bytes, type, operation), always);
   call.compute = [=, rank = communicator->rank, size = communicator->size](Call& made) {
     return reduce_rows(made, rank, size, 0, bytes, type, operation);
   };
@@ -549,8 +368,8 @@ ncclResult_t ncclReduce(
     ncclComm_t communicator, cudaStream_t stream) {
   const size_t bytes = count * kTypes[type].size;
   const bool is_root = communicator->rank == root;
-  Call call = among_all(
-      communicator, input, bytes, output, is_root ? bytes : 0, header_of("Reduce", bytes, type, operation, root), to_root);
+  Call call = among_all(communicator, input, bytes, output, is_root ? bytes : 0,
+                        header_of("Reduce", bytes, type, operation, root), to_root);
   if (is_root) {
     call.compute = [=, rank = communicator->rank, size = communicator->size](Call& made) {
       return reduce_rows(made, rank, size, 0, bytes, type, operation);
@@ -563,8 +382,8 @@ ncclResult_t ncclReduceScatter(
     const void* input, void* output, size_t count, ncclDataType_t type, ncclRedOp_t operation, ncclComm_t communicator,
     cudaStream_t stream) {
   const size_t bytes = count * kTypes[type].size;
-  Call call = among_all(
-      communicator, input, bytes * communicator->size, output, bytes, header_of("ReduceScatter", bytes, type, operation), always);
+  Call call = among_all(communicator, input, bytes * communicator->size, output, bytes,
+                        header_of("ReduceScatter", bytes, type, operation), always);
   call.fill = [bytes](Call& made) {
     for (Message& message : made.sends) {
       const char* row = made.own.data() + bytes * message.peer;
@@ -604,7 +423,8 @@ ncclResult_t ncclSend(
   return start(communicator, stream, std::move(call));
 }
 
-ncclResult_t ncclRecv(void* data, size_t count, ncclDataType_t type, int peer, ncclComm_t communicator, cudaStream_t stream) {
+ncclResult_t ncclRecv(void* data, size_t count, ncclDataType_t type, int peer, ncclComm_t communicator,
+                      cudaStream_t stream) {
   Call call;
   call.output = data;
   call.output_bytes = count * kTypes[type].size;

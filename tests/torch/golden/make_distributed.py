@@ -4,7 +4,7 @@
 
 distributed.json: what DistributedDataParallel has trained, for given seeds. distributed_checkpoint/: a folder of
 `torch.distributed.checkpoint.save`, one of its tensors in two blocks. `--check-ours` reads a checkpoint that this torch
-wrote (`distributed_workers.write_checkpoint`) and says what differs.
+wrote (`distributed_training.write_checkpoint`) and says what differs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+import distributed_training as training  # noqa: E402
 import distributed_workers as workers  # noqa: E402
 
 import torch  # noqa: E402
@@ -36,10 +37,10 @@ def member(rank: int) -> None:
 
     workers.join(rank, SIZE, PORT)
     everybody: list[Any] = [None] * SIZE
-    dist.all_gather_object(everybody, workers.seeded_training(rank, SIZE))
+    dist.all_gather_object(everybody, training.seeded_training(rank, SIZE))
     mesh = dist.init_device_mesh("cpu", (SIZE,))
     blocks = {"blocks": distribute_tensor(torch.arange(10.0).reshape(5, 2), mesh, [Shard(0)])}
-    checkpoint.save(workers.checkpoint_state(rank, fill=True) | blocks, checkpoint_id=FOLDER.name)
+    checkpoint.save(training.checkpoint_state(rank, fill=True) | blocks, checkpoint_id=FOLDER.name)
     if rank == 0:
         text = json.dumps({"torch": torch.__version__, "training": everybody})
         (HERE / "distributed.json").write_text(text + "\n", encoding="utf-8")
@@ -49,7 +50,7 @@ def member(rank: int) -> None:
 def check(rank: int, folder: str) -> None:
     """One of the processes that read what was written by others."""
     workers.join(rank, SIZE, PORT)
-    workers.read_checkpoint(rank, SIZE, folder)
+    training.read_checkpoint(rank, SIZE, folder)
     dist.destroy_process_group()
 
 

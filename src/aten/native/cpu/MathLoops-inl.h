@@ -1,5 +1,5 @@
-// Loops of explicit vectors, for functions that the compiler cannot vectorise by itself. Included once per instruction set,
-// as Loops-inl.h is.
+// Loops of explicit vectors, for functions that the compiler cannot vectorise by itself. Included once per instruction
+// set, as Loops-inl.h is.
 
 #if defined(TORCH_MATH_LOOPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TORCH_MATH_LOOPS_INL_H_
@@ -8,8 +8,8 @@
 #define TORCH_MATH_LOOPS_INL_H_
 #endif
 
+#include <aten/native/cpu/FloatInDouble-inl.h>
 #include <aten/native/cpu/Loops-inl.h>
-#include <aten/native/cpu/VectorMath-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -17,9 +17,9 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kMathGrain = 8192;  // elements; these functions cost several times a sum
 
-// Function: V operator()(D, V...) const for any vector of T. The same bits come out whatever the strides are: what is left
-// over of a row is a vector, too, filled up with zeros. The function is long, and stands here once, not for each way that
-// a row may lie.
+// Function: V operator()(D, V...) const for any vector of T. The same bits come out whatever the strides are: what is
+// left over of a row is a vector, too, filled up with zeros. The function is long, and stands here once, not for each
+// way that a row may lie.
 template <typename T, typename Function>
 struct VectorRow {
   Function function;
