@@ -8,8 +8,8 @@
 
 namespace at {
 
-// Dimensions from the fastest to the slowest. compare(a, b) > 0 says that `a` is slower than `b`, 0 that it has no opinion
-// (broadcast dimensions have none): an insertion sort then leaves them in row-major order.
+// Dimensions from the fastest to the slowest. compare(a, b) > 0 says that `a` is slower than `b`, 0 that it has no
+// opinion (broadcast dimensions have none): an insertion sort then leaves them in row-major order.
 template <typename Compare>
 DimVector order_dimensions(size_t ndim, const Compare& compare) {
   DimVector order(ndim);
@@ -38,8 +38,8 @@ inline DimVector strides_in_order(IntArrayRef sizes, const DimVector& order) {
   return strides;
 }
 
-// Strides (in elements) of a tensor of self's shape without gaps or overlaps, whose dimensions lie in memory in the order
-// of self's. For a dense tensor these are its own strides.
+// Strides (in elements) of a tensor of self's shape without gaps or overlaps, whose dimensions lie in memory in the
+// order of self's. For a dense tensor these are its own strides.
 inline DimVector dense_strides(const Tensor& self) {
   if (self.is_non_overlapping_and_dense()) return self.strides();
   const IntArrayRef sizes = self.sizes();

@@ -25,7 +25,8 @@ Device with_index(Device device) {
 }
 
 void check_not_negative(IntArrayRef sizes) {
-  for (const int64_t size : sizes) TORCH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", sizes);
+  for (const int64_t size : sizes)
+    TORCH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", sizes);
 }
 
 // Bytes of a contiguous tensor of these sizes behind `storage_offset` elements.
@@ -50,7 +51,8 @@ int64_t itemsize_of(ScalarType dtype) { return static_cast<int64_t>(c10::element
 
 Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device) {
   device = with_index(device);
-  auto impl = c10::make_intrusive<TensorImpl>(new_storage(contiguous_bytes(sizes, itemsize_of(dtype)), device), dtype, device);
+  auto impl =
+      c10::make_intrusive<TensorImpl>(new_storage(contiguous_bytes(sizes, itemsize_of(dtype)), device), dtype, device);
   impl->set_sizes_contiguous(sizes);
   return Tensor(std::move(impl));
 }
@@ -72,7 +74,8 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, D
 Tensor empty_pinned(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
   if (device.is_meta()) return empty_strided(sizes, strides, dtype, device);
   TORCH_CHECK(device.is_cpu(), "Only dense CPU tensors can be pinned");
-  TORCH_CHECK(at::cuda_available(), "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available ",
+  TORCH_CHECK(at::cuda_available(),
+              "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available ",
               "on this system.");
   const int64_t bytes = c10::checked_storage_bytes(sizes, strides, itemsize_of(dtype));
   Storage storage(static_cast<size_t>(bytes), c10::get_backend(kCUDA).pinned_allocator());
@@ -91,11 +94,12 @@ Tensor make_view(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int
 void resize_output(const Tensor& tensor, IntArrayRef sizes) {
   if (tensor.sizes() == sizes) return;
   if (tensor.numel() > 0) {
-    TORCH_WARN("An output with one or more elements was resized since it had shape ", tensor.sizes(),
-               ", which does not match the required output shape ", sizes,
-               ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they "
-               "have zero elements. You can explicitly reuse an out tensor t by resizing, inplace, to zero elements with "
-               "t.resize_(0).");
+    TORCH_WARN(
+        "An output with one or more elements was resized since it had shape ", tensor.sizes(),
+        ", which does not match the required output shape ", sizes,
+        ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they "
+        "have zero elements. You can explicitly reuse an out tensor t by resizing, inplace, to zero elements with "
+        "t.resize_(0).");
   }
   resize(tensor, sizes);
 }

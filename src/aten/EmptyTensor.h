@@ -15,8 +15,8 @@ TORCH_API Tensor empty(IntArrayRef sizes, const TensorOptions& options, MemoryFo
 TORCH_API Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device);
 // A tensor on storage of another one; no autograd, the version counter is shared (a view).
 TORCH_API Tensor make_view(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset);
-// Gives `tensor`, the output of a function, these sizes, contiguous, with more storage if it needs it; contents are lost
-// then, and the user hears of it if there were any.
+// Gives `tensor`, the output of a function, these sizes, contiguous, with more storage if it needs it; contents are
+// lost then, and the user hears of it if there were any.
 TORCH_API void resize_output(const Tensor& tensor, IntArrayRef sizes);
 // The same without a word: the user asked for it. What fits is kept.
 TORCH_API void resize(const Tensor& tensor, IntArrayRef sizes);

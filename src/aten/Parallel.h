@@ -17,12 +17,12 @@ TORCH_API bool in_parallel_region();
 constexpr int64_t kGrainSize = 32768;
 
 namespace detail {
-TORCH_API void parallel_run(int64_t begin, int64_t end, int64_t grain_size, void (*body)(void* context, int64_t, int64_t),
-                            void* context);
+TORCH_API void parallel_run(int64_t begin, int64_t end, int64_t grain_size,
+                            void (*body)(void* context, int64_t, int64_t), void* context);
 }
 
-// body(first, last) over disjoint parts of [begin, end), in parallel when there are more than `grain_size`. An exception
-// from any part is thrown again here.
+// body(first, last) over disjoint parts of [begin, end), in parallel when there are more than `grain_size`. An
+// exception from any part is thrown again here.
 template <typename Body>
 void parallel_for(int64_t begin, int64_t end, int64_t grain_size, Body&& body) {
   if (begin >= end) return;
@@ -32,7 +32,9 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain_size, Body&& body) {
   }
   detail::parallel_run(
       begin, end, grain_size,
-      [](void* context, int64_t first, int64_t last) { (*static_cast<std::remove_reference_t<Body>*>(context))(first, last); },
+      [](void* context, int64_t first, int64_t last) {
+        (*static_cast<std::remove_reference_t<Body>*>(context))(first, last);
+      },
       &body);
 }
 

@@ -5,8 +5,8 @@
 
 namespace at {
 
-// `self` if it is pinned already, else a copy with the same strides where they are dense. Throws Error without a CUDA device, and for
-// tensors that are not on the CPU.
+// `self` if it is pinned already, else a copy with the same strides where they are dense. Throws Error without a CUDA
+// device, and for tensors that are not on the CPU.
 TORCH_API Tensor pin_memory(const Tensor& self);
 // Whether a CPU tensor's memory is pinned. Loads nothing: without a device used by this process, none is.
 TORCH_API bool is_pinned(const Tensor& self);
@@ -21,10 +21,13 @@ inline Tensor empty_as_asked(IntArrayRef sizes, IntArrayRef strides, ScalarType 
   return empty_strided(sizes, strides, dtype, options.device());
 }
 inline Tensor empty_as_asked(IntArrayRef sizes, ScalarType dtype, const TensorOptions& options) {
-  if (options.pinned_memory()) return empty_pinned(sizes, c10::strides_in(MemoryFormat::Contiguous, sizes), dtype, options.device());
+  if (options.pinned_memory())
+    return empty_pinned(sizes, c10::strides_in(MemoryFormat::Contiguous, sizes), dtype, options.device());
   return empty(sizes, dtype, options.device());
 }
-inline Tensor empty_as_asked(IntArrayRef sizes, const TensorOptions& options) { return empty_as_asked(sizes, options.dtype(), options); }
+inline Tensor empty_as_asked(IntArrayRef sizes, const TensorOptions& options) {
+  return empty_as_asked(sizes, options.dtype(), options);
+}
 
 }  // namespace detail
 }  // namespace at

@@ -120,7 +120,8 @@ LinalgLibrary preferred_linalg_library() { return linalg_library; }
 
 void prefer_linalg_library(LinalgLibrary library) {
   const PluginInfo* info = cuda_plugin_info();
-  const bool is_there = library == LinalgLibrary::Default || (info != nullptr && (library == LinalgLibrary::Cusolver || info->has_magma));
+  const bool is_there =
+      library == LinalgLibrary::Default || (info != nullptr && (library == LinalgLibrary::Cusolver || info->has_magma));
   const char* name = library == LinalgLibrary::Magma ? "MAGMA" : "cuSOLVER";
   TORCH_CHECK(is_there, "Cannot set preferred backend to ", name, " if PyTorch has not been compiled with ", name, ".");
   linalg_library = library;

@@ -120,7 +120,8 @@ class TORCH_API Tensor {
   void set_grad(const Tensor& grad) const;
   std::shared_ptr<torch::autograd::Node> grad_fn() const;
   // Accumulates d(self)/d(leaf) into every leaf's grad(). `gradient` may be undefined for a one-element tensor.
-  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false) const;
+  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
+                bool create_graph = false) const;
   bool is_view() const;
   const Tensor& _base() const;
   // The same data without history; in-place changes of it are not seen by autograd (`x.data`).

@@ -135,7 +135,8 @@ void TensorIterator::compute_dtypes(const TensorIteratorConfig& config) {
     }
     common_dtype_ = state.result();
   }
-  if (config.integers_to_float_ && !c10::is_floating_or_complex_type(common_dtype_)) common_dtype_ = c10::get_default_dtype();
+  if (config.integers_to_float_ && !c10::is_floating_or_complex_type(common_dtype_))
+    common_dtype_ = c10::get_default_dtype();
   promoted_ = common_dtype_;
   common_dtype_ = c10::computing_type(promoted_);
   for (int i = 0; i < count_; ++i) {
@@ -280,8 +281,10 @@ DimVector TensorIterator::result_strides(const DimVector& order) const {
     }
     return outputs_ < count_;
   };
-  for (const MemoryFormat format : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d}) {
-    if (all_inputs([&](const Tensor& input) { return input.is_contiguous(format); })) return c10::strides_in(format, shape_);
+  for (const MemoryFormat format :
+       {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d}) {
+    if (all_inputs([&](const Tensor& input) { return input.is_contiguous(format); }))
+      return c10::strides_in(format, shape_);
   }
   const Tensor* first = outputs_ < count_ ? operands_[outputs_].input : nullptr;
   if (all_inputs([&](const Tensor& input) {

@@ -1,6 +1,7 @@
 #pragma once
 // One object for what every element-wise operator and reduction has to settle before its kernel runs: device, type
-// promotion, broadcasting, allocation of the result, overlap checks, and an iteration space that is as flat as it can be.
+// promotion, broadcasting, allocation of the result, overlap checks,
+// and an iteration space that is as flat as it can be.
 //
 //   void native::add(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
 //     auto iter = TensorIterator::binary_op(out, self, other);   // allocates `out` when it is undefined
@@ -92,10 +93,11 @@ class TORCH_API TensorIterator {
   static TensorIterator where_op(Tensor& out, const Tensor& condition, const Tensor& self, const Tensor& other);
   // Operands keep their dtypes and devices: `out` is written from `src` broadcast to it.
   static TensorIterator copy_op(Tensor& out, const Tensor& src);
-  // Reduces `self`, cast to `compute_dtype`, over `dims` (may be negative; empty: all). `out` (undefined: allocated) gets
-  // `out_dtype` and loses the dimensions unless `keepdim`. Kernels see an output stride of 0 in reduced dimensions,
-  // which come first (fastest) among dimensions only as far as the input's strides say so. The iteration shape is the
-  // input's; with an empty input the kernel still runs, to write its identity. The caller checks dims that cannot be empty.
+  // Reduces `self`, cast to `compute_dtype`, over `dims` (may be negative; empty: all). `out` (undefined: allocated)
+  // gets `out_dtype` and loses the dimensions unless `keepdim`. Kernels see an output stride of 0 in reduced
+  // dimensions, which come first (fastest) among dimensions only as far as the input's strides say so. The iteration
+  // shape is the input's; with an empty input the kernel still runs, to write its identity.
+  // The caller checks dims that cannot be empty.
   static TensorIterator reduce_op(Tensor& out, const Tensor& self, IntArrayRef dims, bool keepdim, ScalarType out_dtype,
                                   ScalarType compute_dtype);
 

@@ -87,10 +87,11 @@ int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
 void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) const {
   const auto run = [&](const TensorIterator& iter) {
     if (numel_ <= grain_size) return iter.serial_loop(loop, context, 0, numel_);
-    parallel_for(0, numel_, grain_size, [&](int64_t first, int64_t last) { iter.serial_loop(loop, context, first, last); });
+    parallel_for(0, numel_, grain_size,
+                 [&](int64_t first, int64_t last) { iter.serial_loop(loop, context, first, last); });
   };
-  // Rows that are short because inputs repeat in them, as a bias does under channels: such inputs are laid out as often as
-  // makes the rows long.
+  // Rows that are short because inputs repeat in them, as a bias does under channels: such inputs are laid out as often
+  // as makes the rows long.
   const bool is_short = ndim() > 1 && shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
   const int64_t fold = is_short ? largest_divisor_up_to(shape_[1], kTiledRow / shape_[0]) : 1;
   const auto continues = [&](const Operand& operand) { return operand.strides[1] == shape_[0] * operand.strides[0]; };
@@ -98,7 +99,8 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) cons
     return std::all_of(operand.strides.begin() + 1, operand.strides.end(), [](int64_t stride) { return stride == 0; });
   };
   bool can_fold = fold > 1;
-  for (int i = 0; i < count_ && can_fold; ++i) can_fold = continues(operands_[i]) || (i >= outputs_ && repeats(operands_[i]));
+  for (int i = 0; i < count_ && can_fold; ++i)
+    can_fold = continues(operands_[i]) || (i >= outputs_ && repeats(operands_[i]));
   // Rows that stay as short as the corners of boxes change places with the next dimension.
   if (!can_fold && is_short && shape_[0] <= std::min(kCrossedRow, kCrossedBytes / element_size(count_ - 1)) &&
       shape_[1] > 4 * shape_[0]) {
@@ -165,7 +167,8 @@ struct RowConverter {
       }
       loop(context, given, steps, part);
       for (int i = 0; i < outputs; ++i) {
-        if (sides[i].convert) (*sides[i].convert)(data[i] + done * strides[i], strides[i], buffers[i], sides[i].size, part);
+        if (sides[i].convert)
+          (*sides[i].convert)(data[i] + done * strides[i], strides[i], buffers[i], sides[i].size, part);
       }
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
-// What element-wise operators compute of complex numbers: for the CPU's kernels and for CUDA's. Functions beyond arithmetic
-// are those of the standard library, or of Thrust where nvcc compiles.
+// What element-wise operators compute of complex numbers: for the CPU's kernels and for CUDA's. Functions beyond
+// arithmetic are those of the standard library, or of Thrust where nvcc compiles.
 
 #include <c10/util/complex.h>
 

@@ -1,5 +1,6 @@
 #pragma once
-// How Poisson and binomial numbers are drawn from uniform ones, uniform() in (0, 1) or [0, 1): for the CPU's kernels and CUDA's.
+// How Poisson and binomial numbers are drawn from uniform ones, uniform() in (0, 1) or [0, 1):
+// for the CPU's kernels and CUDA's.
 
 #include <c10/util/Half.h>
 
@@ -32,7 +33,8 @@ C10_HOST_DEVICE double draw_poisson(double mean, Uniform&& uniform) {
     const double k = std::floor((2 * a / us + b) * u + mean + 0.43);
     if (us >= 0.07 && v <= v_r) return k;
     if (k < 0 || (us < 0.013 && v > us)) continue;
-    if (std::log(v) + std::log(inverse_alpha) - std::log(a / (us * us) + b) <= -mean + k * std::log(mean) - std::lgamma(k + 1)) {
+    if (std::log(v) + std::log(inverse_alpha) - std::log(a / (us * us) + b) <=
+        -mean + k * std::log(mean) - std::lgamma(k + 1)) {
       return k;
     }
   }
@@ -76,8 +78,8 @@ C10_HOST_DEVICE double draw_binomial_below_half(double count, double p, Uniform&
     v = std::log(v * alpha / (a / (us * us) + b));
     const double bound = (m + 0.5) * std::log((m + 1) / (r * (count - m + 1))) +
                          (count + 1) * std::log((count - m + 1) / (count - k + 1)) +
-                         (k + 0.5) * std::log(r * (count - k + 1) / (k + 1)) + stirling_tail(m) + stirling_tail(count - m) -
-                         stirling_tail(k) - stirling_tail(count - k);
+                         (k + 0.5) * std::log(r * (count - k + 1) / (k + 1)) + stirling_tail(m) +
+                         stirling_tail(count - m) - stirling_tail(k) - stirling_tail(count - k);
     if (v <= bound) return k;
   }
 }

@@ -24,8 +24,8 @@ struct GridGeometry {
   int64_t image_elements() const { return image[0] * image[1] * image[2]; }
 };
 
-// The elements of a plane that one place needs: `Each` along each axis. Their number (-1: outside, counts as 0), weight, and
-// what the weight grows by with each number of the grid's point, x first.
+// The elements of a plane that one place needs: `Each` along each axis. Their number (-1: outside, counts as 0),
+// weight, and what the weight grows by with each number of the grid's point, x first.
 template <typename T, int Each, int Dims>
 struct GridTaps {
   static constexpr int kCount = Dims == 2 ? Each * Each : Each * Each * Each;

@@ -27,17 +27,17 @@ inline void check_square(const Tensor& matrices, const char* function, const cha
 // `low_precision`: float16 and bfloat16 are taken, too.
 inline void check_floating_or_complex(const Tensor& tensor, const char* function, bool low_precision = false) {
   const ScalarType dtype = tensor.dtype();
-  TORCH_CHECK(c10::is_floating_or_complex_type(dtype), function, ": Expected a floating point or complex tensor as input. Got ",
-              dtype);
-  TORCH_CHECK(low_precision || !c10::is_reduced_floating_type(dtype), function, ": Low precision dtypes not supported. Got ",
-              dtype);
+  TORCH_CHECK(c10::is_floating_or_complex_type(dtype), function,
+              ": Expected a floating point or complex tensor as input. Got ", dtype);
+  TORCH_CHECK(low_precision || !c10::is_reduced_floating_type(dtype), function,
+              ": Low precision dtypes not supported. Got ", dtype);
 }
 
 inline void check_same_dtype(const Tensor& first, const Tensor& second, const char* function, const char* first_name,
                              const char* second_name) {
   TORCH_CHECK(first.dtype() == second.dtype(), function, ": Expected ", first_name, " and ", second_name,
-              " to have the same dtype, but found ", first_name, " of type ", first.dtype(), " and ", second_name, " of type ",
-              second.dtype(), " instead");
+              " to have the same dtype, but found ", first_name, " of type ", first.dtype(), " and ", second_name,
+              " of type ", second.dtype(), " instead");
 }
 
 // The batch sizes of both, broadcast.
@@ -99,7 +99,9 @@ inline Tensor empty_info(const Tensor& matrices) {
 void check_info(const Tensor& info, std::string_view function);
 
 // LAPACK may run forever on NaN: whether there is none, and no infinity.
-inline bool is_finite(const Tensor& self) { return self.device().is_meta() || at::all(at::isfinite(self)).item<bool>(); }
+inline bool is_finite(const Tensor& self) {
+  return self.device().is_meta() || at::all(at::isfinite(self)).item<bool>();
+}
 
 // The factors of an LU factorisation of these matrices.
 struct LU {

@@ -11,8 +11,8 @@
 
 namespace at::native {
 
-// Elements begin, begin + step, ... below end of one dimension. `counted`: how many an average counts, padding among them
-// where it is counted.
+// Elements begin, begin + step, ... below end of one dimension. `counted`: how many an average counts, padding among
+// them where it is counted.
 struct PoolSpan {
   int64_t begin, end, step, counted;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// One direction of one layer of a recurrent network, over rows: what happens at all steps lies in one matrix, those of the
-// sequences that are still there at step t next to each other, batch_sizes[t] of them. A padded batch has the same size at
-// every step; sequences of a packed one end, the last ones first.
+// One direction of one layer of a recurrent network, over rows: what happens at all steps lies in one matrix, those of
+// the sequences that are still there at step t next to each other, batch_sizes[t] of them. A padded batch has the same
+// size at every step; sequences of a packed one end, the last ones first.
 
 #include <aten/Tensor.h>
 
@@ -34,8 +34,10 @@ struct Recurrence {
   RecurrenceWeights weights;
 };
 
-// The output of every step (rows, states), and the last state, made of operators: for every device, type and derivative.
+// The output of every step (rows, states), and the last state, made of operators: for every device,
+// type and derivative.
 std::pair<Tensor, RecurrenceState> run_recurrence_by_operators(Cell cell, const Tensor& input, RecurrenceState state,
-                                                               const RecurrenceWeights& weights, IntArrayRef batch_sizes, bool reverse);
+                                                               const RecurrenceWeights& weights,
+                                                               IntArrayRef batch_sizes, bool reverse);
 
 }  // namespace at::native

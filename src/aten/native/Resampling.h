@@ -5,9 +5,9 @@
 
 namespace at::native {
 
-// New element n is the sum of weights[k] * old element places[k], for k from offsets[n] up to offsets[n + 1]. `offsets` and
-// `places` are int32, `weights` float or double. Undefined offsets: the axis stays as it is. Undefined weights: one place
-// for each element, which is copied.
+// New element n is the sum of weights[k] * old element places[k], for k from offsets[n] up to offsets[n + 1]. `offsets`
+// and `places` are int32, `weights` float or double. Undefined offsets: the axis stays as it is. Undefined weights: one
+// place for each element, which is copied.
 struct ResampleAxis {
   int64_t old_size = 1, new_size = 1;
   Tensor offsets, places, weights;

@@ -47,8 +47,8 @@ void write_back(const Originals& originals, const StandIns& stand_ins, std::inde
 
 }  // namespace detail
 
-// The same for a kernel that computes in float and double only: float16 and bfloat16 tensors are given to it as float32,
-// and what it wrote into the first `Written` arguments is rounded back.
+// The same for a kernel that computes in float and double only: float16 and bfloat16 tensors are given to it as
+// float32, and what it wrote into the first `Written` arguments is rounded back.
 template <size_t Written = 1, typename Table, typename... Args>
 void run_kernel_in_float32(const Table& kernels, c10::Device device, const Args&... args) {
   if (!(detail::is_reduced(args) || ...)) return run_kernel(kernels, device, args...);

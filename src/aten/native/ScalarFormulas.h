@@ -1,6 +1,6 @@
 #pragma once
-// What the functions of ScalarFunctions.h compute, each as NAME_of: for the CPU's kernels and for CUDA's. (fmod is theirs: of
-// integers, the CPU refuses a zero.)
+// What the functions of ScalarFunctions.h compute, each as NAME_of: for the CPU's kernels and for CUDA's. (fmod is
+// theirs: of integers, the CPU refuses a zero.)
 
 #include <aten/native/special_bessel.h>
 
@@ -10,8 +10,8 @@
 
 namespace at::native {
 
-// ---- Of one number. Those that <cmath> has are computed in their own type (a complex one, too, of any library that has
-// functions for it), the others in double.
+// ---- Of one number. Those that <cmath> has are computed in their own type (a complex one, too, of any library that
+// has functions for it), the others in double.
 
 #define TORCH_STANDARD(name) \
   template <typename T>      \
@@ -87,7 +87,8 @@ C10_HOST_DEVICE T sinc_of(T x) {
 template <typename T>
 C10_HOST_DEVICE T logaddexp_of(T a, T b) {
   if (std::isinf(a) && a == b) return a;
-  return std::fmax(a, b) + std::log1p(std::exp(-std::fabs(a - b))) + (std::isnan(a) || std::isnan(b) ? static_cast<T>(special::kNaN) : T(0));
+  return std::fmax(a, b) + std::log1p(std::exp(-std::fabs(a - b))) +
+         (std::isnan(a) || std::isnan(b) ? static_cast<T>(special::kNaN) : T(0));
 }
 template <typename T>
 C10_HOST_DEVICE T logaddexp2_of(T a, T b) {
@@ -164,7 +165,8 @@ C10_HOST_DEVICE T bitwise_left_shift_of(T a, T b) {
 template <typename T>
 C10_HOST_DEVICE T bitwise_right_shift_of(T a, T b) {
   constexpr int64_t most = 8 * sizeof(T) - (std::is_signed_v<T> ? 1 : 0);
-  if (static_cast<int64_t>(b) < 0 || static_cast<int64_t>(b) >= most) return std::is_signed_v<T> ? static_cast<T>(a >> most) : T(0);
+  if (static_cast<int64_t>(b) < 0 || static_cast<int64_t>(b) >= most)
+    return std::is_signed_v<T> ? static_cast<T>(a >> most) : T(0);
   return static_cast<T>(a >> b);
 }
 template <typename T>

@@ -1,6 +1,6 @@
 #pragma once
-// Sparse tensors as native functions see them: parts in, parts out. Parts have no history; operators that are recorded are
-// those on whole tensors.
+// Sparse tensors as native functions see them: parts in, parts out. Parts have no history; operators that are recorded
+// are those on whole tensors.
 
 #include <aten/Tensor.h>
 
@@ -48,7 +48,8 @@ TORCH_API Tensor compress(const Tensor& sorted, int64_t count);
 // `out`, which may be undefined, becomes `result`: an in-place or out= form of something that takes sparse tensors.
 TORCH_API void write_sparse(Tensor& out, const Tensor& result);
 
-// What `function` makes of the values, at their places: for functions that are 0 at 0. Values at one place are added first.
+// What `function` makes of the values, at their places: for functions that are 0 at 0.
+// Values at one place are added first.
 template <typename Function>
 Tensor map_sparse_values(const Tensor& self, Function&& function) {
   const Tensor input = self.is_sparse() ? coalesced(self) : self;

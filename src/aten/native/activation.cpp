@@ -95,8 +95,10 @@ void softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold, T
   TensorIterator::unary_op(out, self).run(softplus_kernels, beta.toDouble(), threshold.toDouble());
 }
 
-void softplus_backward(const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold, Tensor& out) {
-  TensorIterator::binary_op(out, grad_output, self).run(softplus_backward_kernels, beta.toDouble(), threshold.toDouble());
+void softplus_backward(const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold,
+                       Tensor& out) {
+  TensorIterator::binary_op(out, grad_output, self)
+      .run(softplus_backward_kernels, beta.toDouble(), threshold.toDouble());
 }
 
 void elu(const Tensor& self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, Tensor& out) {
@@ -121,7 +123,9 @@ Tensor celu(const Tensor& self, const Scalar& alpha) {
 namespace {
 
 // Whether the CPU's fused kernels may compute a function whose gradient is that of its parts.
-bool is_computed_at_once(const Tensor& self) { return self.is_cpu() && self.is_floating_point() && !is_differentiated(self); }
+bool is_computed_at_once(const Tensor& self) {
+  return self.is_cpu() && self.is_floating_point() && !is_differentiated(self);
+}
 
 Tensor replace_within(const Tensor& self, double low, double high, double value) {
   Tensor out;
@@ -132,7 +136,8 @@ Tensor replace_within(const Tensor& self, double low, double high, double value)
 }  // namespace
 
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
-  TORCH_CHECK_NOT_IMPLEMENTED(self.dtype() != kBool && !self.is_complex(), "\"threshold_cpu\" not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.dtype() != kBool && !self.is_complex(), "\"threshold_cpu\" not implemented for '",
+                              self.dtype(), "'");
   if (is_computed_at_once(self)) return replace_within(self, -kInfinity, threshold.toDouble(), value.toDouble());
   return at::masked_fill(self, at::le(self, threshold), value);
 }
@@ -182,13 +187,15 @@ Tensor glu(const Tensor& self, int64_t dim) {
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
-  TORCH_CHECK(weight.dim() <= 1, "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
+  TORCH_CHECK(weight.dim() <= 1,
+              "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
   Tensor slope = weight;
   if (weight.numel() != 1) {
     TORCH_CHECK(self.dim() > 0, "Not allow zero-dim input tensor.");
     const int64_t channels = self.dim() > 1 ? self.sizes()[1] : 1;
-    TORCH_CHECK(weight.numel() == channels, "Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
-                weight.numel(), " and channel size = ", channels, ".");
+    TORCH_CHECK(weight.numel() == channels,
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
+                " and channel size = ", channels, ".");
     DimVector shape(self.dim(), 1);
     shape[1] = channels;
     slope = at::reshape(weight, shape);
@@ -260,8 +267,8 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::op
 
 namespace {
 
-// Where `noise` (of the input's shape, or a number per channel) is 0, the input becomes what SELU tends to below 0; a factor
-// and a shift then keep mean and variance. They are returned.
+// Where `noise` (of the input's shape, or a number per channel) is 0, the input becomes what SELU tends to below 0; a
+// factor and a shift then keep mean and variance. They are returned.
 std::pair<Tensor, Tensor> alpha_noise(IntArrayRef shape, const Tensor& input, double p) {
   constexpr double lowest = kSeluAlpha * kSeluScale;
   Tensor noise = at::empty(shape, input.options());
@@ -365,8 +372,8 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   if (rtol == 0 && atol == 0) return close;
   Tensor left = self;
   Tensor right = other;
-  if (!c10::is_floating_or_complex_type(self.dtype())) {  // integers are compared as floating-point numbers, so that nothing wraps
-                                    // around
+  // Integers are compared as floating-point numbers, so that nothing wraps around.
+  if (!c10::is_floating_or_complex_type(self.dtype())) {
     left = self.to(kDouble, false);
     right = other.to(kDouble, false);
   }

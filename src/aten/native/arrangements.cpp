@@ -1,4 +1,5 @@
-// Tensors made of others' elements: block and embedded diagonals, products, combinations, powers, rotations, membership.
+// Tensors made of others' elements: block and embedded diagonals, products, combinations, powers,
+// rotations, membership.
 
 #include <aten/ATen.h>
 #include <aten/EmptyTensor.h>
@@ -18,10 +19,11 @@ Tensor block_diag(TensorList tensors) {
   std::vector<Tensor> blocks;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
-    TORCH_CHECK(tensor.device() == tensors[0].device(), "torch.block_diag: input tensors must all be on the same device.",
-                " Input 0 is on device ", tensors[0].device(), " and input ", i, " is on device ", tensor.device());
-    TORCH_CHECK(tensor.dim() <= 2, "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input ", i, " has ",
-                tensor.dim(), " dimensions");
+    TORCH_CHECK(tensor.device() == tensors[0].device(),
+                "torch.block_diag: input tensors must all be on the same device.", " Input 0 is on device ",
+                tensors[0].device(), " and input ", i, " is on device ", tensor.device());
+    TORCH_CHECK(tensor.dim() <= 2, "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input ", i,
+                " has ", tensor.dim(), " dimensions");
     dtype = c10::promote_types(dtype, tensor.dtype());
     blocks.push_back(tensor.dim() == 2 ? tensor : at::reshape(tensor, {1, tensor.numel()}));
     rows += blocks.back().sizes()[0];
@@ -150,11 +152,13 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_uni
 }
 
 Tensor isin_scalar(const Tensor& elements, const Scalar& test_element, bool assume_unique, bool invert) {
-  return at::isin(elements, wrapped_scalar_tensor(test_element, elements.device()).to(elements.device()), assume_unique, invert);
+  return at::isin(elements, wrapped_scalar_tensor(test_element, elements.device()).to(elements.device()), assume_unique,
+                  invert);
 }
 
 Tensor isin_element(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
-  return at::isin(wrapped_scalar_tensor(element, test_elements.device()).to(test_elements.device()), test_elements, assume_unique, invert);
+  return at::isin(wrapped_scalar_tensor(element, test_elements.device()).to(test_elements.device()), test_elements,
+                  assume_unique, invert);
 }
 
 Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {

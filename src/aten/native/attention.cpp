@@ -18,7 +18,9 @@ double factor_of(std::optional<double> scale, const Tensor& query) {
 }
 
 // A tensor whose last dimension lies together: what kernels read.
-Tensor with_rows(const Tensor& tensor) { return tensor.sizes().back() == 1 || tensor.strides().back() == 1 ? tensor : tensor.contiguous(); }
+Tensor with_rows(const Tensor& tensor) {
+  return tensor.sizes().back() == 1 || tensor.strides().back() == 1 ? tensor : tensor.contiguous();
+}
 
 // Laid out as heads that were projected together: [batch, length, heads, features].
 Tensor empty_heads(const Tensor& like, int64_t length, int64_t features) {
@@ -31,7 +33,8 @@ Tensor expanded_mask(const Tensor& mask, const Tensor& query, const Tensor& key)
   const Tensor wide = at::detail::to_dtype(mask, query.dtype() == kDouble ? kDouble : kFloat);
   const IntArrayRef sizes = wide.sizes();
   const int64_t keys = key.sizes()[2];
-  const Tensor rows = sizes[3] == keys ? with_rows(wide) : native::expand(wide, {sizes[0], sizes[1], sizes[2], keys}, false).contiguous();
+  const Tensor rows = sizes[3] == keys ? with_rows(wide)
+                                       : native::expand(wide, {sizes[0], sizes[1], sizes[2], keys}, false).contiguous();
   return native::expand(rows, {query.sizes()[0], query.sizes()[1], query.sizes()[2], keys}, false);
 }
 
@@ -39,39 +42,45 @@ void check_operands(const Tensor& query, const Tensor& key, const Tensor& value,
   for (const Tensor* operand : {&query, &key, &value}) {
     TORCH_CHECK(operand->dim() == 4 && operand->dtype() == query.dtype() && operand->device() == query.device() &&
                     operand->sizes()[0] == query.sizes()[0] && operand->sizes()[1] == query.sizes()[1],
-                "scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of {B, H, T, K} of one dtype, but got ",
+                "scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of {B, H, T, K} of one "
+                "dtype, but got ",
                 query.sizes(), ", ", key.sizes(), " and ", value.sizes());
   }
-  TORCH_CHECK(is_floating_type(query.dtype()), "scaled_dot_product_attention_flash_attention: Expected data type in FP32, FP64, BF16, FP16, but got ",
+  TORCH_CHECK(is_floating_type(query.dtype()),
+              "scaled_dot_product_attention_flash_attention: Expected data type in FP32, FP64, BF16, FP16, but got ",
               query.dtype(), " instead.");
   TORCH_CHECK(dropout_p == 0, "scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0");
   TORCH_CHECK(key.sizes()[2] == value.sizes()[2] && key.sizes()[3] == query.sizes()[3],
-              "scaled_dot_product_attention_flash_attention: Q/K/V should have the same head size, and keys as many rows as values, but got ",
+              "scaled_dot_product_attention_flash_attention: Q/K/V should have the same head size, and keys as many "
+              "rows as values, but got ",
               query.sizes(), ", ", key.sizes(), " and ", value.sizes());
 }
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu(const Tensor& query, const Tensor& key, const Tensor& value,
-                                                                       double dropout_p, bool is_causal, const Tensor& attn_mask,
+std::tuple<Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu(const Tensor& query, const Tensor& key,
+                                                                       const Tensor& value, double dropout_p,
+                                                                       bool is_causal, const Tensor& attn_mask,
                                                                        std::optional<double> scale) {
   check_operands(query, key, value, dropout_p);
   // Laid out as the query is.
-  const Tensor output = query.strides()[1] < query.strides()[2] && query.sizes()[3] == value.sizes()[3]
-                            ? empty_heads(query, query.sizes()[2], value.sizes()[3])
-                            : at::detail::empty({query.sizes()[0], query.sizes()[1], query.sizes()[2], value.sizes()[3]}, query.options());
+  const Tensor output =
+      query.strides()[1] < query.strides()[2] && query.sizes()[3] == value.sizes()[3]
+          ? empty_heads(query, query.sizes()[2], value.sizes()[3])
+          : at::detail::empty({query.sizes()[0], query.sizes()[1], query.sizes()[2], value.sizes()[3]},
+                              query.options());
   const Tensor logsumexp = at::detail::empty({query.sizes()[0], query.sizes()[1], query.sizes()[2]},
                                              query.dtype() == kDouble ? kDouble : kFloat, query.device());
   if (output.numel() > 0) {
-    run_kernel_in_float32(attention_kernels, query.device(), output, logsumexp, with_rows(query), with_rows(key), with_rows(value),
-                          expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
+    run_kernel_in_float32(attention_kernels, query.device(), output, logsumexp, with_rows(query), with_rows(key),
+                          with_rows(value), expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
   }
   return {output, logsumexp};
 }
 
 std::tuple<Tensor, Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu_backward(
-    const Tensor& grad_out, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& out, const Tensor& logsumexp,
-    double dropout_p, bool is_causal, const Tensor& attn_mask, std::optional<double> scale) {
+    const Tensor& grad_out, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& out,
+    const Tensor& logsumexp, double dropout_p, bool is_causal, const Tensor& attn_mask, std::optional<double> scale) {
   check_operands(query, key, value, dropout_p);
   const Tensor grad_query = empty_heads(query, query.sizes()[2], query.sizes()[3]);
   const Tensor grad_key = empty_heads(key, key.sizes()[2], key.sizes()[3]);
@@ -79,19 +88,21 @@ std::tuple<Tensor, Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu_b
   if (query.numel() == 0 || value.numel() == 0) {
     for (const Tensor* gradient : {&grad_query, &grad_key, &grad_value}) gradient->zero_();
   } else {
-    run_kernel_in_float32<3>(attention_backward_kernels, query.device(), grad_query, grad_key, grad_value, with_rows(grad_out),
-                             with_rows(query), with_rows(key), with_rows(value), with_rows(out), logsumexp,
-                             expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
+    run_kernel_in_float32<3>(attention_backward_kernels, query.device(), grad_query, grad_key, grad_value,
+                             with_rows(grad_out), with_rows(query), with_rows(key), with_rows(value), with_rows(out),
+                             logsumexp, expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
   }
   return {grad_query, grad_key, grad_value};
 }
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask,
-                                    double dropout_p, bool is_causal, std::optional<double> scale, bool enable_gqa) {
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& attn_mask, double dropout_p, bool is_causal,
+                                    std::optional<double> scale, bool enable_gqa) {
   TORCH_CHECK(!is_causal || !attn_mask.defined(), "Explicit attn_mask should not be set when is_causal=True");
-  TORCH_CHECK(query.dim() >= 2 && key.dim() >= 2 && value.dim() >= 2, "scaled_dot_product_attention: Expected query, key, and value ",
-              "to all be  at least 2 dimensional, but got query.dim(): ", query.dim(), ", key.dim(): ", key.dim(), " and value.dim(): ",
-              value.dim(), " instead.");
+  TORCH_CHECK(query.dim() >= 2 && key.dim() >= 2 && value.dim() >= 2,
+              "scaled_dot_product_attention: Expected query, key, and value ",
+              "to all be  at least 2 dimensional, but got query.dim(): ", query.dim(), ", key.dim(): ", key.dim(),
+              " and value.dim(): ", value.dim(), " instead.");
   Tensor keys = key;
   Tensor values = value;
   if (enable_gqa) {  // groups of heads of the query share a head of key and value
@@ -107,12 +118,14 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     values = repeated(value);
   }
   // In blocks, as the processor can: heads of floating numbers, without dropout or a gradient of the mask.
-  const bool is_plain = query.dim() == 4 && query.is_cpu() && is_floating_type(query.dtype()) && dropout_p == 0 &&
-                        query.dtype() == keys.dtype() && query.dtype() == values.dtype() && keys.dim() == 4 && values.dim() == 4 &&
-                        query.numel() > 0 && keys.numel() > 0 && values.numel() > 0 &&
-                        query.sizes().slice(0, 2) == keys.sizes().slice(0, 2) && query.sizes().slice(0, 2) == values.sizes().slice(0, 2) &&
-                        keys.size(2) == values.size(2) && query.size(3) == keys.size(3) &&
-                        (!attn_mask.defined() || (attn_mask.dim() >= 2 && attn_mask.dim() <= 4 && !attn_mask.requires_grad()));
+  const bool is_plain =
+      query.dim() == 4 && query.is_cpu() && is_floating_type(query.dtype()) && dropout_p == 0 &&
+      query.dtype() == keys.dtype() && query.dtype() == values.dtype() && keys.dim() == 4 && values.dim() == 4 &&
+      query.numel() > 0 && keys.numel() > 0 && values.numel() > 0 &&
+      query.sizes().slice(0, 2) == keys.sizes().slice(0, 2) &&
+      query.sizes().slice(0, 2) == values.sizes().slice(0, 2) && keys.size(2) == values.size(2) &&
+      query.size(3) == keys.size(3) &&
+      (!attn_mask.defined() || (attn_mask.dim() >= 2 && attn_mask.dim() <= 4 && !attn_mask.requires_grad()));
   if (is_plain) {
     Tensor addend = attn_mask;
     if (addend.defined()) {
@@ -123,7 +136,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
       addend = addend.to(query.dtype());
       while (addend.dim() < 4) addend = addend.unsqueeze(0);
     }
-    return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(query, keys, values, 0, is_causal, addend, scale));
+    return std::get<0>(
+        at::_scaled_dot_product_flash_attention_for_cpu(query, keys, values, 0, is_causal, addend, scale));
   }
   const double factor = factor_of(scale, query);
   Tensor scores = at::matmul(at::mul(query, Scalar(factor)), keys.transpose(-2, -1));

@@ -1,8 +1,9 @@
 // Normalisation of channels (dimension 1) by the moments of a batch or by running ones.
 //
 // With n elements per channel, x' = (x - mean) * invstd and y = x' * weight + bias, the gradient of the input is
-// invstd * weight * (g - sum(g) / n - x' * sum(g * x') / n) in training, and invstd * weight * g otherwise. Both directions
-// are channel-wise sums and then one affine step per element; backends without kernels for these use plain operators.
+// invstd * weight * (g - sum(g) / n - x' * sum(g * x') / n) in training, and invstd * weight * g otherwise. Both
+// directions are channel-wise sums and then one affine step per element;
+// backends without kernels for these use plain operators.
 
 #include <aten/ATen.h>
 #include <aten/EmptyTensor.h>
@@ -28,7 +29,9 @@ Tensor along_channels(const Tensor& values, const Tensor& input) {
   return at::reshape(values, shape);
 }
 
-Tensor new_channels(const Tensor& input) { return at::detail::empty({input.sizes()[1]}, input.dtype(), input.device()); }
+Tensor new_channels(const Tensor& input) {
+  return at::detail::empty({input.sizes()[1]}, input.dtype(), input.device());
+}
 
 bool has_kernels(const Tensor& input) { return channel_moments_kernels.has(input.device_type()); }
 
@@ -77,7 +80,8 @@ Tensor dense_channels(const Tensor& input, MemoryFormat format) {
 
 // `values` laid out as `dense` is, which dense_channels() made.
 Tensor like(const Tensor& dense, const Tensor& values) {
-  return at::detail::to_contiguous(values, dense.is_contiguous() ? MemoryFormat::Contiguous : dense.suggest_memory_format());
+  return at::detail::to_contiguous(values,
+                                   dense.is_contiguous() ? MemoryFormat::Contiguous : dense.suggest_memory_format());
 }
 
 // float16 and bfloat16 are computed in float32 from end to end, and rounded once.
@@ -92,11 +96,13 @@ ScalarType channel_type(const Tensor& input, std::initializer_list<Tensor> chann
   for (const Tensor& values : channels) {
     if (!values.defined() || values.dtype() == input.dtype()) continue;
     TORCH_CHECK(values.dtype() == kFloat, "mixed dtype (CPU): expect parameter to have scalar type of Float");
-    TORCH_CHECK(c10::is_reduced_floating_type(input.dtype()), "mixed dtype (CPU): all inputs must share same datatype.");
+    TORCH_CHECK(c10::is_reduced_floating_type(input.dtype()),
+                "mixed dtype (CPU): all inputs must share same datatype.");
     result = kFloat;
   }
   for (const Tensor& values : channels) {
-    TORCH_CHECK(!values.defined() || values.dtype() == result, "mixed dtype (CPU): all inputs must share same datatype.");
+    TORCH_CHECK(!values.defined() || values.dtype() == result,
+                "mixed dtype (CPU): all inputs must share same datatype.");
   }
   return result;
 }
@@ -109,14 +115,16 @@ void check_channels(const Tensor& values, const char* name, const Tensor& input)
 }  // namespace
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                  const Tensor& running_var, bool training, double momentum, double eps, [[maybe_unused]] bool cudnn_enabled) {
+                  const Tensor& running_var, bool training, double momentum, double eps,
+                  [[maybe_unused]] bool cudnn_enabled) {
   return std::get<0>(at::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps));
 }
 
 std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                                                     const Tensor& running_mean, const Tensor& running_var, bool training,
-                                                     double momentum, double eps) {
-  TORCH_CHECK(input.dim() >= 2, "batch_norm: expected an input of at least 2 dimensions, but got one of size ", input.sizes());
+                                                     const Tensor& running_mean, const Tensor& running_var,
+                                                     bool training, double momentum, double eps) {
+  TORCH_CHECK(input.dim() >= 2, "batch_norm: expected an input of at least 2 dimensions, but got one of size ",
+              input.sizes());
   TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"batch_norm\" not implemented for '", input.dtype(), "'");
   TORCH_CHECK(training || (running_mean.defined() && running_var.defined()),
               "running_mean and running_var must be defined in evaluation mode");
@@ -138,7 +146,8 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
     Tensor old_variance = running_var;
     if (old_mean.defined()) old_mean.lerp_(at::detail::to_dtype(mean, old_mean.dtype()), Scalar(momentum));
     if (old_variance.defined()) {
-      old_variance.lerp_(at::mul(at::detail::to_dtype(variance, old_variance.dtype()), Scalar(count / (count - 1))), Scalar(momentum));
+      old_variance.lerp_(at::mul(at::detail::to_dtype(variance, old_variance.dtype()), Scalar(count / (count - 1))),
+                         Scalar(momentum));
     }
     invstd = at::rsqrt(at::add(variance, Scalar(eps)));
   } else {
@@ -148,13 +157,14 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
   const Tensor scale = weight.defined() ? at::mul(invstd, widened(weight)) : invstd;
   const Tensor drift = at::mul(mean, scale);
   const Tensor shift = bias.defined() ? at::sub(widened(bias), drift) : at::neg(drift);
-  const Tensor result = channel_affine(dense, at::detail::to_contiguous(scale), {}, {}, at::detail::to_contiguous(shift));
+  const Tensor result =
+      channel_affine(dense, at::detail::to_contiguous(scale), {}, {}, at::detail::to_contiguous(shift));
   return {at::detail::to_contiguous(at::detail::to_dtype(result, input.dtype()), format),
           at::detail::to_dtype(mean, saved_type), at::detail::to_dtype(invstd, saved_type)};
 }
 
-Tensor _batch_norm_input_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& weight, const Tensor& mean,
-                                  const Tensor& invstd, bool training) {
+Tensor _batch_norm_input_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                                  const Tensor& mean, const Tensor& invstd, bool training) {
   if (c10::is_reduced_floating_type(input.dtype())) {
     const Tensor gradient = native::_batch_norm_input_gradient(widened(grad_output), widened(input), widened(weight),
                                                                widened(mean), widened(invstd), training);
@@ -173,23 +183,26 @@ Tensor _batch_norm_input_gradient(const Tensor& grad_output, const Tensor& input
   return at::detail::to_contiguous(channel_affine(grad, scale, dense, slope, shift), format);
 }
 
-Tensor _batch_norm_weight_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& mean, const Tensor& invstd) {
+Tensor _batch_norm_weight_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& mean,
+                                   const Tensor& invstd) {
   const Tensor dense = dense_channels(input, input.suggest_memory_format());
   const Tensor product = channel_products(widened(like(dense, grad_output)), widened(dense), widened(mean)).second;
   return at::detail::to_dtype(at::mul(product, widened(invstd)), mean.dtype());
 }
 
-std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                                                            const Tensor& running_mean, const Tensor& running_var, bool training,
-                                                            double momentum, double eps) {
+std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit(const Tensor& input, const Tensor& weight,
+                                                            const Tensor& bias, const Tensor& running_mean,
+                                                            const Tensor& running_var, bool training, double momentum,
+                                                            double eps) {
   return at::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
 }
-std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit_no_stats(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                                                                     bool training, double momentum, double eps) {
+std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit_no_stats(const Tensor& input, const Tensor& weight,
+                                                                     const Tensor& bias, bool training, double momentum,
+                                                                     double eps) {
   return at::native_batch_norm(input, weight, bias, {}, {}, training, momentum, eps);
 }
 
-// ---------------------------------------------------------------------------------------------- in parts, for batches in parts
+// -------------------------------------------------------------------------------------- in parts, for batches in parts
 //
 // Each process computes the moments of its part, all of them join them, and each normalises its part.
 
@@ -198,8 +211,8 @@ std::tuple<Tensor, Tensor> batch_norm_stats(const Tensor& input, double eps) {
   return {mean, at::rsqrt(at::add(variance, Scalar(eps)))};
 }
 
-Tensor batch_norm_elemt(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd,
-                        [[maybe_unused]] double eps) {
+Tensor batch_norm_elemt(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                        const Tensor& invstd, [[maybe_unused]] double eps) {
   Tensor result = at::mul(at::sub(input, along_channels(mean, input)), along_channels(invstd, input));
   if (weight.defined()) result = at::mul(result, along_channels(weight, input));
   if (bias.defined()) result = at::add(result, along_channels(bias, input));
@@ -209,18 +222,21 @@ Tensor batch_norm_elemt(const Tensor& input, const Tensor& weight, const Tensor&
 namespace {
 
 // Moves running moments towards those of a batch; the variance is given over n and kept over n - 1.
-void move_running(const Tensor& running_mean, const Tensor& running_var, const Tensor& mean, const Tensor& unbiased, double momentum) {
+void move_running(const Tensor& running_mean, const Tensor& running_var, const Tensor& mean, const Tensor& unbiased,
+                  double momentum) {
   Tensor old_mean = running_mean;
   Tensor old_variance = running_var;
   if (old_mean.defined()) old_mean.lerp_(at::detail::to_dtype(mean, old_mean.dtype()), Scalar(momentum));
-  if (old_variance.defined()) old_variance.lerp_(at::detail::to_dtype(unbiased, old_variance.dtype()), Scalar(momentum));
+  if (old_variance.defined())
+    old_variance.lerp_(at::detail::to_dtype(unbiased, old_variance.dtype()), Scalar(momentum));
 }
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> batch_norm_update_stats(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
-                                                   double momentum) {
-  TORCH_CHECK(input.dim() >= 2, "batch_norm_update_stats: expected an input of at least 2 dimensions, but got one of size ",
+std::tuple<Tensor, Tensor> batch_norm_update_stats(const Tensor& input, const Tensor& running_mean,
+                                                   const Tensor& running_var, double momentum) {
+  TORCH_CHECK(input.dim() >= 2,
+              "batch_norm_update_stats: expected an input of at least 2 dimensions, but got one of size ",
               input.sizes());
   check_channels(running_mean, "running_mean", input);
   check_channels(running_var, "running_var", input);
@@ -230,9 +246,10 @@ std::tuple<Tensor, Tensor> batch_norm_update_stats(const Tensor& input, const Te
   return {mean, variance};
 }
 
-std::tuple<Tensor, Tensor> batch_norm_gather_stats_with_counts(const Tensor& /*input*/, const Tensor& mean, const Tensor& invstd,
-                                                               const Tensor& running_mean, const Tensor& running_var,
-                                                               double momentum, double eps, const Tensor& counts) {
+std::tuple<Tensor, Tensor> batch_norm_gather_stats_with_counts(const Tensor& /*input*/, const Tensor& mean,
+                                                               const Tensor& invstd, const Tensor& running_mean,
+                                                               const Tensor& running_var, double momentum, double eps,
+                                                               const Tensor& counts) {
   const Tensor weights = at::reshape(at::detail::to_dtype(counts, mean.dtype()), {-1, 1});
   const Tensor total = at::sum(weights);
   const Tensor joint = at::div(at::sum(at::mul(mean, weights), {0}, false), total);
@@ -244,25 +261,28 @@ std::tuple<Tensor, Tensor> batch_norm_gather_stats_with_counts(const Tensor& /*i
 }
 
 std::tuple<Tensor, Tensor> batch_norm_gather_stats(const Tensor& input, const Tensor& mean, const Tensor& invstd,
-                                                   const Tensor& running_mean, const Tensor& running_var, double momentum,
-                                                   double eps, int64_t count) {
+                                                   const Tensor& running_mean, const Tensor& running_var,
+                                                   double momentum, double eps, int64_t count) {
   const Tensor counts = at::full({mean.sizes()[0]}, Scalar(count), mean.options());
   return at::batch_norm_gather_stats_with_counts(input, mean, invstd, running_mean, running_var, momentum, eps, counts);
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_backward_reduce(const Tensor& grad_out, const Tensor& input, const Tensor& mean,
-                                                                      const Tensor& invstd, const Tensor& weight, bool input_g,
-                                                                      bool weight_g, bool bias_g) {
+std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_backward_reduce(const Tensor& grad_out, const Tensor& input,
+                                                                      const Tensor& mean, const Tensor& invstd,
+                                                                      const Tensor& weight, bool input_g, bool weight_g,
+                                                                      bool bias_g) {
   const auto [sum, product] = channel_products(widened(at::detail::to_contiguous(grad_out)),
                                                widened(at::detail::to_contiguous(input)), widened(mean));
   const ScalarType dtype = weight.defined() ? weight.dtype() : input.dtype();
   const auto wanted = [&](bool is_wanted, const Tensor& values) { return is_wanted ? values : Tensor(); };
   return {wanted(input_g, sum), wanted(input_g, product),
-          wanted(weight_g, at::detail::to_dtype(at::mul(product, invstd), dtype)), wanted(bias_g, at::detail::to_dtype(sum, dtype))};
+          wanted(weight_g, at::detail::to_dtype(at::mul(product, invstd), dtype)),
+          wanted(bias_g, at::detail::to_dtype(sum, dtype))};
 }
 
 Tensor batch_norm_backward_elemt(const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& invstd,
-                                 const Tensor& weight, const Tensor& sum_dy, const Tensor& sum_dy_xmu, const Tensor& count) {
+                                 const Tensor& weight, const Tensor& sum_dy, const Tensor& sum_dy_xmu,
+                                 const Tensor& count) {
   const Tensor total = at::sum(at::detail::to_dtype(count, sum_dy.dtype()));
   const Tensor centered = at::sub(input, along_channels(mean, input));
   const Tensor slope = at::mul(at::div(sum_dy_xmu, total), at::mul(invstd, invstd));
@@ -276,7 +296,8 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bi
                      const Tensor& running_var, bool use_input_stats, double momentum, double eps, bool cudnn_enabled) {
   TORCH_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
               "Expected running_mean and running_var to be defined when use_input_stats is false");
-  TORCH_CHECK(input.dim() >= 2, "instance_norm: expected an input of at least 2 dimensions, but got one of size ", input.sizes());
+  TORCH_CHECK(input.dim() >= 2, "instance_norm: expected an input of at least 2 dimensions, but got one of size ",
+              input.sizes());
   const int64_t batch = input.sizes()[0];
   const int64_t channels = input.sizes()[1];
   // Every channel of every sample is a channel of one sample.
@@ -285,7 +306,8 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bi
   for (int64_t dim = 2; dim < input.dim(); ++dim) shape.push_back(input.sizes()[dim]);
   const Tensor means = repeated(running_mean);
   const Tensor variances = repeated(running_var);
-  const Tensor result = at::batch_norm(at::reshape(input, shape), repeated(weight), repeated(bias), means, variances, use_input_stats, momentum, eps, cudnn_enabled);
+  const Tensor result = at::batch_norm(at::reshape(input, shape), repeated(weight), repeated(bias), means, variances,
+                                       use_input_stats, momentum, eps, cudnn_enabled);
   if (use_input_stats) {
     const NoGradGuard no_grad;
     Tensor own_mean = running_mean;
@@ -302,15 +324,17 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   const int64_t batch = input.sizes()[0];
   const int64_t channels = input.sizes()[1];
   TORCH_CHECK(num_groups > 0, "Expected num groups to be greater than 0, got ", num_groups);
-  TORCH_CHECK(channels % num_groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape ",
+  TORCH_CHECK(channels % num_groups == 0,
+              "Expected number of channels in input to be divisible by num_groups, but got input of shape ",
               input.sizes(), " and num_groups=", num_groups);
   for (const auto& [values, name] : {std::pair<const Tensor&, const char*>{weight, "weight"}, {bias, "bias"}}) {
-    TORCH_CHECK(!values.defined() || (values.dim() == 1 && values.numel() == channels), "Expected ", name, " to be a vector of size ",
-                "equal to the number of channels in input, but got ", name, " of shape ",
+    TORCH_CHECK(!values.defined() || (values.dim() == 1 && values.numel() == channels), "Expected ", name,
+                " to be a vector of size ", "equal to the number of channels in input, but got ", name, " of shape ",
                 values.defined() ? values.sizes() : IntArrayRef(), " and input of shape ", input.sizes());
   }
   channel_type(input, {weight, bias});
-  TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"GroupNormKernelImpl\" not implemented for '", input.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"GroupNormKernelImpl\" not implemented for '", input.dtype(),
+                              "'");
   // float16 and bfloat16 are computed in float32, rounded once; by operators, for gradients to flow.
   const auto wide = [](const Tensor& values) {
     return values.defined() && c10::is_reduced_floating_type(values.dtype()) ? values.to(kFloat, false) : values;

@@ -22,7 +22,8 @@ void check_alpha(const TensorIterator& iter, const Scalar& alpha) {
 
 // Here and not in the kernel: empty and meta tensors are refused, too.
 void check_bits(const TensorIterator& iter, const char* name) {
-  if (c10::is_floating_or_complex_type(iter.common_dtype())) detail::throw_dtype_not_implemented(name, iter.common_dtype());
+  if (c10::is_floating_or_complex_type(iter.common_dtype()))
+    detail::throw_dtype_not_implemented(name, iter.common_dtype());
 }
 
 }  // namespace

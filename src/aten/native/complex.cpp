@@ -21,10 +21,11 @@ TensorIterator real_valued_op(Tensor& out, const Tensor& self) {
 TensorIterator complex_of_two_op(Tensor& out, const Tensor& first, const Tensor& second, const char* name) {
   for (const Tensor* part : {&first, &second}) {
     TORCH_CHECK(part->dtype() == kFloat || part->dtype() == kDouble || part->dtype() == kHalf,
-                "Expected both inputs to be Half, Float or Double tensors but got ", first.dtype(), " and ", second.dtype());
+                "Expected both inputs to be Half, Float or Double tensors but got ", first.dtype(), " and ",
+                second.dtype());
   }
-  TORCH_CHECK(first.dtype() == second.dtype(), "Expected object of scalar type ", first.dtype(), " but got scalar type ",
-              second.dtype(), " for second argument");
+  TORCH_CHECK(first.dtype() == second.dtype(), "Expected object of scalar type ", first.dtype(),
+              " but got scalar type ", second.dtype(), " for second argument");
   TORCH_CHECK_NOT_IMPLEMENTED(first.dtype() != kHalf, '"', name, "\" not implemented for 'Half'");
   const ScalarType dtype = c10::complex_type(first.dtype());
   TORCH_CHECK(!out.defined() || out.dtype() == dtype, "Expected object of scalar type ", dtype, " but got scalar type ",
@@ -82,13 +83,15 @@ bool is_conj(const Tensor& /*self*/) { return false; }
 bool is_neg(const Tensor& /*self*/) { return false; }
 
 Tensor adjoint(const Tensor& self) {
-  TORCH_CHECK(self.dim() != 1, "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.");
+  TORCH_CHECK(self.dim() != 1,
+              "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.");
   return at::conj(self.dim() == 0 ? self : at::transpose(self, -2, -1));
 }
 
 void angle(const Tensor& self, Tensor& out) {
   // Of complex64, atan2 has vectors.
-  if (self.dtype() == c10::ScalarType::ComplexFloat && !out.defined()) return native::atan2(at::imag(self), at::real(self), out);
+  if (self.dtype() == c10::ScalarType::ComplexFloat && !out.defined())
+    return native::atan2(at::imag(self), at::real(self), out);
   real_valued_op(out, self).run(angle_kernels);
 }
 

@@ -1,5 +1,5 @@
-// Convolutions: checks and shapes. A transposed convolution is the gradient of an ordinary one with respect to its input,
-// so both and one operator for the gradient of the weight are closed under differentiation.
+// Convolutions: checks and shapes. A transposed convolution is the gradient of an ordinary one with respect to its
+// input, so both and one operator for the gradient of the weight are closed under differentiation.
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
@@ -105,13 +105,14 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
   const DimVector extra = per_dimension(output_padding, dims, "output_padding");
   const IntArrayRef sizes = input.sizes();
   const IntArrayRef weights = weight.sizes();
-  TORCH_CHECK(input.dim() == weight.dim(), "Expected ", dims + 2, "D (batched) input to a convolution with a weight of ",
-              "size ", weights, ", but got input of size: ", sizes);
+  TORCH_CHECK(input.dim() == weight.dim(), "Expected ", dims + 2,
+              "D (batched) input to a convolution with a weight of ", "size ", weights,
+              ", but got input of size: ", sizes);
   check_types(input, weight, "weight");
   TORCH_CHECK(groups > 0, "non-positive groups is not supported");
   TORCH_CHECK(weights[0] >= groups && weights[0] % groups == 0, "Given groups=", groups,
-              ", expected weight to be at least ", groups, " at dimension 0 and divisible by it, but got weight of size ",
-              weights, " instead");
+              ", expected weight to be at least ", groups,
+              " at dimension 0 and divisible by it, but got weight of size ", weights, " instead");
   if (transposed) {
     TORCH_CHECK(sizes[1] == weights[0], "Given transposed=1, weight of size ", weights, ", expected input", sizes,
                 " to have ", weights[0], " channels, but got ", sizes[1], " channels instead");
@@ -158,7 +159,8 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
               ". Kernel size can't be greater than actual input size");
   if (input.is_complex()) {
     const Tensor result = product_of_parts(input, weight, [&](const Tensor& image, const Tensor& kernel) {
-      return native::convolution(image, kernel, Tensor(), stride, padding, dilation, transposed, output_padding, groups);
+      return native::convolution(image, kernel, Tensor(), stride, padding, dilation, transposed, output_padding,
+                                 groups);
     });
     if (!bias.defined()) return result;
     DimVector channelwise(input.dim(), 1);
@@ -168,8 +170,9 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
   if (!convolution_kernels.has(input.device_type())) {
     refuse_integers(input, transposed ? "convolution_transposed" : "convolution");
     const IntArrayRef image = IntArrayRef(shape).slice(2, static_cast<size_t>(dims));
-    const Tensor result = transposed ? transpose_by_windows(input, weight, window.stride, window.padding, window.dilation, image, groups)
-                               : convolve_by_windows(input, weight, window.stride, window.padding, window.dilation, groups);
+    const Tensor result =
+        transposed ? transpose_by_windows(input, weight, window.stride, window.padding, window.dilation, image, groups)
+                   : convolve_by_windows(input, weight, window.stride, window.padding, window.dilation, groups);
     if (!bias.defined()) return at::detail::to_contiguous(result, format_of_result(input, weight));
     DimVector channelwise(input.dim(), 1);
     channelwise[1] = channels;
@@ -181,7 +184,8 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
     const auto& kernels = transposed ? convolution_transposed_kernels : convolution_kernels;
     const Tensor image = at::detail::to_contiguous(input, format);
     const Tensor addend = bias.defined() ? bias.contiguous() : bias;
-    run_convolution(kernels, out, image, weight.contiguous(), addend, window.stride, window.padding, window.dilation, groups);
+    run_convolution(kernels, out, image, weight.contiguous(), addend, window.stride, window.padding, window.dilation,
+                    groups);
   }
   return out;
 }
@@ -205,7 +209,8 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
   }
   if (!convolution_weight_gradient_kernels.has(input.device_type())) {
     refuse_integers(input, "convolution_weight_gradient");
-    return weight_gradient_by_windows(grad_output, input, weight_size, window.stride, window.padding, window.dilation, groups);
+    return weight_gradient_by_windows(grad_output, input, weight_size, window.stride, window.padding, window.dilation,
+                                      groups);
   }
   const MemoryFormat format = format_of_result(grad_output, input);
   const Tensor out = at::detail::empty(weight_size, input.dtype(), input.device());
@@ -216,7 +221,7 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
   return at::detail::to_contiguous(out, format);
 }
 
-// ------------------------------------------------------------------------------------------------ by number of dimensions
+// --------------------------------------------------------------------------------------------- by number of dimensions
 
 namespace {
 
@@ -230,17 +235,21 @@ std::pair<Tensor, bool> batched(const Tensor& input, int64_t dims, const char* n
 
 Tensor convolve(const char* name, int64_t dims, const Tensor& input, const Tensor& weight, const Tensor& bias,
                 IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
-  TORCH_CHECK(weight.dim() == dims + 2, "Expected ", dims + 2, "D weight for ", name, ", but got weight of size: ", weight.sizes());
+  TORCH_CHECK(weight.dim() == dims + 2, "Expected ", dims + 2, "D weight for ", name,
+              ", but got weight of size: ", weight.sizes());
   const auto [batch, single] = batched(input, dims, name);
-  const Tensor result = at::convolution(batch, weight, bias, stride, padding, dilation, false, DimVector(dims, 0), groups);
+  const Tensor result =
+      at::convolution(batch, weight, bias, stride, padding, dilation, false, DimVector(dims, 0), groups);
   return single ? result.squeeze(0) : result;
 }
 
 Tensor convolve(const char* name, int64_t dims, const Tensor& input, const Tensor& weight, const Tensor& bias,
                 IntArrayRef stride, std::string_view padding, IntArrayRef dilation, int64_t groups) {
   TORCH_CHECK(padding == "same" || padding == "valid", "Invalid padding string: '", padding, "'");
-  if (padding == "valid") return convolve(name, dims, input, weight, bias, stride, IntArrayRef(DimVector(dims, 0)), dilation, groups);
-  TORCH_CHECK(weight.dim() == dims + 2, "Expected ", dims + 2, "D weight for ", name, ", but got weight of size: ", weight.sizes());
+  if (padding == "valid")
+    return convolve(name, dims, input, weight, bias, stride, IntArrayRef(DimVector(dims, 0)), dilation, groups);
+  TORCH_CHECK(weight.dim() == dims + 2, "Expected ", dims + 2, "D weight for ", name,
+              ", but got weight of size: ", weight.sizes());
   for (const int64_t step : stride) TORCH_CHECK(step == 1, "padding='same' is not supported for strided convolutions");
   const DimVector gaps = per_dimension(dilation, dims, "dilation");
   DimVector common;
@@ -255,12 +264,15 @@ Tensor convolve(const char* name, int64_t dims, const Tensor& input, const Tenso
     more.push_back(0);
     more.push_back(gaps[dim] * (weight.sizes()[dim + 2] - 1) % 2);
   }
-  return convolve(name, dims, is_even ? at::constant_pad_nd(input, more, 0) : input, weight, bias, stride, IntArrayRef(common), dilation, groups);
+  return convolve(name, dims, is_even ? at::constant_pad_nd(input, more, 0) : input, weight, bias, stride,
+                  IntArrayRef(common), dilation, groups);
 }
 
-Tensor transpose(const char* name, int64_t dims, const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
-                 IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
-  TORCH_CHECK(weight.dim() == dims + 2, "Expected ", dims + 2, "D weight for ", name, ", but got weight of size: ", weight.sizes());
+Tensor transpose(const char* name, int64_t dims, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                 IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding, int64_t groups,
+                 IntArrayRef dilation) {
+  TORCH_CHECK(weight.dim() == dims + 2, "Expected ", dims + 2, "D weight for ", name,
+              ", but got weight of size: ", weight.sizes());
   const auto [batch, single] = batched(input, dims, name);
   const Tensor result = at::convolution(batch, weight, bias, stride, padding, dilation, true, output_padding, groups);
   return single ? result.squeeze(0) : result;
@@ -268,19 +280,20 @@ Tensor transpose(const char* name, int64_t dims, const Tensor& input, const Tens
 
 }  // namespace
 
-#define AT_DEFINE_CONVOLUTION(dims)                                                                                       \
-  Tensor conv##dims##d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,                 \
-                       IntArrayRef padding, IntArrayRef dilation, int64_t groups) {                                       \
-    return convolve("conv" #dims "d", dims, input, weight, bias, stride, padding, dilation, groups);                      \
-  }                                                                                                                       \
-  Tensor conv##dims##d_padding(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,         \
-                               std::string_view padding, IntArrayRef dilation, int64_t groups) {                          \
-    return convolve("conv" #dims "d", dims, input, weight, bias, stride, padding, dilation, groups);                      \
-  }                                                                                                                       \
-  Tensor conv_transpose##dims##d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,       \
-                                 IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) { \
-    return transpose("conv_transpose" #dims "d", dims, input, weight, bias, stride, padding, output_padding, groups,      \
-                     dilation);                                                                                           \
+#define AT_DEFINE_CONVOLUTION(dims)                                                                                  \
+  Tensor conv##dims##d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,            \
+                       IntArrayRef padding, IntArrayRef dilation, int64_t groups) {                                  \
+    return convolve("conv" #dims "d", dims, input, weight, bias, stride, padding, dilation, groups);                 \
+  }                                                                                                                  \
+  Tensor conv##dims##d_padding(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,    \
+                               std::string_view padding, IntArrayRef dilation, int64_t groups) {                     \
+    return convolve("conv" #dims "d", dims, input, weight, bias, stride, padding, dilation, groups);                 \
+  }                                                                                                                  \
+  Tensor conv_transpose##dims##d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,  \
+                                 IntArrayRef padding, IntArrayRef output_padding, int64_t groups,                    \
+                                 IntArrayRef dilation) {                                                             \
+    return transpose("conv_transpose" #dims "d", dims, input, weight, bias, stride, padding, output_padding, groups, \
+                     dilation);                                                                                      \
   }
 AT_DEFINE_CONVOLUTION(1)
 AT_DEFINE_CONVOLUTION(2)

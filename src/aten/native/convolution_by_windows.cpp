@@ -14,7 +14,8 @@ namespace {
 IntArrayRef without_channels(IntArrayRef sizes) { return sizes.slice(2, sizes.size() - 2); }
 
 // How many windows fit along each dimension of an image.
-DimVector count_windows(IntArrayRef image, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation) {
+DimVector count_windows(IntArrayRef image, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
+                        IntArrayRef dilation) {
   DimVector counts;
   for (size_t dim = 0; dim < kernel.size(); ++dim) {
     counts.push_back((image[dim] + 2 * padding[dim] - dilation[dim] * (kernel[dim] - 1) - 1) / stride[dim] + 1);
@@ -56,8 +57,8 @@ Tensor join_parts(const Tensor& input, int64_t elements, Body&& body) {
 }
 
 // The windows of (N, C, *size) as (N, groups, C / groups * kernel elements, windows).
-Tensor grouped_windows(const Tensor& image, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-                       int64_t groups) {
+Tensor grouped_windows(const Tensor& image, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
+                       IntArrayRef dilation, int64_t groups) {
   const DimVector step(stride), margin(padding), gap(dilation);
   // Signals are images of one line: im2col takes two or three dimensions.
   if (kernel.size() == 1) {
@@ -67,8 +68,8 @@ Tensor grouped_windows(const Tensor& image, IntArrayRef kernel, IntArrayRef stri
   return columns.view({columns.size(0), groups, columns.size(1) / groups, columns.size(2)});
 }
 
-// a @ b of batches of groups of matrices, of which a's may lack the batch. What is added up after is kept in float32, if it comes
-// of float16 or bfloat16: every product would be rounded.
+// a @ b of batches of groups of matrices, of which a's may lack the batch. What is added up after is kept in float32,
+// if it comes of float16 or bfloat16: every product would be rounded.
 Tensor product_to_sum(const Tensor& a, const Tensor& b) {
   if (!c10::is_reduced_floating_type(a.dtype())) return at::matmul(a, b);
   const int64_t batches = b.size(0), groups = b.size(1), rows = a.size(-2), columns = b.size(3);
@@ -78,19 +79,20 @@ Tensor product_to_sum(const Tensor& a, const Tensor& b) {
   return out.view({batches, groups, rows, columns});
 }
 
-Tensor convolve_part(const Tensor& input, const Tensor& weight, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-                     int64_t groups) {
+Tensor convolve_part(const Tensor& input, const Tensor& weight, IntArrayRef stride, IntArrayRef padding,
+                     IntArrayRef dilation, int64_t groups) {
   const Tensor columns = grouped_windows(input, without_channels(weight.sizes()), stride, padding, dilation, groups);
   const int64_t channels = weight.size(0);
   const Tensor result = at::matmul(at::reshape(weight, {groups, channels / groups, -1}), columns);
   DimVector shape{input.size(0), channels};
   const IntArrayRef kernel = without_channels(weight.sizes());
-  for (const int64_t count : count_windows(without_channels(input.sizes()), kernel, stride, padding, dilation)) shape.push_back(count);
+  for (const int64_t count : count_windows(without_channels(input.sizes()), kernel, stride, padding, dilation))
+    shape.push_back(count);
   return at::reshape(result, shape);
 }
 
-Tensor transpose_part(const Tensor& input, const Tensor& weight, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-                      IntArrayRef image, int64_t groups) {
+Tensor transpose_part(const Tensor& input, const Tensor& weight, IntArrayRef stride, IntArrayRef padding,
+                      IntArrayRef dilation, IntArrayRef image, int64_t groups) {
   if (image.size() == 1) {
     return transpose_part(input.unsqueeze(-2), weight.unsqueeze(-2), {1, stride[0]}, {0, padding[0]}, {1, dilation[0]},
                           {1, image[0]}, groups)
@@ -134,7 +136,8 @@ Tensor weight_gradient_of_part(const Tensor& grad, const Tensor& input, IntArray
   const Tensor values = at::reshape(grad, {grad.size(0), groups, weight_size[0] / groups, -1});
   if (values.size(3) != columns.size(3)) {  // more windows fit than the gradient has: it belongs to the first ones
     DimVector counts{columns.size(0), groups, columns.size(2)};
-    for (const int64_t count : count_windows(without_channels(input.sizes()), kernel, stride, padding, dilation)) counts.push_back(count);
+    for (const int64_t count : count_windows(without_channels(input.sizes()), kernel, stride, padding, dilation))
+      counts.push_back(count);
     columns = columns.view(counts);
     for (int64_t dim = 2; dim < grad.dim(); ++dim) columns = columns.narrow(dim + 1, 0, grad.size(dim));
     columns = columns.flatten(3);
@@ -160,7 +163,8 @@ Tensor convolve_by_windows(const Tensor& input, const Tensor& weight, IntArrayRe
 
 Tensor transpose_by_windows(const Tensor& input, const Tensor& weight, IntArrayRef stride, IntArrayRef padding,
                             IntArrayRef dilation, IntArrayRef image, int64_t groups) {
-  const int64_t elements = elements_of_windows(weight.size(1) * groups, without_channels(weight.sizes()), without_channels(input.sizes()));
+  const int64_t elements =
+      elements_of_windows(weight.size(1) * groups, without_channels(weight.sizes()), without_channels(input.sizes()));
   return join_parts(input, elements, [&](const Tensor& part) {
     return transpose_part(part, weight, stride, padding, dilation, image, groups);
   });
@@ -171,11 +175,13 @@ Tensor weight_gradient_by_windows(const Tensor& grad, const Tensor& input, IntAr
   const IntArrayRef kernel = without_channels(weight_size);
   const DimVector counts = count_windows(without_channels(input.sizes()), kernel, stride, padding, dilation);
   Tensor total;
-  for_each_part(input.size(0), elements_of_windows(input.size(1), kernel, counts), input.dtype(), [&](int64_t first, int64_t count) {
-    const Tensor part = weight_gradient_of_part(grad.narrow(0, first, count), input.narrow(0, first, count), weight_size, stride,
-                                                padding, dilation, groups);
-    total = total.defined() ? at::add(total, part) : part;
-  });
+  for_each_part(input.size(0), elements_of_windows(input.size(1), kernel, counts), input.dtype(),
+                [&](int64_t first, int64_t count) {
+                  const Tensor part =
+                      weight_gradient_of_part(grad.narrow(0, first, count), input.narrow(0, first, count), weight_size,
+                                              stride, padding, dilation, groups);
+                  total = total.defined() ? at::add(total, part) : part;
+                });
   if (!total.defined()) return at::zeros(weight_size, grad.options());
   return at::detail::to_dtype(at::reshape(total, weight_size), grad.dtype());
 }

@@ -61,7 +61,8 @@ Tensor triangle(const Tensor& self, int64_t diagonal, bool upper, const char* na
 
 Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
-  if (options.pinned_memory()) return detail::empty_as_asked(size, c10::strides_in(format, size), options.dtype(), options);
+  if (options.pinned_memory())
+    return detail::empty_as_asked(size, c10::strides_in(format, size), options.dtype(), options);
   return detail::empty(size, options, format);
 }
 
@@ -101,7 +102,9 @@ Tensor ones_like(const Tensor& self, const TensorOptions& options, std::optional
   return filled(native::empty_like(self, options, memory_format), 1);
 }
 
-Tensor scalar_tensor(const Scalar& s, const TensorOptions& options) { return filled(detail::empty_as_asked({}, options), s); }
+Tensor scalar_tensor(const Scalar& s, const TensorOptions& options) {
+  return filled(detail::empty_as_asked({}, options), s);
+}
 
 Tensor arange(const Scalar& end, const TensorOptions& options) { return native::arange_start(0, end, 1, options); }
 
@@ -152,7 +155,8 @@ namespace at {
 
 Tensor pin_memory(const Tensor& self) {
   TORCH_CHECK(cuda_available(), "Cannot access accelerator device when none is available.");
-  TORCH_CHECK(self.device().is_cpu() && !self.is_sparse(), "cannot pin a tensor on '", self.device(), "': only dense CPU tensors can be pinned");
+  TORCH_CHECK(self.device().is_cpu() && !self.is_sparse(), "cannot pin a tensor on '", self.device(),
+              "': only dense CPU tensors can be pinned");
   if (is_pinned(self)) return self;
   TensorOptions options = self.options();
   options.pin_memory_flag = true;
@@ -161,7 +165,8 @@ Tensor pin_memory(const Tensor& self) {
 
 bool is_pinned(const Tensor& self) {
   c10::Backend* backend = c10::find_backend(kCUDA);
-  return backend && self.device().is_cpu() && !self.is_sparse() && self.numel() > 0 && backend->is_pinned(self.data_ptr());
+  return backend && self.device().is_cpu() && !self.is_sparse() && self.numel() > 0 &&
+         backend->is_pinned(self.data_ptr());
 }
 
 }  // namespace at

@@ -19,7 +19,8 @@ Tensor length_along(const Tensor& x, int64_t dim, double eps) {
 }  // namespace
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
-  TORCH_CHECK(x1.is_floating_point() && x2.is_floating_point(), "expected common dtype to be floating point, yet common dtype is ",
+  TORCH_CHECK(x1.is_floating_point() && x2.is_floating_point(),
+              "expected common dtype to be floating point, yet common dtype is ",
               x1.is_floating_point() ? x2.dtype() : x1.dtype());
   const std::vector<Tensor> both = at::broadcast_tensors({x1, x2});
   const Tensor one = at::div(both[0], length_along(both[0], dim, eps));

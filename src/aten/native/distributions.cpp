@@ -15,7 +15,8 @@ namespace {
 
 Tensor& fill_from(Tensor& self, Distribution distribution, double first, double second, const Generator& generator,
                   const char* name) {
-  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex() && self.dtype() != kBool, "\"", name, "\" not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex() && self.dtype() != kBool, "\"", name, "\" not implemented for '",
+                              self.dtype(), "'");
   assert_no_internal_overlap(self);
   if (self.numel() > 0) {
     run_kernel_in_float32(distribution_kernels, self.device(), self, distribution, first, second, generator);
@@ -69,8 +70,10 @@ Tensor poisson(const Tensor& self, const Generator& generator) {
 }
 
 Tensor binomial(const Tensor& count, const Tensor& prob, const Generator& generator) {
-  TORCH_CHECK_VALUE(count.is_floating_point(), "binomial only supports floating-point dtypes for count, got: ", count.dtype());
-  TORCH_CHECK_VALUE(prob.is_floating_point(), "binomial only supports floating-point dtypes for prob, got: ", prob.dtype());
+  TORCH_CHECK_VALUE(count.is_floating_point(),
+                    "binomial only supports floating-point dtypes for count, got: ", count.dtype());
+  TORCH_CHECK_VALUE(prob.is_floating_point(),
+                    "binomial only supports floating-point dtypes for prob, got: ", prob.dtype());
   TORCH_CHECK(count.dtype() == prob.dtype(), "Found dtype ", prob.dtype(), " but expected ", count.dtype());
   const DimVector shape = broadcast_shapes(count.sizes(), prob.sizes());
   return counts(count.expand(shape), prob.expand(shape), Distribution::binomial, generator);
@@ -101,7 +104,8 @@ Tensor normal_tensors(const Tensor& mean, const Tensor& std, const Generator& ge
   return at::empty(shape, mean.options()).normal_(0, 1, generator).mul_(std).add_(mean);
 }
 
-Tensor normal_numbers(double mean, double std, IntArrayRef size, const Generator& generator, const TensorOptions& options) {
+Tensor normal_numbers(double mean, double std, IntArrayRef size, const Generator& generator,
+                      const TensorOptions& options) {
   return at::empty(size, options).normal_(mean, std, generator);
 }
 
@@ -121,8 +125,8 @@ Tensor bernoulli_p(const Tensor& self, double p, const Generator& generator) {
 
 Tensor& bernoulli_tensor_(Tensor& self, const Tensor& p, const Generator& generator) {
   const DimVector shape = broadcast_shapes(self.sizes(), p.sizes());
-  TORCH_CHECK(IntArrayRef(shape) == self.sizes(), "output with shape ", self.sizes(), " doesn't match the broadcast shape ",
-              IntArrayRef(shape));
+  TORCH_CHECK(IntArrayRef(shape) == self.sizes(), "output with shape ", self.sizes(),
+              " doesn't match the broadcast shape ", IntArrayRef(shape));
   const Tensor chances = p.is_floating_point() ? p : p.to(c10::get_default_dtype());
   at::detail::copy_into(self, at::bernoulli(chances.expand(shape), generator));
   return self;

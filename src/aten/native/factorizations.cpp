@@ -20,28 +20,36 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
               " has illegal value. Most certainly there is a bug in the implementation calling the backend library.");
   if (code < 0) fail("The algorithm failed to converge because the input matrix contained non-finite values.");
   if (contains(function, "inv")) {
-    fail("The diagonal element ", code, " is zero, the inversion could not be completed because the input matrix is singular.");
+    fail("The diagonal element ", code,
+         " is zero, the inversion could not be completed because the input matrix is singular.");
   }
   if (contains(function, "solve")) fail("The solver failed because the input matrix is singular.");
   if (contains(function, "cholesky")) {
-    fail("The factorization could not be completed because the input is not positive-definite (the leading minor of order ",
-         code, " is not positive-definite).");
+    fail(
+        "The factorization could not be completed because the input is not positive-definite "
+        "(the leading minor of order ",
+        code, " is not positive-definite).");
   }
   if (contains(function, "svd")) {
-    fail("The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated singular ",
-         "values (error code: ", code, ").");
+    fail(
+        "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+        "repeated singular values (error code: ", code, ").");
   }
   if (contains(function, "eig") || contains(function, "syevd")) {
-    fail("The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues ",
-         "(error code: ", code, ").");
+    fail(
+        "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+        "repeated eigenvalues (error code: ", code, ").");
   }
   if (contains(function, "lstsq")) {
-    fail("The least squares solution could not be computed because the input matrix does not have full rank (error code: ",
-         code, ").");
+    fail(
+        "The least squares solution could not be computed because the input matrix does not have full rank "
+        "(error code: ",
+        code, ").");
   }
-  TORCH_CHECK(!contains(function, "lu_factor"), function, ": ", element, "U[", code, ",", code,
-              "] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the ",
-              "factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)");
+  TORCH_CHECK(
+      !contains(function, "lu_factor"), function, ": ", element, "U[", code, ",", code,
+      "] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the ",
+      "factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)");
   fail("The factorization could not be completed (error code: ", code, ").");
   std::abort();  // fail() throws
 }
@@ -69,8 +77,8 @@ void check_info(const Tensor& info, std::string_view function) {
 
 LU factor_lu(const Tensor& matrices) {
   const int64_t rank = std::min(rows_of(matrices), columns_of(matrices));
-  LU lu{column_major_copy(matrices), at::zeros(with_vector(batch_sizes(matrices), rank), matrices.options().dtype(kInt)),
-        empty_info(matrices)};
+  LU lu{column_major_copy(matrices),
+        at::zeros(with_vector(batch_sizes(matrices), rank), matrices.options().dtype(kInt)), empty_info(matrices)};
   run_kernel(lu_factor_kernels, matrices.device(), lu.factors, lu.pivots, lu.info);
   return lu;
 }
@@ -102,7 +110,8 @@ Tensor linalg_cholesky(const Tensor& self, bool upper) {
 
 Tensor cholesky(const Tensor& self, bool upper) {
   check_square(self, "cholesky");
-  TORCH_CHECK_NOT_IMPLEMENTED(c10::is_floating_or_complex_type(self.dtype()), "\"cholesky_cpu\" not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(c10::is_floating_or_complex_type(self.dtype()), "\"cholesky_cpu\" not implemented for '",
+                              self.dtype(), "'");
   auto [factor, info] = at::linalg_cholesky_ex(self, upper, /*check_errors=*/false);
   check_info(info, "cholesky");
   return factor;
@@ -113,9 +122,10 @@ Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
   TORCH_CHECK(input2.dim() >= 2, "u should have at least 2 dimensions, but has ", input2.dim(), " dimensions instead");
   check_square(input2, "cholesky_solve");
   TORCH_CHECK(rows_of(self) == rows_of(input2), "Incompatible matrix sizes for cholesky_solve: each A matrix is ",
-              rows_of(input2), " by ", rows_of(input2), " but each b matrix is ", rows_of(self), " by ", columns_of(self));
-  TORCH_CHECK(self.dtype() == input2.dtype(), "Expected b and A to have the same dtype, but found b of type ", self.dtype(),
-              " and A of type ", input2.dtype(), " instead.");
+              rows_of(input2), " by ", rows_of(input2), " but each b matrix is ", rows_of(self), " by ",
+              columns_of(self));
+  TORCH_CHECK(self.dtype() == input2.dtype(), "Expected b and A to have the same dtype, but found b of type ",
+              self.dtype(), " and A of type ", input2.dtype(), " instead.");
   const Tensor adjoint = at::adjoint(input2);
   const Tensor& lower = upper ? adjoint : input2;
   const Tensor half = at::linalg_solve_triangular(lower, self, /*upper=*/false);
@@ -124,8 +134,9 @@ Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
 
 Tensor cholesky_inverse(const Tensor& self, bool upper) {
   check_square(self, "cholesky_inverse");
-  TORCH_CHECK_NOT_IMPLEMENTED(c10::is_floating_or_complex_type(self.dtype()) && !c10::is_reduced_floating_type(self.dtype()),
-                              "\"cholesky_inverse_out_cpu\" not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      c10::is_floating_or_complex_type(self.dtype()) && !c10::is_reduced_floating_type(self.dtype()),
+      "\"cholesky_inverse_out_cpu\" not implemented for '", self.dtype(), "'");
   const Tensor flat = at::any(at::eq(at::diagonal(self, 0, -2, -1), Scalar(0)), -1);
   TORCH_CHECK_LINALG(flat.device().is_meta() || !at::any(flat).item<bool>(),
                      "cholesky_inverse: the inversion could not be completed because a diagonal element is zero");
@@ -168,11 +179,13 @@ std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& LU_data, const Tensor
   Tensor lower = permutation;
   Tensor upper = permutation;
   if (unpack_pivots) {
-    TORCH_CHECK(LU_pivots.dtype() == kInt, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 ",
-                "dtype.\nNote: this function is intended to be used with the output produced by torch.linalg.lu_factor");
-    TORCH_CHECK(LU_pivots.dim() == LU_data.dim() - 1 && LU_pivots.sizes() == IntArrayRef(with_vector(batch_sizes(LU_data), rank)),
-                "torch.lu_unpack: LU_pivots must have the shape of the pivots of LU_data, ", IntArrayRef(with_vector(batch_sizes(LU_data), rank)),
-                ", but has ", LU_pivots.sizes());
+    TORCH_CHECK(
+        LU_pivots.dtype() == kInt, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 ",
+        "dtype.\nNote: this function is intended to be used with the output produced by torch.linalg.lu_factor");
+    TORCH_CHECK(LU_pivots.dim() == LU_data.dim() - 1 &&
+                    LU_pivots.sizes() == IntArrayRef(with_vector(batch_sizes(LU_data), rank)),
+                "torch.lu_unpack: LU_pivots must have the shape of the pivots of LU_data, ",
+                IntArrayRef(with_vector(batch_sizes(LU_data), rank)), ", but has ", LU_pivots.sizes());
     const Tensor order = permutation_of(LU_pivots, rows);
     permutation = at::zeros(with_matrix(batch_sizes(LU_data), rows, rows), LU_data.options());
     if (permutation.numel() > 0) permutation.scatter_(-2, at::unsqueeze(order, -2), Scalar(1));
@@ -191,11 +204,12 @@ Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, 
   check_floating_or_complex(LU, "torch.linalg.lu_solve");
   check_same_dtype(LU, B, "linalg.lu_solve", "LU", "B");
   TORCH_CHECK(pivots.dtype() == kInt, "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32");
-  TORCH_CHECK(pivots.sizes() == LU.sizes().slice(0, LU.dim() - 1), "linalg.lu_solve: Number of pivots per batch should be same as the ",
-              "dimension of the matrix");
+  TORCH_CHECK(pivots.sizes() == LU.sizes().slice(0, LU.dim() - 1),
+              "linalg.lu_solve: Number of pivots per batch should be same as the ", "dimension of the matrix");
   const int64_t size = rows_of(LU);
-  TORCH_CHECK((left ? rows_of(B) : columns_of(B)) == size, "linalg.lu_solve: Incompatible shapes of A and B for the equation ",
-              left ? "AX = B" : "XA = B", " (", size, "x", size, " and ", rows_of(B), "x", columns_of(B), ")");
+  TORCH_CHECK((left ? rows_of(B) : columns_of(B)) == size,
+              "linalg.lu_solve: Incompatible shapes of A and B for the equation ", left ? "AX = B" : "XA = B", " (",
+              size, "x", size, " and ", rows_of(B), "x", columns_of(B), ")");
   if (!left) {  // X A = B is A^H X^H = B^H
     return at::adjoint(at::linalg_lu_solve(LU, pivots, at::adjoint(B), /*left=*/true, !adjoint));
   }
@@ -214,12 +228,14 @@ Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, 
     return at::gather(at::expand(matrices, shape), -2, at::expand(at::unsqueeze(rows, -1), shape));
   };
   if (!adjoint) {  // A = P L U
-    const Tensor half = at::linalg_solve_triangular(LU, permuted(B, order), /*upper=*/false, /*left=*/true, /*unitriangular=*/true);
+    const Tensor half =
+        at::linalg_solve_triangular(LU, permuted(B, order), /*upper=*/false, /*left=*/true, /*unitriangular=*/true);
     return at::linalg_solve_triangular(LU, half, /*upper=*/true);
   }
   const Tensor transposed = at::adjoint(LU);
   const Tensor half = at::linalg_solve_triangular(transposed, B, /*upper=*/false);
-  const Tensor rest = at::linalg_solve_triangular(transposed, half, /*upper=*/true, /*left=*/true, /*unitriangular=*/true);
+  const Tensor rest =
+      at::linalg_solve_triangular(transposed, half, /*upper=*/true, /*left=*/true, /*unitriangular=*/true);
   return permuted(rest, at::argsort(order, int64_t{-1}));
 }
 
@@ -232,14 +248,17 @@ Tensor lu_solve(const Tensor& self, const Tensor& LU_data, const Tensor& LU_pivo
 namespace {
 
 // R of what geqrf left.
-Tensor upper_part(const Tensor& factored, int64_t rows) { return column_major_copy(at::triu(at::narrow(factored, -2, 0, rows))); }
+Tensor upper_part(const Tensor& factored, int64_t rows) {
+  return column_major_copy(at::triu(at::narrow(factored, -2, 0, rows)));
+}
 
-// c becomes H_1 ... H_k c, with H_i = I - tau_i v_i v_i^H and v_i below the diagonal of column i; or, with `reversed`, its
-// conjugate's. Made of operators that autograd knows.
+// c becomes H_1 ... H_k c, with H_i = I - tau_i v_i v_i^H and v_i below the diagonal of column i; or, with `reversed`,
+// its conjugate's. Made of operators that autograd knows.
 Tensor reflect(Tensor c, const Tensor& reflectors, const Tensor& tau, bool adjoint) {
   const int64_t rows = rows_of(reflectors);
   const int64_t count = tau.sizes().back();
-  const Tensor vectors = at::add(at::tril(at::narrow(reflectors, -1, 0, count), -1), at::eye(rows, count, reflectors.options()));
+  const Tensor vectors =
+      at::add(at::tril(at::narrow(reflectors, -1, 0, count), -1), at::eye(rows, count, reflectors.options()));
   for (int64_t i = 0; i < count; ++i) {
     const int64_t index = adjoint ? i : count - 1 - i;
     const Tensor vector = at::narrow(vectors, -1, index, 1);
@@ -252,12 +271,14 @@ Tensor reflect(Tensor c, const Tensor& reflectors, const Tensor& tau, bool adjoi
 
 void check_reflectors(const Tensor& input, const Tensor& tau, const char* function) {
   TORCH_CHECK(input.dim() >= 2, function, ": input must have at least 2 dimensions.");
-  TORCH_CHECK(tau.dim() == input.dim() - 1, function, ": Expected tau to have one dimension less than input, but got tau.ndim equal to ",
-              tau.dim(), " and input.ndim is equal to ", input.dim());
-  TORCH_CHECK(tau.sizes().slice(0, tau.dim() - 1) == batch_sizes(input), function, ": Expected batch dimensions of tau to be equal to ",
-              "input.shape[:-2], but got ", tau.sizes().slice(0, tau.dim() - 1));
-  TORCH_CHECK(input.dtype() == tau.dtype(), function, ": Expected input and tau to have the same dtype, but input has ", input.dtype(),
-              " and tau has ", tau.dtype());
+  TORCH_CHECK(tau.dim() == input.dim() - 1, function,
+              ": Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.dim(),
+              " and input.ndim is equal to ", input.dim());
+  TORCH_CHECK(tau.sizes().slice(0, tau.dim() - 1) == batch_sizes(input), function,
+              ": Expected batch dimensions of tau to be equal to ", "input.shape[:-2], but got ",
+              tau.sizes().slice(0, tau.dim() - 1));
+  TORCH_CHECK(input.dtype() == tau.dtype(), function, ": Expected input and tau to have the same dtype, but input has ",
+              input.dtype(), " and tau has ", tau.dtype());
   check_same_device(input, tau, "tau", function);
 }
 
@@ -298,7 +319,9 @@ std::tuple<Tensor, Tensor> linalg_qr(const Tensor& A, std::string_view mode) {
   return {std::move(q), std::move(r)};
 }
 
-std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some) { return at::linalg_qr(self, some ? "reduced" : "complete"); }
+std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some) {
+  return at::linalg_qr(self, some ? "reduced" : "complete");
+}
 
 Tensor linalg_householder_product(const Tensor& input, const Tensor& tau) {
   check_reflectors(input, tau, "torch.linalg.householder_product");
@@ -324,14 +347,18 @@ Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& input3, boo
   TORCH_CHECK(input3.dim() >= 2, "torch.ormqr: other must have at least 2 dimensions.");
   const int64_t size = left ? rows_of(input3) : columns_of(input3);
   const char* dimension = left ? "-2" : "-1";
-  TORCH_CHECK(size >= input2.sizes().back(), "torch.ormqr: other.shape[", dimension, "] must be greater than or equal to tau.shape[-1]");
+  TORCH_CHECK(size >= input2.sizes().back(), "torch.ormqr: other.shape[", dimension,
+              "] must be greater than or equal to tau.shape[-1]");
   TORCH_CHECK(size == rows_of(self), "torch.ormqr: other.shape[", dimension, "] must be equal to input.shape[-2]");
-  TORCH_CHECK(input2.sizes().back() <= columns_of(self), "torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]");
+  TORCH_CHECK(input2.sizes().back() <= columns_of(self),
+              "torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]");
   check_reflectors(self, input2, "torch.ormqr");
   TORCH_CHECK(batch_sizes(input3) == batch_sizes(self),
-              "torch.ormqr: Expected batch dimensions of other to be equal to input.shape[:-2], but got ", batch_sizes(input3));
-  TORCH_CHECK(self.dtype() == input3.dtype(), "torch.ormqr: Expected input and other to have the same dtype, but input has ",
-              self.dtype(), " and other has ", input3.dtype());
+              "torch.ormqr: Expected batch dimensions of other to be equal to input.shape[:-2], but got ",
+              batch_sizes(input3));
+  TORCH_CHECK(self.dtype() == input3.dtype(),
+              "torch.ormqr: Expected input and other to have the same dtype, but input has ", self.dtype(),
+              " and other has ", input3.dtype());
   check_floating_or_complex(self, "torch.ormqr");
   if (is_differentiated(self) || is_differentiated(input2) || is_differentiated(input3)) {
     if (left) return in_column_major(reflect(input3, self, input2, transpose));
@@ -339,7 +366,8 @@ Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& input3, boo
     return in_column_major(at::adjoint(reflect(at::adjoint(input3), self, input2, !transpose)));
   }
   const Tensor product = column_major_copy(input3);
-  run_kernel(ormqr_kernels, self.device(), product, column_major_copy(self), at::detail::to_contiguous(input2), left, transpose);
+  run_kernel(ormqr_kernels, self.device(), product, column_major_copy(self), at::detail::to_contiguous(input2), left,
+             transpose);
   return product;
 }
 
@@ -388,18 +416,21 @@ Tensor linalg_ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B,
   check_square(LD, "torch.linalg.ldl_solve", "LD");
   TORCH_CHECK(B.dim() >= 2, "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", B.dim(),
               " dimensions instead");
-  TORCH_CHECK(rows_of(LD) == rows_of(B), "Incompatible matrix sizes for torch.linalg.ldl_solve: each LD matrix is ", rows_of(LD),
-              " by ", rows_of(LD), " but each B matrix is ", rows_of(B), " by ", columns_of(B));
-  TORCH_CHECK(pivots.sizes() == LD.sizes().slice(0, LD.dim() - 1),
-              "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",
-              pivots.sizes(), " instead");
+  TORCH_CHECK(rows_of(LD) == rows_of(B), "Incompatible matrix sizes for torch.linalg.ldl_solve: each LD matrix is ",
+              rows_of(LD), " by ", rows_of(LD), " but each B matrix is ", rows_of(B), " by ", columns_of(B));
+  TORCH_CHECK(
+      pivots.sizes() == LD.sizes().slice(0, LD.dim() - 1),
+      "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",
+      pivots.sizes(), " instead");
   TORCH_CHECK(c10::is_integral_type(pivots.dtype(), /*include_bool=*/false),
               "torch.linalg.ldl_solve: Expected pivots to be integers. Got ", pivots.dtype());
-  TORCH_CHECK(LD.dtype() == B.dtype(), "torch.linalg.ldl_solve: LD dtype ", LD.dtype(), " does not match b dtype ", B.dtype());
+  TORCH_CHECK(LD.dtype() == B.dtype(), "torch.linalg.ldl_solve: LD dtype ", LD.dtype(), " does not match b dtype ",
+              B.dtype());
   check_floating_or_complex(LD, "torch.linalg.ldl_solve");
   const DimVector batch = broadcast_batches(LD, B);
   const Tensor solutions = column_major_copy(B, batch);
-  const Tensor swaps = at::detail::to_contiguous(at::expand(at::detail::to_dtype(pivots, kInt), with_vector(batch, rows_of(LD))));
+  const Tensor swaps =
+      at::detail::to_contiguous(at::expand(at::detail::to_dtype(pivots, kInt), with_vector(batch, rows_of(LD))));
   if (solutions.numel() > 0) check_ldl_pivots(swaps);
   run_kernel(ldl_solve_kernels, LD.device(), solutions, column_major_copy(LD, batch), swaps, hermitian);
   return solutions;

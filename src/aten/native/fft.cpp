@@ -1,4 +1,5 @@
-// torch.fft: three transforms (complex, from real, to real) that the engine does line by line, and the forms that users call.
+// torch.fft: three transforms (complex, from real, to real) that the engine does line by line,
+// and the forms that users call.
 
 #include <aten/ATen.h>
 #include <aten/EmptyTensor.h>
@@ -37,8 +38,8 @@ void transform(const Tensor& contiguous, IntArrayRef dims, double scale, bool fo
   }
 }
 
-// The order in which results lie in memory, PyTorch's: dimensions that are not transformed first, each kind as the input's
-// lie; with `line_last` the last of `dims` is the fastest.
+// The order in which results lie in memory, PyTorch's: dimensions that are not transformed first, each kind as the
+// input's lie; with `line_last` the last of `dims` is the fastest.
 class MemoryOrder {
  public:
   MemoryOrder(const Tensor& self, IntArrayRef dims, bool line_last) : places_(static_cast<size_t>(self.dim())) {
@@ -106,7 +107,8 @@ Tensor _fft_c2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool
 Tensor _fft_r2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool onesided) {
   TORCH_CHECK(self.is_floating_point(), "_fft_r2c expects a real input, but got ", self.dtype());
   TORCH_CHECK(!c10::is_reduced_floating_type(self.dtype()), "Unsupported dtype ", self.dtype());
-  if (!onesided) return native::_fft_c2c(self.to(c10::complex_type(self.dtype())), dim, normalization, /*forward=*/true);
+  if (!onesided)
+    return native::_fft_c2c(self.to(c10::complex_type(self.dtype())), dim, normalization, /*forward=*/true);
   const MemoryOrder order(self, dim, /*line_last=*/true);
   const Tensor lines = order.lines(self);
   DimVector shape(lines.sizes());
@@ -187,7 +189,8 @@ void check_size(int64_t size) { TORCH_CHECK(size >= 1, "Invalid number of data p
 
 int64_t wrap_fft_dim(const Tensor& self, int64_t dim) { return wrap_dim(dim, self.dim(), /*wrap_scalar=*/false); }
 
-Tensor complex_one(const Tensor& self, std::optional<int64_t> n, int64_t dim, std::optional<std::string_view> norm, bool forward) {
+Tensor complex_one(const Tensor& self, std::optional<int64_t> n, int64_t dim, std::optional<std::string_view> norm,
+                   bool forward) {
   const int64_t along = wrap_fft_dim(self, dim);
   check_size(n.value_or(self.sizes()[along]));
   Tensor input = promote(self, /*complex=*/true);
@@ -195,8 +198,8 @@ Tensor complex_one(const Tensor& self, std::optional<int64_t> n, int64_t dim, st
   return at::_fft_c2c(input, {along}, parse_norm(norm, forward), forward);
 }
 
-Tensor from_real_one(const char* name, const Tensor& self, std::optional<int64_t> n, int64_t dim, std::optional<std::string_view> norm,
-                     bool forward) {
+Tensor from_real_one(const char* name, const Tensor& self, std::optional<int64_t> n, int64_t dim,
+                     std::optional<std::string_view> norm, bool forward) {
   TORCH_CHECK(!self.is_complex(), name, " expects a real input tensor, but got ", self.dtype());
   const int64_t along = wrap_fft_dim(self, dim);
   check_size(n.value_or(self.sizes()[along]));
@@ -206,7 +209,8 @@ Tensor from_real_one(const char* name, const Tensor& self, std::optional<int64_t
   return forward ? result : at::conj(result);
 }
 
-Tensor to_real_one(const Tensor& self, std::optional<int64_t> n, int64_t dim, std::optional<std::string_view> norm, bool forward) {
+Tensor to_real_one(const Tensor& self, std::optional<int64_t> n, int64_t dim, std::optional<std::string_view> norm,
+                   bool forward) {
   const int64_t along = wrap_fft_dim(self, dim);
   const int64_t size = n.value_or(2 * (self.sizes()[along] - 1));
   check_size(size);
@@ -236,7 +240,8 @@ Shape canonical_shape(const Tensor& self, std::optional<IntArrayRef> s, std::opt
   if (s) {
     const int64_t count = static_cast<int64_t>(s->size());
     TORCH_CHECK(!dim || dim->size() == s->size(), "When given, dim and shape arguments must have the same length");
-    TORCH_CHECK(count <= self.dim(), "Got shape with ", count, " values but input tensor only has ", self.dim(), " dimensions.");
+    TORCH_CHECK(count <= self.dim(), "Got shape with ", count, " values but input tensor only has ", self.dim(),
+                " dimensions.");
     shape.sizes = DimVector(*s);
     if (!dim) {
       for (int64_t i = self.dim() - count; i < self.dim(); ++i) shape.dims.push_back(i);
@@ -254,15 +259,16 @@ Shape canonical_shape(const Tensor& self, std::optional<IntArrayRef> s, std::opt
   return shape;
 }
 
-Tensor complex_many(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim, std::optional<std::string_view> norm,
-                    bool forward) {
+Tensor complex_many(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim,
+                    std::optional<std::string_view> norm, bool forward) {
   const Shape shape = canonical_shape(self, s, dim);
   const Tensor input = resize(promote(self, /*complex=*/true), shape.dims, shape.sizes);
   return at::_fft_c2c(input, shape.dims, parse_norm(norm, forward), forward);
 }
 
 // The size of the last dimension of a real result is given by `s`, or by the half that is there.
-Shape to_real_shape(const char* name, const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim, int64_t& last) {
+Shape to_real_shape(const char* name, const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim,
+                    int64_t& last) {
   Shape shape = canonical_shape(self, s, dim);
   TORCH_CHECK(!shape.dims.empty(), name, " must transform at least one axis");
   const bool given = s && s->back() != -1;
@@ -298,15 +304,18 @@ Tensor fft_ihfft(const Tensor& self, std::optional<int64_t> n, int64_t dim, std:
   return from_real_one("ihfft", self, n, dim, norm, /*forward=*/false);
 }
 
-Tensor fft_fftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim, std::optional<std::string_view> norm) {
+Tensor fft_fftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim,
+                std::optional<std::string_view> norm) {
   return complex_many(self, s, dim, norm, /*forward=*/true);
 }
 
-Tensor fft_ifftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim, std::optional<std::string_view> norm) {
+Tensor fft_ifftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim,
+                 std::optional<std::string_view> norm) {
   return complex_many(self, s, dim, norm, /*forward=*/false);
 }
 
-Tensor fft_rfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim, std::optional<std::string_view> norm) {
+Tensor fft_rfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim,
+                 std::optional<std::string_view> norm) {
   TORCH_CHECK(!self.is_complex(), "rfftn expects a real-valued input tensor, but got ", self.dtype());
   const Shape shape = canonical_shape(self, s, dim);
   TORCH_CHECK(!shape.dims.empty(), "rfftn must transform at least one axis");
@@ -314,14 +323,16 @@ Tensor fft_rfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional
   return at::_fft_r2c(input, shape.dims, parse_norm(norm, /*forward=*/true), /*onesided=*/true);
 }
 
-Tensor fft_irfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim, std::optional<std::string_view> norm) {
+Tensor fft_irfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim,
+                  std::optional<std::string_view> norm) {
   int64_t last = 0;
   const Shape shape = to_real_shape("irfftn", self, s, dim, last);
   const Tensor input = resize(promote(self, /*complex=*/true), shape.dims, shape.sizes);
   return at::_fft_c2r(input, shape.dims, parse_norm(norm, /*forward=*/false), last);
 }
 
-Tensor fft_hfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim, std::optional<std::string_view> norm) {
+Tensor fft_hfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim,
+                 std::optional<std::string_view> norm) {
   int64_t last = 0;
   const Shape shape = to_real_shape("hfftn", self, s, dim, last);
   const Tensor input = resize(promote(self, /*complex=*/true), shape.dims, shape.sizes);
@@ -331,7 +342,8 @@ Tensor fft_hfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional
   return at::_fft_c2r(at::conj(partial), {dims.back()}, normalization, last);
 }
 
-Tensor fft_ihfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim, std::optional<std::string_view> norm) {
+Tensor fft_ihfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optional<IntArrayRef> dim,
+                  std::optional<std::string_view> norm) {
   TORCH_CHECK(!self.is_complex(), "Only supports floating-point dtypes, but found: ", self.dtype());
   const Shape shape = canonical_shape(self, s, dim);
   TORCH_CHECK(!shape.dims.empty(), "ihfftn must transform at least one axis");
@@ -342,9 +354,10 @@ Tensor fft_ihfftn(const Tensor& self, std::optional<IntArrayRef> s, std::optiona
   return at::_fft_c2c(halves, dims.slice(0, dims.size() - 1), normalization, /*forward=*/false);
 }
 
-#define TORCH_FFT2(name)                                                                                                      \
-  Tensor fft_##name##2(const Tensor& self, std::optional<IntArrayRef> s, IntArrayRef dim, std::optional<std::string_view> norm) { \
-    return at::fft_##name##n(self, s, dim, norm);                                                                             \
+#define TORCH_FFT2(name)                                                                  \
+  Tensor fft_##name##2(const Tensor& self, std::optional<IntArrayRef> s, IntArrayRef dim, \
+                       std::optional<std::string_view> norm) {                            \
+    return at::fft_##name##n(self, s, dim, norm);                                         \
   }
 TORCH_FFT2(fft)
 TORCH_FFT2(ifft)
@@ -368,7 +381,8 @@ Tensor fft_fftfreq(int64_t n, double d, const TensorOptions& options) {
   const TensorOptions real = frequency_options(options, "fftfreq");
   TORCH_CHECK(n >= 0, "Trying to create tensor with negative dimension ", n, ": [", n, "]");
   const int64_t positive = (n + 1) / 2;
-  const Tensor numbers = at::cat({at::arange(Scalar(0), Scalar(positive), Scalar(1), real), at::arange(Scalar(-(n / 2)), Scalar(0), Scalar(1), real)});
+  const Tensor numbers = at::cat({at::arange(Scalar(0), Scalar(positive), Scalar(1), real),
+                                  at::arange(Scalar(-(n / 2)), Scalar(0), Scalar(1), real)});
   return at::mul(numbers, Scalar(1 / (static_cast<double>(n) * d)));
 }
 

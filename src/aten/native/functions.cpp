@@ -1,4 +1,5 @@
-// Functions of one and two numbers, element by element: see ScalarFunctions.h. Integers are computed in the default dtype.
+// Functions of one and two numbers, element by element: see ScalarFunctions.h.
+// Integers are computed in the default dtype.
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
@@ -35,7 +36,8 @@ void refuse_complex(const Tensor& self, const char* name) {
 
 // Some functions PyTorch has of float32 and float64 only.
 void refuse_reduced(const Tensor& self, const char* name) {
-  if (self.is_complex() || c10::is_reduced_floating_type(self.dtype())) detail::throw_dtype_not_implemented(name, self.dtype());
+  if (self.is_complex() || c10::is_reduced_floating_type(self.dtype()))
+    detail::throw_dtype_not_implemented(name, self.dtype());
 }
 
 }  // namespace
@@ -165,11 +167,12 @@ AT_DEFINE(zeta)
 #undef AT_DEFINE
 
 // Of floating numbers only.
-#define AT_DEFINE(name)                                                                                   \
-  void name(const Tensor& self, const Tensor& other, Tensor& out) {                                       \
-    auto iter = TensorIterator::binary_op(out, self, other);                                              \
-    if (!c10::is_floating_type(iter.common_dtype())) at::detail::throw_dtype_not_implemented(#name, iter.common_dtype()); \
-    iter.run(binary_function_kernels, BinaryFunction::name);                                              \
+#define AT_DEFINE(name)                                                    \
+  void name(const Tensor& self, const Tensor& other, Tensor& out) {        \
+    auto iter = TensorIterator::binary_op(out, self, other);               \
+    if (!c10::is_floating_type(iter.common_dtype()))                       \
+      at::detail::throw_dtype_not_implemented(#name, iter.common_dtype()); \
+    iter.run(binary_function_kernels, BinaryFunction::name);               \
   }
 AT_DEFINE(hypot)
 AT_DEFINE(logaddexp2)
@@ -216,8 +219,8 @@ void nextafter(const Tensor& self, const Tensor& other, Tensor& out) {
   const ScalarType dtype = result_type({self, other});
   if (c10::is_reduced_floating_type(dtype)) {
     const NoGradGuard no_gradient;
-    const std::vector<Tensor> both =
-        at::broadcast_tensors({at::detail::to_dtype(at::detach(self), dtype), at::detail::to_dtype(at::detach(other), dtype)});
+    const std::vector<Tensor> both = at::broadcast_tensors(
+        {at::detail::to_dtype(at::detach(self), dtype), at::detail::to_dtype(at::detach(other), dtype)});
     const Tensor result = next_reduced(both[0], both[1]);
     TensorIterator::unary_op(out, result).run(copy_kernels, false);
     return;
@@ -227,11 +230,12 @@ void nextafter(const Tensor& self, const Tensor& other, Tensor& out) {
 }
 
 // Of all numbers.
-#define AT_DEFINE(name)                                                                                   \
-  void name(const Tensor& self, const Tensor& other, Tensor& out) {                                       \
-    auto iter = TensorIterator::binary_op(out, self, other);                                              \
-    if (c10::is_complex_type(iter.common_dtype())) at::detail::throw_dtype_not_implemented(#name, iter.common_dtype()); \
-    iter.run(binary_function_kernels, BinaryFunction::name);                                              \
+#define AT_DEFINE(name)                                                    \
+  void name(const Tensor& self, const Tensor& other, Tensor& out) {        \
+    auto iter = TensorIterator::binary_op(out, self, other);               \
+    if (c10::is_complex_type(iter.common_dtype()))                         \
+      at::detail::throw_dtype_not_implemented(#name, iter.common_dtype()); \
+    iter.run(binary_function_kernels, BinaryFunction::name);               \
   }
 AT_DEFINE(fmax)
 AT_DEFINE(fmin)
@@ -395,7 +399,8 @@ Tensor lerp_tensor(const Tensor& self, const Tensor& end, const Tensor& weight) 
   TORCH_CHECK(self.dtype() == end.dtype(), "expected dtype ", self.dtype(), " for `end` but got dtype ", end.dtype());
   TORCH_CHECK(self.dtype() == weight.dtype(), "expected dtype ", self.dtype(), " for `weight` but got dtype ",
               weight.dtype());
-  if (self.is_cpu() && self.is_floating_point() && !is_differentiated(self) && !is_differentiated(end) && !is_differentiated(weight)) {
+  if (self.is_cpu() && self.is_floating_point() && !is_differentiated(self) && !is_differentiated(end) &&
+      !is_differentiated(weight)) {
     Tensor out;
     TensorIterator::ternary_op(out, self, end, weight).run(cpu::lerp_by_weights);
     return out;

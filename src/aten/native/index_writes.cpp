@@ -16,8 +16,8 @@ namespace at::native {
 namespace {
 
 void check_integer_index(const Tensor& index, const char* name) {
-  TORCH_CHECK(index.dtype() == kLong || index.dtype() == kInt, name, "(): Expected dtype int32/int64 for index but got: ",
-              index.dtype());
+  TORCH_CHECK(index.dtype() == kLong || index.dtype() == kInt, name,
+              "(): Expected dtype int32/int64 for index but got: ", index.dtype());
 }
 
 // `positions` along `dim`, one for all, in the shape of `like`: what scatter takes.
@@ -29,7 +29,8 @@ Tensor index_like(const Tensor& positions, int64_t dim, const Tensor& like) {
 
 void check_in_range(const Tensor& positions, int64_t size, const char* name) {
   if (positions.is_meta() || positions.numel() == 0) return;
-  const bool fits = at::all(at::logical_and(at::ge(positions, Scalar(-size)), at::lt(positions, Scalar(size)))).item<bool>();
+  const bool fits =
+      at::all(at::logical_and(at::ge(positions, Scalar(-size)), at::lt(positions, Scalar(size)))).item<bool>();
   TORCH_CHECK_INDEX(fits, name, "(): index out of range for a dimension of size ", size);
 }
 
@@ -56,9 +57,11 @@ Tensor take(const Tensor& self, const Tensor& index) {
 
 Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
   TORCH_CHECK(index.dtype() == kLong, "put_(): Expected a long tensor for index, but got ", index.dtype());
-  TORCH_CHECK(self.dtype() == source.dtype(), "put_(): self and source expected to have the same dtype, but got self.dtype = ",
-              self.dtype(), " and source.dtype = ", source.dtype());
-  TORCH_CHECK(source.numel() == index.numel(), "put_(): Expected source and index to have the same number of elements, ",
+  TORCH_CHECK(self.dtype() == source.dtype(),
+              "put_(): self and source expected to have the same dtype, but got self.dtype = ", self.dtype(),
+              " and source.dtype = ", source.dtype());
+  TORCH_CHECK(source.numel() == index.numel(),
+              "put_(): Expected source and index to have the same number of elements, ",
               "but got source.numel() = ", source.numel(), ", index.numel() = ", index.numel());
   TORCH_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "put_(): Tried to put elements into an empty tensor");
   Tensor flat = at::reshape(self, {-1});
@@ -77,9 +80,11 @@ Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor
   check_integer_index(index, "index_copy_");
   TORCH_CHECK(self.dtype() == source.dtype(), "index_copy_(): self and source expected to have the same dtype, but got "
               "(self) ", self.dtype(), " and (source) ", source.dtype());
-  TORCH_CHECK_INDEX(source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
-                    "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
-                    "dimensionality (", source.dim(), "), destination dimensionality (", self.dim(), ")");
+  TORCH_CHECK_INDEX(
+      source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
+      "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+      "dimensionality (",
+      source.dim(), "), destination dimensionality (", self.dim(), ")");
   const Tensor values = source.dim() == 0 ? at::reshape(source, {1}) : source;
   const Tensor target = self.dim() == 0 ? at::reshape(self, {1}) : self;
   TORCH_CHECK_INDEX(values.dim() == target.dim() && values.sizes()[dim] == index.numel(),
@@ -117,8 +122,8 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
 }
 
 Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
-  TORCH_CHECK(value.dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
-              " dimension(s).");
+  TORCH_CHECK(value.dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
+              value.dim(), " dimension(s).");
   if (!is_differentiated(value) && !value.is_meta()) return at::index_fill(self, dim, index, value.item());
   const Tensor mask = at::index_fill(at::zeros(self.sizes(), self.options().dtype(kBool)), dim, index, Scalar(true));
   return at::where(mask, value.to(self.dtype()), self);
@@ -127,19 +132,22 @@ Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index, c
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   TORCH_CHECK(self.dtype() == source.dtype(), "masked_scatter: expected self and source to have same dtypes but got ",
               self.dtype(), " and ", source.dtype());
-  TORCH_CHECK(mask.dtype() == kBool, "masked_scatter_ only supports boolean masks, but got mask with dtype ", mask.dtype());
+  TORCH_CHECK(mask.dtype() == kBool, "masked_scatter_ only supports boolean masks, but got mask with dtype ",
+              mask.dtype());
   const DimVector shape = broadcast_shapes(self.sizes(), mask.sizes());
   const Tensor target = self.expand(shape);
   if (target.numel() == 0 || self.is_meta()) return at::clone(target);
   const Tensor places = at::reshape(at::nonzero(at::reshape(mask.expand(shape), {-1})), {-1});
   const int64_t count = places.numel();
-  TORCH_CHECK(count <= source.numel(), "masked_scatter: expected self and source to have same number of elements, but got "
-              "number of elements of source = ", source.numel(), " for ", count, " places");
+  TORCH_CHECK(count <= source.numel(),
+              "masked_scatter: expected self and source to have same number of elements, but got "
+              "number of elements of source = ",
+              source.numel(), " for ", count, " places");
   const Tensor values = at::slice(at::reshape(source, {-1}), 0, 0, count);
   return at::reshape(at::index_put(at::reshape(target, {-1}), {places}, values), shape);
 }
 
-// ---------------------------------------------------------------------------------------------- putting values together
+// --------------------------------------------------------------------------------------------- putting values together
 
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
                       bool include_self) {
@@ -148,7 +156,8 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   TORCH_CHECK(index.dtype() == kLong || index.dtype() == kInt, "scatter(): Expected dtype int32/int64 for index");
   TORCH_CHECK(self.dtype() == src.dtype(), "scatter(): Expected self.dtype to be equal to src.dtype");
   const bool ordered = reduction == Reduction::greatest || reduction == Reduction::least;
-  if (self.is_complex() && (ordered || reduce == "mean")) at::detail::throw_dtype_not_implemented("scatter_reduce", self.dtype());
+  if (self.is_complex() && (ordered || reduce == "mean"))
+    at::detail::throw_dtype_not_implemented("scatter_reduce", self.dtype());
   Tensor result = at::clone(self).contiguous();
   if (index.numel() == 0) return result;
   TORCH_CHECK(std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(self.dim(), 1),
@@ -158,8 +167,8 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   for (int64_t i = 0; i < index.dim(); ++i) {
     TORCH_CHECK((i == dim || self.dim() == 0 || index.sizes()[i] <= self.sizes()[i]) &&
                     (src.dim() == 0 || index.sizes()[i] <= src.sizes()[i]),
-                "Expected index ", index.sizes(), " to be no larger than self ", self.sizes(), " apart from dimension ", dim,
-                " and to be no larger than src ", src.sizes());
+                "Expected index ", index.sizes(), " to be no larger than self ", self.sizes(), " apart from dimension ",
+                dim, " and to be no larger than src ", src.sizes());
   }
   const auto as_vector = [](const Tensor& tensor) { return tensor.dim() > 0 ? tensor : at::reshape(tensor, {1}); };
   const Tensor places = as_vector(index.to(kLong));
@@ -181,7 +190,8 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   return at::reshape(target, self.sizes());
 }
 
-Tensor scatter_reduce_name(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
+Tensor scatter_reduce_name(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                           std::string_view reduce) {
   TORCH_CHECK(reduce == "add" || reduce == "multiply", "reduce argument must be either add or multiply.");
   if (reduce == "add") return at::scatter_add(self, dim, index, src);
   return at::scatter_reduce(self, dim, index, src, "prod", true);

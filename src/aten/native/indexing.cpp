@@ -197,8 +197,8 @@ Tensor elements_where(const Tensor& self, const Tensor& mask) {
 }
 
 bool is_own_mask(const Tensor& self, TensorList indices) {
-  return indices.size() == 1 && indices[0].defined() && indices[0].dtype() == kBool && self.dim() > 0 && self.is_cpu() &&
-         indices[0].is_cpu() && indices[0].sizes() == self.sizes();
+  return indices.size() == 1 && indices[0].defined() && indices[0].dtype() == kBool && self.dim() > 0 &&
+         self.is_cpu() && indices[0].is_cpu() && indices[0].sizes() == self.sizes();
 }
 
 }  // namespace
@@ -433,8 +433,8 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
 Tensor masked_fill_tensor(const Tensor& self, const Tensor& mask, const Tensor& value) {
   TORCH_CHECK(mask.dtype() == kBool, "masked_fill_ only supports boolean masks, but got mask with dtype ",
               cpp_type_name(mask.dtype()));
-  TORCH_CHECK(value.dim() == 0, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
-              " dimension(s).");
+  TORCH_CHECK(value.dim() == 0, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
+              value.dim(), " dimension(s).");
   return at::where(mask, value.to(self.device(), self.dtype()), self);
 }
 
@@ -487,17 +487,20 @@ Tensor take_along_dim(const Tensor& self, const Tensor& given_indices, std::opti
 
 Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
   TORCH_CHECK(self.dim() == 2, "embedding_renorm_: expected a 2-D table, but got ", self.dim(), " dimensions");
-  TORCH_CHECK(indices.dtype() == kLong || indices.dtype() == kInt, "Expected tensor for argument #2 'indices' to have one of the ",
+  TORCH_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,
+              "Expected tensor for argument #2 'indices' to have one of the ",
               "following scalar types: Long, Int; but got ", indices.dtype(), " instead");
   const c10::NoGradGuard no_gradient;
   const Tensor rows = std::get<0>(at::_unique2(at::reshape(indices, {-1})));
   const Tensor found = at::index_select(self, 0, rows);
   const Tensor norms = at::norm(found, std::optional<Scalar>(norm_type), {1}, /*keepdim=*/true);
   const Tensor scaled = at::mul(found, at::div(at::full_like(norms, Scalar(max_norm)), at::add(norms, Scalar(1e-7))));
-  return self.index_copy_(0, at::detail::to_dtype(rows, kLong), at::where(at::gt(norms, Scalar(max_norm)), scaled, found));
+  return self.index_copy_(0, at::detail::to_dtype(rows, kLong),
+                          at::where(at::gt(norms, Scalar(max_norm)), scaled, found));
 }
 
-Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq,
+                 bool sparse) {
   TORCH_CHECK_NOT_IMPLEMENTED(!scale_grad_by_freq, "embedding: scale_grad_by_freq is not supported: leave it out");
   TORCH_CHECK(weight.dim() == 2, "'weight' must be 2-D");
   TORCH_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,

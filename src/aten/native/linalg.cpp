@@ -25,13 +25,15 @@ void check_matrices(const Tensor& first, const Tensor& second, const char* funct
               " != ", cpp_type_name(second.dtype()));
 }
 
-// CUDA devices multiply halves. The CPU's kernels compute with float32; they read matrices of bfloat16 themselves, where a
-// processor multiplies them.
+// CUDA devices multiply halves. The CPU's kernels compute with float32; they read matrices of bfloat16 themselves,
+// where a processor multiplies them.
 template <typename Table, typename... Args>
-void run_product(const Table& kernels, const Tensor& out, bool is_read, const Tensor& first, const Tensor& second, const Args&... args) {
+void run_product(const Table& kernels, const Tensor& out, bool is_read, const Tensor& first, const Tensor& second,
+                 const Args&... args) {
   if (!first.is_cpu()) return run_kernel(kernels, first.device(), out, first, second, args...);
   if (first.dtype() != kBFloat16) return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
-  const Tensor sums = is_read ? at::detail::to_dtype(out, kFloat) : at::detail::empty(out.sizes(), kFloat, out.device());
+  const Tensor sums =
+      is_read ? at::detail::to_dtype(out, kFloat) : at::detail::empty(out.sizes(), kFloat, out.device());
   run_kernel(kernels, first.device(), sums, first, second, args...);
   at::detail::copy_into(out, sums);
 }
@@ -108,7 +110,8 @@ Scalar factor_of(const Scalar& factor, ScalarType dtype) {
 }
 
 // beta * self + alpha * product; with beta 0 not even NaN of self counts. Halves are rounded once.
-Tensor add_product(const Tensor& self, const Tensor& product, const Scalar& beta, const Scalar& alpha, ScalarType dtype) {
+Tensor add_product(const Tensor& self, const Tensor& product, const Scalar& beta, const Scalar& alpha,
+                   ScalarType dtype) {
   const Scalar keep = factor_of(beta, dtype);
   const Scalar factor = factor_of(alpha, dtype);
   const Tensor scaled = factor.equal(1) ? product : at::mul(product, factor);
@@ -118,7 +121,9 @@ Tensor add_product(const Tensor& self, const Tensor& product, const Scalar& beta
 }
 
 // float16 and bfloat16 as float32, so that sums of products are not rounded before they are added to.
-Tensor widened(const Tensor& tensor) { return c10::is_reduced_floating_type(tensor.dtype()) ? tensor.to(kFloat) : tensor; }
+Tensor widened(const Tensor& tensor) {
+  return c10::is_reduced_floating_type(tensor.dtype()) ? tensor.to(kFloat) : tensor;
+}
 
 void check_batches(const Tensor& batch1, const Tensor& batch2) {
   TORCH_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
@@ -128,27 +133,30 @@ void check_batches(const Tensor& batch1, const Tensor& batch2) {
 }  // namespace
 
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
-  TORCH_CHECK(mat.dim() == 2 && vec.dim() == 1 && self.dim() <= 1, "vector + matrix @ vector expected, got ", self.dim(), ", ", mat.dim(),
-              ", ", vec.dim());
-  TORCH_CHECK(mat.sizes()[1] == vec.sizes()[0] && (self.numel() == mat.sizes()[0] || self.numel() == 1), "size mismatch, got input (",
-              self.numel(), "), mat (", mat.sizes()[0], "x", mat.sizes()[1], "), vec (", vec.sizes()[0], ")");
-  TORCH_CHECK(self.dtype() == mat.dtype() && mat.dtype() == vec.dtype(), "addmv input tensors must have the same dtype, but got ",
-              self.dtype(), ", ", mat.dtype(), ", and ", vec.dtype());
+  TORCH_CHECK(mat.dim() == 2 && vec.dim() == 1 && self.dim() <= 1, "vector + matrix @ vector expected, got ",
+              self.dim(), ", ", mat.dim(), ", ", vec.dim());
+  TORCH_CHECK(mat.sizes()[1] == vec.sizes()[0] && (self.numel() == mat.sizes()[0] || self.numel() == 1),
+              "size mismatch, got input (", self.numel(), "), mat (", mat.sizes()[0], "x", mat.sizes()[1], "), vec (",
+              vec.sizes()[0], ")");
+  TORCH_CHECK(self.dtype() == mat.dtype() && mat.dtype() == vec.dtype(),
+              "addmv input tensors must have the same dtype, but got ", self.dtype(), ", ", mat.dtype(), ", and ",
+              vec.dtype());
   const Tensor addend = at::unsqueeze(at::expand(self, {mat.sizes()[0]}), 1);
   return at::squeeze(at::addmm(addend, mat, at::unsqueeze(vec, 1), beta, alpha), 1);
 }
 
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
-  TORCH_CHECK(vec1.dim() == 1 && vec2.dim() == 1, "addr: Expected 1-D argument ", vec1.dim() == 1 ? "vec2" : "vec1", ", but got ",
-              vec1.dim() == 1 ? vec2.dim() : vec1.dim(), "-D");
+  TORCH_CHECK(vec1.dim() == 1 && vec2.dim() == 1, "addr: Expected 1-D argument ", vec1.dim() == 1 ? "vec2" : "vec1",
+              ", but got ", vec1.dim() == 1 ? vec2.dim() : vec1.dim(), "-D");
   const ScalarType dtype = c10::promote_types(self.dtype(), c10::promote_types(vec1.dtype(), vec2.dtype()));
   return add_product(widened(self), at::outer(widened(vec1), widened(vec2)), beta, alpha, dtype);
 }
 
-Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
+Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+               const Scalar& alpha) {
   check_batches(batch1, batch2);
-  TORCH_CHECK(self.dtype() == batch1.dtype(), "Input dtypes must be the same, got: input ", self.dtype(), ", batch1: ", batch1.dtype(),
-              ", batch2: ", batch2.dtype());
+  TORCH_CHECK(self.dtype() == batch1.dtype(), "Input dtypes must be the same, got: input ", self.dtype(),
+              ", batch1: ", batch1.dtype(), ", batch2: ", batch2.dtype());
   return add_product(widened(self), at::bmm(widened(batch1), widened(batch2)), beta, alpha, self.dtype());
 }
 
@@ -213,25 +221,30 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
 }
 
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias) {
-  TORCH_CHECK(input1.dim() == input2.dim(), "bilinear(): input dimensions do not match: got ", input1.dim(), " and ", input2.dim());
+  TORCH_CHECK(input1.dim() == input2.dim(), "bilinear(): input dimensions do not match: got ", input1.dim(), " and ",
+              input2.dim());
   for (int64_t dim = 0; dim < input1.dim() - 1; ++dim) {
-    TORCH_CHECK(input1.sizes()[dim] == input2.sizes()[dim], "bilinear(): input batch dimensions do not match at dim ", dim, ": got ",
-                input1.sizes()[dim], " and ", input2.sizes()[dim]);
+    TORCH_CHECK(input1.sizes()[dim] == input2.sizes()[dim], "bilinear(): input batch dimensions do not match at dim ",
+                dim, ": got ", input1.sizes()[dim], " and ", input2.sizes()[dim]);
   }
-  TORCH_CHECK(input1.dim() > 0 && weight.dim() == 3, "bilinear(): expected inputs of at least one dimension and a weight of three, but got ",
-              input1.sizes(), " and ", weight.sizes());
+  TORCH_CHECK(input1.dim() > 0 && weight.dim() == 3,
+              "bilinear(): expected inputs of at least one dimension and a weight of three, but got ", input1.sizes(),
+              " and ", weight.sizes());
   const int64_t outputs = weight.sizes()[0], first = weight.sizes()[1], second = weight.sizes()[2];
-  TORCH_CHECK(input1.sizes().back() == first, "bilinear(): input1 size does not match weight size: got ", input1.sizes().back(),
-              " but expected ", first);
-  TORCH_CHECK(input2.sizes().back() == second, "bilinear(): input2 size does not match weight size: got ", input2.sizes().back(),
-              " but expected ", second);
-  TORCH_CHECK(!bias.defined() || (bias.dim() == 1 && bias.numel() == outputs), "bilinear(): bias size does not match weight size: got ",
-              bias.defined() ? bias.numel() : 0, " but expected ", outputs);
+  TORCH_CHECK(input1.sizes().back() == first, "bilinear(): input1 size does not match weight size: got ",
+              input1.sizes().back(), " but expected ", first);
+  TORCH_CHECK(input2.sizes().back() == second, "bilinear(): input2 size does not match weight size: got ",
+              input2.sizes().back(), " but expected ", second);
+  TORCH_CHECK(!bias.defined() || (bias.dim() == 1 && bias.numel() == outputs),
+              "bilinear(): bias size does not match weight size: got ", bias.defined() ? bias.numel() : 0,
+              " but expected ", outputs);
   DimVector shape(input1.sizes().slice(0, input1.dim() - 1));
   const int64_t rows = product(shape);
   // (rows, outputs * second), then each row's products with its second input.
-  const Tensor half = at::mm(at::reshape(input1, {rows, first}), at::reshape(weight.permute({1, 0, 2}), {first, outputs * second}));
-  Tensor result = at::bmm(half.view({rows, outputs, second}), at::reshape(input2, {rows, second, 1})).view({rows, outputs});
+  const Tensor half =
+      at::mm(at::reshape(input1, {rows, first}), at::reshape(weight.permute({1, 0, 2}), {first, outputs * second}));
+  Tensor result =
+      at::bmm(half.view({rows, outputs, second}), at::reshape(input2, {rows, second, 1})).view({rows, outputs});
   if (bias.defined()) result = at::add(result, bias);
   shape.push_back(outputs);
   return at::reshape(result, shape);

@@ -25,8 +25,8 @@ Tensor reduce_loss(const Tensor& values, int64_t reduction) {
 
 // Losses over pairs are for floating-point numbers; one side may be integers.
 void check_loss_types(const Tensor& self, const Tensor& target, const char* function) {
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || target.is_floating_point(), '"', function, "\" not implemented for '",
-                              self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || target.is_floating_point(), '"', function,
+                              "\" not implemented for '", self.dtype(), "'");
 }
 
 // A classification problem in one form: [N, C] scores, [N] targets, whatever dimensions they came with.
@@ -225,8 +225,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
 
 namespace {
 
-// With x = |self - target|: x^2 / 2 up to `bound`, and from there the straight line bound * (x - bound / 2); with c the lesser
-// of both, (x - c / 2) c.
+// With x = |self - target|: x^2 / 2 up to `bound`, and from there the straight line bound * (x - bound / 2); with c the
+// lesser of both, (x - c / 2) c.
 Tensor half_square_up_to(const Tensor& self, const Tensor& target, double bound, const char* function) {
   check_loss_types(self, target, function);
   if (self.is_cpu() && target.is_cpu()) {
@@ -262,7 +262,8 @@ Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool 
   return reduce_loss(at::sub(at::xlogy(target, target), at::mul(target, self)), reduction);
 }
 
-Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps, int64_t reduction) {
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
+                        int64_t reduction) {
   Tensor losses = log_input ? at::sub(at::exp(input), at::mul(target, input))
                             : at::sub(input, at::mul(target, at::log(at::add(input, Scalar(eps)))));
   if (full) {
@@ -276,36 +277,43 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
   const Tensor zeros = at::zeros_like(self);
-  const Tensor far = at::where(at::ne(target, Scalar(1)), at::clamp_min(at::rsub(self, Scalar(margin)), Scalar(0)), zeros);
+  const Tensor far =
+      at::where(at::ne(target, Scalar(1)), at::clamp_min(at::rsub(self, Scalar(margin)), Scalar(0)), zeros);
   const Tensor near = at::where(at::ne(target, Scalar(-1)), self, zeros);
   return reduce_loss(at::add(far, near), reduction);
 }
 
-Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, int64_t reduction) {
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+                             int64_t reduction) {
   TORCH_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
   const int64_t dims = target.dim() + 1;
   TORCH_CHECK(input1.dim() == dims && input2.dim() == dims, target.dim(), "D target tensor expects ", dims,
               "D input tensors, but found inputs with sizes ", input1.sizes(), " and ", input2.sizes(), ".");
-  const auto products = [](const Tensor& one, const Tensor& other) { return at::sum(at::mul(one, other), {-1}, false); };
+  const auto products = [](const Tensor& one, const Tensor& other) {
+    return at::sum(at::mul(one, other), {-1}, false);
+  };
   const Scalar least(1e-12);
   const Tensor squares = at::mul(at::add(products(input1, input1), least), at::add(products(input2, input2), least));
   const Tensor cosine = at::div(products(input1, input2), at::sqrt(squares));
   const Tensor zeros = at::zeros_like(cosine);
   const Tensor near = at::where(at::eq(target, Scalar(1)), at::rsub(cosine, Scalar(1)), zeros);
-  const Tensor far = at::where(at::eq(target, Scalar(-1)), at::clamp_min(at::sub(cosine, Scalar(margin)), Scalar(0)), zeros);
+  const Tensor far =
+      at::where(at::eq(target, Scalar(-1)), at::clamp_min(at::sub(cosine, Scalar(margin)), Scalar(0)), zeros);
   return reduce_loss(at::add(near, far), reduction);
 }
 
-Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, int64_t reduction) {
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+                           int64_t reduction) {
   const Tensor excess = at::add(at::mul(at::neg(target), at::sub(input1, input2)), Scalar(margin));
   return reduce_loss(at::clamp_min(excess, Scalar(0)), reduction);
 }
 
-Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double p,
-                           double eps, bool swap, int64_t reduction) {
-  TORCH_CHECK(anchor.dim() == positive.dim() && positive.dim() == negative.dim(), "The anchor, positive, and negative tensors are ",
-              "expected to have the same number of dimensions, but got: anchor ", anchor.dim(), "D, positive ", positive.dim(),
-              "D, and negative ", negative.dim(), "D inputs");
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin,
+                           double p, double eps, bool swap, int64_t reduction) {
+  TORCH_CHECK(anchor.dim() == positive.dim() && positive.dim() == negative.dim(),
+              "The anchor, positive, and negative tensors are ",
+              "expected to have the same number of dimensions, but got: anchor ", anchor.dim(), "D, positive ",
+              positive.dim(), "D, and negative ", negative.dim(), "D inputs");
   const Tensor near = at::pairwise_distance(anchor, positive, p, eps, false);
   Tensor far = at::pairwise_distance(anchor, negative, p, eps, false);
   if (swap) far = at::minimum(far, at::pairwise_distance(positive, negative, p, eps, false));

@@ -14,9 +14,11 @@ namespace {
 
 Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype, const char* function) {
   if (!dtype) return self;
-  TORCH_CHECK(c10::is_floating_or_complex_type(*dtype), function, ": dtype should be floating point or complex. Got ", *dtype);
-  TORCH_CHECK(c10::is_complex_type(*dtype) == self.is_complex(), function, ": dtype should be ", self.is_complex() ? "complex" : "real",
-              " for ", self.is_complex() ? "complex" : "real", " inputs, but got ", *dtype);
+  TORCH_CHECK(c10::is_floating_or_complex_type(*dtype), function, ": dtype should be floating point or complex. Got ",
+              *dtype);
+  TORCH_CHECK(c10::is_complex_type(*dtype) == self.is_complex(), function, ": dtype should be ",
+              self.is_complex() ? "complex" : "real", " for ", self.is_complex() ? "complex" : "real",
+              " inputs, but got ", *dtype);
   TORCH_CHECK(c10::promote_types(self.dtype(), *dtype) == *dtype, function, ": the dtype of the input (", self.dtype(),
               ") should be convertible without narrowing to the specified dtype (", *dtype, ")");
   return self.to(*dtype);
@@ -31,7 +33,8 @@ MatrixDims check_matrix_dims(const Tensor& self, IntArrayRef dim) {
   check_matrices(self, "linalg.matrix_norm");
   TORCH_CHECK(dim.size() == 2, "linalg.matrix_norm: dim must be a 2-tuple. Got ", dim);
   const MatrixDims dims{wrap_dim(dim[0], self.dim()), wrap_dim(dim[1], self.dim())};
-  TORCH_CHECK(dims.rows != dims.columns, "linalg.matrix_norm: dims must be different. Got (", dim[0], ", ", dim[1], ")");
+  TORCH_CHECK(dims.rows != dims.columns, "linalg.matrix_norm: dims must be different. Got (", dim[0], ", ", dim[1],
+              ")");
   return dims;
 }
 
@@ -56,7 +59,8 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, std::optional<I
   return at::norm(in_dtype(self, dtype, "linalg.vector_norm"), std::optional<Scalar>(ord), dims, keepdim);
 }
 
-Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim,
+                          std::optional<ScalarType> dtype) {
   const MatrixDims dims = check_matrix_dims(self, dim);
   check_floating_or_complex(self, "linalg.matrix_norm", /*low_precision=*/true);
   const double order = ord.toDouble();
@@ -77,11 +81,13 @@ Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim
   return order > 0 ? at::amax(sums, IntArrayRef{compared}, keepdim) : at::amin(sums, IntArrayRef{compared}, keepdim);
 }
 
-Tensor linalg_matrix_norm_str(const Tensor& self, std::string_view ord, IntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor linalg_matrix_norm_str(const Tensor& self, std::string_view ord, IntArrayRef dim, bool keepdim,
+                              std::optional<ScalarType> dtype) {
   const MatrixDims dims = check_matrix_dims(self, dim);
   check_floating_or_complex(self, "linalg.matrix_norm", /*low_precision=*/true);
   TORCH_CHECK(ord == "fro" || ord == "nuc", "linalg.matrix_norm: Order ", ord, " not supported.");
-  if (ord == "fro") return at::linalg_vector_norm(self, Scalar(2), IntArrayRef{dims.rows, dims.columns}, keepdim, dtype);
+  if (ord == "fro")
+    return at::linalg_vector_norm(self, Scalar(2), IntArrayRef{dims.rows, dims.columns}, keepdim, dtype);
   const Tensor matrices = in_dtype(self, dtype, "linalg.matrix_norm");
   check_floating_or_complex(matrices, "linalg.matrix_norm");
   return restore_matrix_dims(at::sum(singular_values(matrices, dims), IntArrayRef{-1}), dims, keepdim);
@@ -92,12 +98,13 @@ namespace {
 // Whether these dimensions ask for a vector's norm; otherwise it is a matrix's, of `dims`, which is filled in.
 bool wants_vector_norm(const Tensor& self, std::optional<IntArrayRef> dim, DimVector& dims) {
   if (dim) {
-    TORCH_CHECK(dim->size() == 1 || dim->size() == 2, "linalg.norm: If dim is specified, it must be of length 1 or 2. Got ", *dim);
+    TORCH_CHECK(dim->size() == 1 || dim->size() == 2,
+                "linalg.norm: If dim is specified, it must be of length 1 or 2. Got ", *dim);
     dims = DimVector(*dim);
     return dim->size() == 1;
   }
-  TORCH_CHECK(self.dim() == 1 || self.dim() == 2, "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got ",
-              self.dim(), "D.");
+  TORCH_CHECK(self.dim() == 1 || self.dim() == 2,
+              "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got ", self.dim(), "D.");
   dims = self.dim() == 1 ? DimVector{0} : DimVector{0, 1};
   return self.dim() == 1;
 }
@@ -117,7 +124,8 @@ Tensor linalg_norm_str(const Tensor& self, std::string_view ord, std::optional<I
                        std::optional<ScalarType> dtype) {
   check_floating_or_complex(self, "linalg.norm", /*low_precision=*/true);
   DimVector dims;
-  TORCH_CHECK(!wants_vector_norm(self, dim, dims), "linalg.norm: If ord is a str, it is the norm of a matrix: the input or dim must have 2 ",
+  TORCH_CHECK(!wants_vector_norm(self, dim, dims),
+              "linalg.norm: If ord is a str, it is the norm of a matrix: the input or dim must have 2 ",
               "dimensions, but got ", ord, " for ", self.dim(), "D");
   return at::linalg_matrix_norm(self, ord, dims, keepdim, dtype);
 }
@@ -129,7 +137,9 @@ Tensor frobenius_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {
 }
 
 Tensor nuclear_norm(const Tensor& self, bool keepdim) { return at::linalg_matrix_norm(self, "nuc", {-2, -1}, keepdim); }
-Tensor nuclear_norm_dim(const Tensor& self, IntArrayRef dim, bool keepdim) { return at::linalg_matrix_norm(self, "nuc", dim, keepdim); }
+Tensor nuclear_norm_dim(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  return at::linalg_matrix_norm(self, "nuc", dim, keepdim);
+}
 
 namespace {
 
@@ -232,7 +242,8 @@ Tensor linalg_matrix_exp(const Tensor& self) {
   const double largest_norm = c10::real_type(self.dtype()) == kFloat ? 3.01 : 1.09;
   constexpr double kMostHalvings = 1100;
   const Tensor norms = at::linalg_matrix_norm(self, Scalar(1)).to(kDouble);
-  const Tensor halvings = at::ceil(at::clamp(at::log2(at::div(norms, Scalar(largest_norm))), Scalar(0), Scalar(kMostHalvings)));
+  const Tensor halvings =
+      at::ceil(at::clamp(at::log2(at::div(norms, Scalar(largest_norm))), Scalar(0), Scalar(kMostHalvings)));
   const Tensor times = at::unsqueeze(at::unsqueeze(at::where(at::isfinite(norms), halvings, Scalar(0)), -1), -1);
   Tensor result = exponential_polynomial(at::mul(self, at::pow(Scalar(2), at::neg(times)).to(self.dtype())));
   const int64_t most = static_cast<int64_t>(at::amax(times, IntArrayRef{}).item<double>());
@@ -274,7 +285,8 @@ std::vector<std::vector<int64_t>> chain_order(const std::vector<Tensor>& matrice
   return split;
 }
 
-Tensor multiply_chain(const std::vector<Tensor>& matrices, const std::vector<std::vector<int64_t>>& split, size_t i, size_t j) {
+Tensor multiply_chain(const std::vector<Tensor>& matrices, const std::vector<std::vector<int64_t>>& split, size_t i,
+                      size_t j) {
   if (i == j) return matrices[i];
   const size_t k = static_cast<size_t>(split[i][j]);
   return at::mm(multiply_chain(matrices, split, i, k), multiply_chain(matrices, split, k + 1, j));
@@ -289,27 +301,31 @@ Tensor linalg_multi_dot(TensorList tensors) {
   DimVector shape;
   for (const size_t end : {size_t{0}, count - 1}) {
     const char* name = end == 0 ? "first" : "last";
-    TORCH_CHECK(matrices[end].dim() == 1 || matrices[end].dim() == 2, "multi_dot(): the ", name, " tensor must be 1D or 2D but got ",
-                matrices[end].dim(), "D");
+    TORCH_CHECK(matrices[end].dim() == 1 || matrices[end].dim() == 2, "multi_dot(): the ", name,
+                " tensor must be 1D or 2D but got ", matrices[end].dim(), "D");
     if (matrices[end].dim() == 1) matrices[end] = at::unsqueeze(matrices[end], end == 0 ? 0 : 1);
     else shape.push_back(matrices[end].sizes()[end == 0 ? 0 : 1]);
   }
   for (size_t i = 0; i < count; ++i) {
     TORCH_CHECK(matrices[i].dim() == 2, "multi_dot(): tensor ", i, " must be 2D but got ", matrices[i].dim(), "D");
-    TORCH_CHECK(matrices[i].dtype() == matrices[0].dtype(), "multi_dot(): all tensors must have be the same dtype but tensor 0 is ",
-                matrices[0].dtype(), " and tensor ", i, " ", matrices[i].dtype());
-    TORCH_CHECK(i == 0 || matrices[i - 1].sizes()[1] == matrices[i].sizes()[0], "multi_dot(): tensors ", i - 1, " and ", i,
-                " with shapes ", matrices[i == 0 ? 0 : i - 1].sizes(), " and ", matrices[i].sizes(), " cannot be multiplied");
+    TORCH_CHECK(matrices[i].dtype() == matrices[0].dtype(),
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is ", matrices[0].dtype(),
+                " and tensor ", i, " ", matrices[i].dtype());
+    TORCH_CHECK(i == 0 || matrices[i - 1].sizes()[1] == matrices[i].sizes()[0], "multi_dot(): tensors ", i - 1, " and ",
+                i, " with shapes ", matrices[i == 0 ? 0 : i - 1].sizes(), " and ", matrices[i].sizes(),
+                " cannot be multiplied");
   }
   return at::reshape(multiply_chain(matrices, chain_order(matrices), 0, count - 1), shape);
 }
 
-Tensor linalg_diagonal(const Tensor& A, int64_t offset, int64_t dim1, int64_t dim2) { return at::diagonal(A, offset, dim1, dim2); }
+Tensor linalg_diagonal(const Tensor& A, int64_t offset, int64_t dim1, int64_t dim2) {
+  return at::diagonal(A, offset, dim1, dim2);
+}
 
 Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
   check_floating_or_complex(x, "linalg.vecdot", /*low_precision=*/true);
-  TORCH_CHECK(x.dtype() == y.dtype(), "linalg.vecdot: Expected x and y to have the same dtype, but found x of type ", x.dtype(),
-              " and y of type ", y.dtype(), " instead");
+  TORCH_CHECK(x.dtype() == y.dtype(), "linalg.vecdot: Expected x and y to have the same dtype, but found x of type ",
+              x.dtype(), " and y of type ", y.dtype(), " instead");
   return at::sum(at::mul(at::conj(x), y), IntArrayRef{dim});
 }
 
@@ -329,12 +345,13 @@ Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
   TORCH_CHECK(self.dim() == other.dim(), "linalg.cross: inputs must have the same number of dimensions.");
   TORCH_CHECK(self.dtype() == other.dtype(), "expected scalar type ", self.dtype(), " but found ", other.dtype());
   const int64_t along = wrap_dim(dim, self.dim());
-  TORCH_CHECK(self.size(along) == 3 && other.size(along) == 3, "linalg.cross: inputs dimension ", dim, " must have length 3. Got ",
-              self.size(along), " and ", other.size(along));
+  TORCH_CHECK(self.size(along) == 3 && other.size(along) == 3, "linalg.cross: inputs dimension ", dim,
+              " must have length 3. Got ", self.size(along), " and ", other.size(along));
   const auto part = [&](const Tensor& tensor, int64_t index) { return at::narrow(tensor, along, index % 3, 1); };
   std::vector<Tensor> parts;
   for (int64_t i = 0; i < 3; ++i) {
-    parts.push_back(at::sub(at::mul(part(self, i + 1), part(other, i + 2)), at::mul(part(self, i + 2), part(other, i + 1))));
+    parts.push_back(
+        at::sub(at::mul(part(self, i + 1), part(other, i + 2)), at::mul(part(self, i + 2), part(other, i + 1))));
   }
   return at::cat(parts, along);
 }

@@ -35,7 +35,8 @@ void check_layer_norm(const Tensor& input, IntArrayRef normalized_shape, const T
         return text;
       }(),
       "], but got input of size", input.sizes());
-  TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"LayerNormKernelImpl\" not implemented for '", input.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"LayerNormKernelImpl\" not implemented for '", input.dtype(),
+                              "'");
   for (const Tensor& values : {weight, bias}) {
     const bool fits = !values.defined() || values.dtype() == input.dtype() ||
                       (values.dtype() == kFloat && c10::is_reduced_floating_type(input.dtype()));
@@ -45,21 +46,26 @@ void check_layer_norm(const Tensor& input, IntArrayRef normalized_shape, const T
 
 }  // namespace
 
-Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias, double eps) {
+Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias,
+                  double eps) {
   check_layer_norm(input, normalized_shape, weight, bias);
   return std::get<0>(at::_normalize_rows(input, normalized_shape, weight, bias, eps, /*centered=*/true));
 }
 
 Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, std::optional<double> eps) {
   const auto count = static_cast<int64_t>(normalized_shape.size());
-  TORCH_CHECK(count >= 1, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got ",
+  TORCH_CHECK(count >= 1,
+              "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got ",
               "normalized_shape = ", normalized_shape);
-  TORCH_CHECK(!weight.defined() || weight.sizes() == normalized_shape, "Expected weight to be of same shape as normalized_shape, but ",
-              "got weight of shape ", weight.defined() ? weight.sizes() : IntArrayRef(), " and normalized_shape = ", normalized_shape);
+  TORCH_CHECK(!weight.defined() || weight.sizes() == normalized_shape,
+              "Expected weight to be of same shape as normalized_shape, but ", "got weight of shape ",
+              weight.defined() ? weight.sizes() : IntArrayRef(), " and normalized_shape = ", normalized_shape);
   const int64_t leading = input.dim() - count;
-  TORCH_CHECK(leading >= 0 && input.sizes().slice(leading, count) == normalized_shape, "Given normalized_shape=", normalized_shape,
-              ", expected input with shape [*, ", normalized_shape, "], but got input of size ", input.sizes());
-  const double epsilon = input.dtype() == kDouble ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  TORCH_CHECK(leading >= 0 && input.sizes().slice(leading, count) == normalized_shape,
+              "Given normalized_shape=", normalized_shape, ", expected input with shape [*, ", normalized_shape,
+              "], but got input of size ", input.sizes());
+  const double epsilon =
+      input.dtype() == kDouble ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   if (!input.is_floating_point()) {  // complex numbers, by their squares
     DimVector dims;
     for (int64_t dim = leading; dim < input.dim(); ++dim) dims.push_back(dim);
@@ -67,13 +73,15 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
     const Tensor result = at::mul(input, at::rsqrt(at::add(squares, Scalar(eps.value_or(epsilon)))));
     return weight.defined() ? at::mul(result, weight) : result;
   }
-  return std::get<0>(at::_normalize_rows(input, normalized_shape, weight, {}, eps.value_or(epsilon), /*centered=*/false));
+  return std::get<0>(
+      at::_normalize_rows(input, normalized_shape, weight, {}, eps.value_or(epsilon), /*centered=*/false));
 }
 
-// (input - mean) * scale * weight + bias over the last dimensions; the mean and the scale of each row, in the type that is
-// computed in (float32 for float16 and bfloat16), which are one-dimensional.
-std::tuple<Tensor, Tensor, Tensor> _normalize_rows(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
-                                                   const Tensor& bias, double eps, bool centered) {
+// (input - mean) * scale * weight + bias over the last dimensions; the mean and the scale of each row, in the type that
+// is computed in (float32 for float16 and bfloat16), which are one-dimensional.
+std::tuple<Tensor, Tensor, Tensor> _normalize_rows(const Tensor& input, IntArrayRef normalized_shape,
+                                                   const Tensor& weight, const Tensor& bias, double eps,
+                                                   bool centered) {
   const bool is_reduced = c10::is_reduced_floating_type(input.dtype());
   const ScalarType computed = is_reduced ? kFloat : input.dtype();
   const auto widened = [&](const Tensor& values) {
@@ -86,21 +94,24 @@ std::tuple<Tensor, Tensor, Tensor> _normalize_rows(const Tensor& input, IntArray
     Tensor out = at::detail::empty(input.sizes(), input.dtype(), input.device());
     Tensor mean = at::detail::empty({rows}, computed, input.device());
     Tensor scale = at::detail::empty({rows}, computed, input.device());
-    run_kernel(normalize_rows_kernels, input.device(), out, mean, scale, dense, widened(weight), widened(bias), eps, centered);
+    run_kernel(normalize_rows_kernels, input.device(), out, mean, scale, dense, widened(weight), widened(bias), eps,
+               centered);
     return {std::move(out), std::move(mean), std::move(scale)};
   }
   const Tensor wide = at::reshape(at::detail::to_dtype(dense, computed), {rows, product(normalized_shape)});
-  const Tensor mean = centered ? at::mean(wide, IntArrayRef({-1}), /*keepdim=*/true) : at::zeros({rows, 1}, wide.options());
+  const Tensor mean =
+      centered ? at::mean(wide, IntArrayRef({-1}), /*keepdim=*/true) : at::zeros({rows, 1}, wide.options());
   const Tensor deviations = centered ? at::sub(wide, mean) : wide;
-  const Tensor scale = at::rsqrt(at::add(at::mean(at::mul(deviations, deviations), IntArrayRef({-1}), /*keepdim=*/true), Scalar(eps)));
+  const Tensor scale =
+      at::rsqrt(at::add(at::mean(at::mul(deviations, deviations), IntArrayRef({-1}), /*keepdim=*/true), Scalar(eps)));
   Tensor result = at::reshape(at::mul(deviations, scale), input.sizes());
   if (weight.defined()) result = at::mul(result, widened(weight));
   if (bias.defined()) result = at::add(result, widened(bias));
   return {at::detail::to_dtype(result, input.dtype()), at::reshape(mean, {rows}), at::reshape(scale, {rows})};
 }
 
-Tensor _normalize_rows_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& weight, const Tensor& mean,
-                                const Tensor& scale, bool centered) {
+Tensor _normalize_rows_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                                const Tensor& mean, const Tensor& scale, bool centered) {
   Tensor out = at::detail::empty(input.sizes(), input.dtype(), input.device());
   const Tensor wide = weight.defined() ? at::detail::to_contiguous(at::detail::to_dtype(weight, mean.dtype())) : weight;
   run_kernel(normalize_rows_gradient_kernels, input.device(), out, at::detail::to_contiguous(grad_output),
@@ -133,25 +144,29 @@ Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
   return others.empty() ? at::abs(v) : at::norm(v, order, IntArrayRef(others), /*keepdim=*/true);
 }
 
-std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
-                                                     const Tensor& bias, double eps) {
+std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input, IntArrayRef normalized_shape,
+                                                     const Tensor& weight, const Tensor& bias, double eps) {
   check_layer_norm(input, normalized_shape, weight, bias);
   const auto [result, mean, scale] = at::_normalize_rows(input, normalized_shape, weight, bias, eps, /*centered=*/true);
   DimVector shape(input.sizes().slice(0, input.dim() - static_cast<int64_t>(normalized_shape.size())));
   for (size_t i = 0; i < normalized_shape.size(); ++i) shape.push_back(1);
   const ScalarType saved = weight.defined() ? weight.dtype() : input.dtype();
-  return {result, at::detail::to_dtype(at::reshape(mean, shape), saved), at::detail::to_dtype(at::reshape(scale, shape), saved)};
+  return {result, at::detail::to_dtype(at::reshape(mean, shape), saved),
+          at::detail::to_dtype(at::reshape(scale, shape), saved)};
 }
 
-std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t N,
-                                                     int64_t C, int64_t HxW, int64_t group, double eps) {
-  TORCH_CHECK(group > 0 && C % group == 0, "Expected number of channels in input to be divisible by num_groups, but got input of "
-              "shape ", input.sizes(), " and num_groups=", group);
+std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                                                     int64_t N, int64_t C, int64_t HxW, int64_t group, double eps) {
+  TORCH_CHECK(group > 0 && C % group == 0,
+              "Expected number of channels in input to be divisible by num_groups, but got input of "
+              "shape ",
+              input.sizes(), " and num_groups=", group);
   // Of plain operators, since gradients flow through the mean and the scale, too.
   const Tensor rows = at::reshape(input, {N, group, C / group * HxW});
   const Tensor mean = at::mean(rows, IntArrayRef({-1}), /*keepdim=*/true);
   const Tensor centered = at::sub(rows, mean);
-  const Tensor scale = at::rsqrt(at::add(at::mean(at::mul(centered, centered), IntArrayRef({-1}), /*keepdim=*/true), Scalar(eps)));
+  const Tensor scale =
+      at::rsqrt(at::add(at::mean(at::mul(centered, centered), IntArrayRef({-1}), /*keepdim=*/true), Scalar(eps)));
   const Tensor values = at::mul(centered, scale);
   Tensor result = at::reshape(values, {N, C, HxW});
   if (weight.defined()) result = at::mul(result, at::reshape(weight, {1, C, 1}));

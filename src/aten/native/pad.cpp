@@ -15,12 +15,13 @@ namespace {
 
 enum class Border { kReflection, kReplication, kCircular };
 
-// The tensor stands in the middle; then each dimension in turn gets its borders, from what the ones before it have filled.
-// No padding is negative, and the sizes were checked.
+// The tensor stands in the middle; then each dimension in turn gets its borders, from what the ones before it have
+// filled. No padding is negative, and the sizes were checked.
 Tensor pad_by_copies(const Tensor& self, IntArrayRef padding, Border border) {
   const auto pairs = static_cast<int64_t>(padding.size() / 2);
   DimVector shape(self.sizes());
-  for (int64_t pair = 0; pair < pairs; ++pair) shape[self.dim() - 1 - pair] += padding[2 * pair] + padding[2 * pair + 1];
+  for (int64_t pair = 0; pair < pairs; ++pair)
+    shape[self.dim() - 1 - pair] += padding[2 * pair] + padding[2 * pair + 1];
   const MemoryFormat format = border == Border::kCircular ? MemoryFormat::Contiguous : self.suggest_memory_format();
   const Tensor result = at::detail::empty(shape, self.options(), format);
   const auto part = [](const Tensor& tensor, int64_t dim, int64_t start, int64_t length) {
@@ -67,7 +68,8 @@ Tensor pad_by_copies(const Tensor& self, IntArrayRef padding, Border border) {
 // Each padded dimension is read through the positions that its elements come from.
 Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, const char* name) {
   TORCH_CHECK(padding.size() % 2 == 0 && static_cast<int64_t>(padding.size() / 2) <= self.dim(), name,
-              ": padding must hold two numbers for each of the last dimensions, but got ", padding, " for input of size ", self.sizes());
+              ": padding must hold two numbers for each of the last dimensions, but got ", padding,
+              " for input of size ", self.sizes());
   const bool grows = std::all_of(padding.begin(), padding.end(), [](int64_t size) { return size >= 0; });
   const bool copies = grows && self.numel() > 0 && !is_differentiated(self);
   Tensor result = self;
@@ -77,16 +79,18 @@ Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, 
     if (before == 0 && after == 0) continue;
     const int64_t dim = self.dim() - 1 - static_cast<int64_t>(pair);
     const int64_t size = self.sizes()[dim];
-    TORCH_CHECK(size > 0, name, ": cannot pad dimension ", dim, " of input of size ", self.sizes(), ", which has no elements");
+    TORCH_CHECK(size > 0, name, ": cannot pad dimension ", dim, " of input of size ", self.sizes(),
+                ", which has no elements");
     if (border == Border::kReflection) {
-      TORCH_CHECK(before < size && after < size, "Argument #4: Padding size should be less than the corresponding input dimension, ",
+      TORCH_CHECK(before < size && after < size,
+                  "Argument #4: Padding size should be less than the corresponding input dimension, ",
                   "but got: padding (", before, ", ", after, ") at dimension ", dim, " of input ", self.sizes());
     } else if (border == Border::kCircular) {
       TORCH_CHECK(before <= size && after <= size, "Padding value causes wrapping around more than once.");
     }
     const int64_t end = c10::checked_add(size, after, name);
-    TORCH_CHECK(c10::checked_add(end, before, name) >= 0, name, ": negative padding leaves less than nothing of dimension ", dim, " of input of size ",
-                self.sizes());
+    TORCH_CHECK(c10::checked_add(end, before, name) >= 0, name,
+                ": negative padding leaves less than nothing of dimension ", dim, " of input of size ", self.sizes());
     if (copies) continue;
     const TensorOptions integers = self.options().dtype(kLong);
     if (border == Border::kCircular) {
@@ -114,10 +118,12 @@ Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, 
 }
 
 Tensor pad_dimensions(const Tensor& self, IntArrayRef padding, size_t dims, Border border, const char* name) {
-  TORCH_CHECK(padding.size() == 2 * dims, name, ": padding size is expected to be ", 2 * dims, ", but got: ", padding.size());
+  TORCH_CHECK(padding.size() == 2 * dims, name, ": padding size is expected to be ", 2 * dims,
+              ", but got: ", padding.size());
   const auto least = static_cast<int64_t>(dims) + 1;
   TORCH_CHECK(self.dim() == least || self.dim() == least + 1, "Expected ", least, "D or ", least + 1,
-              "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ", self.sizes());
+              "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
+              self.sizes());
   return pad_by_positions(self, padding, border, name);
 }
 
@@ -126,7 +132,8 @@ Tensor pad_dimensions(const Tensor& self, IntArrayRef padding, size_t dims, Bord
 Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value) {
   TORCH_CHECK(pad.size() % 2 == 0, "Length of pad must be even but instead it equals ", pad.size());
   const auto padded = static_cast<int64_t>(pad.size() / 2);
-  TORCH_CHECK(padded <= self.dim(), "Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
+  TORCH_CHECK(padded <= self.dim(),
+              "Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
               pad.size(), " while the input has ", self.dim(), " dimensions.");
   DimVector shape(self.sizes());
   Tensor inner = self;
@@ -134,9 +141,11 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
     const int64_t dim = self.dim() - 1 - pair;
     const int64_t before = pad[2 * pair];
     const int64_t after = pad[2 * pair + 1];
-    const bool overflow = __builtin_add_overflow(shape[dim], before, &shape[dim]) || __builtin_add_overflow(shape[dim], after, &shape[dim]);
-    TORCH_CHECK(!overflow && shape[dim] >= 0, "The input size ", self.sizes()[dim], ", plus negative padding ", before, " and ", after,
-                " resulted in a negative output size, which is invalid. Check dimension ", dim, " of your input.");
+    const bool overflow = __builtin_add_overflow(shape[dim], before, &shape[dim]) ||
+                          __builtin_add_overflow(shape[dim], after, &shape[dim]);
+    TORCH_CHECK(!overflow && shape[dim] >= 0, "The input size ", self.sizes()[dim], ", plus negative padding ", before,
+                " and ", after, " resulted in a negative output size, which is invalid. Check dimension ", dim,
+                " of your input.");
     const int64_t from = std::max<int64_t>(-before, 0);
     const int64_t until = self.sizes()[dim] - std::max<int64_t>(-after, 0);
     TORCH_CHECK(from <= until, "narrow(): length must be non-negative.");

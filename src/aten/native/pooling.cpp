@@ -20,8 +20,8 @@ namespace {
 // One number for each dimension, from one for all or one for each; `missing` where there is none.
 DimVector for_each_dimension(IntArrayRef values, int64_t dims, const char* function, const char* name) {
   const auto count = static_cast<int64_t>(values.size());
-  TORCH_CHECK(count == 1 || count == dims, function, "(): argument '", name, "' must be one int or ", dims, " ints, but got ",
-              values);
+  TORCH_CHECK(count == 1 || count == dims, function, "(): argument '", name, "' must be one int or ", dims,
+              " ints, but got ", values);
   // Windows of more than that many elements are none; with these, no product below leaves int64.
   for (const int64_t value : values) {
     TORCH_CHECK(value <= std::numeric_limits<int32_t>::max() && value >= std::numeric_limits<int32_t>::min(),
@@ -42,8 +42,9 @@ PoolGeometry start_geometry(const Tensor& self, int64_t dims, const char* functi
   TORCH_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, function, "() Expected ", dims + 1, "D or ", dims + 2,
               "D (batch mode) tensor with optional 0 dim batch size for input, but got:", self.sizes());
   for (int64_t dim = self.dim() - dims - 1; dim < self.dim(); ++dim) {
-    TORCH_CHECK(self.sizes()[dim] > 0, function, "(): Expected input to have non-zero size for non-batch dimensions, but ",
-                "input has sizes ", self.sizes(), " with dimension ", dim, " being empty");
+    TORCH_CHECK(self.sizes()[dim] > 0, function,
+                "(): Expected input to have non-zero size for non-batch dimensions, but ", "input has sizes ",
+                self.sizes(), " with dimension ", dim, " being empty");
   }
   PoolGeometry g{};
   const int64_t leading = self.dim() - dims;
@@ -80,7 +81,8 @@ PoolGeometry sliding_windows(const Tensor& self, int64_t dims, const char* funct
     TORCH_CHECK(g.padding[dim] <= ((g.kernel[dim] - 1) * g.dilation[dim] + 1) / 2,
                 "pad should be at most half of effective kernel size, but got pad=", g.padding[dim], ", kernel_size=",
                 g.kernel[dim], " and dilation=", g.dilation[dim]);
-    g.windows[dim] = count_windows(g.image[dim], g.kernel[dim], g.stride[dim], g.padding[dim], g.dilation[dim], ceil_mode);
+    g.windows[dim] =
+        count_windows(g.image[dim], g.kernel[dim], g.stride[dim], g.padding[dim], g.dilation[dim], ceil_mode);
     TORCH_CHECK(g.windows[dim] > 0, "Given input size: ", self.sizes(), ". Calculated output size: ", g.windows[dim],
                 " in dimension ", self.dim() + dim - 3, ". Output size is too small");
   }
@@ -89,8 +91,8 @@ PoolGeometry sliding_windows(const Tensor& self, int64_t dims, const char* funct
 
 PoolGeometry adaptive_windows(const Tensor& self, int64_t dims, const char* function, IntArrayRef output_size) {
   PoolGeometry g = start_geometry(self, dims, function);
-  TORCH_CHECK(static_cast<int64_t>(output_size.size()) == dims, function, "(): internal error: output_size.size() must be ", dims,
-              ", but got ", output_size);
+  TORCH_CHECK(static_cast<int64_t>(output_size.size()) == dims, function,
+              "(): internal error: output_size.size() must be ", dims, ", but got ", output_size);
   g.adaptive = true;
   put(g.windows, output_size, 1);
   for (const int64_t count : g.windows) {
@@ -109,7 +111,9 @@ void check_implemented(bool implemented, const Tensor& self, const char* functio
   TORCH_CHECK_NOT_IMPLEMENTED(implemented, '"', function, "\" not implemented for '", self.dtype(), "'");
 }
 
-void check_floating(const Tensor& self, const char* function) { check_implemented(self.is_floating_point(), self, function); }
+void check_floating(const Tensor& self, const char* function) {
+  check_implemented(self.is_floating_point(), self, function);
+}
 
 // Averages of volumes are row-major whatever the input is, as in PyTorch.
 MemoryFormat format_of_averages(const Tensor& self, int64_t dims) {
@@ -122,13 +126,16 @@ MemoryFormat format_of_maxima(const Tensor& self, int64_t dims) {
 }
 
 // How the operands of a kernel lie, for a result in this format: those of the CPU take channels that lie last.
-MemoryFormat format_of_operands(const Tensor& self, MemoryFormat format) { return self.is_cpu() ? format : MemoryFormat::Contiguous; }
+MemoryFormat format_of_operands(const Tensor& self, MemoryFormat format) {
+  return self.is_cpu() ? format : MemoryFormat::Contiguous;
+}
 
 Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   const MemoryFormat wanted = format_of_averages(self, dims);
   const MemoryFormat format = format_of_operands(self, wanted);
   const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
-  if (out.numel() > 0) run_kernel_in_float32(average_pool_kernels, self.device(), out, at::detail::to_contiguous(self, format), g);
+  if (out.numel() > 0)
+    run_kernel_in_float32(average_pool_kernels, self.device(), out, at::detail::to_contiguous(self, format), g);
   return at::detail::to_contiguous(out, wanted);
 }
 
@@ -138,7 +145,8 @@ std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const P
   const DimVector sizes = result_sizes(self, dims, g);
   Tensor out = at::detail::empty(sizes, self.options(), format);
   Tensor indices = at::detail::empty(sizes, self.options().dtype(kLong), format);
-  if (out.numel() > 0) run_kernel_in_float32(max_pool_kernels, self.device(), out, indices, at::detail::to_contiguous(self, format), g);
+  if (out.numel() > 0)
+    run_kernel_in_float32(max_pool_kernels, self.device(), out, indices, at::detail::to_contiguous(self, format), g);
   return {at::detail::to_contiguous(out, wanted), at::detail::to_contiguous(indices, wanted)};
 }
 
@@ -147,7 +155,8 @@ Tensor spread_averages(const Tensor& grad_output, IntArrayRef input_size, int64_
   const MemoryFormat format = format_of_operands(grad_output, wanted);
   const Tensor out = at::detail::empty(input_size, grad_output.options(), format);
   if (out.numel() > 0) {
-    run_kernel_in_float32(average_pool_backward_kernels, out.device(), out, at::detail::to_contiguous(grad_output, format), g);
+    run_kernel_in_float32(average_pool_backward_kernels, out.device(), out,
+                          at::detail::to_contiguous(grad_output, format), g);
   }
   return at::detail::to_contiguous(out, wanted);
 }
@@ -159,8 +168,8 @@ PoolGeometry average_windows(const Tensor& self, int64_t dims, const char* funct
                              IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                              std::optional<int64_t> divisor_override) {
   TORCH_CHECK(!divisor_override || *divisor_override != 0, "divisor must be not zero");
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.dtype() == kLong, '"', function, "\" not implemented for '",
-                              self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.dtype() == kLong, '"', function,
+                              "\" not implemented for '", self.dtype(), "'");
   PoolGeometry g = sliding_windows(self, dims, function, kernel_size, stride, padding, 1, ceil_mode);
   g.count_padding = count_include_pad;
   g.divisor = divisor_override.value_or(0);
@@ -187,7 +196,8 @@ namespace {
 
 // A signal as an image of one row, which windows over signals are windows of.
 Tensor with_row(const Tensor& signal) {
-  TORCH_CHECK(signal.dim() == 2 || signal.dim() == 3, "max_pool1d() Expected 2D or 3D (batch mode) tensor with optional 0 dim ",
+  TORCH_CHECK(signal.dim() == 2 || signal.dim() == 3,
+              "max_pool1d() Expected 2D or 3D (batch mode) tensor with optional 0 dim ",
               "batch size for input, but got:", signal.sizes());
   return signal.unsqueeze(-2);
 }
@@ -206,60 +216,70 @@ std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, IntArrayR
 std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                                                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   check_implemented(self.dtype() != kBool, self, "max_pool2d");
-  return pool_maxima(self, 2, sliding_windows(self, 2, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode));
+  return pool_maxima(self, 2,
+                     sliding_windows(self, 2, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode));
 }
 
 std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                                                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   check_implemented(self.dtype() != kBool, self, "max_pool3d");
-  return pool_maxima(self, 3, sliding_windows(self, 3, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode));
+  return pool_maxima(self, 3,
+                     sliding_windows(self, 3, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode));
 }
 
 namespace {
 
 // Whether nobody asks for the places of the maxima, which take longer to find than the values.
-bool needs_values_only(const Tensor& self) { return self.is_cpu() && self.is_floating_point() && !is_differentiated(self); }
+bool needs_values_only(const Tensor& self) {
+  return self.is_cpu() && self.is_floating_point() && !is_differentiated(self);
+}
 
 Tensor pool_values(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   const MemoryFormat format = format_of_maxima(self, dims);
   Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
-  if (out.numel() > 0) run_kernel_in_float32(cpu::max_pool_values, self.device(), out, at::detail::to_contiguous(self, format), g);
+  if (out.numel() > 0)
+    run_kernel_in_float32(cpu::max_pool_values, self.device(), out, at::detail::to_contiguous(self, format), g);
   return out;
 }
 
 }  // namespace
 
-Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-                  bool ceil_mode) {
+Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                  IntArrayRef dilation, bool ceil_mode) {
   check_floating(self, "max_pool1d_impl");
   if (needs_values_only(self)) {
     constexpr const char* name = "max_pool1d";
-    return native::max_pool2d(with_row(self), with_leading(kernel_size, 1, name, "kernel_size"), with_leading(stride, 1, name, "stride"),
-                              with_leading(padding, 0, name, "padding"), with_leading(dilation, 1, name, "dilation"), ceil_mode)
+    return native::max_pool2d(with_row(self), with_leading(kernel_size, 1, name, "kernel_size"),
+                              with_leading(stride, 1, name, "stride"), with_leading(padding, 0, name, "padding"),
+                              with_leading(dilation, 1, name, "dilation"), ceil_mode)
         .squeeze(-2);
   }
   return std::get<0>(at::max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
-Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-                  bool ceil_mode) {
+Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                  IntArrayRef dilation, bool ceil_mode) {
   if (needs_values_only(self)) {
-    return pool_values(self, 2, sliding_windows(self, 2, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode));
+    return pool_values(self, 2,
+                       sliding_windows(self, 2, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode));
   }
   return std::get<0>(at::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
-Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-                  bool ceil_mode) {
+Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                  IntArrayRef dilation, bool ceil_mode) {
   if (needs_values_only(self)) {
-    return pool_values(self, 3, sliding_windows(self, 3, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode));
+    return pool_values(self, 3,
+                       sliding_windows(self, 3, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode));
   }
   return std::get<0>(at::max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self, IntArrayRef output_size) {
-  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, "adaptive_max_pool1d() Expected 2D or 3D tensor, but got ", self.sizes());
-  TORCH_CHECK(output_size.size() == 1, "adaptive_max_pool1d() argument 'output_size' must be one int, but got ", output_size);
+  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, "adaptive_max_pool1d() Expected 2D or 3D tensor, but got ",
+              self.sizes());
+  TORCH_CHECK(output_size.size() == 1, "adaptive_max_pool1d() argument 'output_size' must be one int, but got ",
+              output_size);
   const auto [values, indices] = at::adaptive_max_pool2d(self.unsqueeze(-2), {1, output_size[0]});
   return {values.squeeze(-2), indices.squeeze(-2)};
 }
@@ -279,7 +299,8 @@ std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& self, IntArrayRef o
 Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                   bool count_include_pad) {
   constexpr const char* name = "avg_pool1d";
-  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, "avg_pool1d() Expected 2D or 3D (batch mode) tensor with optional 0 dim ",
+  TORCH_CHECK(self.dim() == 2 || self.dim() == 3,
+              "avg_pool1d() Expected 2D or 3D (batch mode) tensor with optional 0 dim ",
               "batch size for input, but got:", self.sizes());
   return at::avg_pool2d(self.unsqueeze(-2), with_leading(kernel_size, 1, name, "kernel_size"),
                         with_leading(stride, 1, name, "stride"), with_leading(padding, 0, name, "padding"), ceil_mode,
@@ -297,22 +318,23 @@ Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                   bool count_include_pad, std::optional<int64_t> divisor_override) {
   // On the CPU, PyTorch averages volumes in float, double and int64 only.
-  check_implemented((self.is_floating_point() && !(self.is_cpu() && c10::is_reduced_floating_type(self.dtype()))) || self.dtype() == kLong,
+  check_implemented((self.is_floating_point() && !(self.is_cpu() && c10::is_reduced_floating_type(self.dtype()))) ||
+                        self.dtype() == kLong,
                     self, "avg_pool3d_out_frame");
   return pool_averages(self, 3, average_windows(self, 3, "avg_pool3d", kernel_size, stride, padding, ceil_mode,
                                                 count_include_pad, divisor_override));
 }
 
-Tensor avg_pool2d_backward(const Tensor& grad_output, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride,
-                           IntArrayRef padding, bool ceil_mode, bool count_include_pad,
+Tensor avg_pool2d_backward(const Tensor& grad_output, IntArrayRef input_size, IntArrayRef kernel_size,
+                           IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                            std::optional<int64_t> divisor_override) {
   return spread_averages(grad_output, input_size, 2,
                          average_windows(shaped(input_size, grad_output), 2, "avg_pool2d_backward", kernel_size, stride,
                                          padding, ceil_mode, count_include_pad, divisor_override));
 }
 
-Tensor avg_pool3d_backward(const Tensor& grad_output, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride,
-                           IntArrayRef padding, bool ceil_mode, bool count_include_pad,
+Tensor avg_pool3d_backward(const Tensor& grad_output, IntArrayRef input_size, IntArrayRef kernel_size,
+                           IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                            std::optional<int64_t> divisor_override) {
   return spread_averages(grad_output, input_size, 3,
                          average_windows(shaped(input_size, grad_output), 3, "avg_pool3d_backward", kernel_size, stride,
@@ -320,8 +342,10 @@ Tensor avg_pool3d_backward(const Tensor& grad_output, IntArrayRef input_size, In
 }
 
 Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
-  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, "adaptive_avg_pool1d() Expected 2D or 3D tensor, but got ", self.sizes());
-  TORCH_CHECK(output_size.size() == 1, "adaptive_avg_pool1d() argument 'output_size' must be one int, but got ", output_size);
+  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, "adaptive_avg_pool1d() Expected 2D or 3D tensor, but got ",
+              self.sizes());
+  TORCH_CHECK(output_size.size() == 1, "adaptive_avg_pool1d() argument 'output_size' must be one int, but got ",
+              output_size);
   return at::_adaptive_avg_pool2d(self.unsqueeze(-2), {1, output_size[0]}).squeeze(-2);
 }
 
@@ -351,8 +375,9 @@ Tensor _adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) {
 
 Tensor _adaptive_avg_pool_backward(const Tensor& grad_output, IntArrayRef input_size, int64_t dims) {
   const IntArrayRef windows = grad_output.sizes().slice(grad_output.dim() - dims, dims);
-  return spread_averages(grad_output, input_size, dims,
-                         adaptive_windows(shaped(input_size, grad_output), dims, "adaptive_avg_pool_backward", windows));
+  return spread_averages(
+      grad_output, input_size, dims,
+      adaptive_windows(shaped(input_size, grad_output), dims, "adaptive_avg_pool_backward", windows));
 }
 
 }  // namespace at::native

@@ -56,8 +56,9 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
                 " appears multiple times in the list of dims");
     const int64_t size = first.sizes()[a];
     const int64_t other_size = second.sizes()[b];
-    TORCH_CHECK(size == other_size || size == 1 || other_size == 1, "contracted dimensions need to match, but first has size ",
-                size, " in dim ", dims_self[i], " and second has size ", other_size, " in dim ", dims_other[i]);
+    TORCH_CHECK(size == other_size || size == 1 || other_size == 1,
+                "contracted dimensions need to match, but first has size ", size, " in dim ", dims_self[i],
+                " and second has size ", other_size, " in dim ", dims_other[i]);
     // One of size 1 meets every element of the other.
     if (size == 1 && other_size != 1) second = at::sum(second, IntArrayRef{b}, /*keepdim=*/true, other.dtype());
     else if (other_size == 1 && size != 1) first = at::sum(first, IntArrayRef{a}, /*keepdim=*/true, self.dtype());

@@ -16,11 +16,15 @@ namespace {
 
 bool has_shape(const Tensor& tensor, IntArrayRef shape) { return tensor.sizes() == shape; }
 
-// Whether the kernel takes these operands. What it does not take is computed by operators, which also say what is wrong.
-bool has_kernel(Cell cell, const Tensor& input, const RecurrenceState& state, const RecurrenceWeights& weights, IntArrayRef batch_sizes) {
+// Whether the kernel takes these operands. What it does not take is computed by operators,
+// which also say what is wrong.
+bool has_kernel(Cell cell, const Tensor& input, const RecurrenceState& state, const RecurrenceWeights& weights,
+                IntArrayRef batch_sizes) {
   const bool is_lstm = cell == Cell::Lstm;
-  if (!recurrence_kernels.has(input.device_type()) || !is_floating_type(input.dtype()) || batch_sizes.empty()) return false;
-  if (input.dim() != 2 || weights.w_ih.dim() != 2 || weights.w_hh.dim() != 2 || state.c.defined() != is_lstm) return false;
+  if (!recurrence_kernels.has(input.device_type()) || !is_floating_type(input.dtype()) || batch_sizes.empty())
+    return false;
+  if (input.dim() != 2 || weights.w_ih.dim() != 2 || weights.w_hh.dim() != 2 || state.c.defined() != is_lstm)
+    return false;
   int64_t rows = 0;
   for (size_t step = 0; step < batch_sizes.size(); ++step) {
     if (batch_sizes[step] < 0 || (step > 0 && batch_sizes[step] > batch_sizes[step - 1])) return false;
@@ -31,23 +35,26 @@ bool has_kernel(Cell cell, const Tensor& input, const RecurrenceState& state, co
   const int64_t states = weights.w_hh.sizes()[1];
   const auto is_alike = [&](std::initializer_list<const Tensor*> operands, bool may_be_wide) {
     return std::all_of(operands.begin(), operands.end(), [&](const Tensor* operand) {
-      return !operand->defined() || (operand->device() == input.device() &&
-                                     (operand->dtype() == input.dtype() || (may_be_wide && operand->dtype() == kFloat)));
+      return !operand->defined() ||
+             (operand->device() == input.device() &&
+              (operand->dtype() == input.dtype() || (may_be_wide && operand->dtype() == kFloat)));
     });
   };
   const bool may_be_wide = c10::is_reduced_floating_type(input.dtype());
   const auto is_bias = [&](const Tensor& bias) { return !bias.defined() || has_shape(bias, {gates}); };
   return is_alike({&weights.w_ih, &weights.w_hh, &weights.b_ih, &weights.b_hh, &weights.w_hr}, false) &&
-         is_alike({&state.h, &state.c}, may_be_wide) && hidden > 0 && hidden * gates_of(cell) == gates && has_shape(input, {rows, weights.w_ih.sizes()[1]}) &&
-         has_shape(weights.w_hh, {gates, states}) && is_bias(weights.b_ih) && is_bias(weights.b_hh) &&
-         has_shape(state.h, {batch_sizes[0], states}) && (!is_lstm || has_shape(state.c, {batch_sizes[0], hidden})) &&
+         is_alike({&state.h, &state.c}, may_be_wide) && hidden > 0 && hidden * gates_of(cell) == gates &&
+         has_shape(input, {rows, weights.w_ih.sizes()[1]}) && has_shape(weights.w_hh, {gates, states}) &&
+         is_bias(weights.b_ih) && is_bias(weights.b_hh) && has_shape(state.h, {batch_sizes[0], states}) &&
+         (!is_lstm || has_shape(state.c, {batch_sizes[0], hidden})) &&
          (weights.w_hr.defined() ? is_lstm && has_shape(weights.w_hr, {states, hidden}) : states == hidden);
 }
 
 // In the type that is computed in, and contiguous.
 Tensor as_operand(const Tensor& tensor) {
   if (!tensor.defined()) return tensor;
-  return at::detail::to_contiguous(c10::is_reduced_floating_type(tensor.dtype()) ? at::detail::to_dtype(tensor, kFloat) : tensor);
+  return at::detail::to_contiguous(c10::is_reduced_floating_type(tensor.dtype()) ? at::detail::to_dtype(tensor, kFloat)
+                                                                                 : tensor);
 }
 
 Recurrence describe(Cell cell, const RecurrenceWeights& weights, IntArrayRef batch_sizes, bool reverse) {
@@ -63,7 +70,9 @@ Tensor writable(const Tensor& state, ScalarType dtype) {
   return copy;
 }
 
-Tensor rounded(const Tensor& tensor, ScalarType dtype) { return tensor.defined() ? at::detail::to_dtype(tensor, dtype) : tensor; }
+Tensor rounded(const Tensor& tensor, ScalarType dtype) {
+  return tensor.defined() ? at::detail::to_dtype(tensor, dtype) : tensor;
+}
 
 Cell cell_of(int64_t number) {
   TORCH_CHECK(number >= 0 && number <= static_cast<int64_t>(Cell::Gru), "_recurrence: there is no cell ", number);
@@ -72,13 +81,15 @@ Cell cell_of(int64_t number) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> _recurrence(const Tensor& input, const Tensor& hx, const Tensor& cx, const Tensor& w_ih,
-                                                               const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh,
-                                                               const Tensor& w_hr, IntArrayRef batch_sizes, int64_t cell, bool reverse) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> _recurrence(const Tensor& input, const Tensor& hx, const Tensor& cx,
+                                                               const Tensor& w_ih, const Tensor& w_hh,
+                                                               const Tensor& b_ih, const Tensor& b_hh,
+                                                               const Tensor& w_hr, IntArrayRef batch_sizes,
+                                                               int64_t cell, bool reverse) {
   const Cell kind = cell_of(cell);
   const RecurrenceWeights weights{w_ih, w_hh, b_ih, b_hh, w_hr};
-  TORCH_CHECK(has_kernel(kind, input, {hx, cx}, weights, batch_sizes), "_recurrence: operands do not fit: input ", input.sizes(),
-              ", state ", hx.sizes(), ", weights ", w_ih.sizes(), " and ", w_hh.sizes());
+  TORCH_CHECK(has_kernel(kind, input, {hx, cx}, weights, batch_sizes), "_recurrence: operands do not fit: input ",
+              input.sizes(), ", state ", hx.sizes(), ", weights ", w_ih.sizes(), " and ", w_hh.sizes());
   const ScalarType dtype = input.dtype() == kDouble ? kDouble : kFloat;
   const int64_t rows = input.sizes()[0];
   const int64_t hidden = w_ih.sizes()[0] / gates_of(kind);
@@ -92,13 +103,16 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> _recurrence(const Tensor& inp
   const Tensor kept = kind == Cell::Lstm || kind == Cell::Gru ? empty(hidden) : Tensor();
   const Tensor h = writable(hx, dtype);
   const Tensor c = writable(cx, dtype);
-  run_kernel(recurrence_kernels, input.device(), output, gates, kept, h, c, describe(kind, weights, batch_sizes, reverse));
-  return {rounded(output, input.dtype()), rounded(h, input.dtype()), rounded(c, cx.defined() ? cx.dtype() : input.dtype()), gates, kept};
+  run_kernel(recurrence_kernels, input.device(), output, gates, kept, h, c,
+             describe(kind, weights, batch_sizes, reverse));
+  return {rounded(output, input.dtype()), rounded(h, input.dtype()),
+          rounded(c, cx.defined() ? cx.dtype() : input.dtype()), gates, kept};
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> _recurrence_backward(
-    const Tensor& grad_output, const Tensor& grad_h, const Tensor& grad_c, const Tensor& output, const Tensor& hx, const Tensor& cx,
-    const Tensor& w_hh, const Tensor& w_hr, const Tensor& gates, const Tensor& kept, IntArrayRef batch_sizes, int64_t cell, bool reverse) {
+    const Tensor& grad_output, const Tensor& grad_h, const Tensor& grad_c, const Tensor& output, const Tensor& hx,
+    const Tensor& cx, const Tensor& w_hh, const Tensor& w_hr, const Tensor& gates, const Tensor& kept,
+    IntArrayRef batch_sizes, int64_t cell, bool reverse) {
   const Cell kind = cell_of(cell);
   const ScalarType dtype = gates.dtype();
   const int64_t rows = gates.sizes()[0];
@@ -115,9 +129,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> _recurrence_b
   const Tensor before = empty(states);
   const Tensor unprojected = w_hr.defined() ? empty(w_hr.sizes()[1]) : Tensor();
   const Tensor grad_projected = w_hr.defined() ? empty(states) : Tensor();
-  run_kernel(recurrence_backward_kernels, gates.device(), grad_gates, grad_state_gates, grad_hx, grad_cx, before, unprojected,
-             grad_projected, as_operand(grad_output), as_operand(output), gates, kept, as_operand(hx), as_operand(cx),
-             describe(kind, {{}, w_hh, {}, {}, w_hr}, batch_sizes, reverse));
+  run_kernel(recurrence_backward_kernels, gates.device(), grad_gates, grad_state_gates, grad_hx, grad_cx, before,
+             unprojected, grad_projected, as_operand(grad_output), as_operand(output), gates, kept, as_operand(hx),
+             as_operand(cx), describe(kind, {{}, w_hh, {}, {}, w_hr}, batch_sizes, reverse));
   return {grad_gates, grad_state_gates, grad_hx, grad_cx, before, unprojected, grad_projected};
 }
 
@@ -126,7 +140,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> _recurrence_b
 namespace {
 
 // One step: what the input adds to the gates, the state before -> the state after.
-RecurrenceState step_by_operators(Cell cell, const Tensor& input_gates, const RecurrenceState& state, const RecurrenceWeights& weights) {
+RecurrenceState step_by_operators(Cell cell, const Tensor& input_gates, const RecurrenceState& state,
+                                  const RecurrenceWeights& weights) {
   const Tensor state_gates = at::linear(state.h, weights.w_hh, weights.b_hh);
   if (cell == Cell::Tanh || cell == Cell::Relu) {
     const Tensor sum = at::add(state_gates, input_gates);
@@ -158,14 +173,16 @@ Tensor with_rest(const Tensor& moved, const Tensor& state) {
 }  // namespace
 
 std::pair<Tensor, RecurrenceState> run_recurrence_by_operators(Cell cell, const Tensor& input, RecurrenceState state,
-                                                               const RecurrenceWeights& weights, IntArrayRef batch_sizes, bool reverse) {
+                                                               const RecurrenceWeights& weights,
+                                                               IntArrayRef batch_sizes, bool reverse) {
   const std::vector<Tensor> steps = at::split_with_sizes(at::linear(input, weights.w_ih, weights.b_ih), batch_sizes);
   std::vector<Tensor> outputs(steps.size());
   for (size_t turn = 0; turn < steps.size(); ++turn) {
     const size_t step = reverse ? steps.size() - 1 - turn : turn;
     const int64_t count = batch_sizes[step];
     const bool is_whole = count >= batch_sizes[0];
-    const RecurrenceState before = is_whole ? state : RecurrenceState{first_rows(state.h, count), first_rows(state.c, count)};
+    const RecurrenceState before =
+        is_whole ? state : RecurrenceState{first_rows(state.h, count), first_rows(state.c, count)};
     const RecurrenceState after = step_by_operators(cell, steps[step], before, weights);
     outputs[step] = after.h;
     state = is_whole ? after : RecurrenceState{with_rest(after.h, state.h), with_rest(after.c, state.c)};
@@ -178,12 +195,14 @@ std::pair<Tensor, RecurrenceState> run_recurrence_by_operators(Cell cell, const 
 namespace {
 
 std::pair<Tensor, RecurrenceState> run_recurrence(Cell cell, const Tensor& input, const RecurrenceState& state,
-                                                  const RecurrenceWeights& weights, IntArrayRef batch_sizes, bool reverse) {
+                                                  const RecurrenceWeights& weights, IntArrayRef batch_sizes,
+                                                  bool reverse) {
   if (!has_kernel(cell, input, state, weights, batch_sizes)) {
     return run_recurrence_by_operators(cell, input, state, weights, batch_sizes, reverse);
   }
-  auto [output, h, c, gates, kept] = at::_recurrence(input, state.h, state.c, weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh,
-                                                     weights.w_hr, batch_sizes, static_cast<int64_t>(cell), reverse);
+  auto [output, h, c, gates, kept] =
+      at::_recurrence(input, state.h, state.c, weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh, weights.w_hr,
+                      batch_sizes, static_cast<int64_t>(cell), reverse);
   return {output, {h, c}};
 }
 
@@ -211,7 +230,9 @@ struct Options {
   bool train, bidirectional;
 };
 
-Tensor stacked(const std::vector<Tensor>& states) { return states.size() == 1 ? states[0].unsqueeze(0) : at::stack(states); }
+Tensor stacked(const std::vector<Tensor>& states) {
+  return states.size() == 1 ? states[0].unsqueeze(0) : at::stack(states);
+}
 
 // All layers: input (rows, features), first states (layers * directions, batch, size).
 std::pair<Tensor, RecurrenceState> run_layers(Cell cell, Tensor input, const RecurrenceState& first, TensorList params,
@@ -223,7 +244,8 @@ std::pair<Tensor, RecurrenceState> run_layers(Cell cell, Tensor input, const Rec
   const auto layers = static_cast<size_t>(options.num_layers);
   TORCH_CHECK(weights.size() >= layers * directions, "got an incorrect number of RNN parameters");
   for (const Tensor* states : {&first.h, &first.c}) {
-    TORCH_CHECK(!states->defined() || states->size(0) == static_cast<int64_t>(layers * directions), "Expected more hidden states in stacked_rnn");
+    TORCH_CHECK(!states->defined() || states->size(0) == static_cast<int64_t>(layers * directions),
+                "Expected more hidden states in stacked_rnn");
   }
   std::vector<Tensor> last_h;
   std::vector<Tensor> last_c;
@@ -232,7 +254,8 @@ std::pair<Tensor, RecurrenceState> run_layers(Cell cell, Tensor input, const Rec
     for (size_t direction = 0; direction < directions; ++direction) {
       const auto number = static_cast<int64_t>(layer * directions + direction);
       const RecurrenceState state{first.h.select(0, number), first.c.defined() ? first.c.select(0, number) : first.c};
-      auto [output, last] = run_recurrence(cell, input, state, weights[layer * directions + direction], batch_sizes, direction == 1);
+      auto [output, last] =
+          run_recurrence(cell, input, state, weights[layer * directions + direction], batch_sizes, direction == 1);
       outputs.push_back(std::move(output));
       last_h.push_back(std::move(last.h));
       last_c.push_back(std::move(last.c));
@@ -243,23 +266,24 @@ std::pair<Tensor, RecurrenceState> run_layers(Cell cell, Tensor input, const Rec
   return {std::move(input), {stacked(last_h), cell == Cell::Lstm ? stacked(last_c) : Tensor()}};
 }
 
-std::pair<Tensor, RecurrenceState> run_padded(Cell cell, const Tensor& given, const RecurrenceState& first, TensorList params,
-                                              const Options& options, bool batch_first) {
-  TORCH_CHECK_INDEX(given.dim() >= 3, "Dimension out of range (expected to be in range of [", -given.dim(), ", ", given.dim() - 1,
-                    "], but got 2)");
+std::pair<Tensor, RecurrenceState> run_padded(Cell cell, const Tensor& given, const RecurrenceState& first,
+                                              TensorList params, const Options& options, bool batch_first) {
+  TORCH_CHECK_INDEX(given.dim() >= 3, "Dimension out of range (expected to be in range of [", -given.dim(), ", ",
+                    given.dim() - 1, "], but got 2)");
   TORCH_CHECK(given.dim() == 3, "input must have 3 dimensions, got ", given.dim());
   const Tensor input = batch_first ? given.transpose(0, 1) : given;
   const int64_t steps = input.size(0);
   const int64_t batch = input.size(1);
   TORCH_CHECK(steps > 0, "Expected sequence length to be larger than 0 in RNN");
   const std::vector<int64_t> batch_sizes(static_cast<size_t>(steps), batch);
-  auto [rows, last] = run_layers(cell, input.reshape({steps * batch, input.size(2)}), first, params, options, batch_sizes);
+  auto [rows, last] =
+      run_layers(cell, input.reshape({steps * batch, input.size(2)}), first, params, options, batch_sizes);
   const Tensor output = rows.view({steps, batch, rows.size(1)});
   return {batch_first ? output.transpose(0, 1) : output, std::move(last)};
 }
 
-std::pair<Tensor, RecurrenceState> run_packed(Cell cell, const Tensor& data, const Tensor& batch_sizes, const RecurrenceState& first,
-                                              TensorList params, const Options& options) {
+std::pair<Tensor, RecurrenceState> run_packed(Cell cell, const Tensor& data, const Tensor& batch_sizes,
+                                              const RecurrenceState& first, TensorList params, const Options& options) {
   TORCH_CHECK(data.dim() == 2, "input must have 2 dimensions, got ", data.dim());
   TORCH_CHECK(batch_sizes.dim() == 1, "batch_sizes tensor should be 1D, but got ", batch_sizes.dim(), "D");
   TORCH_CHECK(batch_sizes.is_cpu(), "batch_sizes tensor should be on CPU, but got ", batch_sizes.device());
@@ -269,14 +293,15 @@ std::pair<Tensor, RecurrenceState> run_packed(Cell cell, const Tensor& data, con
   TORCH_CHECK(!counts.empty(), "Expected sequence length to be larger than 0 in RNN");
   int64_t rows = 0;
   for (size_t step = 0; step < counts.size(); ++step) {
-    TORCH_CHECK(counts[step] >= 0 && (step == 0 || counts[step] <= counts[step - 1]), "batch_sizes must not be negative or grow, but got ",
-                counts);
+    TORCH_CHECK(counts[step] >= 0 && (step == 0 || counts[step] <= counts[step - 1]),
+                "batch_sizes must not be negative or grow, but got ", counts);
     rows += counts[step];
   }
-  TORCH_CHECK(rows == data.size(0), "Expected the batch sizes to add up to ", data.size(0), " rows of data, but got ", counts);
+  TORCH_CHECK(rows == data.size(0), "Expected the batch sizes to add up to ", data.size(0), " rows of data, but got ",
+              counts);
   for (const Tensor* states : {&first.h, &first.c}) {
-    TORCH_CHECK(!states->defined() || (states->dim() == 3 && states->size(1) == counts[0]), "The size of tensor a (", counts[0],
-                ") must match the size of the states, but got ", states->sizes());
+    TORCH_CHECK(!states->defined() || (states->dim() == 3 && states->size(1) == counts[0]), "The size of tensor a (",
+                counts[0], ") must match the size of the states, but got ", states->sizes());
   }
   return run_layers(cell, data, first, params, options, counts);
 }
@@ -294,22 +319,24 @@ std::tuple<Tensor, Tensor, Tensor> with_two_states(std::pair<Tensor, RecurrenceS
 }
 
 // One step is a sequence of one step.
-RecurrenceState run_cell(Cell cell, const Tensor& input, const RecurrenceState& state, const RecurrenceWeights& weights) {
+RecurrenceState run_cell(Cell cell, const Tensor& input, const RecurrenceState& state,
+                         const RecurrenceWeights& weights) {
   const int64_t hidden = state.h.size(1);
-  TORCH_CHECK(input.size(1) == weights.w_ih.size(1), "input has inconsistent input_size: got ", input.size(1), " expected ",
-              weights.w_ih.size(1));
+  TORCH_CHECK(input.size(1) == weights.w_ih.size(1), "input has inconsistent input_size: got ", input.size(1),
+              " expected ", weights.w_ih.size(1));
   int64_t number = 0;
   for (const Tensor* part : {&state.h, &state.c}) {
     if (!part->defined()) continue;
-    TORCH_CHECK(part->size(0) == input.size(0), "Input batch size ", input.size(0), " doesn't match hidden", number, " batch size ",
-                part->size(0));
-    TORCH_CHECK(part->size(1) == weights.w_hh.size(1), "hidden", number, " has inconsistent hidden_size: got ", part->size(1), ", expected ",
-                weights.w_hh.size(1));
+    TORCH_CHECK(part->size(0) == input.size(0), "Input batch size ", input.size(0), " doesn't match hidden", number,
+                " batch size ", part->size(0));
+    TORCH_CHECK(part->size(1) == weights.w_hh.size(1), "hidden", number, " has inconsistent hidden_size: got ",
+                part->size(1), ", expected ", weights.w_hh.size(1));
     ++number;
   }
-  for (const auto& [name, weight] : {std::make_pair("weight_ih", &weights.w_ih), std::make_pair("weight_hh", &weights.w_hh)}) {
-    TORCH_CHECK(weight->size(0) == gates_of(cell) * hidden, name, " first dim must be ", gates_of(cell), " * hidden_size = ",
-                gates_of(cell) * hidden, ", but got ", weight->size(0));
+  for (const auto& [name, weight] :
+       {std::make_pair("weight_ih", &weights.w_ih), std::make_pair("weight_hh", &weights.w_hh)}) {
+    TORCH_CHECK(weight->size(0) == gates_of(cell) * hidden, name, " first dim must be ", gates_of(cell),
+                " * hidden_size = ", gates_of(cell) * hidden, ", but got ", weight->size(0));
   }
   if (input.dim() != 2 || state.h.dim() != 2) {
     return step_by_operators(cell, at::linear(input, weights.w_ih, weights.b_ih), state, weights);
@@ -319,38 +346,44 @@ RecurrenceState run_cell(Cell cell, const Tensor& input, const RecurrenceState& 
 
 }  // namespace
 
-#define TORCH_RECURRENT_NETWORK(name, cell)                                                                                              \
-  std::tuple<Tensor, Tensor> name##_input(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, \
-                                          double dropout, bool train, bool bidirectional, bool batch_first) {                            \
-    return with_one_state(run_padded(cell, input, {hx, {}}, params, {has_biases, num_layers, dropout, train, bidirectional}, batch_first)); \
-  }                                                                                                                                      \
-  std::tuple<Tensor, Tensor> name##_data(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, TensorList params,             \
-                                         bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {          \
-    return with_one_state(run_packed(cell, data, batch_sizes, {hx, {}}, params, {has_biases, num_layers, dropout, train, bidirectional})); \
-  }                                                                                                                                      \
-  Tensor name##_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,                  \
-                     const Tensor& b_hh) {                                                                                               \
-    return run_cell(cell, input, {hx, {}}, {w_ih, w_hh, b_ih, b_hh, {}}).h;                                                              \
+#define TORCH_RECURRENT_NETWORK(name, cell)                                                                          \
+  std::tuple<Tensor, Tensor> name##_input(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases, \
+                                          int64_t num_layers, double dropout, bool train, bool bidirectional,        \
+                                          bool batch_first) {                                                        \
+    return with_one_state(run_padded(cell, input, {hx, {}}, params,                                                  \
+                                     {has_biases, num_layers, dropout, train, bidirectional}, batch_first));         \
+  }                                                                                                                  \
+  std::tuple<Tensor, Tensor> name##_data(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx,            \
+                                         TensorList params, bool has_biases, int64_t num_layers, double dropout,     \
+                                         bool train, bool bidirectional) {                                           \
+    return with_one_state(run_packed(cell, data, batch_sizes, {hx, {}}, params,                                      \
+                                     {has_biases, num_layers, dropout, train, bidirectional}));                      \
+  }                                                                                                                  \
+  Tensor name##_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,                  \
+                     const Tensor& b_ih, const Tensor& b_hh) {                                                       \
+    return run_cell(cell, input, {hx, {}}, {w_ih, w_hh, b_ih, b_hh, {}}).h;                                          \
   }
 TORCH_RECURRENT_NETWORK(rnn_tanh, Cell::Tanh)
 TORCH_RECURRENT_NETWORK(rnn_relu, Cell::Relu)
 TORCH_RECURRENT_NETWORK(gru, Cell::Gru)
 #undef TORCH_RECURRENT_NETWORK
 
-std::tuple<Tensor, Tensor, Tensor> lstm_input(const Tensor& input, TensorList hx, TensorList params, bool has_biases, int64_t num_layers,
-                                              double dropout, bool train, bool bidirectional, bool batch_first) {
+std::tuple<Tensor, Tensor, Tensor> lstm_input(const Tensor& input, TensorList hx, TensorList params, bool has_biases,
+                                              int64_t num_layers, double dropout, bool train, bool bidirectional,
+                                              bool batch_first) {
   return with_two_states(run_padded(Cell::Lstm, input, lstm_state(hx, "lstm"), params,
                                     {has_biases, num_layers, dropout, train, bidirectional}, batch_first));
 }
 
-std::tuple<Tensor, Tensor, Tensor> lstm_data(const Tensor& data, const Tensor& batch_sizes, TensorList hx, TensorList params,
-                                             bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {
+std::tuple<Tensor, Tensor, Tensor> lstm_data(const Tensor& data, const Tensor& batch_sizes, TensorList hx,
+                                             TensorList params, bool has_biases, int64_t num_layers, double dropout,
+                                             bool train, bool bidirectional) {
   return with_two_states(run_packed(Cell::Lstm, data, batch_sizes, lstm_state(hx, "lstm"), params,
                                     {has_biases, num_layers, dropout, train, bidirectional}));
 }
 
-std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
-                                     const Tensor& b_hh) {
+std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh,
+                                     const Tensor& b_ih, const Tensor& b_hh) {
   RecurrenceState after = run_cell(Cell::Lstm, input, lstm_state(hx, "lstm_cell"), {w_ih, w_hh, b_ih, b_hh, {}});
   return {std::move(after.h), std::move(after.c)};
 }

@@ -38,7 +38,8 @@ Tensor reduce(const Table& kernels, const Tensor& self, IntArrayRef dims, bool k
       if (!reduced[dim]) shape.push_back(self.sizes()[dim]);
       else if (keepdim) shape.push_back(1);
     }
-    return at::detail::to_contiguous(native::expand(reduce(kernels, once, dims, keepdim, dtype, arguments...), shape, false));
+    return at::detail::to_contiguous(
+        native::expand(reduce(kernels, once, dims, keepdim, dtype, arguments...), shape, false));
   }
   Tensor out;
   auto iter = TensorIterator::reduce_op(out, self, dims, keepdim, dtype, dtype);
@@ -133,7 +134,9 @@ Tensor reduce_product(const Tensor& self, IntArrayRef dims, bool keepdim, std::o
 
 }  // namespace
 
-Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) { return reduce_sum(self, {}, /*keepdim=*/false, dtype); }
+Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
+  return reduce_sum(self, {}, /*keepdim=*/false, dtype);
+}
 
 Tensor sum_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim,
                std::optional<ScalarType> dtype) {
@@ -169,7 +172,8 @@ Tensor prod_dim(const Tensor& self, int64_t dim, bool keepdim, std::optional<Sca
 
 Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction,
            bool keepdim) {
-  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()), "std and var only support floating point and complex dtypes");
+  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
+              "std and var only support floating point and complex dtypes");
   const IntArrayRef dims = value_or_empty(dim);
   const DimMask mask = dim_mask(dims, self.dim());
   DimVector reduced;
@@ -180,7 +184,8 @@ Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::option
     count *= self.sizes()[i];
   }
   const Tensor centered = at::sub(self, at::mean(self, IntArrayRef(reduced), /*keepdim=*/true));
-  const Tensor square = self.is_complex() ? at::real(at::mul(centered, at::conj(centered))) : at::mul(centered, centered);
+  const Tensor square =
+      self.is_complex() ? at::real(at::mul(centered, at::conj(centered))) : at::mul(centered, centered);
   const Tensor squares = at::sum(square, IntArrayRef(reduced), keepdim);
   // No degrees of freedom left: 0 / 0 is NaN and x / 0 infinite, as PyTorch answers.
   return at::div(
@@ -265,7 +270,8 @@ Tensor all_dim(const Tensor& self, int64_t dim, bool keepdim) {
 }
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  const Tensor values = c10::is_floating_or_complex_type(self.dtype()) ? self : self.to(c10::get_default_dtype(), false);
+  const Tensor values =
+      c10::is_floating_or_complex_type(self.dtype()) ? self : self.to(c10::get_default_dtype(), false);
   if (values.numel() == 0) return at::log(at::sum(at::exp(values), dim, keepdim));
   // Shifting by the maximum keeps exp in range; where that is infinite, nothing can be shifted.
   const Tensor maximum = at::detach(at::amax(at::real(values), dim, /*keepdim=*/true));
@@ -303,7 +309,8 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> di
 
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<IntArrayRef> dim,
                                     const std::optional<Scalar>& correction, bool keepdim) {
-  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()), "var_mean only support floating point and complex dtypes");
+  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
+              "var_mean only support floating point and complex dtypes");
   const Tensor variance = at::var(self, dim, correction, keepdim);
   return {variance, at::mean(self, dim, keepdim)};
 }
@@ -319,7 +326,8 @@ std::tuple<Tensor, Tensor> var_mean_dim(const Tensor& self, std::optional<IntArr
 
 std::tuple<Tensor, Tensor> std_mean(const Tensor& self, std::optional<IntArrayRef> dim,
                                     const std::optional<Scalar>& correction, bool keepdim) {
-  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()), "std_mean only support floating point and complex dtypes");
+  TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
+              "std_mean only support floating point and complex dtypes");
   return {at::std(self, dim, correction, keepdim), at::mean(self, dim, keepdim)};
 }
 
@@ -349,7 +357,8 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
   const double exponent = p.value_or(Scalar(2)).toDouble();
   // Sums of powers leave the range of halves before their roots come back into it.
   const bool is_reduced = c10::is_reduced_floating_type(self.dtype());
-  if (exponent == 2 && !self.is_complex() && !is_reduced && dim.empty() && !keepdim && self.is_cpu() && self.is_contiguous()) {
+  if (exponent == 2 && !self.is_complex() && !is_reduced && dim.empty() && !keepdim && self.is_cpu() &&
+      self.is_contiguous()) {
     const Tensor flat = at::reshape(self, {self.numel()});
     return at::sqrt(at::dot(flat, flat));  // the BLAS's is faster still
   }
@@ -378,9 +387,10 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
   TORCH_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist only supports at least 2D tensors, X", x1.dim() < 2 ? 1 : 2,
               " got: ", x1.dim() < 2 ? x1.dim() : x2.dim(), "D");
-  TORCH_CHECK(!x1.is_complex() && !x2.is_complex(), "cdist only supports floating-point dtypes, X", x1.is_complex() ? 1 : 2,
-              " got: ", x1.is_complex() ? x1.dtype() : x2.dtype());
-  TORCH_CHECK_NOT_IMPLEMENTED(!c10::is_reduced_floating_type(x1.dtype()), "\"cdist\" not implemented for '", x1.dtype(), "'");
+  TORCH_CHECK(!x1.is_complex() && !x2.is_complex(), "cdist only supports floating-point dtypes, X",
+              x1.is_complex() ? 1 : 2, " got: ", x1.is_complex() ? x1.dtype() : x2.dtype());
+  TORCH_CHECK_NOT_IMPLEMENTED(!c10::is_reduced_floating_type(x1.dtype()), "\"cdist\" not implemented for '", x1.dtype(),
+                              "'");
   TORCH_CHECK(x1.sizes().back() == x2.sizes().back(), "X1 and X2 must have the same number of columns. X1: ",
               x1.sizes().back(), " X2: ", x2.sizes().back());
   TORCH_CHECK(p >= 0, "cdist only supports non-negative p values");

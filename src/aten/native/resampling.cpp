@@ -38,7 +38,8 @@ SparseRows transposed(const SparseRows& rows, int64_t columns) {
   result.places.resize(rows.places.size());
   result.weights.resize(rows.places.size());
   for (const int32_t place : rows.places) ++result.offsets[static_cast<size_t>(place) + 1];
-  for (size_t column = 0; column < static_cast<size_t>(columns); ++column) result.offsets[column + 1] += result.offsets[column];
+  for (size_t column = 0; column < static_cast<size_t>(columns); ++column)
+    result.offsets[column + 1] += result.offsets[column];
   std::vector<int32_t> next(result.offsets.begin(), result.offsets.end() - 1);
   for (size_t row = 0; row + 1 < rows.offsets.size(); ++row) {
     for (int32_t k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k) {
@@ -56,7 +57,8 @@ Filter filter_named(std::string_view mode) {
   if (mode == "nearest") return Filter::Nearest;
   if (mode == "nearest-exact") return Filter::NearestExact;
   if (mode == "linear") return Filter::Linear;
-  TORCH_CHECK(mode == "cubic", "_interpolate(): expected mode to be nearest, nearest-exact, linear or cubic, but got ", mode);
+  TORCH_CHECK(mode == "cubic", "_interpolate(): expected mode to be nearest, nearest-exact, linear or cubic, but got ",
+              mode);
   return Filter::Cubic;
 }
 
@@ -122,7 +124,8 @@ SparseRows find_weights(int64_t old_size, int64_t new_size, std::optional<double
       } else {
         const T lower = std::floor(place);
         for (int tap = -1; tap < 3; ++tap) {
-          rows.add(inside(static_cast<int64_t>(lower) + tap), static_cast<double>(cubic(place - lower - static_cast<T>(tap), T(-0.75))));
+          rows.add(inside(static_cast<int64_t>(lower) + tap),
+                   static_cast<double>(cubic(place - lower - static_cast<T>(tap), T(-0.75))));
         }
       }
     }
@@ -136,7 +139,8 @@ void round_weights(SparseRows& rows) {
   const double largest = rows.weights.empty() ? 0.0 : *std::max_element(rows.weights.begin(), rows.weights.end());
   int bits = 0;
   while (bits < 22 && std::floor(0.5 + largest * std::ldexp(1.0, bits + 1)) < 32768.0) ++bits;
-  for (double& weight : rows.weights) weight = std::ldexp(std::trunc(std::ldexp(weight, bits) + (weight < 0 ? -0.5 : 0.5)), -bits);
+  for (double& weight : rows.weights)
+    weight = std::ldexp(std::trunc(std::ldexp(weight, bits) + (weight < 0 ? -0.5 : 0.5)), -bits);
 }
 
 template <typename T, typename From>
@@ -151,21 +155,23 @@ Tensor to_tensor(const std::vector<From>& values, ScalarType dtype, Device devic
 
 // (N, C, *old) -> (N, C, *sizes), or with `transpose` the other way: the gradient of that.
 Tensor resample(const Tensor& self, IntArrayRef sizes, std::optional<double> factor_d, std::optional<double> factor_h,
-                std::optional<double> factor_w, std::string_view mode, bool align_corners, bool antialias, bool transpose) {
+                std::optional<double> factor_w, std::string_view mode, bool align_corners, bool antialias,
+                bool transpose) {
   const Filter filter = filter_named(mode);
   const AxisOptions options{filter, align_corners, antialias};
   const int64_t dims = self.dim() - 2;
-  TORCH_CHECK(dims >= 1 && dims <= 3 && static_cast<int64_t>(sizes.size()) == dims, "_interpolate(): expected ", sizes.size() + 2,
-              " dimensions for output size ", sizes, ", but got input of size ", self.sizes());
+  TORCH_CHECK(dims >= 1 && dims <= 3 && static_cast<int64_t>(sizes.size()) == dims, "_interpolate(): expected ",
+              sizes.size() + 2, " dimensions for output size ", sizes, ", but got input of size ", self.sizes());
   for (int64_t dim = 0; dim < dims; ++dim) {
-    TORCH_CHECK(sizes[dim] > 0 && self.sizes()[dim + 2] > 0, "Input and output sizes should be greater than 0, but got input (sizes: ",
-                self.sizes().slice(2, dims), ") output (sizes: ", sizes, ")");
+    TORCH_CHECK(sizes[dim] > 0 && self.sizes()[dim + 2] > 0,
+                "Input and output sizes should be greater than 0, but got input (sizes: ", self.sizes().slice(2, dims),
+                ") output (sizes: ", sizes, ")");
     TORCH_CHECK(sizes[dim] < (int64_t{1} << 30) && self.sizes()[dim + 2] < (int64_t{1} << 30),
                 "_interpolate(): a size does not fit: input ", self.sizes(), ", output ", sizes);
   }
   const bool is_byte = self.dtype() == kByte;
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || (is_byte && (is_nearest(filter) || dims == 2)), "\"interpolate (", mode,
-                              ")\" not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || (is_byte && (is_nearest(filter) || dims == 2)),
+                              "\"interpolate (", mode, ")\" not implemented for '", self.dtype(), "'");
 
   TORCH_CHECK_NOT_IMPLEMENTED(!antialias || !c10::is_reduced_floating_type(self.dtype()),
                               "\"interpolate (antialias)\" not implemented for '", self.dtype(), "'");
@@ -215,30 +221,35 @@ Tensor resample(const Tensor& self, IntArrayRef sizes, std::optional<double> fac
 GridGeometry grid_geometry(IntArrayRef input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
                            bool align_corners) {
   const auto dims = static_cast<int64_t>(input.size()) - 2;
-  TORCH_CHECK((dims == 2 || dims == 3) && grid.dim() == dims + 2, "grid_sampler(): expected 4D or 5D input and grid with same ",
+  TORCH_CHECK((dims == 2 || dims == 3) && grid.dim() == dims + 2,
+              "grid_sampler(): expected 4D or 5D input and grid with same ",
               "number of dimensions, but got input with sizes ", input, " and grid with sizes ", grid.sizes());
-  TORCH_CHECK(input[0] == grid.sizes()[0], "grid_sampler(): expected grid and input to have same batch size, but got input with ",
-              "sizes ", input, " and grid with sizes ", grid.sizes());
-  TORCH_CHECK(grid.sizes()[dims + 1] == dims, "grid_sampler(): expected grid to have size ", dims, " in last dimension, but got ",
-              "grid with sizes ", grid.sizes());
+  TORCH_CHECK(input[0] == grid.sizes()[0],
+              "grid_sampler(): expected grid and input to have same batch size, but got input with ", "sizes ", input,
+              " and grid with sizes ", grid.sizes());
+  TORCH_CHECK(grid.sizes()[dims + 1] == dims, "grid_sampler(): expected grid to have size ", dims,
+              " in last dimension, but got ", "grid with sizes ", grid.sizes());
   TORCH_CHECK(dims == 2 || interpolation_mode != static_cast<int64_t>(GridInterpolation::Cubic),
               "grid_sampler(): bicubic interpolation only supports 4D input");
-  TORCH_CHECK(interpolation_mode >= 0 && interpolation_mode <= 2, "grid_sampler(): interpolation_mode is 0, 1 or 2, but got ",
-              interpolation_mode);
-  TORCH_CHECK(padding_mode >= 0 && padding_mode <= 2, "grid_sampler(): padding_mode is 0, 1 or 2, but got ", padding_mode);
+  TORCH_CHECK(interpolation_mode >= 0 && interpolation_mode <= 2,
+              "grid_sampler(): interpolation_mode is 0, 1 or 2, but got ", interpolation_mode);
+  TORCH_CHECK(padding_mode >= 0 && padding_mode <= 2, "grid_sampler(): padding_mode is 0, 1 or 2, but got ",
+              padding_mode);
   GridGeometry g{};
   g.batch = input[0];
   g.channels = input[1];
   g.points = 1;
   g.image[0] = 1;
   for (int64_t dim = 0; dim < dims; ++dim) {
-    TORCH_CHECK(input[dim + 2] > 0, "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes ",
-                input, " with dimension ", dim + 2, " being empty");
+    TORCH_CHECK(input[dim + 2] > 0,
+                "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes ", input,
+                " with dimension ", dim + 2, " being empty");
     g.image[3 - dims + dim] = input[dim + 2];
     g.points *= grid.sizes()[dim + 1];
   }
-  TORCH_CHECK(g.image_elements() <= std::numeric_limits<int32_t>::max(), "grid_sampler(): images of more than 2^31 - 1 elements ",
-              "are not sampled, but got input with sizes ", input);
+  TORCH_CHECK(g.image_elements() <= std::numeric_limits<int32_t>::max(),
+              "grid_sampler(): images of more than 2^31 - 1 elements ", "are not sampled, but got input with sizes ",
+              input);
   g.dims = static_cast<int>(dims);
   g.interpolation = static_cast<GridInterpolation>(interpolation_mode);
   g.padding = static_cast<GridPadding>(padding_mode);
@@ -249,8 +260,9 @@ GridGeometry grid_geometry(IntArrayRef input, const Tensor& grid, int64_t interp
 void check_grid_types(const Tensor& input, const Tensor& grid) {
   TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"grid_sampler\" not implemented for '", input.dtype(), "'");
   TORCH_CHECK(input.dtype() == grid.dtype(), "expected scalar type ", input.dtype(), " but found ", grid.dtype());
-  TORCH_CHECK(input.device() == grid.device(), "grid_sampler(): expected input and grid to be on same device, but input is on ",
-              input.device(), " and grid is on ", grid.device());
+  TORCH_CHECK(input.device() == grid.device(),
+              "grid_sampler(): expected input and grid to be on same device, but input is on ", input.device(),
+              " and grid is on ", grid.device());
 }
 
 // The image at the grid's places or, with a tangent of the grid, what it grows by along that.
@@ -260,7 +272,8 @@ Tensor sample(const Tensor& input, const Tensor& grid, const Tensor& tangent, co
   for (int64_t dim = 1; dim + 1 < grid.dim(); ++dim) sizes.push_back(grid.sizes()[dim]);
   const Tensor out = at::detail::empty(sizes, input.dtype(), input.device());
   if (out.numel() > 0) {
-    run_kernel_in_float32(grid_sample_kernels, out.device(), out, at::detail::to_contiguous(input), at::detail::to_contiguous(grid),
+    run_kernel_in_float32(grid_sample_kernels, out.device(), out, at::detail::to_contiguous(input),
+                          at::detail::to_contiguous(grid),
                           tangent.defined() ? at::detail::to_contiguous(tangent) : tangent, g);
   }
   return out;
@@ -268,8 +281,9 @@ Tensor sample(const Tensor& input, const Tensor& grid, const Tensor& tangent, co
 
 }  // namespace
 
-Tensor _interpolate(const Tensor& self, IntArrayRef output_size, std::optional<double> factor_d, std::optional<double> factor_h,
-                    std::optional<double> factor_w, std::string_view mode, bool align_corners, bool antialias) {
+Tensor _interpolate(const Tensor& self, IntArrayRef output_size, std::optional<double> factor_d,
+                    std::optional<double> factor_h, std::optional<double> factor_w, std::string_view mode,
+                    bool align_corners, bool antialias) {
   return resample(self, output_size, factor_d, factor_h, factor_w, mode, align_corners, antialias, false);
 }
 
@@ -277,7 +291,8 @@ Tensor _interpolate_backward(const Tensor& grad_output, IntArrayRef input_size, 
                              std::optional<double> factor_h, std::optional<double> factor_w, std::string_view mode,
                              bool align_corners, bool antialias) {
   const IntArrayRef sizes = input_size.slice(2);
-  const Tensor result = resample(grad_output, sizes, factor_d, factor_h, factor_w, mode, align_corners, antialias, true);
+  const Tensor result =
+      resample(grad_output, sizes, factor_d, factor_h, factor_w, mode, align_corners, antialias, true);
   // PyTorch's gradients of these are row-major, of the others like the gradient that is given.
   const bool row_major = mode == "cubic" || (sizes.size() == 3 && is_nearest(filter_named(mode)));
   return row_major ? at::detail::to_contiguous(result) : result;
@@ -295,14 +310,15 @@ Tensor grid_sampler_3d(const Tensor& input, const Tensor& grid, int64_t interpol
   return sample(input, grid, {}, grid_geometry(input.sizes(), grid, interpolation_mode, padding_mode, align_corners));
 }
 
-Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
+                    bool align_corners) {
   grid_geometry(input.sizes(), grid, interpolation_mode, padding_mode, align_corners);
   return input.dim() == 4 ? at::grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
                           : at::grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners);
 }
 
-Tensor _grid_sampler_input_backward(const Tensor& grad_output, const Tensor& grid, IntArrayRef input_size, int64_t interpolation_mode,
-                                    int64_t padding_mode, bool align_corners) {
+Tensor _grid_sampler_input_backward(const Tensor& grad_output, const Tensor& grid, IntArrayRef input_size,
+                                    int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
   const GridGeometry g = grid_geometry(input_size, grid, interpolation_mode, padding_mode, align_corners);
   const Tensor out = at::detail::empty(input_size, grad_output.dtype(), grad_output.device());
   if (out.numel() > 0) {
@@ -312,8 +328,8 @@ Tensor _grid_sampler_input_backward(const Tensor& grad_output, const Tensor& gri
   return out;
 }
 
-Tensor _grid_sampler_grid_backward(const Tensor& grad_output, const Tensor& input, const Tensor& grid, int64_t interpolation_mode,
-                                   int64_t padding_mode, bool align_corners) {
+Tensor _grid_sampler_grid_backward(const Tensor& grad_output, const Tensor& input, const Tensor& grid,
+                                   int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
   const GridGeometry g = grid_geometry(input.sizes(), grid, interpolation_mode, padding_mode, align_corners);
   const Tensor out = at::detail::empty(grid.sizes(), grid.dtype(), grid.device());
   if (out.numel() > 0) {
@@ -325,7 +341,8 @@ Tensor _grid_sampler_grid_backward(const Tensor& grad_output, const Tensor& inpu
 
 Tensor _grid_sampler_tangent(const Tensor& tangent, const Tensor& input, const Tensor& grid, int64_t interpolation_mode,
                              int64_t padding_mode, bool align_corners) {
-  return sample(input, grid, tangent, grid_geometry(input.sizes(), grid, interpolation_mode, padding_mode, align_corners));
+  return sample(input, grid, tangent,
+                grid_geometry(input.sizes(), grid, interpolation_mode, padding_mode, align_corners));
 }
 
 }  // namespace at::native

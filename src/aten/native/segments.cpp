@@ -22,8 +22,8 @@ Tensor offsets_of(const Tensor& lengths) {
 
 }  // namespace
 
-Tensor segment_reduce(const Tensor& data, std::string_view reduce, const Tensor& lengths, const Tensor& indices, const Tensor& offsets,
-                      int64_t axis, bool unsafe, const std::optional<Scalar>& initial) {
+Tensor segment_reduce(const Tensor& data, std::string_view reduce, const Tensor& lengths, const Tensor& indices,
+                      const Tensor& offsets, int64_t axis, bool unsafe, const std::optional<Scalar>& initial) {
   TORCH_CHECK(data.numel() >= 0 && data.dim() > 0, "segment_reduce(): Expected data to have at least one dimension.");
   TORCH_CHECK(!indices.defined(), "segment_reduce(): indices based reduction is not supported yet.");
   TORCH_CHECK(lengths.defined() || offsets.defined(), "segment_reduce(): Either lengths or offsets must be defined.");
@@ -34,31 +34,38 @@ Tensor segment_reduce(const Tensor& data, std::string_view reduce, const Tensor&
   axis = wrap_dim(axis, data.dim());
   const Tensor& given = offsets.defined() ? offsets : lengths;
   const char* name = offsets.defined() ? "offsets" : "lengths";
-  TORCH_CHECK(axis == given.dim() - 1, "segment_reduce(): Expected axis to be the last dimension of ", name, " but got ", axis, ".");
-  TORCH_CHECK(given.dim() <= data.dim(), "segment_reduce(): Expected data.dim() >= ", name, ".dim() but got ", data.dim(), " and ",
-              given.dim(), ".");
+  TORCH_CHECK(axis == given.dim() - 1, "segment_reduce(): Expected axis to be the last dimension of ", name,
+              " but got ", axis, ".");
+  TORCH_CHECK(given.dim() <= data.dim(), "segment_reduce(): Expected data.dim() >= ", name, ".dim() but got ",
+              data.dim(), " and ", given.dim(), ".");
   TORCH_CHECK_NOT_IMPLEMENTED(given.dtype() == kLong || given.dtype() == kInt, "\"_segment_reduce_", name,
                               "_cpu_kernel1\" not implemented for '", given.dtype(), "'");
-  TORCH_CHECK_NOT_IMPLEMENTED(data.is_floating_point(), "\"_segment_reduce_cpu\" not implemented for '", data.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(data.is_floating_point(), "\"_segment_reduce_cpu\" not implemented for '", data.dtype(),
+                              "'");
   TORCH_CHECK(data.sizes().slice(0, axis) == given.sizes().slice(0, axis), "segment_reduce(): Expected data and ", name,
               " to have the same sizes before dimension ", axis, ".");
   const int64_t size = data.sizes()[axis];
   if (!unsafe && !offsets.defined()) {
     TORCH_CHECK(given.numel() == 0 || at::min(given).item<int64_t>() >= 0, "lengths contains negative value!");
-    TORCH_CHECK(at::all(at::eq(at::sum(given, {-1}, false), Scalar(size))).item<bool>(),
-                "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe.");
+    TORCH_CHECK(
+        at::all(at::eq(at::sum(given, {-1}, false), Scalar(size))).item<bool>(),
+        "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe.");
   }
   const Tensor bounds = at::detail::to_dtype(offsets.defined() ? offsets : offsets_of(lengths), kLong);
   const int64_t segments = bounds.sizes().back() - 1;
   const int64_t rows = product(data.sizes().slice(0, axis));
   const int64_t inner = product(data.sizes().slice(axis + 1, data.dim() - axis - 1));
 
-  // Which segment each element is in; what is before the first or after the last one goes to a further one, which is dropped.
+  // Which segment each element is in; what is before the first or after the
+  // last one goes to a further one, which is dropped.
   const TensorOptions numbers = TensorOptions(kLong).device(data.device());
   const Tensor places = at::expand_copy(at::arange(Scalar(size), numbers), {rows, size});
-  Tensor owners = at::sub(at::searchsorted(at::reshape(bounds, {rows, segments + 1}).contiguous(), places, false, /*right=*/true), Scalar(1));
+  Tensor owners =
+      at::sub(at::searchsorted(at::reshape(bounds, {rows, segments + 1}).contiguous(), places, false, /*right=*/true),
+              Scalar(1));
   owners = at::where(at::lt(owners, Scalar(0)), Scalar(segments), owners);
-  owners = at::reshape(at::add(owners, at::reshape(at::mul(at::arange(Scalar(rows), numbers), Scalar(segments + 1)), {rows, 1})), {-1});
+  owners = at::reshape(
+      at::add(owners, at::reshape(at::mul(at::arange(Scalar(rows), numbers), Scalar(segments + 1)), {rows, 1})), {-1});
 
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double neutral = is_highest ? -infinity : is_lowest ? infinity : reduce == "prod" ? 1 : 0;
@@ -105,7 +112,8 @@ Tensor _chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
     // Padded with zeros to equal chunks, which are then flat.
     DimVector padding(tensor.sizes());
     padding[at_dim] = chunk * num_chunks - size;
-    const Tensor padded = padding[at_dim] > 0 ? at::cat({tensor, at::zeros(padding, tensor.options())}, at_dim) : tensor;
+    const Tensor padded =
+        padding[at_dim] > 0 ? at::cat({tensor, at::zeros(padding, tensor.options())}, at_dim) : tensor;
     DimVector shape(tensor.sizes().slice(0, at_dim));
     shape.push_back(num_chunks);
     shape.push_back(-1);
@@ -130,7 +138,8 @@ Tensor hash_tensor(const Tensor& self, IntArrayRef dim, bool keepdim, int64_t mo
       shape.push_back(size);
       continue;
     }
-    TORCH_CHECK(size > 0 || !dim.empty() || self.numel() > 0, "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. "
+    TORCH_CHECK(size > 0 || !dim.empty() || self.numel() > 0,
+                "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. "
                 "Specify the reduction dim with the 'dim' argument.");
     TORCH_CHECK_INDEX(size > 0, "hash_tensor: Expected reduction dim ", i, " to have non-zero size.");
     count *= size;
@@ -141,7 +150,9 @@ Tensor hash_tensor(const Tensor& self, IntArrayRef dim, bool keepdim, int64_t mo
   }
   kept.push_back(count);
   // Floating-point numbers count as the bits of a double, all others as those of an integer.
-  const Tensor wide = at::reshape(at::permute(self.detach().to(self.is_floating_point() ? kDouble : kLong, false), order), kept).contiguous();
+  const Tensor wide =
+      at::reshape(at::permute(self.detach().to(self.is_floating_point() ? kDouble : kLong, false), order), kept)
+          .contiguous();
   Tensor bits = alias_as(wide, kLong, wide.sizes(), wide.strides(), wide.storage_offset());
   while (count > 1) {
     const int64_t half = count / 2;
@@ -154,7 +165,7 @@ Tensor hash_tensor(const Tensor& self, IntArrayRef dim, bool keepdim, int64_t mo
   return alias_as(result, kUInt64, result.sizes(), result.strides(), result.storage_offset());
 }
 
-// ---------------------------------------------------------------------------------------------- indices that a mask makes valid
+// ------------------------------------------------------------------------------------- indices that a mask makes valid
 
 namespace {
 
@@ -174,8 +185,10 @@ Tensor _unsafe_masked_index(const Tensor& self, const Tensor& mask, TensorList i
   return at::masked_fill(at::index(self, clamped(self, indices)), at::logical_not(mask), fill);
 }
 
-Tensor _unsafe_masked_index_put_accumulate(const Tensor& self, const Tensor& mask, TensorList indices, const Tensor& values) {
-  return at::index_put(self, clamped(self, indices), at::masked_fill(values, at::logical_not(mask), Scalar(0)), /*accumulate=*/true);
+Tensor _unsafe_masked_index_put_accumulate(const Tensor& self, const Tensor& mask, TensorList indices,
+                                           const Tensor& values) {
+  return at::index_put(self, clamped(self, indices), at::masked_fill(values, at::logical_not(mask), Scalar(0)),
+                       /*accumulate=*/true);
 }
 
 }  // namespace at::native

@@ -12,8 +12,9 @@ namespace at::native {
 namespace {
 
 void check_ends(const Tensor& start, const Tensor& end, const char* name) {
-  TORCH_CHECK(start.dim() == 0 && end.dim() == 0, name, " only supports 0-dimensional start and end tensors, but got start with ",
-              start.dim(), " dimension(s) and end with ", end.dim(), " dimension(s).");
+  TORCH_CHECK(start.dim() == 0 && end.dim() == 0, name,
+              " only supports 0-dimensional start and end tensors, but got start with ", start.dim(),
+              " dimension(s) and end with ", end.dim(), " dimension(s).");
 }
 
 void check_end(const Tensor& tensor, const char* name, const char* which) {
@@ -46,18 +47,22 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
   // Of integers the ends are whole, too, and the exponents between them are not.
   const bool whole = c10::is_integral_type(dtype, true);
   const auto end_of = [&](const Scalar& given) { return whole ? Scalar(given.toLong()) : given; };
-  const Tensor exponents = at::linspace(end_of(start), end_of(end), steps, TensorOptions(kDouble).device(options.device()));
+  const Tensor exponents =
+      at::linspace(end_of(start), end_of(end), steps, TensorOptions(kDouble).device(options.device()));
   return at::detail::to_dtype(at::pow(Scalar(base), exponents), dtype);
 }
-Tensor logspace_tensors(const Tensor& start, const Tensor& end, int64_t steps, double base, const TensorOptions& options) {
+Tensor logspace_tensors(const Tensor& start, const Tensor& end, int64_t steps, double base,
+                        const TensorOptions& options) {
   check_ends(start, end, "logspace");
   return at::logspace(start.item(), end.item(), steps, base, options);
 }
-Tensor logspace_from_tensor(const Tensor& start, const Scalar& end, int64_t steps, double base, const TensorOptions& options) {
+Tensor logspace_from_tensor(const Tensor& start, const Scalar& end, int64_t steps, double base,
+                            const TensorOptions& options) {
   check_end(start, "logspace", "start");
   return at::logspace(start.item(), end, steps, base, options);
 }
-Tensor logspace_to_tensor(const Scalar& start, const Tensor& end, int64_t steps, double base, const TensorOptions& options) {
+Tensor logspace_to_tensor(const Scalar& start, const Tensor& end, int64_t steps, double base,
+                          const TensorOptions& options) {
   check_end(end, "logspace", "end");
   return at::logspace(start, end.item(), steps, base, options);
 }
@@ -78,8 +83,10 @@ Tensor empty_permuted(IntArrayRef size, IntArrayRef physical_layout, const Tenso
               physical_layout.size());
   DimMask seen;
   for (const int64_t dim : physical_layout) {
-    TORCH_CHECK(dim >= 0 && dim < static_cast<int64_t>(size.size()), "Dimension out of range (expected to be between 0 and ",
-                static_cast<int64_t>(size.size()) - 1, ", but got ", dim, ").  NB: negative dims not currently supported; "
+    TORCH_CHECK(dim >= 0 && dim < static_cast<int64_t>(size.size()),
+                "Dimension out of range (expected to be between 0 and ", static_cast<int64_t>(size.size()) - 1,
+                ", but got ", dim,
+                ").  NB: negative dims not currently supported; "
                 "file an issue if you want it.");
     TORCH_CHECK(!seen[dim], "Duplicate dim not allowed");
     seen.set(dim);
@@ -102,7 +109,8 @@ constexpr double kPi = 3.14159265358979323846;
 // shape(k, steps) for k in [0, length), in double; `steps` is what a whole period has.
 template <typename Shape>
 Tensor window(const char* name, int64_t length, bool periodic, const TensorOptions& options, Shape&& shape) {
-  TORCH_CHECK(c10::is_floating_or_complex_type(options.dtype()), name, " expects floating point dtypes, got: ", options.dtype());
+  TORCH_CHECK(c10::is_floating_or_complex_type(options.dtype()), name,
+              " expects floating point dtypes, got: ", options.dtype());
   TORCH_CHECK(!c10::is_complex_type(options.dtype()), name, " does not support complex dtypes, got: ", options.dtype());
   TORCH_CHECK(length >= 0, name, " requires non-negative window_length, got window_length=", length);
   if (length == 1) return at::ones({1}, options);
@@ -110,14 +118,17 @@ Tensor window(const char* name, int64_t length, bool periodic, const TensorOptio
   return at::detail::to_dtype(shape(places, static_cast<double>(periodic ? length : length - 1)), options.dtype());
 }
 
-Tensor cosine_window(const char* name, int64_t length, bool periodic, double alpha, double beta, const TensorOptions& options) {
+Tensor cosine_window(const char* name, int64_t length, bool periodic, double alpha, double beta,
+                     const TensorOptions& options) {
   return window(name, length, periodic, options,
                 [&](const Tensor& k, double steps) { return alpha - at::cos(k * (2 * kPi / steps)) * beta; });
 }
 
 }  // namespace
 
-Tensor hann_window(int64_t length, const TensorOptions& options) { return native::hann_window_periodic(length, true, options); }
+Tensor hann_window(int64_t length, const TensorOptions& options) {
+  return native::hann_window_periodic(length, true, options);
+}
 Tensor hann_window_periodic(int64_t length, bool periodic, const TensorOptions& options) {
   return cosine_window("hann_window", length, periodic, 0.5, 0.5, options);
 }
@@ -130,7 +141,8 @@ Tensor hamming_window_periodic(int64_t length, bool periodic, const TensorOption
 Tensor hamming_window_alpha(int64_t length, bool periodic, double alpha, const TensorOptions& options) {
   return cosine_window("hamming_window", length, periodic, alpha, 0.46, options);
 }
-Tensor hamming_window_alpha_beta(int64_t length, bool periodic, double alpha, double beta, const TensorOptions& options) {
+Tensor hamming_window_alpha_beta(int64_t length, bool periodic, double alpha, double beta,
+                                 const TensorOptions& options) {
   return cosine_window("hamming_window", length, periodic, alpha, beta, options);
 }
 Tensor blackman_window(int64_t length, const TensorOptions& options) {

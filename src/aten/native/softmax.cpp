@@ -50,19 +50,23 @@ Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 Tensor _safe_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   if (self.numel() == 0) return at::softmax(self, dim, dtype);
   const Tensor masked = at::all(at::eq(self, Scalar(-std::numeric_limits<double>::infinity())), dim, /*keepdim=*/true);
-  const Tensor shares = at::softmax(at::masked_fill(self, masked, Scalar(0)), dim, dtype);  // of numbers, for the gradient
+  // of numbers, for the gradient
+  const Tensor shares = at::softmax(at::masked_fill(self, masked, Scalar(0)), dim, dtype);
   return at::masked_fill(shares, masked, Scalar(0));
 }
 
 Tensor _softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType input_dtype) {
   TORCH_CHECK(grad_output.dtype() == output.dtype() && (input_dtype == output.dtype() || output.dtype() == kFloat),
-              "expected grad_output and output to have one dtype, but got ", grad_output.dtype(), " and ", output.dtype());
+              "expected grad_output and output to have one dtype, but got ", grad_output.dtype(), " and ",
+              output.dtype());
   return at::detail::to_dtype(at::_softmax_backward(grad_output, output, dim, /*log=*/false), input_dtype);
 }
 
-Tensor _log_softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType input_dtype) {
+Tensor _log_softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim,
+                                  ScalarType input_dtype) {
   TORCH_CHECK(grad_output.dtype() == output.dtype() && (input_dtype == output.dtype() || output.dtype() == kFloat),
-              "expected grad_output and output to have one dtype, but got ", grad_output.dtype(), " and ", output.dtype());
+              "expected grad_output and output to have one dtype, but got ", grad_output.dtype(), " and ",
+              output.dtype());
   return at::detail::to_dtype(at::_softmax_backward(grad_output, output, dim, /*log=*/true), input_dtype);
 }
 

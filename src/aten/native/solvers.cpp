@@ -31,49 +31,55 @@ Tensor linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, 
   check_matrices(B, "linalg.solve_triangular", "B");
   check_same_dtype(self, B, "linalg.solve_triangular", "A", "B");
   check_same_device(self, B, "B", "linalg.solve_triangular");
-  TORCH_CHECK((left ? rows_of(B) : columns_of(B)) == rows_of(self), "linalg.solve_triangular: Incompatible shapes of A and B for the equation ",
-              left ? "AX = B" : "XA = B", " (", rows_of(self), "x", columns_of(self), " and ", rows_of(B), "x", columns_of(B), ")");
+  TORCH_CHECK((left ? rows_of(B) : columns_of(B)) == rows_of(self),
+              "linalg.solve_triangular: Incompatible shapes of A and B for the equation ", left ? "AX = B" : "XA = B",
+              " (", rows_of(self), "x", columns_of(self), " and ", rows_of(B), "x", columns_of(B), ")");
   const DimVector batch = broadcast_batches(self, B);
   const Tensor solutions = column_major_copy(B, batch);
   if (solutions.numel() > 0) {
-    run_kernel(solve_triangular_kernels, self.device(), column_major(self, batch), solutions, left, upper, unitriangular);
+    run_kernel(solve_triangular_kernels, self.device(), column_major(self, batch), solutions, left, upper,
+               unitriangular);
   }
   return solutions;
 }
 
-std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A, bool upper, bool transpose, bool unitriangular) {
-  TORCH_CHECK(self.dim() >= 2, "torch.triangular_solve: Expected b to have at least 2 dimensions, but it has ", self.dim(),
-              " dimensions instead");
+std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A, bool upper, bool transpose,
+                                            bool unitriangular) {
+  TORCH_CHECK(self.dim() >= 2, "torch.triangular_solve: Expected b to have at least 2 dimensions, but it has ",
+              self.dim(), " dimensions instead");
   TORCH_CHECK(A.dim() >= 2, "torch.triangular_solve: Expected A to have at least 2 dimensions, but it has ", A.dim(),
               " dimensions instead");
-  TORCH_CHECK(self.dtype() == A.dtype(), "Expected b and A to have the same dtype, but found b of type ", self.dtype(), " and A of type ",
-              A.dtype(), " instead.");
-  TORCH_CHECK(rows_of(A) == columns_of(A), "A must be batches of square matrices, but they are ", rows_of(A), " by ", columns_of(A),
-              " matrices");
-  TORCH_CHECK(rows_of(A) == rows_of(self), "Incompatible matrix sizes for triangular_solve: each A matrix is ", rows_of(A), " by ",
-              rows_of(A), " but each b matrix is ", rows_of(self), " by ", columns_of(self));
+  TORCH_CHECK(self.dtype() == A.dtype(), "Expected b and A to have the same dtype, but found b of type ", self.dtype(),
+              " and A of type ", A.dtype(), " instead.");
+  TORCH_CHECK(rows_of(A) == columns_of(A), "A must be batches of square matrices, but they are ", rows_of(A), " by ",
+              columns_of(A), " matrices");
+  TORCH_CHECK(rows_of(A) == rows_of(self), "Incompatible matrix sizes for triangular_solve: each A matrix is ",
+              rows_of(A), " by ", rows_of(A), " but each b matrix is ", rows_of(self), " by ", columns_of(self));
   const DimVector batch = broadcast_batches(self, A);
   const Tensor coefficients = at::expand(A, with_matrix(batch, rows_of(A), columns_of(A)));
-  return {at::linalg_solve_triangular(transpose ? at::transpose(A, -2, -1) : A, self, upper != transpose, /*left=*/true, unitriangular),
+  return {at::linalg_solve_triangular(transpose ? at::transpose(A, -2, -1) : A, self, upper != transpose, /*left=*/true,
+                                      unitriangular),
           at::clone(coefficients)};
 }
 
 // ---------------------------------------------------------------------------------------------- general
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> _linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool check_errors) {
+std::tuple<Tensor, Tensor, Tensor, Tensor> _linalg_solve_ex(const Tensor& A, const Tensor& B, bool left,
+                                                            bool check_errors) {
   check_square(A, "linalg.solve");
   check_floating_or_complex(A, "linalg.solve", /*low_precision=*/true);
   check_same_dtype(A, B, "linalg.solve", "A", "B");
   check_same_device(A, B, "B", "linalg.solve");
   TORCH_CHECK(B.dim() >= 1, "linalg.solve: The input tensor B must have at least 2 dimensions.");
   const bool is_vector = is_vector_case(A, B);
-  TORCH_CHECK(left || !is_vector, "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. In this ",
+  TORCH_CHECK(left || !is_vector,
+              "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. In this ",
               "case linalg.solve is equivalent to B / A.squeeze(-1)");
   const Tensor right_sides = is_vector ? at::unsqueeze(B, -1) : B;
   check_matrices(right_sides, "linalg.solve", "B");
   TORCH_CHECK((left ? rows_of(right_sides) : columns_of(right_sides)) == rows_of(A),
-              "linalg.solve: Incompatible shapes of A and B for the equation ", left ? "AX = B" : "XA = B", " (", rows_of(A), "x",
-              columns_of(A), " and ", rows_of(right_sides), "x", columns_of(right_sides), ")");
+              "linalg.solve: Incompatible shapes of A and B for the equation ", left ? "AX = B" : "XA = B", " (",
+              rows_of(A), "x", columns_of(A), " and ", rows_of(right_sides), "x", columns_of(right_sides), ")");
   const DimVector batch = broadcast_batches(A, right_sides);
   LU lu = factor_lu(A);
   if (check_errors) check_info(lu.info, "linalg.solve");
@@ -164,24 +170,31 @@ Tensor logdet(const Tensor& self) {
 
 // ---------------------------------------------------------------------------------------------- least squares
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<double> rcond,
+std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, const Tensor& b,
+                                                        std::optional<double> rcond,
                                                         std::optional<std::string_view> driver) {
   TORCH_CHECK(self.dim() >= 2, "torch.linalg.lstsq: input must have at least 2 dimensions.");
   check_floating_or_complex(self, "torch.linalg.lstsq");
   TORCH_CHECK(b.dim() >= 1, "torch.linalg.lstsq: other must have at least 1 dimension.");
-  TORCH_CHECK(self.dtype() == b.dtype(), "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype ",
+  TORCH_CHECK(self.dtype() == b.dtype(),
+              "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype ",
               self.dtype(), " and other's dtype ", b.dtype());
   check_same_device(self, b, "other", "torch.linalg.lstsq");
   const int64_t difference = self.dim() - b.dim();
-  TORCH_CHECK(difference >= 0, "torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1");
+  TORCH_CHECK(
+      difference >= 0,
+      "torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1");
   const bool is_vector = is_vector_case(self, b);
   const Tensor right = is_vector ? at::unsqueeze(b, -1) : b;
-  TORCH_CHECK(rows_of(self) == rows_of(right), is_vector ? "torch.linalg.lstsq: input.size(-2) should match other.size(-1)"
-                                                         : "torch.linalg.lstsq: input.size(-2) should match other.size(-2)");
-  TORCH_CHECK_LINALG(is_finite(self), "torch.linalg.lstsq: The least squares solution could not be computed because the input ",
+  TORCH_CHECK(rows_of(self) == rows_of(right), is_vector
+                                                   ? "torch.linalg.lstsq: input.size(-2) should match other.size(-1)"
+                                                   : "torch.linalg.lstsq: input.size(-2) should match other.size(-2)");
+  TORCH_CHECK_LINALG(is_finite(self),
+                     "torch.linalg.lstsq: The least squares solution could not be computed because the input ",
                      "contains non-finite values.");
   static constexpr std::string_view kDrivers[] = {"gels", "gelsy", "gelsd", "gelss"};
-  TORCH_CHECK(!self.is_cuda() || driver.value_or("gels") == "gels", "torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA");
+  TORCH_CHECK(!self.is_cuda() || driver.value_or("gels") == "gels",
+              "torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA");
   const std::string_view name = driver.value_or(self.is_cuda() ? "gels" : "gelsy");
   const int64_t choice = std::find(std::begin(kDrivers), std::end(kDrivers), name) - std::begin(kDrivers);
   TORCH_CHECK(choice < 4, "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
@@ -189,7 +202,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   const int64_t columns = columns_of(self);
   const DimVector batch = broadcast_batches(self, right);
   // LAPACK's right sides have as many rows as the longer of the two; solutions stand in the first ones.
-  const Tensor right_sides = empty_column_major(with_matrix(batch, std::max(rows, columns), columns_of(right)), self.dtype(), self.device());
+  const Tensor right_sides =
+      empty_column_major(with_matrix(batch, std::max(rows, columns), columns_of(right)), self.dtype(), self.device());
   if (columns > rows || right_sides.numel() > 0) right_sides.zero_();
   at::narrow(right_sides, -2, 0, rows).copy_(right);
   Tensor rank = at::empty({0}, self.options().dtype(kLong));
@@ -200,8 +214,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   if (gives_values) values = at::zeros(with_vector(batch, std::min(rows, columns)), values.options());
   const Tensor copy = column_major_copy(self, batch);
   const Tensor info = empty_info(copy);
-  run_kernel(lstsq_kernels, self.device(), right_sides, copy, gives_rank ? rank : Tensor(), gives_values ? values : Tensor(), info,
-             rcond.value_or(default_rcond(self)), choice);
+  run_kernel(lstsq_kernels, self.device(), right_sides, copy, gives_rank ? rank : Tensor(),
+             gives_values ? values : Tensor(), info, rcond.value_or(default_rcond(self)), choice);
   check_info(info, "torch.linalg.lstsq");
   Tensor solution = at::narrow(right_sides, -2, 0, columns);
   Tensor residuals = at::empty({0}, values.options());
@@ -227,8 +241,9 @@ Tensor linalg_tensorinv(const Tensor& self, int64_t ind) {
   const int64_t last = product(shape);
   const int64_t first = product(sizes.slice(0, split));
   for (int64_t i = 0; i < split; ++i) shape.push_back(sizes[i]);
-  TORCH_CHECK(first == last, "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got ", last,
-              " != ", first);
+  TORCH_CHECK(first == last,
+              "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got ",
+              last, " != ", first);
   auto [inverse, info] = at::linalg_inv_ex(at::reshape(self, {first, first}));
   if (info.numel() > 0 && !info.device().is_meta() && info.item<int64_t>() != 0) {
     throw c10::Error("Failed to invert the input tensor, because it is singular.");
@@ -249,7 +264,8 @@ Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other, std::optional
   const int64_t unknowns = product(shape);
   const int64_t equations = other.numel();
   TORCH_CHECK(unknowns * equations == moved.numel() && unknowns == equations,
-              "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got ",
+              "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+              "prod(self.shape[:other.ndim]), but got ",
               unknowns, " != ", product(moved.sizes().slice(0, std::min(other.dim(), moved.dim()))));
   const Tensor result = at::linalg_solve(at::reshape(moved, {equations, unknowns}), at::reshape(other, {equations}));
   return at::reshape(result, shape);

@@ -39,8 +39,8 @@ C10_HOST_DEVICE inline double bessel_i_asymptotic(int order, double x) {
 
 constexpr double kFarBessel = 18;
 
-// exp(x) K(order, x): the integral of exp(-x (cosh t - 1)) cosh(order t) over t > 0. The trapezoidal rule has an error of
-// about exp(-pi^2 / step), or of what a bell curve of the integrand's width gives.
+// exp(x) K(order, x): the integral of exp(-x (cosh t - 1)) cosh(order t) over t > 0. The trapezoidal rule has an error
+// of about exp(-pi^2 / step), or of what a bell curve of the integrand's width gives.
 C10_HOST_DEVICE inline double bessel_k_scaled(double order, double x) {
   const double step = std::min(0.25, 0.5 / std::sqrt(x));
   double sum = 0.5;
@@ -71,7 +71,8 @@ C10_HOST_DEVICE inline double i0(double x) {
 }
 C10_HOST_DEVICE inline double i1e(double x) {
   const double size = std::fabs(x);
-  const double result = size < kFarBessel ? std::exp(-size) * size / 2 * bessel_i_series(1, size) : bessel_i_asymptotic(1, size);
+  const double result =
+      size < kFarBessel ? std::exp(-size) * size / 2 * bessel_i_series(1, size) : bessel_i_asymptotic(1, size);
   return std::copysign(result, x);
 }
 // 16 ulp.

@@ -1,7 +1,7 @@
 #pragma once
-// Functions of the gamma and the normal distribution's kin, in double: float32 is computed in it, too. Each says how far it
-// may be off, in units of the last place of double (tests/torch/test_accuracy.py measures it); near a zero that is no exact
-// number, the error is so many units of the largest value around it. For the CPU's kernels and for CUDA's.
+// Functions of the gamma and the normal distribution's kin, in double: float32 is computed in it, too. Each says how
+// far it may be off, in units of the last place of double (tests/torch/test_accuracy.py measures it); near a zero that
+// is no exact number, the error is so many units of the largest value around it. For the CPU's kernels and for CUDA's.
 
 #include <c10/util/Half.h>
 
@@ -31,7 +31,7 @@ C10_HOST_DEVICE double polynomial(const double (&coefficients)[N], double x) {
 
 C10_HOST_DEVICE inline bool is_whole(double x) { return x == std::floor(x); }
 
-// ---------------------------------------------------------------------------------------------- the gamma function's kin
+// -------------------------------------------------------------------------------------------- the gamma function's kin
 
 // 16 ulp: recurrence up to 10, then the asymptotic series.
 C10_HOST_DEVICE inline double digamma(double x) {
@@ -48,7 +48,8 @@ C10_HOST_DEVICE inline double digamma(double x) {
   if (std::isinf(x)) return x;
   const double inverse = 1 / (x * x);
   // B(2j) / (2j)
-  static constexpr double kSeries[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12};
+  static constexpr double kSeries[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
+                                       1.0 / 132, -691.0 / 32760, 1.0 / 12};
   return result + std::log(x) - 0.5 / x - inverse * polynomial(kSeries, inverse);
 }
 
@@ -202,7 +203,7 @@ C10_HOST_DEVICE inline double igammac(double a, double x) {
   return a < 1 && x <= 1.1 ? igammac_by_series(a, x) : 1 - igamma_by_series(a, x);
 }
 
-// ---------------------------------------------------------------------------------------------- errors, normal distribution
+// ----------------------------------------------------------------------------------------- errors, normal distribution
 
 // 16 ulp: exp(x * x) * erfc(x); from 3 on a continued fraction.
 C10_HOST_DEVICE inline double erfcx(double x) {

@@ -33,7 +33,8 @@ std::tuple<Tensor, Tensor> _linalg_eigh(const Tensor& A, std::string_view UPLO, 
   Tensor values = at::zeros(A.sizes().slice(0, A.dim() - 1), real_options(A));
   const Tensor info = empty_info(A);
   // The other triangle is never read.
-  if (is_finite(upper ? at::triu(A) : at::tril(A))) run_kernel(eigh_kernels, A.device(), values, vectors, info, upper, compute_v);
+  if (is_finite(upper ? at::triu(A) : at::tril(A)))
+    run_kernel(eigh_kernels, A.device(), values, vectors, info, upper, compute_v);
   else info.fill_(Scalar(rows_of(A)));
   check_info(info, "linalg.eigh");
   if (!compute_v) vectors = at::empty({0}, A.options());
@@ -53,7 +54,8 @@ namespace {
 std::tuple<Tensor, Tensor> find_eigenvalues(const Tensor& self, bool with_vectors) {
   check_square(self, with_vectors ? "linalg.eig" : "linalg.eigvals");
   check_floating_or_complex(self, "linalg.eig", /*low_precision=*/true);
-  TORCH_CHECK_NOT_IMPLEMENTED(!c10::is_reduced_floating_type(self.dtype()), "\"linalg_eig_out_cpu\" not implemented for '", self.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(!c10::is_reduced_floating_type(self.dtype()),
+                              "\"linalg_eig_out_cpu\" not implemented for '", self.dtype(), "'");
   TORCH_CHECK(is_finite(self), "torch.linalg.eig: input tensor should not contain infs or NaNs.");
   const ScalarType dtype = c10::complex_type(c10::real_type(self.dtype()));
   Tensor values = at::zeros(self.sizes().slice(0, self.dim() - 1), self.options().dtype(dtype));
@@ -79,9 +81,11 @@ std::tuple<Tensor, Tensor, Tensor> _linalg_svd(const Tensor& A, bool full_matric
                                                std::optional<std::string_view> driver) {
   check_matrices(A, "linalg.svd");
   check_floating_or_complex(A, "linalg.svd", /*low_precision=*/true);
-  TORCH_CHECK(!driver || !A.device().is_cpu(), "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
+  TORCH_CHECK(!driver || !A.device().is_cpu(),
+              "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
   static constexpr std::string_view kDrivers[] = {"", "gesvd", "gesvdj", "gesvda"};
-  const int64_t choice = std::find(std::begin(kDrivers), std::end(kDrivers), driver.value_or("")) - std::begin(kDrivers);
+  const int64_t choice =
+      std::find(std::begin(kDrivers), std::end(kDrivers), driver.value_or("")) - std::begin(kDrivers);
   TORCH_CHECK(choice < 4, "torch.linalg.svd: unknown svd driver ", *driver, " in svd_cusolver computation");
   const int64_t rows = rows_of(A);
   const int64_t columns = columns_of(A);
@@ -91,21 +95,24 @@ std::tuple<Tensor, Tensor, Tensor> _linalg_svd(const Tensor& A, bool full_matric
   Tensor vh;
   if (compute_uv) {
     u = empty_column_major(with_matrix(batch_sizes(A), rows, full_matrices ? rows : rank), A.dtype(), A.device());
-    vh = empty_column_major(with_matrix(batch_sizes(A), full_matrices ? columns : rank, columns), A.dtype(), A.device());
+    vh =
+        empty_column_major(with_matrix(batch_sizes(A), full_matrices ? columns : rank, columns), A.dtype(), A.device());
     if (A.numel() == 0) {  // LAPACK is not asked
       if (full_matrices) u.copy_(at::eye(rows, A.options())), vh.copy_(at::eye(columns, A.options()));
     }
   }
   const Tensor info = empty_info(A);
   constexpr int kArgumentHasNaN = -4;
-  if (is_finite(A)) run_kernel(svd_kernels, A.device(), u, values, vh, column_major_copy(A), info, full_matrices, choice);
+  if (is_finite(A))
+    run_kernel(svd_kernels, A.device(), u, values, vh, column_major_copy(A), info, full_matrices, choice);
   else info.fill_(Scalar(kArgumentHasNaN));
   check_info(info, "linalg.svd");
   if (!compute_uv) u = vh = at::empty({0}, A.options());
   return {std::move(u), std::move(values), std::move(vh)};
 }
 
-std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& A, bool full_matrices, std::optional<std::string_view> driver) {
+std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& A, bool full_matrices,
+                                              std::optional<std::string_view> driver) {
   return at::_linalg_svd(A, full_matrices, /*compute_uv=*/true, driver);
 }
 
@@ -130,11 +137,13 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compu
 namespace {
 
 double epsilon_of(const Tensor& matrices) {
-  return c10::real_type(matrices.dtype()) == kFloat ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  return c10::real_type(matrices.dtype()) == kFloat ? std::numeric_limits<float>::epsilon()
+                                                    : std::numeric_limits<double>::epsilon();
 }
 
 // The tolerances as tensors: rtol is max(m, n) eps where neither is given, 0 where atol alone is.
-std::tuple<Tensor, Tensor> tolerances(const Tensor& input, const Tensor& atol, const Tensor& rtol, const char* function) {
+std::tuple<Tensor, Tensor> tolerances(const Tensor& input, const Tensor& atol, const Tensor& rtol,
+                                      const char* function) {
   const TensorOptions options = at::scalar_tensor(Scalar(0), input.options().dtype(kDouble)).options();
   for (const Tensor* given : {&atol, &rtol}) {
     TORCH_CHECK(!given->defined() || !given->is_complex(), function, ": ", given == &atol ? "atol" : "rtol",
@@ -142,7 +151,8 @@ std::tuple<Tensor, Tensor> tolerances(const Tensor& input, const Tensor& atol, c
   }
   const Tensor absolute = atol.defined() ? atol : at::zeros({}, options);
   if (rtol.defined()) return {absolute, rtol};
-  const Tensor standard = at::full({}, Scalar(epsilon_of(input) * static_cast<double>(std::max(rows_of(input), columns_of(input)))), options);
+  const Tensor standard = at::full(
+      {}, Scalar(epsilon_of(input) * static_cast<double>(std::max(rows_of(input), columns_of(input)))), options);
   if (!atol.defined()) return {absolute, standard};
   return {absolute, at::where(at::gt(absolute, Scalar(0)), at::zeros({}, options), standard)};
 }
@@ -162,10 +172,12 @@ Tensor threshold(const Tensor& largest, const Tensor& atol, const Tensor& rtol) 
 
 }  // namespace
 
-Tensor linalg_matrix_rank_atol_rtol_tensor(const Tensor& input, const Tensor& atol, const Tensor& rtol, bool hermitian) {
+Tensor linalg_matrix_rank_atol_rtol_tensor(const Tensor& input, const Tensor& atol, const Tensor& rtol,
+                                           bool hermitian) {
   check_matrices(input, "torch.linalg.matrix_rank", "input");
   TORCH_CHECK(c10::is_floating_or_complex_type(input.dtype()) && !c10::is_reduced_floating_type(input.dtype()),
-              "torch.linalg.matrix_rank: only float, double and complex matrices have a rank here, not ", input.dtype());
+              "torch.linalg.matrix_rank: only float, double and complex matrices have a rank here, not ",
+              input.dtype());
   const auto [absolute, relative] = tolerances(input, atol, rtol, "torch.linalg.matrix_rank");
   if (input.numel() == 0) return at::zeros(batch_sizes(input), input.options().dtype(kLong));
   const Tensor values = hermitian ? at::abs(at::linalg_eigvalsh(input)) : at::linalg_svdvals(input);
@@ -173,7 +185,8 @@ Tensor linalg_matrix_rank_atol_rtol_tensor(const Tensor& input, const Tensor& at
   return at::sum(at::gt(values, threshold(largest, absolute, relative)), IntArrayRef{-1});
 }
 
-Tensor linalg_matrix_rank_atol_rtol_float(const Tensor& self, std::optional<double> atol, std::optional<double> rtol, bool hermitian) {
+Tensor linalg_matrix_rank_atol_rtol_float(const Tensor& self, std::optional<double> atol, std::optional<double> rtol,
+                                          bool hermitian) {
   check_matrices(self, "torch.linalg.matrix_rank", "input");
   const auto [absolute, relative] = tolerances(self, atol, rtol);
   return at::linalg_matrix_rank(self, absolute, relative, hermitian);
@@ -206,7 +219,8 @@ Tensor linalg_pinv_atol_rtol_tensor(const Tensor& self, const Tensor& atol, cons
   return at::matmul(at::mul(at::adjoint(vh), at::unsqueeze(inverted(values, values), -2)), at::adjoint(u));
 }
 
-Tensor linalg_pinv_atol_rtol_float(const Tensor& self, std::optional<double> atol, std::optional<double> rtol, bool hermitian) {
+Tensor linalg_pinv_atol_rtol_float(const Tensor& self, std::optional<double> atol, std::optional<double> rtol,
+                                   bool hermitian) {
   check_matrices(self, "linalg.pinv");
   const auto [absolute, relative] = tolerances(self, atol, rtol);
   return at::linalg_pinv(self, absolute, relative, hermitian);
@@ -220,6 +234,8 @@ Tensor linalg_pinv_rcond_tensor(const Tensor& self, const Tensor& rcond, bool he
   return at::linalg_pinv(self, at::zeros({}, self.options().dtype(kDouble)), rcond, hermitian);
 }
 
-Tensor pinverse(const Tensor& self, double rcond) { return native::linalg_pinv_rcond(self, rcond, /*hermitian=*/false); }
+Tensor pinverse(const Tensor& self, double rcond) {
+  return native::linalg_pinv_rcond(self, rcond, /*hermitian=*/false);
+}
 
 }  // namespace at::native

@@ -45,8 +45,9 @@ AT_DEFINE_ROUNDING(trunc)
 #undef AT_DEFINE_ROUNDING
 
 void sign(const Tensor& self, Tensor& out) {
-  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "Unlike NumPy, torch.sign is not intended to support complex numbers. "
-                                                  "Please use torch.sgn instead.");
+  TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(),
+                              "Unlike NumPy, torch.sign is not intended to support complex numbers. "
+                              "Please use torch.sgn instead.");
   TensorIterator::unary_op(out, self).run(sign_kernels);
 }
 

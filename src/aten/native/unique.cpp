@@ -122,12 +122,13 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool r
   const Tensor input = at::detach(self);
   const TensorOptions options = TensorOptions(kLong).device(self.device());
   const Tensor none = at::empty({0}, options);
-  const Tensor rows = dim ? at::movedim(self.dim() > 0 ? input : at::reshape(input, {1}), *dim, 0) : at::reshape(input, {-1});
+  const Tensor rows =
+      dim ? at::movedim(self.dim() > 0 ? input : at::reshape(input, {1}), *dim, 0) : at::reshape(input, {-1});
   const int64_t count = rows.sizes()[0];
   if (!dim && count > 0 && input.is_cpu() && !input.is_complex()) {
     const Groups groups = group_elements(at::detail::to_contiguous(rows), at::arange(count, options));
-    return {at::index_select(rows, 0, to_tensor(groups.starts)), return_inverse ? groups.inverse().view(self.sizes()) : none,
-            return_counts ? groups.counts() : none};
+    return {at::index_select(rows, 0, to_tensor(groups.starts)),
+            return_inverse ? groups.inverse().view(self.sizes()) : none, return_counts ? groups.counts() : none};
   }
   if (count == 0) return {at::empty(dim ? self.sizes() : IntArrayRef({0}), self.options()), none, none};
   TORCH_CHECK(rows.numel() > 0, "unique_consecutive: There are sections with 0 elements");

@@ -23,27 +23,32 @@ std::vector<Tensor> dense_copies(const std::vector<Tensor>& views) {
 
 // What is written through a view has to have its shape: nothing is broadcast.
 void check_same_shape(const Tensor& view, const Tensor& src, const char* name) {
-  TORCH_CHECK(view.sizes() == src.sizes(), name, ": expected src to have a size equal to the slice of self. src size = ",
-              src.sizes(), ", slice size = ", view.sizes());
+  TORCH_CHECK(view.sizes() == src.sizes(), name,
+              ": expected src to have a size equal to the slice of self. src size = ", src.sizes(),
+              ", slice size = ", view.sizes());
 }
 
 }  // namespace
 
 Tensor alias_copy(const Tensor& self) { return dense_copy(self); }
-Tensor as_strided_copy(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
+Tensor as_strided_copy(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                       std::optional<int64_t> storage_offset) {
   return dense_copy(at::as_strided(self, size, stride, storage_offset));
 }
 Tensor diagonal_copy(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   return dense_copy(at::diagonal(self, offset, dim1, dim2));
 }
-Tensor expand_copy(const Tensor& self, IntArrayRef size, bool implicit) { return dense_copy(self.expand(size, implicit)); }
+Tensor expand_copy(const Tensor& self, IntArrayRef size, bool implicit) {
+  return dense_copy(self.expand(size, implicit));
+}
 Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   return dense_copy(at::narrow(self, dim, start, length));
 }
 Tensor permute_copy(const Tensor& self, IntArrayRef dims) { return dense_copy(at::permute(self, dims)); }
 Tensor detach_copy(const Tensor& self) { return dense_copy(at::detach(self)); }
 Tensor select_copy(const Tensor& self, int64_t dim, int64_t index) { return dense_copy(at::select(self, dim, index)); }
-Tensor slice_copy(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+Tensor slice_copy(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+                  int64_t step) {
   return dense_copy(at::slice(self, dim, start, end, step));
 }
 std::vector<Tensor> split_copy(const Tensor& self, int64_t split_size, int64_t dim) {
@@ -104,10 +109,11 @@ Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, std::op
 }
 
 // The tensor that `self` is a slice of: a view of the memory of `self` in the shape of `src`.
-Tensor slice_inverse(const Tensor& self, const Tensor& src, [[maybe_unused]] int64_t dim, [[maybe_unused]] std::optional<int64_t> start,
-                     [[maybe_unused]] std::optional<int64_t> end, [[maybe_unused]] int64_t step) {
-  TORCH_CHECK(self.dtype() == src.dtype(), "slice_inverse: expected self and src to have one dtype, but got ", self.dtype(), " and ",
-              src.dtype());
+Tensor slice_inverse(const Tensor& self, const Tensor& src, [[maybe_unused]] int64_t dim,
+                     [[maybe_unused]] std::optional<int64_t> start, [[maybe_unused]] std::optional<int64_t> end,
+                     [[maybe_unused]] int64_t step) {
+  TORCH_CHECK(self.dtype() == src.dtype(), "slice_inverse: expected self and src to have one dtype, but got ",
+              self.dtype(), " and ", src.dtype());
   return at::as_strided(self, src.sizes(), src.strides(), src.storage_offset());
 }
 
@@ -134,8 +140,8 @@ std::vector<Tensor> unsafe_split_with_sizes(const Tensor& self, IntArrayRef spli
 }
 
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
-  TORCH_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ", self.dim(),
-              " dims");
+  TORCH_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
+              self.dim(), " dims");
   dim = wrap_dim(dim, self.dim());
   TORCH_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t size = self.sizes()[dim];
@@ -151,8 +157,8 @@ std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t d
 }
 
 std::vector<Tensor> tensor_split_indices(const Tensor& self, IntArrayRef indices, int64_t dim) {
-  TORCH_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ", self.dim(),
-              " dims");
+  TORCH_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
+              self.dim(), " dims");
   dim = wrap_dim(dim, self.dim());
   std::vector<Tensor> parts;
   int64_t start = 0;
@@ -166,9 +172,10 @@ std::vector<Tensor> tensor_split_indices(const Tensor& self, IntArrayRef indices
 
 std::vector<Tensor> tensor_split_tensor(const Tensor& self, const Tensor& tensor_indices_or_sections, int64_t dim) {
   const Tensor& given = tensor_indices_or_sections;
-  TORCH_CHECK(given.is_cpu(), "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on ", given.device());
-  TORCH_CHECK(given.dtype() == kLong, "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ",
-              given.dtype());
+  TORCH_CHECK(given.is_cpu(), "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on ",
+              given.device());
+  TORCH_CHECK(given.dtype() == kLong,
+              "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ", given.dtype());
   TORCH_CHECK(given.dim() <= 1, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
                                 "one-dimensional tensor, but got a tensor with ", given.dim(), " dims");
   if (given.dim() == 0) return native::tensor_split(self, given.item<int64_t>(), dim);
@@ -246,14 +253,16 @@ Tensor squeeze_dims(const Tensor& self, IntArrayRef dim) {
   return at::as_strided(self, shape, strides, self.storage_offset());
 }
 
-// ---------------------------------------------------------------------------------------------- tensors that become views
+// ------------------------------------------------------------------------------------------- tensors that become views
 
 Tensor& squeeze_(Tensor& self) { return become_view(self, at::squeeze(self)); }
 Tensor& squeeze_dim_(Tensor& self, int64_t dim) { return become_view(self, at::squeeze(self, dim)); }
 Tensor& squeeze_dims_(Tensor& self, IntArrayRef dim) { return become_view(self, at::squeeze(self, dim)); }
 Tensor& unsqueeze_(Tensor& self, int64_t dim) { return become_view(self, at::unsqueeze(self, dim)); }
 Tensor swapaxes(const Tensor& self, int64_t axis0, int64_t axis1) { return at::transpose(self, axis0, axis1); }
-Tensor& transpose_(Tensor& self, int64_t dim0, int64_t dim1) { return become_view(self, at::transpose(self, dim0, dim1)); }
+Tensor& transpose_(Tensor& self, int64_t dim0, int64_t dim1) {
+  return become_view(self, at::transpose(self, dim0, dim1));
+}
 Tensor& swapdims_(Tensor& self, int64_t dim0, int64_t dim1) { return native::transpose_(self, dim0, dim1); }
 Tensor& swapaxes_(Tensor& self, int64_t axis0, int64_t axis1) { return native::transpose_(self, axis0, axis1); }
 Tensor& t_(Tensor& self) { return become_view(self, at::t(self)); }
@@ -267,7 +276,8 @@ Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
   const int64_t rows = self.sizes()[0];
   const int64_t columns = self.sizes()[1];
   if (dims > 2) {
-    for (const int64_t size : self.sizes()) TORCH_CHECK(size == rows, "all dimensions of input must be of equal length");
+    for (const int64_t size : self.sizes())
+      TORCH_CHECK(size == rows, "all dimensions of input must be of equal length");
   }
   int64_t step = 0;
   for (const int64_t stride : self.strides()) step += stride;

@@ -94,8 +94,9 @@ constexpr bool kKeepsBlocks = true;
 class CPUAllocator final : public Allocator {
  public:
 #if defined(__GLIBC__)
-  // Memory of tensors that come and go stays with the process: given back, it costs a fault per page when the next batch or
-  // activation takes it again, which is more than most kernels cost. Larger blocks than the first number go back at once.
+  // Memory of tensors that come and go stays with the process: given back, it costs a fault per page when the next
+  // batch or activation takes it again, which is more than most kernels cost.
+  // Larger blocks than the first number go back at once.
   CPUAllocator() {
     if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) mallopt(M_MMAP_THRESHOLD, 32 << 20);
     if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) mallopt(M_TRIM_THRESHOLD, 256 << 20);
@@ -118,7 +119,8 @@ class CPUAllocator final : public Allocator {
   }
 
   static DataPtr checked(void* data, size_t bytes, size_t list, DataPtr::Deleter release) {
-    TORCH_CHECK_AS(OutOfMemoryError, data != nullptr, "not enough memory: you tried to allocate ", bytes, " bytes on the CPU");
+    TORCH_CHECK_AS(OutOfMemoryError, data != nullptr, "not enough memory: you tried to allocate ", bytes,
+                   " bytes on the CPU");
     return DataPtr(data, static_cast<char*>(data) + list, release, kCPU);
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a device backend gives to the rest of torch. CPU and Meta are built in; the CUDA plug-in registers itself when it
-// is loaded (aten/Plugin.h).
+// What a device backend gives to the rest of torch. CPU and Meta are built in; the CUDA plug-in registers itself when
+// it is loaded (aten/Plugin.h).
 
 #include <c10/core/Allocator.h>
 #include <c10/core/GeneratorImpl.h>
@@ -61,7 +61,8 @@ class C10_API DeviceEvent {
 class C10_API DeviceGraph {
  public:
   virtual ~DeviceGraph();
-  // Records what goes to the current stream of the calling thread; memory comes from `pool`. Modes are CUDA's: "global", ...
+  // Records what goes to the current stream of the calling thread; memory comes from `pool`.
+  // Modes are CUDA's: "global", ...
   virtual void begin(MemoryPool pool, const std::string& mode) = 0;
   virtual void end() = 0;
   virtual void instantiate() = 0;
@@ -110,7 +111,8 @@ class C10_API Backend {
   virtual Allocator* pinned_allocator();
   virtual bool is_pinned(const void* data);
 
-  // The number of a new pool; memory that the calling thread asks for comes from `pool` between the two calls, which nest.
+  // The number of a new pool; memory that the calling thread asks for comes
+  // from `pool` between the two calls, which nest.
   virtual MemoryPool new_memory_pool();
   virtual void enter_memory_pool(DeviceIndex index, MemoryPool pool);
   virtual void leave_memory_pool(DeviceIndex index);

@@ -7,8 +7,8 @@
 namespace c10 {
 
 namespace {
-// PyTorch's devices that have no backend here, numbered after those of the enumeration. Programs name them, compare them and
-// ask for their type; where a tensor would be made on one, get_backend() refuses.
+// PyTorch's devices that have no backend here, numbered after those of the enumeration. Programs name them, compare
+// them and ask for their type; where a tensor would be made on one, get_backend() refuses.
 constexpr struct {
   const char* name;
   const char* upper;

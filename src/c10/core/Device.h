@@ -49,8 +49,8 @@ struct C10_API Device {
 C10_API std::ostream& operator<<(std::ostream& stream, const Device& device);
 C10_API std::ostream& operator<<(std::ostream& stream, DeviceType type);
 
-// How a tensor holds its elements: all of them at strides in a storage, or only those that are not zero, with their places
-// (SparseParts in TensorImpl.h).
+// How a tensor holds its elements: all of them at strides in a storage, or only those that are not zero, with their
+// places (SparseParts in TensorImpl.h).
 enum class Layout : int8_t { Strided = 0, Sparse, SparseCsr, SparseCsc };
 constexpr Layout kStrided = Layout::Strided;
 constexpr Layout kSparse = Layout::Sparse;

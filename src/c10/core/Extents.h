@@ -1,6 +1,6 @@
 #pragma once
-// Arithmetic on sizes, strides and counts that come from outside: what does not fit int64 is an error and never a small or
-// negative number.
+// Arithmetic on sizes, strides and counts that come from outside:
+// what does not fit int64 is an error and never a small or negative number.
 
 #include <c10/util/ArrayRef.h>
 #include <c10/util/Exception.h>
@@ -60,7 +60,8 @@ inline std::optional<int64_t> storage_reach(IntArrayRef sizes, IntArrayRef strid
 }
 
 // The bytes that storage_reach() elements of `itemsize` bytes take. Throws Error when they do not fit int64.
-inline int64_t checked_storage_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t itemsize, int64_t storage_offset = 0) {
+inline int64_t checked_storage_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t itemsize,
+                                     int64_t storage_offset = 0) {
   const std::optional<int64_t> reach = storage_reach(sizes, strides, storage_offset);
   const std::optional<int64_t> bytes = reach ? multiply_if_fits(*reach, itemsize) : std::nullopt;
   TORCH_CHECK(bytes, "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);

@@ -8,7 +8,8 @@ namespace c10 {
 
 namespace {
 
-// Dimension `step` of a walk over `ndim` dimensions from the fastest to the slowest: channels, places backwards, samples.
+// Dimension `step` of a walk over `ndim` dimensions from the fastest to the slowest: channels,
+// places backwards, samples.
 size_t channels_last_dim(size_t step, size_t ndim) {
   if (step == 0) return 1;
   return step == ndim - 1 ? 0 : ndim - step;
@@ -34,7 +35,8 @@ DimVector strides_in(MemoryFormat format, IntArrayRef sizes) {
   const size_t ndim = sizes.size();
   const bool channels_last = format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d;
   TORCH_CHECK(format != MemoryFormat::ChannelsLast || ndim == 4, "required rank 4 tensor to use channels_last format");
-  TORCH_CHECK(format != MemoryFormat::ChannelsLast3d || ndim == 5, "required rank 5 tensor to use channels_last_3d format");
+  TORCH_CHECK(format != MemoryFormat::ChannelsLast3d || ndim == 5,
+              "required rank 5 tensor to use channels_last_3d format");
   TORCH_CHECK(format != MemoryFormat::Preserve, "preserve_format names no order of dimensions");
   DimVector strides(ndim);
   int64_t stride = 1;

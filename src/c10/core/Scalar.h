@@ -1,5 +1,6 @@
 #pragma once
-// One number as the user wrote it: complex, a float, an integer or a bool. Its type takes part in promotion by category only.
+// One number as the user wrote it: complex, a float, an integer or a bool.
+// Its type takes part in promotion by category only.
 
 #include <c10/core/ScalarType.h>
 
@@ -13,7 +14,8 @@ namespace c10 {
 class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T> || is_reduced_floating_v<T> || is_complex_v<T>>>
+  template <typename T,
+            typename = std::enable_if_t<std::is_arithmetic_v<T> || is_reduced_floating_v<T> || is_complex_v<T>>>
   Scalar(T value) {  // NOLINT: implicit, a number is a Scalar
     if constexpr (std::is_same_v<T, bool>) {
       kind_ = Kind::Bool;

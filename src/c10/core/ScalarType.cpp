@@ -119,7 +119,8 @@ const TypeFacts& type_facts(ScalarType type) { return *facts_by_number[static_ca
 ScalarType promote_types(ScalarType left, ScalarType right) {
   const ScalarType result = lattice[static_cast<size_t>(left)][static_cast<size_t>(right)];
   TORCH_CHECK(result != ScalarType::Undefined || left == ScalarType::Undefined,
-              "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", left, " and ", right);
+              "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", left, " and ",
+              right);
   return result;
 }
 

@@ -15,9 +15,10 @@ namespace c10 {
 
 // row(C++ type, enumerator, number, Python name, second Python name or "", buffer format or "", C++ name in messages)
 //
-// The list that a row is in says its kind. Numbers are PyTorch's, so that saved files and DLPack agree; the gaps are types
-// that are not here. The enumerator also names storages (FloatStorage) and types (torch.FloatTensor, 'Float' in messages).
-// The buffer format is NumPy's for a native array of that type. `int` is int32_t, spelled as messages spell it.
+// The list that a row is in says its kind. Numbers are PyTorch's, so that saved files and DLPack agree; the gaps are
+// types that are not here. The enumerator also names storages (FloatStorage) and types (torch.FloatTensor, 'Float' in
+// messages). The buffer format is NumPy's for a native array of that type. `int` is int32_t,
+// spelled as messages spell it.
 #define C10_FORALL_INTEGRAL_TYPES(row)                            \
   row(uint8_t, Byte, 0, "uint8", "", "B", "unsigned char")        \
   row(int8_t, Char, 1, "int8", "", "b", "signed char")            \
@@ -96,7 +97,7 @@ struct TypeFacts {
   bool is_reduced;
   bool is_barebones;
   int8_t size;           // bytes
-  int8_t digits;         // numeric_limits<T>: bits of the fraction and the one before it; of an integer, without the sign
+  int8_t digits;  // numeric_limits<T>: bits of the fraction and the one before it; of an integer, without the sign
   int16_t max_exponent;  // floating types are below 2 to this
   const char* enumerator;
   const char* name;
@@ -162,11 +163,12 @@ constexpr ScalarType same_bits_type(ScalarType type) {
 // As in messages and type names: "Float"; as torch.dtype prints: "float32".
 inline const char* to_string(ScalarType type) { return type_facts(type).enumerator; }
 inline const char* dtype_name(ScalarType type) { return type_facts(type).name; }
-// The smallest type that both convert to; PyTorch's lattice: by kind first, then by size, and where neither of two holds
-// the other (uint8 and int8, float16 and bfloat16) the next larger one. Undefined gives way to everything. Throws Error
-// for uint16, uint32 and uint64 with anything but themselves and floating types.
+// The smallest type that both convert to; PyTorch's lattice: by kind first, then by size, and where neither of two
+// holds the other (uint8 and int8, float16 and bfloat16) the next larger one. Undefined gives way to everything. Throws
+// Error for uint16, uint32 and uint64 with anything but themselves and floating types.
 C10_API ScalarType promote_types(ScalarType left, ScalarType right);
-// Whether a result of type `from` may be written into a tensor of type `to` (no float into int, nothing into bool but bool).
+// Whether a result of type `from` may be written into a tensor of type `to` (no float into int,
+// nothing into bool but bool).
 C10_API bool can_cast(ScalarType from, ScalarType to);
 
 C10_API ScalarType get_default_dtype();

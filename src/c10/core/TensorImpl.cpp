@@ -48,10 +48,13 @@ void TensorImpl::check_inference_write() const {
 void TensorImpl::set_pyobj_release_hook(void (*hook)(void*)) { pyobj_release_hook.store(hook); }
 
 void TensorImpl::throw_no_storage() const {
-  throw NotImplementedError(detail::concatenate("Cannot access storage of ", layout() == kSparse ? "SparseTensorImpl" : "SparseCsrTensorImpl"));
+  throw NotImplementedError(detail::concatenate("Cannot access storage of ",
+                                                layout() == kSparse ? "SparseTensorImpl" : "SparseCsrTensorImpl"));
 }
 
-void TensorImpl::throw_no_data() const { throw Error("Cannot access data pointer of Tensor that doesn't have storage"); }
+void TensorImpl::throw_no_data() const {
+  throw Error("Cannot access data pointer of Tensor that doesn't have storage");
+}
 
 void TensorImpl::set_sparse(SparseParts parts, IntArrayRef sizes) {
   checked_numel(sizes);
@@ -83,8 +86,8 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
 }
 
 void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset) {
-  TORCH_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape: ", strides.size(), " strides for ",
-              sizes.size(), " dimensions");
+  TORCH_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape: ", strides.size(),
+              " strides for ", sizes.size(), " dimensions");
   checked_numel(sizes);  // before anything is changed
   sizes_.assign(sizes);
   strides_.assign(strides);

@@ -1,5 +1,6 @@
 #pragma once
-// What a tensor is: a shape over a storage, an element type, a device, a version, and what autograd and Python hang on it.
+// What a tensor is: a shape over a storage, an element type, a device, a version,
+// and what autograd and Python hang on it.
 
 #include <c10/core/MemoryFormat.h>
 #include <c10/core/ScalarType.h>
@@ -44,9 +45,10 @@ class VersionCounter {
 
 class TensorImpl;
 
-// What a sparse tensor consists of. `indices`, int64 of (sparse dimensions, n), says where each of the n values is; in the
-// compressed layouts it has the columns (CSR) or rows (CSC) alone, and `compressed` where each row or column begins. A value
-// may itself have dimensions, which are then the tensor's last ones: `values` is (n, dense dimensions...).
+// What a sparse tensor consists of. `indices`, int64 of (sparse dimensions, n), says where each of the n values is; in
+// the compressed layouts it has the columns (CSR) or rows (CSC) alone, and `compressed` where each row or column
+// begins. A value may itself have dimensions, which are then the tensor's last ones: `values` is (n,
+// dense dimensions...).
 struct SparseParts {
   Layout layout;
   intrusive_ptr<TensorImpl> compressed;  // null in COO
@@ -96,7 +98,8 @@ class C10_API TensorImpl : public intrusive_ptr_target {
   void set_sizes_contiguous(IntArrayRef sizes);
   void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset);
 
-  // The same storage (or parts), shape and dtype in a new TensorImpl without history, sharing the version counter if asked.
+  // The same storage (or parts), shape and dtype in a new TensorImpl without history,
+  // sharing the version counter if asked.
   intrusive_ptr<TensorImpl> shallow_copy(bool share_version);
   // Takes over storage, shape and dtype of `other` (what `x.data = y` does).
   void shallow_assign(const TensorImpl& other);

@@ -41,7 +41,9 @@ class CUDABackend final : public Backend {
     C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
     return {properties.name, properties.major, properties.minor, static_cast<int64_t>(properties.totalGlobalMem)};
   }
-  MemoryNumbers memory_numbers(DeviceIndex index) override { return index < 0 ? pinned_memory_numbers() : cuda::memory_numbers(index); }
+  MemoryNumbers memory_numbers(DeviceIndex index) override {
+    return index < 0 ? pinned_memory_numbers() : cuda::memory_numbers(index);
+  }
   void reset_memory_numbers(DeviceIndex index, bool totals) override {
     index < 0 ? reset_pinned_memory_numbers(totals) : cuda::reset_memory_numbers(index, totals);
   }

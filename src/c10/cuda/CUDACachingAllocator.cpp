@@ -76,7 +76,8 @@ double memory_limit(DeviceIndex device) { return allocator_of(device).limit(); }
 
 std::vector<MemorySegment> memory_segments() {
   std::vector<MemorySegment> segments;
-  for (int device = 0; device < device_count(); ++device) allocator_of(static_cast<DeviceIndex>(device)).list_segments(segments);
+  for (int device = 0; device < device_count(); ++device)
+    allocator_of(static_cast<DeviceIndex>(device)).list_segments(segments);
   return segments;
 }
 

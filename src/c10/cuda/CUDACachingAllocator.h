@@ -7,8 +7,8 @@
 // free block is split when the rest is worth keeping, and merged with its free neighbours when it comes back. When the
 // device is full, all free segments are given back and the request is tried once more.
 //
-// While a graph is recorded, memory of its streams comes from the graph's pool: its addresses are in the graph, so that it is
-// kept as long as the graph is.
+// While a graph is recorded, memory of its streams comes from the graph's pool: its addresses are in the graph, so that
+// it is kept as long as the graph is.
 //
 // PYTORCH_NO_CUDA_MEMORY_CACHING=1: each tensor gets memory of its own from the driver, so that tools that watch memory
 // (compute-sanitizer) see where it begins and ends.
@@ -34,9 +34,9 @@ C10_CUDA_API double memory_limit(DeviceIndex device);
 // Says that `data`, allocated on another stream, is also used on `stream`: it is reused only after that use.
 C10_CUDA_API void record_stream(void* data, cudaStream_t stream);
 
-// Pools: memory of one is never handed out of another, and stays as long as somebody holds it. One begins with `hold`, and what asks
-// for memory on a device gets it from the pool between `redirect` and `end_redirect`: the calling thread, or (`capture` is not 0)
-// whoever works on a stream that this graph records.
+// Pools: memory of one is never handed out of another, and stays as long as somebody holds it. One begins with `hold`,
+// and what asks for memory on a device gets it from the pool between `redirect` and `end_redirect`: the calling thread,
+// or (`capture` is not 0) whoever works on a stream that this graph records.
 C10_CUDA_API MemoryPool new_pool();
 C10_CUDA_API void hold_pool(MemoryPool pool);
 C10_CUDA_API void release_pool(MemoryPool pool);

@@ -31,7 +31,8 @@ std::vector<uint8_t> CUDAGenerator::state() const {
 
 void CUDAGenerator::set_state(const std::vector<uint8_t>& state) {
   uint64_t parts[2];
-  TORCH_CHECK(state.size() == sizeof(parts), "a CUDA generator's state has ", sizeof(parts), " bytes, got ", state.size());
+  TORCH_CHECK(state.size() == sizeof(parts), "a CUDA generator's state has ", sizeof(parts), " bytes, got ",
+              state.size());
   std::memcpy(parts, state.data(), sizeof(parts));
   seed_ = parts[0];
   offset_ = parts[1];
@@ -45,7 +46,8 @@ intrusive_ptr<GeneratorImpl> CUDAGenerator::clone() const {
 
 PhiloxState CUDAGenerator::reserve(uint64_t numbers_per_thread) {
   const bool is_recorded = is_capturing();
-  TORCH_CHECK(!is_recorded || recorded_ != nullptr, "while a CUDA graph is recorded, random numbers come from the device's default generator only");
+  TORCH_CHECK(!is_recorded || recorded_ != nullptr,
+              "while a CUDA graph is recorded, random numbers come from the device's default generator only");
   uint64_t& offset = is_recorded ? recorded_offset_ : offset_;
   const PhiloxState reserved{is_recorded ? 0 : seed_, offset, is_recorded ? recorded_ : nullptr};
   offset += (numbers_per_thread + 3) / 4 * 4;  // Philox makes four numbers at a time
@@ -71,7 +73,8 @@ intrusive_ptr<GeneratorImpl> default_generator(DeviceIndex device) {
   const std::lock_guard<std::mutex> lock(mutex);
   auto& generator = (*generators)[static_cast<size_t>(device)];
   // torch.manual_seed may have been called before there was a device to seed.
-  if (!generator) generator = make_intrusive<CUDAGenerator>(device, remembered_seed().value_or(CUDAGenerator::kDefaultSeed));
+  if (!generator)
+    generator = make_intrusive<CUDAGenerator>(device, remembered_seed().value_or(CUDAGenerator::kDefaultSeed));
   return generator;
 }
 

@@ -9,8 +9,8 @@
 
 namespace c10::cuda {
 
-// Where a kernel's numbers begin. In a graph that is settled by each replay: then `recorded` is device memory that holds the seed,
-// and the offset which `offset` is added to.
+// Where a kernel's numbers begin. In a graph that is settled by each replay: then `recorded` is device memory that
+// holds the seed, and the offset which `offset` is added to.
 struct PhiloxState {
   uint64_t seed;
   uint64_t offset;

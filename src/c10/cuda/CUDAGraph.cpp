@@ -16,7 +16,8 @@ std::atomic<int> recorded_graphs{0};
 cudaStreamCaptureMode mode_named(const std::string& name) {
   if (name == "global") return cudaStreamCaptureModeGlobal;
   if (name == "thread_local") return cudaStreamCaptureModeThreadLocal;
-  TORCH_CHECK(name == "relaxed", "Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got ", name);
+  TORCH_CHECK(name == "relaxed", "Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got ",
+              name);
   return cudaStreamCaptureModeRelaxed;
 }
 
@@ -31,11 +32,14 @@ class Graph final : public DeviceGraph {
   }
 
   void begin(MemoryPool pool, const std::string& mode) override {
-    TORCH_CHECK(!has_record_, "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new instance.");
+    TORCH_CHECK(
+        !has_record_,
+        "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new instance.");
     const cudaStreamCaptureMode chosen = mode_named(mode);
     stream_ = current_stream();
     device_ = current_device();
-    TORCH_CHECK(stream_ != nullptr, "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay ",
+    TORCH_CHECK(stream_ != nullptr,
+                "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay ",
                 "them on the default stream.)");
     generator_ = default_generator(device_);
     random_state_ = caching_allocator()->allocate(2 * sizeof(uint64_t));

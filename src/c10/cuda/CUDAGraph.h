@@ -1,6 +1,6 @@
 #pragma once
-// Work that is recorded once and done as often as one likes. Addresses are in the record, so that the memory it used is held by it
-// (CUDACachingAllocator.h); random numbers continue at each replay (CUDAGenerator.h).
+// Work that is recorded once and done as often as one likes. Addresses are in the record, so that the memory it used is
+// held by it (CUDACachingAllocator.h); random numbers continue at each replay (CUDAGenerator.h).
 
 #include <c10/core/Backend.h>
 #include <c10/cuda/CUDAException.h>

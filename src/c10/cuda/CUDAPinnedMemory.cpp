@@ -84,7 +84,8 @@ class PinnedAllocator final : public Allocator {
 
   void reset_numbers(bool totals) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (Counter* counter : {&allocations_, &allocated_, &segments_, &reserved_}) totals ? counter->reset_totals() : counter->reset_peak();
+    for (Counter* counter : {&allocations_, &allocated_, &segments_, &reserved_})
+      totals ? counter->reset_totals() : counter->reset_peak();
   }
 
  private:
@@ -155,7 +156,9 @@ bool is_pinned(const void* data) {
   return attributes.type == cudaMemoryTypeHost;
 }
 
-void record_pinned_use(const void* data, cudaStream_t stream) { the_allocator().record_use(data, current_device(), stream); }
+void record_pinned_use(const void* data, cudaStream_t stream) {
+  the_allocator().record_use(data, current_device(), stream);
+}
 MemoryNumbers pinned_memory_numbers() { return the_allocator().numbers(); }
 void reset_pinned_memory_numbers(bool totals) { the_allocator().reset_numbers(totals); }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Memory of the host that devices read and write by themselves, while the host goes on. cudaHostAlloc is slow and waits for the
-// devices, so that what was freed is kept; a copy that still uses it is waited for before it is handed out again.
+// Memory of the host that devices read and write by themselves, while the host goes on. cudaHostAlloc is slow and waits
+// for the devices, so that what was freed is kept;
+// a copy that still uses it is waited for before it is handed out again.
 
 #include <c10/core/Allocator.h>
 #include <c10/core/Backend.h>

@@ -27,13 +27,14 @@ OperatorScope::~OperatorScope() { current_operator = outer_; }
 
 void throw_cuda_error(cudaError_t error, const char* expression, const char* file, int line) {
   cudaGetLastError();
-  std::string message = detail::concatenate("CUDA error: ", cudaGetErrorString(error), " (", cudaGetErrorName(error), " from ",
-                                            expression, " at ", file, ":", line, ")");
+  std::string message = detail::concatenate("CUDA error: ", cudaGetErrorString(error), " (", cudaGetErrorName(error),
+                                            " from ", expression, " at ", file, ":", line, ")");
   if (current_operator) message += detail::concatenate("\nin the operator ", current_operator);
   if (error == cudaErrorMemoryAllocation) throw OutOfMemoryError(message);
   if (!launches_block()) {
-    message += "\nKernels run asynchronously: an earlier operator may be the cause, and this stack not the one that started it; "
-               "CUDA_LAUNCH_BLOCKING=1 shows which.";
+    message +=
+        "\nKernels run asynchronously: an earlier operator may be the cause, and this stack not the one that "
+        "started it; CUDA_LAUNCH_BLOCKING=1 shows which.";
   }
   throw AcceleratorError(message, static_cast<int>(error));
 }

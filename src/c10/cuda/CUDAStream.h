@@ -14,8 +14,8 @@ C10_CUDA_API int device_count() noexcept;
 // The stream that the calling thread queues work on, for `device` (-1: the current one).
 C10_CUDA_API cudaStream_t current_stream(DeviceIndex device = -1);
 C10_CUDA_API void set_current_stream(cudaStream_t stream, DeviceIndex device = -1);
-// A stream from a pool of 32 per device and priority (0, or below for more urgent work), made on first use and kept for the
-// process, so handing one out is cheap.
+// A stream from a pool of 32 per device and priority (0, or below for more urgent work), made on first use and kept for
+// the process, so handing one out is cheap.
 C10_CUDA_API cudaStream_t stream_from_pool(DeviceIndex device = -1, int priority = 0);
 // Whether all work of a stream is done.
 C10_CUDA_API bool has_finished(cudaStream_t stream);

@@ -150,7 +150,9 @@ void DeviceAllocator::list_segments(std::vector<MemorySegment>& segments) {
     segment.pool = first->pool->number;
     segment.is_small = first->small;
     for (const Block* block = first; block; block = block->next) {
-      const char* state = block->in_use ? "active_allocated" : block->awaits_streams ? "active_awaiting_free" : "inactive";
+      const char* state = block->in_use           ? "active_allocated"
+                          : block->awaits_streams ? "active_awaiting_free"
+                                                  : "inactive";
       segment.blocks.push_back({static_cast<int64_t>(block->bytes), static_cast<int64_t>(block->requested), state});
       segment.bytes += static_cast<int64_t>(block->bytes);
     }
@@ -159,7 +161,8 @@ void DeviceAllocator::list_segments(std::vector<MemorySegment>& segments) {
 }
 
 bool DeviceAllocator::captures() const {
-  return std::any_of(redirections_.begin(), redirections_.end(), [](const Redirection& one) { return one.capture != 0; });
+  return std::any_of(redirections_.begin(), redirections_.end(),
+                     [](const Redirection& one) { return one.capture != 0; });
 }
 
 Pool& DeviceAllocator::pool_for(cudaStream_t stream) {
@@ -290,7 +293,8 @@ void DeviceAllocator::collect_pending(bool wait) {
     record_events(*entry);  // of what was freed while a graph was recorded
     if (wait) {
       for (const auto& event : entry->events) event->synchronize();
-    } else if (!std::all_of(entry->events.begin(), entry->events.end(), [](const auto& event) { return event->query(); })) {
+    } else if (!std::all_of(entry->events.begin(), entry->events.end(),
+                            [](const auto& event) { return event->query(); })) {
       ++entry;
       continue;
     }
@@ -331,9 +335,9 @@ void DeviceAllocator::throw_out_of_memory(size_t bytes, DeviceIndex device) {
   constexpr double mib = 1024.0 * 1024.0;
   throw OutOfMemoryError(detail::concatenate(
       "CUDA out of memory. Tried to allocate ", static_cast<double>(bytes) / mib, " MiB. GPU ", int{device}, " has ",
-      static_cast<double>(total_bytes) / mib, " MiB in all, ", static_cast<double>(free_bytes) / mib, " MiB free; torch has reserved ",
-      static_cast<double>(statistics_.reserved_bytes.current()) / mib, " MiB, of which tensors use ",
-      static_cast<double>(statistics_.allocated_bytes.current()) / mib, " MiB.",
+      static_cast<double>(total_bytes) / mib, " MiB in all, ", static_cast<double>(free_bytes) / mib,
+      " MiB free; torch has reserved ", static_cast<double>(statistics_.reserved_bytes.current()) / mib,
+      " MiB, of which tensors use ", static_cast<double>(statistics_.allocated_bytes.current()) / mib, " MiB.",
       fraction_ < 1 ? detail::concatenate(" It may take ", fraction_, " of the device.") : std::string()));
 }
 

@@ -61,7 +61,8 @@ struct Redirection {
   unsigned long long capture;
 };
 
-// A freed block that other streams may still read, and the events that tell when they are done; none as long as graphs are recorded.
+// A freed block that other streams may still read, and the events that tell when they are done;
+// none as long as graphs are recorded.
 struct Pending {
   Block* block;
   std::vector<std::unique_ptr<Event>> events;

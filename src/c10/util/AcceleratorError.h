@@ -5,7 +5,8 @@
 
 namespace c10 {
 
-// Python: torch.AcceleratorError, a RuntimeError; `code` is the runtime's number, and becomes its attribute `error_code`.
+// Python: torch.AcceleratorError, a RuntimeError; `code` is the runtime's number,
+// and becomes its attribute `error_code`.
 class C10_API AcceleratorError : public Error {
  public:
   AcceleratorError(std::string message, int code) : Error(std::move(message)), code_(code) {}

@@ -19,8 +19,8 @@ namespace detail {
 
 void throw_internal_assert(const char* condition, const char* file, int line, const std::string& message) {
   const char* name = std::strrchr(file, '/');
-  throw Error(concatenate("internal assertion failed: ", condition, " (", name ? name + 1 : file, ":", line, ") ", message,
-                          "\nThis is a bug in torch; please report it with the program that shows it."));
+  throw Error(concatenate("internal assertion failed: ", condition, " (", name ? name + 1 : file, ":", line, ") ",
+                          message, "\nThis is a bug in torch; please report it with the program that shows it."));
 }
 
 }  // namespace detail

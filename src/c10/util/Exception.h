@@ -64,7 +64,8 @@ std::string concatenate(const Parts&... parts) {
   return stream.str();
 }
 
-[[noreturn]] C10_API void throw_internal_assert(const char* condition, const char* file, int line, const std::string& message);
+[[noreturn]] C10_API void throw_internal_assert(const char* condition, const char* file, int line,
+                                                const std::string& message);
 
 }  // namespace detail
 

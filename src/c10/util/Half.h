@@ -1,6 +1,7 @@
 #pragma once
-// The two floating types of 16 bits. They are for keeping numbers: every operation converts to float, computes there and
-// rounds to the nearest once, ties to even. The conversions have no branches, so that compilers vectorise loops of them.
+// The two floating types of 16 bits. They are for keeping numbers: every operation converts to float, computes there
+// and rounds to the nearest once, ties to even. The conversions have no branches,
+// so that compilers vectorise loops of them.
 
 #include <cstdint>
 #include <cstring>

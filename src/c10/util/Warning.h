@@ -1,5 +1,6 @@
 #pragma once
-// Warnings: what a caller should hear of and need not act on. Who embeds torch says where they go; without that, stderr.
+// Warnings: what a caller should hear of and need not act on. Who embeds torch says where they go;
+// without that, stderr.
 
 #include <c10/util/Exception.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Complex numbers of two floats or two doubles, real part first. Products and quotients are the textbook's, as loops want
-// them: a product with an infinity may have NaN in a part, where std::complex would look again. Functions beyond
+// Complex numbers of two floats or two doubles, real part first. Products and quotients are the textbook's, as loops
+// want them: a product with an infinity may have NaN in a part, where std::complex would look again. Functions beyond
 // arithmetic are the standard library's.
 
 #include <c10/util/Half.h>

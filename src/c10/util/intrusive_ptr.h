@@ -1,5 +1,6 @@
 #pragma once
-// Reference counting inside the object: one pointer wide, one atomic per copy, and a raw pointer can become an owner again.
+// Reference counting inside the object: one pointer wide, one atomic per copy,
+// and a raw pointer can become an owner again.
 
 #include <c10/util/Exception.h>
 
@@ -65,8 +66,12 @@ class intrusive_ptr {
     return result;
   }
 
-  friend bool operator==(const intrusive_ptr& left, const intrusive_ptr& right) { return left.target_ == right.target_; }
-  friend bool operator!=(const intrusive_ptr& left, const intrusive_ptr& right) { return left.target_ != right.target_; }
+  friend bool operator==(const intrusive_ptr& left, const intrusive_ptr& right) {
+    return left.target_ == right.target_;
+  }
+  friend bool operator!=(const intrusive_ptr& left, const intrusive_ptr& right) {
+    return left.target_ != right.target_;
+  }
 
  private:
   void retain() noexcept {

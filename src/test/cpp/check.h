@@ -47,7 +47,8 @@ void throws(const Body& body, const std::string& part, const char* text, const c
   try {
     body();
   } catch (const Error& error) {
-    if (typeid(error) != typeid(Error)) fail(file, line, std::string(text) + "\n  threw a derived type: " + error.what());
+    if (typeid(error) != typeid(Error))
+      fail(file, line, std::string(text) + "\n  threw a derived type: " + error.what());
     if (std::string(error.what()).find(part) != std::string::npos) return;
     fail(file, line,
          std::string(text) + "\n  expected in the message: " + part + "\n  the message: " + error.what());

@@ -17,7 +17,8 @@ cublasHandle_t as_handle(cudaStream_t* stream) { return reinterpret_cast<cublasH
 cudaStream_t& stream_of(cublasHandle_t handle) { return *reinterpret_cast<cudaStream_t*>(handle); }
 
 template <typename T>
-using Wide = std::conditional_t<std::is_same_v<T, cuComplex> || std::is_same_v<T, cuDoubleComplex>, std::complex<double>, double>;
+using Wide = std::conditional_t<std::is_same_v<T, cuComplex> || std::is_same_v<T, cuDoubleComplex>,
+                                std::complex<double>, double>;
 
 // Of a float what TF32 keeps: 10 bits behind the point.
 double in_tf32(float x) {
@@ -61,8 +62,8 @@ struct Product {
 template <typename T, typename S, typename C = T>
 cublasStatus_t multiply(cublasHandle_t handle, const Product& p, const void* alpha_place, const void* beta_place) {
   const int a_rows = p.transpose_a ? p.k : p.m, b_rows = p.transpose_b ? p.n : p.k;
-  if (p.m < 0 || p.n < 0 || p.k < 0 || p.batches < 0 || p.a_leading < std::max(1, a_rows) || p.b_leading < std::max(1, b_rows) ||
-      p.c_leading < std::max(1, p.m)) {
+  if (p.m < 0 || p.n < 0 || p.k < 0 || p.batches < 0 || p.a_leading < std::max(1, a_rows) ||
+      p.b_leading < std::max(1, b_rows) || p.c_leading < std::max(1, p.m)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   const Wide<T> alpha(*static_cast<const S*>(alpha_place)), beta(*static_cast<const S*>(beta_place));
@@ -75,8 +76,10 @@ cublasStatus_t multiply(cublasHandle_t handle, const Product& p, const void* alp
         for (int row = 0; row < p.m; ++row) {
           Wide<T> sum = 0;
           for (int i = 0; i < p.k; ++i) {
-            const T left = a[batch * p.a_stride + (p.transpose_a ? i + int64_t{row} * p.a_leading : row + int64_t{i} * p.a_leading)];
-            const T right = b[batch * p.b_stride + (p.transpose_b ? column + int64_t{i} * p.b_leading : i + int64_t{column} * p.b_leading)];
+            const T left = a[batch * p.a_stride +
+                             (p.transpose_a ? i + int64_t{row} * p.a_leading : row + int64_t{i} * p.a_leading)];
+            const T right = b[batch * p.b_stride +
+                              (p.transpose_b ? column + int64_t{i} * p.b_leading : i + int64_t{column} * p.b_leading)];
             sum += widen(left, p.tf32) * widen(right, p.tf32);
           }
           C& place = c[batch * p.c_stride + row + int64_t{column} * p.c_leading];
@@ -112,11 +115,12 @@ const char* cublasGetStatusString(cublasStatus_t status) {
 
 cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
 
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transpose_a, cublasOperation_t transpose_b, int m,
-                                          int n, int k, const void* alpha, const void* a, cudaDataType_t a_type, int a_leading,
-                                          long long a_stride, const void* b, cudaDataType_t b_type, int b_leading, long long b_stride,
-                                          const void* beta, void* c, cudaDataType_t c_type, int c_leading, long long c_stride,
-                                          int batches, cublasComputeType_t sums, cublasGemmAlgo_t) {
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transpose_a,
+                                          cublasOperation_t transpose_b, int m, int n, int k, const void* alpha,
+                                          const void* a, cudaDataType_t a_type, int a_leading, long long a_stride,
+                                          const void* b, cudaDataType_t b_type, int b_leading, long long b_stride,
+                                          const void* beta, void* c, cudaDataType_t c_type, int c_leading,
+                                          long long c_stride, int batches, cublasComputeType_t sums, cublasGemmAlgo_t) {
   const Product product{transpose_a == CUBLAS_OP_T, transpose_b == CUBLAS_OP_T, sums == CUBLAS_COMPUTE_32F_FAST_TF32,
                         m, n, k, a, b, c, a_leading, b_leading, c_leading, a_stride, b_stride, c_stride, batches};
   const bool is_wide = c_type == CUDA_R_64F || c_type == CUDA_C_64F;
@@ -124,7 +128,8 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
     if (a_type == CUDA_R_16F) return multiply<c10::Half, float, float>(handle, product, alpha, beta);
     if (a_type == CUDA_R_16BF) return multiply<c10::BFloat16, float, float>(handle, product, alpha, beta);
   }
-  if (a_type != c_type || b_type != c_type || is_wide != (sums == CUBLAS_COMPUTE_64F)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (a_type != c_type || b_type != c_type || is_wide != (sums == CUBLAS_COMPUTE_64F))
+    return CUBLAS_STATUS_INVALID_VALUE;
   switch (c_type) {
     case CUDA_R_16F: return multiply<c10::Half, float>(handle, product, alpha, beta);
     case CUDA_R_16BF: return multiply<c10::BFloat16, float>(handle, product, alpha, beta);

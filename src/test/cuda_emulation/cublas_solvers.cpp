@@ -63,7 +63,8 @@ int factor(Matrix<T> a, int n, int* pivots) {
 
 // op(A) x = x for one column, `step` elements apart.
 template <typename T>
-void solve_triangle(Matrix<const T> a, int n, bool upper, bool adjoint, bool transposed, bool unit, T* x, int64_t step) {
+void solve_triangle(Matrix<const T> a, int n, bool upper, bool adjoint, bool transposed, bool unit, T* x,
+                    int64_t step) {
   const bool from_below = upper != (adjoint || transposed);
   for (int i = 0; i < n; ++i) {
     const int row = from_below ? n - 1 - i : i;
@@ -93,47 +94,52 @@ void solve(Matrix<const T> a, int n, bool adjoint, const int* pivots, T* x) {
 
 }  // namespace
 
-#define DEFINE_SOLVERS(p, T)                                                                                                         \
-  cublasStatus_t cublas##p##getrfBatched(cublasHandle_t handle, int n, T* const a[], int leading, int* pivots, int* info, int batches) { \
-    if (n < 0 || batches < 0 || leading < n) return CUBLAS_STATUS_INVALID_VALUE;                                                     \
-    return queue(handle, [=] {                                                                                                       \
-      for (int i = 0; i < batches; ++i) info[i] = factor<T>({a[i], leading}, n, pivots + int64_t{i} * n);                            \
-      return cudaSuccess;                                                                                                            \
-    });                                                                                                                              \
-  }                                                                                                                                  \
-  cublasStatus_t cublas##p##getrsBatched(cublasHandle_t handle, cublasOperation_t operation, int n, int columns, const T* const a[],  \
-                                         int leading, const int* pivots, T* const b[], int b_leading, int* info, int batches) {      \
-    *info = 0;                                                                                                                       \
-    if (n < 0 || columns < 0 || batches < 0 || leading < n || b_leading < n || operation == CUBLAS_OP_T) {                           \
-      return CUBLAS_STATUS_INVALID_VALUE;                                                                                            \
-    }                                                                                                                                \
-    return queue(handle, [=] {                                                                                                       \
-      for (int i = 0; i < batches; ++i) {                                                                                            \
-        for (int column = 0; column < columns; ++column) {                                                                           \
-          solve<T>({a[i], leading}, n, operation == CUBLAS_OP_C, pivots + int64_t{i} * n, b[i] + int64_t{column} * b_leading);        \
-        }                                                                                                                            \
-      }                                                                                                                              \
-      return cudaSuccess;                                                                                                            \
-    });                                                                                                                              \
-  }                                                                                                                                  \
-  cublasStatus_t cublas##p##trsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill,                         \
-                                        cublasOperation_t operation, cublasDiagType_t diagonal, int m, int n, const T* alpha,        \
-                                        const T* const a[], int leading, T* const b[], int b_leading, int batches) {                 \
-    const bool left = side == CUBLAS_SIDE_LEFT;                                                                                      \
-    if (m < 0 || n < 0 || batches < 0 || leading < (left ? m : n) || b_leading < m || operation != CUBLAS_OP_N || *alpha != T(1)) {  \
-      return CUBLAS_STATUS_INVALID_VALUE;                                                                                            \
-    }                                                                                                                                \
-    return queue(handle, [=] {                                                                                                       \
-      const bool upper = fill == CUBLAS_FILL_MODE_UPPER;                                                                             \
-      const bool unit = diagonal == CUBLAS_DIAG_UNIT;                                                                                \
-      for (int i = 0; i < batches; ++i) {                                                                                            \
-        for (int line = 0; line < (left ? n : m); ++line) {                                                                          \
-          T* x = b[i] + (left ? int64_t{line} * b_leading : line);                                                                   \
-          solve_triangle<T>({a[i], leading}, left ? m : n, upper, false, !left, unit, x, left ? 1 : b_leading);                      \
-        }                                                                                                                            \
-      }                                                                                                                              \
-      return cudaSuccess;                                                                                                            \
-    });                                                                                                                              \
+#define DEFINE_SOLVERS(p, T)                                                                                          \
+  cublasStatus_t cublas##p##getrfBatched(cublasHandle_t handle, int n, T* const a[], int leading, int* pivots,        \
+                                         int* info, int batches) {                                                    \
+    if (n < 0 || batches < 0 || leading < n) return CUBLAS_STATUS_INVALID_VALUE;                                      \
+    return queue(handle, [=] {                                                                                        \
+      for (int i = 0; i < batches; ++i) info[i] = factor<T>({a[i], leading}, n, pivots + int64_t{i} * n);             \
+      return cudaSuccess;                                                                                             \
+    });                                                                                                               \
+  }                                                                                                                   \
+  cublasStatus_t cublas##p##getrsBatched(cublasHandle_t handle, cublasOperation_t operation, int n, int columns,      \
+                                         const T* const a[], int leading, const int* pivots, T* const b[],            \
+                                         int b_leading, int* info, int batches) {                                     \
+    *info = 0;                                                                                                        \
+    if (n < 0 || columns < 0 || batches < 0 || leading < n || b_leading < n || operation == CUBLAS_OP_T) {            \
+      return CUBLAS_STATUS_INVALID_VALUE;                                                                             \
+    }                                                                                                                 \
+    return queue(handle, [=] {                                                                                        \
+      for (int i = 0; i < batches; ++i) {                                                                             \
+        for (int column = 0; column < columns; ++column) {                                                            \
+          solve<T>({a[i], leading}, n, operation == CUBLAS_OP_C, pivots + int64_t{i} * n,                             \
+                   b[i] + int64_t{column} * b_leading);                                                               \
+        }                                                                                                             \
+      }                                                                                                               \
+      return cudaSuccess;                                                                                             \
+    });                                                                                                               \
+  }                                                                                                                   \
+  cublasStatus_t cublas##p##trsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill,          \
+                                        cublasOperation_t operation, cublasDiagType_t diagonal, int m, int n,         \
+                                        const T* alpha, const T* const a[], int leading, T* const b[], int b_leading, \
+                                        int batches) {                                                                \
+    const bool left = side == CUBLAS_SIDE_LEFT;                                                                       \
+    if (m < 0 || n < 0 || batches < 0 || leading < (left ? m : n) || b_leading < m || operation != CUBLAS_OP_N ||     \
+        *alpha != T(1)) {                                                                                             \
+      return CUBLAS_STATUS_INVALID_VALUE;                                                                             \
+    }                                                                                                                 \
+    return queue(handle, [=] {                                                                                        \
+      const bool upper = fill == CUBLAS_FILL_MODE_UPPER;                                                              \
+      const bool unit = diagonal == CUBLAS_DIAG_UNIT;                                                                 \
+      for (int i = 0; i < batches; ++i) {                                                                             \
+        for (int line = 0; line < (left ? n : m); ++line) {                                                           \
+          T* x = b[i] + (left ? int64_t{line} * b_leading : line);                                                    \
+          solve_triangle<T>({a[i], leading}, left ? m : n, upper, false, !left, unit, x, left ? 1 : b_leading);       \
+        }                                                                                                             \
+      }                                                                                                               \
+      return cudaSuccess;                                                                                             \
+    });                                                                                                               \
   }
 DEFINE_SOLVERS(S, float)
 DEFINE_SOLVERS(D, double)

@@ -29,7 +29,9 @@ std::map<cufftHandle, Plan>& plans() {
 std::vector<Number> transform(const std::vector<Number>& in, int direction) {
   const size_t n = in.size();
   std::vector<Number> roots(n);
-  for (size_t k = 0; k < n; ++k) roots[k] = std::polar(1.0, direction * 2 * 3.14159265358979323846 * static_cast<double>(k) / static_cast<double>(n));
+  for (size_t k = 0; k < n; ++k)
+    roots[k] =
+        std::polar(1.0, direction * 2 * 3.14159265358979323846 * static_cast<double>(k) / static_cast<double>(n));
   std::vector<Number> out(n);
   for (size_t k = 0; k < n; ++k) {
     for (size_t i = 0; i < n; ++i) out[k] += in[i] * roots[i * k % n];
@@ -53,7 +55,8 @@ cufftResult run(cufftHandle handle, cufftType type, const In* in, Out* out, int 
     const bool to_halves = type == CUFFT_R2C || type == CUFFT_D2Z;
     for (long long batch = 0; batch < plan.batches; ++batch) {
       std::vector<Number> numbers(n);
-      for (size_t i = 0; i < (from_halves ? n / 2 + 1 : n); ++i) numbers[i] = Number(in[batch * plan.in_distance + static_cast<long long>(i) * plan.in_step]);
+      for (size_t i = 0; i < (from_halves ? n / 2 + 1 : n); ++i)
+        numbers[i] = Number(in[batch * plan.in_distance + static_cast<long long>(i) * plan.in_step]);
       if (from_halves) {
         numbers[0] = numbers[0].real();
         if (n % 2 == 0) numbers[n / 2] = numbers[n / 2].real();
@@ -95,12 +98,13 @@ cufftResult cufftSetStream(cufftHandle plan, cudaStream_t stream) {
 }
 
 cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long* size, long long* in_embedding, long long in_step,
-                                long long in_distance, long long* out_embedding, long long out_step, long long out_distance,
-                                cufftType type, long long batches, size_t* workspace) {
+                                long long in_distance, long long* out_embedding, long long out_step,
+                                long long out_distance, cufftType type, long long batches, size_t* workspace) {
   const std::lock_guard<std::mutex> lock(mutex);
   const auto found = plans().find(plan);
   if (found == plans().end()) return CUFFT_INVALID_PLAN;
-  if (rank != 1 || *size < 1 || batches < 1 || in_embedding == nullptr || out_embedding == nullptr) return CUFFT_INVALID_SIZE;
+  if (rank != 1 || *size < 1 || batches < 1 || in_embedding == nullptr || out_embedding == nullptr)
+    return CUFFT_INVALID_SIZE;
   found->second = {type, *size, batches, in_step, in_distance, out_step, out_distance, nullptr};
   *workspace = 0;
   return CUFFT_SUCCESS;
@@ -112,11 +116,15 @@ cufftResult cufftExecC2C(cufftHandle plan, cufftComplex* in, cufftComplex* out, 
 cufftResult cufftExecZ2Z(cufftHandle plan, cufftDoubleComplex* in, cufftDoubleComplex* out, int direction) {
   return run(plan, CUFFT_Z2Z, in, out, direction);
 }
-cufftResult cufftExecR2C(cufftHandle plan, cufftReal* in, cufftComplex* out) { return run(plan, CUFFT_R2C, in, out, CUFFT_FORWARD); }
+cufftResult cufftExecR2C(cufftHandle plan, cufftReal* in, cufftComplex* out) {
+  return run(plan, CUFFT_R2C, in, out, CUFFT_FORWARD);
+}
 cufftResult cufftExecD2Z(cufftHandle plan, cufftDoubleReal* in, cufftDoubleComplex* out) {
   return run(plan, CUFFT_D2Z, in, out, CUFFT_FORWARD);
 }
-cufftResult cufftExecC2R(cufftHandle plan, cufftComplex* in, cufftReal* out) { return run(plan, CUFFT_C2R, in, out, CUFFT_INVERSE); }
+cufftResult cufftExecC2R(cufftHandle plan, cufftComplex* in, cufftReal* out) {
+  return run(plan, CUFFT_C2R, in, out, CUFFT_INVERSE);
+}
 cufftResult cufftExecZ2D(cufftHandle plan, cufftDoubleComplex* in, cufftDoubleReal* out) {
   return run(plan, CUFFT_Z2D, in, out, CUFFT_INVERSE);
 }

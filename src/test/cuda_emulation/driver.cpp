@@ -47,8 +47,8 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
 
 int cuFuncSetAttribute(void*, int, int) { return 0; }
 
-int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned,
-                   cudaStream_t stream, void** values, void**) {
+int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned, cudaStream_t stream, void** values, void**) {
   reinterpret_cast<Start>(function)(dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), stream, values);
   return cudaGetLastError();
 }

@@ -21,7 +21,9 @@ class Fiber {
   static void announce_escape();
   static void arrive_after_escape();
 
-  bool owns(const void* address) const { return static_cast<size_t>(static_cast<const char*>(address) - stack_) < kStackBytes; }
+  bool owns(const void* address) const {
+    return static_cast<size_t>(static_cast<const char*>(address) - stack_) < kStackBytes;
+  }
 
  private:
   static constexpr size_t kStackBytes = 128 * 1024;

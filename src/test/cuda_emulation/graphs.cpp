@@ -94,9 +94,11 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   recording->has_ended = true;
   all.begun.erase(begun);
   --all.count;
-  for (auto one = all.streams.begin(); one != all.streams.end();) one = one->second == recording ? all.streams.erase(one) : std::next(one);
+  for (auto one = all.streams.begin(); one != all.streams.end();)
+    one = one->second == recording ? all.streams.erase(one) : std::next(one);
   if (recording->is_broken) return fail_call(cudaErrorStreamCaptureInvalidated);
-  *graph = reinterpret_cast<cudaGraph_t>(new Works(std::make_shared<const std::vector<Work>>(std::move(recording->works))));
+  *graph =
+      reinterpret_cast<cudaGraph_t>(new Works(std::make_shared<const std::vector<Work>>(std::move(recording->works))));
   return cudaSuccess;
 }
 
@@ -109,7 +111,9 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) { return cudaStreamGetCaptureInfo(stream, status); }
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return cudaStreamGetCaptureInfo(stream, status);
+}
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   std::swap(*mode, mode_of_thread);

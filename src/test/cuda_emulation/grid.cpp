@@ -93,7 +93,9 @@ struct SharedMemory {
     if (data) memset(data, 0xff, bytes);
   }
 
-  bool holds(const void* address) const { return static_cast<size_t>(static_cast<const unsigned char*>(address) - data) < bytes; }
+  bool holds(const void* address) const {
+    return static_cast<size_t>(static_cast<const unsigned char*>(address) - data) < bytes;
+  }
 };
 
 class Block {
@@ -230,13 +232,14 @@ void Block::release_barrier() {
     }
     return;
   }
-  fault = std::make_unique<KernelFault>(
-      KernelFault{cudaErrorLaunchFailure, "of " + std::to_string(threads_.size()) + " threads of a block " + std::to_string(waiting) +
-                                              " wait at __syncthreads, " + std::to_string(ended_) +
-                                              " have ended and the others wait for lanes of their warp"});
+  fault = std::make_unique<KernelFault>(KernelFault{
+      cudaErrorLaunchFailure, "of " + std::to_string(threads_.size()) + " threads of a block " +
+                                  std::to_string(waiting) + " wait at __syncthreads, " + std::to_string(ended_) +
+                                  " have ended and the others wait for lanes of their warp"});
 }
 
-// Leaves the thread where it is, for good: an exception could not pass through the calls that the compiler has put into kernels.
+// Leaves the thread where it is, for good: an exception could not pass through
+// the calls that the compiler has put into kernels.
 void Block::fail(cudaError_t error, std::string message) {
   fault = std::make_unique<KernelFault>(KernelFault{error, std::move(message)});
   leave();
@@ -304,7 +307,8 @@ bool is_foreign_memory(const void* address, const Launch& launch) {
   const auto is_in = [&](const void* begin, size_t bytes) {
     return static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(begin)) < bytes;
   };
-  if (is_in(launch.arguments.get(), launch.arguments_bytes) || is_in(self, sizeof *self) || is_in(&self, sizeof self)) return false;
+  if (is_in(launch.arguments.get(), launch.arguments_bytes) || is_in(self, sizeof *self) || is_in(&self, sizeof self))
+    return false;
   Dl_info library{}, kernel{};
   return dladdr(address, &library) == 0 || dladdr(launch.code, &kernel) == 0 || library.dli_fbase != kernel.dli_fbase;
 }
@@ -312,8 +316,9 @@ bool is_foreign_memory(const void* address, const Launch& launch) {
 void handle_signal(int signal, siginfo_t* info, void*) {
   if (active) {
     active->escape({cudaErrorIllegalAddress,
-                    signal == SIGILL ? "an index beyond an array of a thread's own"
-                                     : "an access to address " + std::to_string(reinterpret_cast<uintptr_t>(info->si_addr))});
+                    signal == SIGILL
+                        ? "an index beyond an array of a thread's own"
+                        : "an access to address " + std::to_string(reinterpret_cast<uintptr_t>(info->si_addr))});
   }
   if (signal == SIGSEGV && is_device_memory(info->si_addr, 1, -1)) {
     static const char text[] = "CUDA emulation: the host followed a pointer to device memory\n";
@@ -350,14 +355,16 @@ void install_handlers() {
 void fail_assertion(const char* condition, const char* file, int line) {
   const Identity& own = *self;
   char text[1024];
-  std::snprintf(text, sizeof text, "%s:%d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", file, line, own.block.x,
-                own.block.y, own.block.z, own.thread.x, own.thread.y, own.thread.z, condition);
+  std::snprintf(text, sizeof text, "%s:%d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", file, line,
+                own.block.x, own.block.y, own.block.z, own.thread.x, own.thread.y, own.thread.z, condition);
   active->fail(cudaErrorAssert, text);
 }
 
 void wait_for_block() { active->wait_for_block(); }
 
-void meet_lanes(unsigned mask, const void* value, size_t bytes, Lanes& lanes) { active->meet(mask, value, bytes, lanes); }
+void meet_lanes(unsigned mask, const void* value, size_t bytes, Lanes& lanes) {
+  active->meet(mask, value, bytes, lanes);
+}
 
 int own_lane() { return static_cast<int>(active->thread().number % kWarp); }
 
@@ -372,8 +379,10 @@ void check_access(const void* address, size_t bytes, bool writes, bool aligned) 
   shared.find(launch.code);
   if (shared.holds(address)) {
     if (!shared_races.note(address, bytes, writes, true, now)) {
-      block.fail(cudaErrorLaunchFailure, std::string("a race: threads of a block touch the same shared memory with no barrier "
-                                                            "between, seen at a ") + what);
+      block.fail(cudaErrorLaunchFailure,
+                 std::string("a race: threads of a block touch the same shared memory with no barrier "
+                             "between, seen at a ") +
+                     what);
     }
   } else if (is_device_memory(address, bytes, active_device)) {
     if (aligned && reinterpret_cast<uintptr_t>(address) % bytes != 0) {
@@ -381,7 +390,8 @@ void check_access(const void* address, size_t bytes, bool writes, bool aligned) 
                                                  " bytes at once is at no multiple of them");
     }
     if (++device_accesses < looked_at && !device_races.note(address, bytes, writes, false, now)) {
-      block.fail(cudaErrorLaunchFailure, std::string("a race: one thread writes what another reads, seen at a ") + what);
+      block.fail(cudaErrorLaunchFailure,
+                 std::string("a race: one thread writes what another reads, seen at a ") + what);
     }
   } else if (is_foreign_memory(address, launch)) {
     block.fail(cudaErrorIllegalAddress, std::string("a kernel's ") + what + " of " + std::to_string(bytes) +
@@ -410,8 +420,9 @@ cudaError_t run_grid(const Launch& launch, int device) {
     shared.find(launch.code);
     shared.spoil();
     shared_races.clear();
-    Block block(launch, static_cast<uint32_t>(number), {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
-                         static_cast<unsigned>(number / grid.x / grid.y)});
+    Block block(launch, static_cast<uint32_t>(number),
+                {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+                 static_cast<unsigned>(number / grid.x / grid.y)});
     block.run();
     if (block.fault) {
       std::fprintf(stderr, "CUDA emulation: %s\n  in a kernel of %s\n", block.fault->message.c_str(), launch.name);

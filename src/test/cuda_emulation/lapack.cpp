@@ -21,13 +21,16 @@ void write_vectors(void* data, const Tensor& values) {
   std::memcpy(data, copy.data_ptr(), copy.numel() * copy.element_size());
 }
 
-void find_singular_values(const Matrices& a, void* s, void* u, int64_t u_columns, void* v, bool adjoint, bool with_vectors, int* info) {
+void find_singular_values(const Matrices& a, void* s, void* u, int64_t u_columns, void* v, bool adjoint,
+                          bool with_vectors, int* info) {
   const auto real = c10::real_type(a.dtype);
   const Tensor values = at::zeros({a.batches, a.columns}, options(real));
   const Matrices left{u, a.rows, u_columns, a.dtype, a.batches}, right{v, a.columns, a.columns, a.dtype, a.batches};
-  const Tensor left_found = with_vectors ? left.fresh() : Tensor(), right_found = with_vectors ? right.fresh() : Tensor();
+  const Tensor left_found = with_vectors ? left.fresh() : Tensor(),
+               right_found = with_vectors ? right.fresh() : Tensor();
   const Tensor codes = fresh_info(a.batches);
-  at::native::svd_kernels(c10::DeviceType::CPU, left_found, values, right_found, a.read(), codes, u_columns == a.rows, 0);
+  at::native::svd_kernels(c10::DeviceType::CPU, left_found, values, right_found, a.read(), codes, u_columns == a.rows,
+                          0);
   write_vectors(s, values);
   write_vectors(info, codes);
   if (!with_vectors) return;
@@ -55,7 +58,8 @@ void factor_by_cholesky(const Matrices& a, bool upper, int* info) {
 
 void factor_by_lu(const Matrices& a, int* pivots, int* info) {
   const Tensor factors = a.read();
-  const Tensor swaps = at::zeros({a.batches, std::min(a.rows, a.columns)}, options(at::kInt)), codes = fresh_info(a.batches);
+  const Tensor swaps = at::zeros({a.batches, std::min(a.rows, a.columns)}, options(at::kInt)),
+               codes = fresh_info(a.batches);
   at::native::lu_factor_kernels(c10::DeviceType::CPU, factors, swaps, codes);
   a.write(factors);
   write_vectors(pivots, swaps);

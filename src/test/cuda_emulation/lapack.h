@@ -11,8 +11,8 @@ namespace cuda_emulation {
 
 using at::Tensor;
 
-// Matrices in memory of the device or of the host, columns first, one behind the other. Those of the device are read and written only
-// by queued work.
+// Matrices in memory of the device or of the host, columns first, one behind the other. Those of the device are read
+// and written only by queued work.
 struct Matrices {
   void* data;
   int64_t rows, columns;
@@ -42,10 +42,12 @@ void factor_by_lu(const Matrices& a, int* pivots, int* info);
 void factor_by_ldl(const Matrices& a, int* pivots, int* info);
 void factor_by_qr(const Matrices& a, void* tau);
 // Of tall matrices; `v` gets V or, `adjoint`, V^H.
-void find_singular_values(const Matrices& a, void* s, void* u, int64_t u_columns, void* v, bool adjoint, bool with_vectors, int* info);
+void find_singular_values(const Matrices& a, void* s, void* u, int64_t u_columns, void* v, bool adjoint,
+                          bool with_vectors, int* info);
 // Of symmetric matrices, which become their vectors.
 void find_eigenvalues(const Matrices& a, void* w, bool with_vectors, bool upper, int* info);
-// Complex values; `vectors`, which may be null, are of the matrices' type, and of a pair of values real and imaginary part.
+// Complex values; `vectors`, which may be null, are of the matrices' type,
+// and of a pair of values real and imaginary part.
 void find_general_eigenvalues(const Matrices& a, void* w, void* vectors, int* info);
 
 }  // namespace cuda_emulation

@@ -66,7 +66,8 @@ const Allocation* find(const void* data) {
   return static_cast<const char*>(data) < before.data + before.bytes ? &before : nullptr;
 }
 
-// Makes all bytes of pages kFresh. What is large costs memory only where it is written: its pages are those of one file.
+// Makes all bytes of pages kFresh. What is large costs memory only where it is written:
+// its pages are those of one file.
 bool freshen(char* pages, size_t bytes) {
   constexpr size_t kLarge = size_t{64} << 20;
   if (bytes < kLarge) {
@@ -80,7 +81,8 @@ bool freshen(char* pages, size_t bytes) {
   }();
   for (size_t done = 0; done < bytes; done += kLarge) {
     const int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
-    if (mmap(pages + done, std::min(kLarge, bytes - done), PROT_READ | PROT_WRITE, flags, file, 0) == MAP_FAILED) return false;
+    if (mmap(pages + done, std::min(kLarge, bytes - done), PROT_READ | PROT_WRITE, flags, file, 0) == MAP_FAILED)
+      return false;
   }
   return true;
 }
@@ -162,7 +164,8 @@ bool free_device_memory(void* data) {
     all.freed.pop_front();
   }
   lock.unlock();
-  if (damage) report_fault(allocation.device, "something was written %s %zu bytes of device memory", damage, allocation.bytes);
+  if (damage)
+    report_fault(allocation.device, "something was written %s %zu bytes of device memory", damage, allocation.bytes);
   return true;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Device memory: host pages of their own. What lies around an allocation cannot be touched, what was freed neither, and while no
-// kernel runs nothing of it can: a host that follows a device pointer crashes here as it would with a device.
+// Device memory: host pages of their own. What lies around an allocation cannot be touched, what was freed neither, and
+// while no kernel runs nothing of it can: a host that follows a device pointer crashes here as it would with a device.
 
 #include <cstddef>
 #include <cstdint>

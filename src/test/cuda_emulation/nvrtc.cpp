@@ -1,4 +1,5 @@
-// NVRTC by the host's compiler: what it calls a binary is a shared library, in which a function for each named kernel starts it.
+// NVRTC by the host's compiler: what it calls a binary is a shared library,
+// in which a function for each named kernel starts it.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,7 +46,8 @@ const char* nvrtcGetErrorString(int code) {
   }
 }
 
-int nvrtcCreateProgram(Program** program, const char* source, const char*, int, const char* const*, const char* const*) {
+int nvrtcCreateProgram(Program** program, const char* source, const char*, int, const char* const*,
+                       const char* const*) {
   *program = new Program{source, {}, {}, {}};
   return kSuccess;
 }
@@ -76,8 +78,10 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
   }
   const char* compiler = std::getenv("CXX");
   // What is loaded into this process in advance is not meant for the compiler.
-  std::string command = std::string("LD_PRELOAD= ") + (compiler ? compiler : "c++") + " -std=c++17 -O1 -shared -fPIC -fsanitize=thread,bounds -fsanitize-undefined-trap-on-error -nostdlib -I" +
-                        CUDA_EMULATION_INCLUDE + " -Wno-unknown-pragmas";
+  std::string command =
+      std::string("LD_PRELOAD= ") + (compiler ? compiler : "c++") +
+      " -std=c++17 -O1 -shared -fPIC -fsanitize=thread,bounds -fsanitize-undefined-trap-on-error -nostdlib -I" +
+      CUDA_EMULATION_INCLUDE + " -Wno-unknown-pragmas";
   for (int i = 0; i < count; ++i) {
     if (std::strncmp(options[i], "-I", 2) == 0) command += std::string(" '") + options[i] + "'";
   }

@@ -189,7 +189,8 @@ Point add(Stream* stream, Work work, Point also_after = {}, std::function<bool()
   Stream* first = default_stream(stream->device);
   if (stream == first) {
     for (Stream* other : queues().streams) {
-      if (other != stream && other->device == stream->device && other->waits_for_default) piece.after.push_back(end_of(other));
+      if (other != stream && other->device == stream->device && other->waits_for_default)
+        piece.after.push_back(end_of(other));
     }
   } else if (stream->waits_for_default) {
     piece.after.push_back(end_of(first));
@@ -347,7 +348,9 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
   return cudaStreamCreateWithFlags(stream, flags);
 }
 
-cudaError_t cudaStreamDestroy(cudaStream_t stream) { return stream ? cudaSuccess : fail_call(cudaErrorInvalidResourceHandle); }
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return stream ? cudaSuccess : fail_call(cudaErrorInvalidResourceHandle);
+}
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return fail_call(finish_stream(stream)); }
 
@@ -437,7 +440,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   const std::lock_guard<std::mutex> lock(queues().mutex);
   const auto* first = reinterpret_cast<const Event*>(start);
   const auto* last = reinterpret_cast<const Event*>(end);
-  if (!first->timed || !last->timed || !first->recorded || !last->recorded) return fail_call(cudaErrorInvalidResourceHandle);
+  if (!first->timed || !last->timed || !first->recorded || !last->recorded)
+    return fail_call(cudaErrorInvalidResourceHandle);
   if (!has_passed(first->point) || !has_passed(last->point)) return fail_call(cudaErrorNotReady);
   *milliseconds = std::chrono::duration<float, std::milli>(last->when - first->when).count();
   return cudaSuccess;

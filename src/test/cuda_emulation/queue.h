@@ -1,6 +1,7 @@
 #pragma once
-// Streams and events. Work waits in its stream's queue until somebody waits for it, or chance lets some of it run; which stream
-// goes next is chance, too. So an operation that nothing orders after another may run before it, as on a device.
+// Streams and events. Work waits in its stream's queue until somebody waits for it, or chance lets some of it run;
+// which stream goes next is chance, too. So an operation that nothing orders
+// after another may run before it, as on a device.
 
 #include <cuda_runtime_api.h>
 
@@ -12,8 +13,9 @@ namespace cuda_emulation {
 using Work = std::function<cudaError_t()>;
 
 cudaError_t enqueue(cudaStream_t stream, Work work);
-// Work that is not begun before `is_ready()`, which has to do with what happens outside of this process: who makes it true says so
-// by `wake_executor()`. `wait` becomes a function that waits for the end of the work, and so has the device get there.
+// Work that is not begun before `is_ready()`, which has to do with what happens outside of this process: who makes it
+// true says so by `wake_executor()`. `wait` becomes a function that waits for the end of the work,
+// and so has the device get there.
 cudaError_t enqueue_when(cudaStream_t stream, std::function<bool()> is_ready, Work work, std::function<void()>* wait);
 void wake_executor();
 // Runs everything that is queued on a device.

@@ -17,8 +17,8 @@ struct Moment {
 
 class RaceTable {
  public:
-  // False: this access and an earlier one are not in order. `shared`: writes of two threads count, too; in device memory
-  // only a read beside a write does, since the last of several writers may win there (scatter).
+  // False: this access and an earlier one are not in order. `shared`: writes of two threads count, too; in device
+  // memory only a read beside a write does, since the last of several writers may win there (scatter).
   bool note(const void* address, size_t bytes, bool writes, bool shared, const Moment& now);
   void clear() { bytes_.clear(); }
 

@@ -129,19 +129,23 @@ PyObject* frombuffer_call(Arguments& arguments) {
   const at::Tensor whole = tensor_from_buffer(bytes.get(), true);
   const int64_t offset = arguments.integer(3, 0);
   const int64_t available = whole.numel();
-  TORCH_CHECK_VALUE(available > 0, "both buffer length (", available, ") and count (", arguments.integer(2, -1), ") must not be 0");
-  TORCH_CHECK_VALUE(offset >= 0 && offset < available, "offset (", offset, " bytes) must be non-negative and no greater than buffer length (",
-                    available, " bytes) minus 1");
+  TORCH_CHECK_VALUE(available > 0, "both buffer length (", available, ") and count (", arguments.integer(2, -1),
+                    ") must not be 0");
+  TORCH_CHECK_VALUE(offset >= 0 && offset < available, "offset (", offset,
+                    " bytes) must be non-negative and no greater than buffer length (", available, " bytes) minus 1");
   int64_t count = arguments.integer(2, -1);
   if (count < 0) {
-    TORCH_CHECK_VALUE((available - offset) % size == 0, "buffer length (", available - offset, " bytes) after offset (", offset,
-                      " bytes) must be a multiple of element size (", size, ")");
+    TORCH_CHECK_VALUE((available - offset) % size == 0, "buffer length (", available - offset, " bytes) after offset (",
+                      offset, " bytes) must be a multiple of element size (", size, ")");
     count = (available - offset) / size;
   }
   TORCH_CHECK_VALUE(count > 0 && count <= (available - offset) / size, "requested buffer length (", count, " * ", size,
-                    " bytes) after offset (", offset, " bytes) must not be greater than actual buffer length (", available, " bytes)");
-  TORCH_CHECK_VALUE((reinterpret_cast<uintptr_t>(whole.data_ptr()) + static_cast<uintptr_t>(offset)) % static_cast<uintptr_t>(size) == 0,
-                    "frombuffer: the buffer is not aligned to ", size, " bytes at offset ", offset, "; copy it first");
+                    " bytes) after offset (", offset, " bytes) must not be greater than actual buffer length (",
+                    available, " bytes)");
+  TORCH_CHECK_VALUE(
+      (reinterpret_cast<uintptr_t>(whole.data_ptr()) + static_cast<uintptr_t>(offset)) % static_cast<uintptr_t>(size) ==
+          0,
+      "frombuffer: the buffer is not aligned to ", size, " bytes at offset ", offset, "; copy it first");
   auto impl = c10::make_intrusive<at::TensorImpl>(whole.storage(), dtype, at::Device(at::kCPU));
   if (offset % size == 0) {
     impl->set_sizes_and_strides({count}, {1}, offset / size);
@@ -182,7 +186,8 @@ PyObject* can_cast_call(Arguments& arguments) {
 }
 TORCH_FUNCTION(can_cast, can_cast_parameters, 2, can_cast_call)
 
-Parameter result_type_parameters[] = {{"tensor1", Kind::Tensor, kTakesNumbers}, {"tensor2", Kind::Tensor, kTakesNumbers}};
+Parameter result_type_parameters[] = {{"tensor1", Kind::Tensor, kTakesNumbers},
+                                      {"tensor2", Kind::Tensor, kTakesNumbers}};
 PyObject* result_type_call(Arguments& arguments) {
   const at::Tensor operands[] = {arguments.tensor(0), arguments.tensor(1)};
   return new_dtype(at::result_type(at::TensorList(operands, 2)));
@@ -212,9 +217,15 @@ PyMethodDef creation_functions[] = {
     by_table<frombuffer_callable>("frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor\n"
                                   "A one-dimensional tensor that shares the memory of an object with a buffer."),
     by_table<numel_callable>(TORCH_SIGNATURE("numel($module, input)") "How many elements there are."),
-    by_table<is_floating_point_callable>(TORCH_SIGNATURE("is_floating_point($module, input)") "Whether input's dtype holds fractions."),
-    by_table<is_complex_callable>(TORCH_SIGNATURE("is_complex($module, input)") "Whether input's dtype holds complex numbers."),
-    by_table<is_signed_callable>(TORCH_SIGNATURE("is_signed($module, input)") "Whether input's dtype holds negative numbers."),
+    by_table<is_floating_point_callable>(
+        TORCH_SIGNATURE("is_floating_point($module, input)")
+        "Whether input's dtype holds fractions."),
+    by_table<is_complex_callable>(
+        TORCH_SIGNATURE("is_complex($module, input)")
+        "Whether input's dtype holds complex numbers."),
+    by_table<is_signed_callable>(
+        TORCH_SIGNATURE("is_signed($module, input)")
+        "Whether input's dtype holds negative numbers."),
     by_table<promote_types_callable>(TORCH_SIGNATURE("promote_types($module, type1, type2)")
                                      "The smallest dtype that both convert to."),
     by_table<can_cast_callable>(TORCH_SIGNATURE("can_cast($module, from_, to)")

@@ -59,7 +59,9 @@ PyObject* has_magma(PyObject*, PyObject*) {
     return new_bool(info != nullptr && info->has_magma);
   });
 }
-PyObject* linalg_library(PyObject*, PyObject*) { return PyLong_FromLong(static_cast<long>(at::preferred_linalg_library())); }
+PyObject* linalg_library(PyObject*, PyObject*) {
+  return PyLong_FromLong(static_cast<long>(at::preferred_linalg_library()));
+}
 PyObject* set_linalg_library(PyObject*, PyObject* value) {
   return guarded([&] {
     at::prefer_linalg_library(static_cast<at::LinalgLibrary>(to_integer(value)));
@@ -138,7 +140,9 @@ PyObject* total_memory(PyObject*, PyObject* value) {
   });
 }
 // -1: memory of the host
-c10::DeviceIndex read_memory_index(PyObject* value) { return is_integer(value) && to_integer(value) == -1 ? c10::DeviceIndex{-1} : read_index(value); }
+c10::DeviceIndex read_memory_index(PyObject* value) {
+  return is_integer(value) && to_integer(value) == -1 ? c10::DeviceIndex{-1} : read_index(value);
+}
 
 PyObject* memory_stats(PyObject*, PyObject* value) {
   return guarded([&] {
@@ -164,14 +168,14 @@ PyObject* memory_segments(PyObject*, PyObject*) {
     for (const c10::MemorySegment& segment : backend().memory_segments()) {
       Object blocks = Object::steal(checked(PyList_New(0)));
       for (const auto& block : segment.blocks) {
-        const Object tuple = Object::steal(checked(
-            Py_BuildValue("(LLs)", static_cast<long long>(block.bytes), static_cast<long long>(block.requested), block.state)));
+        const Object tuple = Object::steal(checked(Py_BuildValue(
+            "(LLs)", static_cast<long long>(block.bytes), static_cast<long long>(block.requested), block.state)));
         if (PyList_Append(blocks.get(), tuple.get()) < 0) throw PythonError();
       }
-      const Object entry = Object::steal(checked(
-          Py_BuildValue("(iLLKiO)", int{segment.device}, static_cast<long long>(segment.address),
-                        static_cast<long long>(reinterpret_cast<intptr_t>(segment.stream)), static_cast<unsigned long long>(segment.pool),
-                        int{segment.is_small}, blocks.get())));
+      const Object entry = Object::steal(
+          checked(Py_BuildValue("(iLLKiO)", int{segment.device}, static_cast<long long>(segment.address),
+                                static_cast<long long>(reinterpret_cast<intptr_t>(segment.stream)),
+                                static_cast<unsigned long long>(segment.pool), int{segment.is_small}, blocks.get())));
       if (PyList_Append(segments.get(), entry.get()) < 0) throw PythonError();
     }
     return segments.release();
@@ -384,8 +388,9 @@ c10::DeviceGraph& read_graph(PyObject* capsule) {
 PyObject* new_graph(PyObject*, PyObject*) {
   return guarded([] {
     auto graph = backend().new_graph();
-    PyObject* capsule = PyCapsule_New(graph.get(), kGraph,
-                                      [](PyObject* dying) { delete static_cast<c10::DeviceGraph*>(PyCapsule_GetPointer(dying, kGraph)); });
+    PyObject* capsule = PyCapsule_New(graph.get(), kGraph, [](PyObject* dying) {
+      delete static_cast<c10::DeviceGraph*>(PyCapsule_GetPointer(dying, kGraph));
+    });
     if (capsule) graph.release();
     return capsule;
   });
@@ -433,8 +438,10 @@ PyMethodDef cuda_functions[] = {
     {"_cuda_device_name", device_name, METH_O, "What a device is called."},
     {"_cuda_device_capability", device_capability, METH_O, "(major, minor) of a device's compute capability."},
     {"_cuda_total_memory", total_memory, METH_O, "Bytes of a device's memory."},
-    {"_cuda_memory_stats", memory_stats, METH_O, "What the allocator counts, by name; of device -1, that of pinned memory."},
-    {"_cuda_reset_memory_stats", reset_memory, METH_VARARGS, "(device, totals): begins anew to look for the most, or to add up."},
+    {"_cuda_memory_stats", memory_stats, METH_O,
+     "What the allocator counts, by name; of device -1, that of pinned memory."},
+    {"_cuda_reset_memory_stats", reset_memory, METH_VARARGS,
+     "(device, totals): begins anew to look for the most, or to add up."},
     {"_cuda_memory_segments", memory_segments, METH_NOARGS,
      "(device, address, stream, pool, is_small, [(bytes, requested, state)]) of what the allocator holds."},
     {"_cuda_limit_memory", limit_memory, METH_VARARGS, "(device, fraction): no more than this share is taken."},
@@ -460,7 +467,8 @@ PyMethodDef cuda_functions[] = {
     {"_cuda_has_magma", has_magma, METH_NOARGS, "Whether the plug-in is built with MAGMA."},
     {"_cuda_linalg_library", linalg_library, METH_NOARGS, "Who factorises matrices, as a number of aten/Plugin.h."},
     {"_cuda_set_linalg_library", set_linalg_library, METH_O, "Says who is to factorise matrices."},
-    {"_cuda_set_product_switches", set_product_switches, METH_O, "How products may save exactness, by the bits of aten/Plugin.h."},
+    {"_cuda_set_product_switches", set_product_switches, METH_O,
+     "How products may save exactness, by the bits of aten/Plugin.h."},
     {"_cuda_device_count", device_count, METH_NOARGS, "How many devices there are."},
     {"_cuda_current_device", current_device, METH_NOARGS, "The current device's index."},
     {"_cuda_set_device", set_device, METH_O, "Makes a device current."},

@@ -96,7 +96,8 @@ PyObject* device_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     static const char* names[] = {"func", nullptr};
     PyObject* function = nullptr;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:device", const_cast<char**>(names), &function)) return nullptr;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:device", const_cast<char**>(names), &function))
+      return nullptr;
     const Object module = Object::steal(checked(PyImport_ImportModule("torch.utils._device")));
     return PyObject_CallMethod(module.get(), "device_decorator", "OO", self, function);
   });

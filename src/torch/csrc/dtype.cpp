@@ -80,7 +80,8 @@ constexpr c10::TypeFacts kOnlyNamedTypes[] = {
 
 PyMethodDef dtype_methods[] = {
     {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
-    {"to_real", dtype_to_real, METH_NOARGS, TORCH_SIGNATURE("to_real($self)") "The dtype of its parts, if it is complex."},
+    {"to_real", dtype_to_real, METH_NOARGS,
+     TORCH_SIGNATURE("to_real($self)") "The dtype of its parts, if it is complex."},
     {"to_complex", dtype_to_complex, METH_NOARGS,
      TORCH_SIGNATURE("to_complex($self)") "The complex dtype with such parts, if it is floating."},
     {nullptr, nullptr, 0, nullptr},
@@ -147,8 +148,9 @@ void add_value(PyObject* module, const char* name, PyObject* value) {
 
 PyTypeObject DtypeType = plain_type("torch.dtype", sizeof(DtypeObject), dtype_repr, dtype_methods, dtype_properties,
                                     "The type of a tensor's elements, such as torch.float32.");
-PyTypeObject LayoutType = plain_type("torch.layout", sizeof(LayoutObject), layout_repr, layout_methods,
-                                     layout_properties, "How a tensor holds its elements: torch.strided, torch.sparse_coo, torch.sparse_csr or torch.sparse_csc.");
+PyTypeObject LayoutType = plain_type(
+    "torch.layout", sizeof(LayoutObject), layout_repr, layout_methods, layout_properties,
+    "How a tensor holds its elements: torch.strided, torch.sparse_coo, torch.sparse_csr or torch.sparse_csc.");
 PyTypeObject MemoryFormatType =
     plain_type("torch.memory_format", sizeof(MemoryFormatObject), memory_format_repr, memory_format_methods,
                layout_properties, "The order of a tensor's dimensions in memory.");
@@ -175,7 +177,8 @@ PyObject* new_layout(c10::Layout value) {
 c10::Layout to_layout(PyObject* object) {
   const auto found = std::find(layout_objects.begin(), layout_objects.end(), object);
   if (found != layout_objects.end()) return static_cast<c10::Layout>(found - layout_objects.begin());
-  raise(PyExc_NotImplementedError, std::string("there are no tensors of layout torch.") + layout_name(object) + " here");
+  raise(PyExc_NotImplementedError,
+        std::string("there are no tensors of layout torch.") + layout_name(object) + " here");
 }
 
 bool is_dtype_like(PyObject* object) {

@@ -82,12 +82,14 @@ void warn_in_python(const std::string& message) {
 
 void register_exceptions(PyObject* module) {
   c10::set_warning_handler(&warn_in_python);
-  out_of_memory_error = checked(PyErr_NewExceptionWithDoc(
-      "torch.OutOfMemoryError", "Raised when a device has no memory left for an allocation.", PyExc_RuntimeError, nullptr));
+  out_of_memory_error = checked(PyErr_NewExceptionWithDoc("torch.OutOfMemoryError",
+                                                          "Raised when a device has no memory left for an allocation.",
+                                                          PyExc_RuntimeError, nullptr));
   Py_INCREF(out_of_memory_error);
   checked(PyModule_AddObject(module, "OutOfMemoryError", out_of_memory_error));
   accelerator_error = checked(PyErr_NewExceptionWithDoc(
-      "torch.AcceleratorError", "Raised when a device's runtime fails; `error_code` is its number.", PyExc_RuntimeError, nullptr));
+      "torch.AcceleratorError", "Raised when a device's runtime fails; `error_code` is its number.", PyExc_RuntimeError,
+      nullptr));
   Py_INCREF(accelerator_error);
   checked(PyModule_AddObject(module, "AcceleratorError", accelerator_error));
   linalg_error = checked(PyErr_NewExceptionWithDoc(

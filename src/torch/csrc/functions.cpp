@@ -32,8 +32,10 @@ PyObject* get_default_dtype(PyObject*, PyObject*) {
 }
 PyObject* set_default_dtype(PyObject*, PyObject* value) {
   return guarded([&]() -> PyObject* {
-    if (Py_TYPE(value) != &DtypeType) raise(PyExc_TypeError, "invalid dtype object: only floating-point types are supported "
-                                                             "as the default type");
+    if (Py_TYPE(value) != &DtypeType)
+      raise(PyExc_TypeError,
+            "invalid dtype object: only floating-point types are supported "
+            "as the default type");
     c10::set_default_dtype(to_dtype(value));
     return new_none();
   });
@@ -88,7 +90,8 @@ PyObject* show_config(PyObject*, PyObject*) {
 PyObject* parallel_info(PyObject*, PyObject*) {
   return guarded([] {
     return new_string("ATen/Parallel:\n\tat::get_num_threads() : " + std::to_string(at::get_num_threads()) +
-                      "\nOpenMP: " + (at::has_openmp() ? "yes" : "no") + "\nInstruction set: " + at::cpu_capability() + "\n");
+                      "\nOpenMP: " + (at::has_openmp() ? "yes" : "no") + "\nInstruction set: " + at::cpu_capability() +
+                      "\n");
   });
 }
 
@@ -106,7 +109,8 @@ PyMethodDef global_functions[] = {
     {"_set_grad_enabled", set_grad_enabled, METH_O, "Sets whether operations are recorded on this thread."},
     {"_is_inference_mode_enabled", is_inference_mode, METH_NOARGS, "Whether this thread is in inference mode."},
     {"_set_inference_mode", set_inference_mode, METH_O, "Sets the flag of inference mode; grad mode is set apart."},
-    {"_suggest_memory_format", suggest_memory_format, METH_O, "The memory format of results that are laid out as a tensor is."},
+    {"_suggest_memory_format", suggest_memory_format, METH_O,
+     "The memory format of results that are laid out as a tensor is."},
     {"get_num_threads", get_num_threads, METH_NOARGS, "How many threads an operator may use."},
     {"set_num_threads", set_num_threads, METH_O, "Sets how many threads an operator may use."},
     {"_set_flush_denormal", set_flush_denormal, METH_O,

@@ -108,7 +108,8 @@ PyObject* get_device(PyObject* self, void*) {
 
 PyMethodDef methods[] = {
     {"manual_seed", manual_seed, METH_O, TORCH_SIGNATURE("manual_seed($self, seed)") "Seeds it; returns itself."},
-    {"seed", seed, METH_NOARGS, TORCH_SIGNATURE("seed($self)") "Seeds it from the system's randomness; returns the seed."},
+    {"seed", seed, METH_NOARGS,
+     TORCH_SIGNATURE("seed($self)") "Seeds it from the system's randomness; returns the seed."},
     {"initial_seed", initial_seed, METH_NOARGS, TORCH_SIGNATURE("initial_seed($self)") "The last seed."},
     {"get_state", get_state, METH_NOARGS, TORCH_SIGNATURE("get_state($self)") "The state, a uint8 tensor."},
     {"set_state", set_state, METH_O, TORCH_SIGNATURE("set_state($self, state)") "Goes back to a state of get_state()."},

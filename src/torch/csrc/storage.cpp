@@ -23,11 +23,14 @@ PyObject* storage_new(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
     static const char* names[] = {"nbytes", "device", nullptr};
     PyObject* size = nullptr;
     PyObject* place = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|OO:UntypedStorage", const_cast<char**>(names), &size, &place)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|OO:UntypedStorage", const_cast<char**>(names), &size,
+                                     &place)) {
       return nullptr;
     }
     if (size && PyList_Check(size)) {
-      return new_storage(tensor_from_data(size, at::kByte, place == Py_None ? std::nullopt : std::optional(to_device(place))).storage());
+      return new_storage(
+          tensor_from_data(size, at::kByte, place == Py_None ? std::nullopt : std::optional(to_device(place)))
+              .storage());
     }
     const Py_ssize_t bytes = size ? static_cast<Py_ssize_t>(to_integer(size)) : 0;
     TORCH_CHECK_VALUE(bytes >= 0, "UntypedStorage: nbytes must not be negative, not ", bytes);
@@ -45,7 +48,8 @@ void storage_dealloc(PyObject* self) {
 int storage_buffer(PyObject* self, Py_buffer* buffer, int flags) {
   return guarded([&]() -> int {
     const c10::Storage& storage = unpack_storage(self);
-    if (!storage.device().is_cpu()) raise(PyExc_BufferError, "a storage has a buffer on the CPU only, not on " + storage.device().str());
+    if (!storage.device().is_cpu())
+      raise(PyExc_BufferError, "a storage has a buffer on the CPU only, not on " + storage.device().str());
     static char empty = 0;
     return PyBuffer_FillInfo(buffer, self, storage.data() ? storage.data() : &empty,
                              static_cast<Py_ssize_t>(storage.nbytes()), 0, flags);
@@ -96,7 +100,8 @@ PyObject* to_cpu(PyObject* self, PyObject*) {
 }
 PyObject* copy_from(PyObject* self, PyObject* source) {
   return guarded([&] {
-    if (!PyObject_TypeCheck(source, &StorageType)) raise(PyExc_TypeError, "copy_() takes an UntypedStorage, not " + type_name(source));
+    if (!PyObject_TypeCheck(source, &StorageType))
+      raise(PyExc_TypeError, "copy_() takes an UntypedStorage, not " + type_name(source));
     bytes_of(self).copy_(bytes_of(source));
     return itself(self);
   });
@@ -168,7 +173,9 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   if (!PyObject_TypeCheck(other, &StorageType) || (operation != Py_EQ && operation != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
   return new_bool(unpack_storage(self).is_alias_of(unpack_storage(other)) == (operation == Py_EQ));
 }
-Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(unpack_storage(self).impl()) >> 4); }
+Py_hash_t hash(PyObject* self) {
+  return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(unpack_storage(self).impl()) >> 4);
+}
 PyObject* get_cdata(PyObject* self, void*) {
   return PyLong_FromUnsignedLongLong(reinterpret_cast<uintptr_t>(unpack_storage(self).impl()));
 }
@@ -181,7 +188,8 @@ PyMethodDef methods[] = {
     {"clone", clone, METH_NOARGS, TORCH_SIGNATURE("clone($self)") "A copy."},
     {"untyped", itself, METH_NOARGS, TORCH_SIGNATURE("untyped($self)") "Itself."},
     {"cpu", to_cpu, METH_NOARGS, TORCH_SIGNATURE("cpu($self)") "Itself on the CPU, else a copy there."},
-    {"copy_", copy_from, METH_O, TORCH_SIGNATURE("copy_($self, source)") "Copies another storage's bytes; returns itself."},
+    {"copy_", copy_from, METH_O,
+     TORCH_SIGNATURE("copy_($self, source)") "Copies another storage's bytes; returns itself."},
     {"resize_", resize, METH_O,
      TORCH_SIGNATURE("resize_($self, size)") "Gives it so many bytes, the first ones kept; returns itself."},
     {"element_size", one, METH_NOARGS, TORCH_SIGNATURE("element_size($self)") "1: elements are bytes."},

@@ -61,10 +61,13 @@ PyObject* new_size(c10::IntArrayRef sizes);
 PyObject* new_generator(at::Generator generator);
 PyObject* new_storage(c10::Storage storage);
 
-// Where this thread makes tensors that are told no device: what `with torch.device(...)` or torch.set_default_device said.
+// Where this thread makes tensors that are told no device:
+// what `with torch.device(...)` or torch.set_default_device said.
 std::optional<c10::Device> default_device();
 
-inline const c10::Storage& unpack_storage(PyObject* object) { return reinterpret_cast<StorageObject*>(object)->storage; }
+inline const c10::Storage& unpack_storage(PyObject* object) {
+  return reinterpret_cast<StorageObject*>(object)->storage;
+}
 
 // Each adds its type and its values to torch._C.
 void register_dtype(PyObject* module);

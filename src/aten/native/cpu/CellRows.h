@@ -22,9 +22,10 @@ struct CellBackward {
   const T* output;
   T* grad_gates;
   T* grad_state_gates;  // Gru: with respect to what the state adds
-  T* grad_h;        // in: of h after the step, all of it; out, Gru: before the step, without what comes through the gates
-  T* grad_c;        // in: after, out: before the step
-  T* unprojected;   // h before its projection, or null
+  // In: of h after the step, all of it; out, Gru: before the step, without what comes through the gates.
+  T* grad_h;
+  T* grad_c;       // in: after, out: before the step
+  T* unprojected;  // h before its projection, or null
 };
 
 }  // namespace at::native::cpu

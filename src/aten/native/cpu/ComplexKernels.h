@@ -1,6 +1,6 @@
 #pragma once
-// What kernels call when an iterator's common dtype is complex. Compiled once, not per instruction set: these numbers are
-// too rare for three copies of each loop.
+// What kernels call when an iterator's common dtype is complex. Compiled once, not per instruction set: these numbers
+// are too rare for three copies of each loop.
 
 #include <aten/TensorIterator.h>
 #include <aten/native/ComplexFormulas.h>

@@ -10,8 +10,8 @@
 
 namespace at::native::cpu {
 
-// Everything in three dimensions (depth, height, width); fewer have size 1 in front. "Image" is what windows are read from:
-// the input of a convolution, the output of a transposed one. Channels are those of one group.
+// Everything in three dimensions (depth, height, width); fewer have size 1 in front. "Image" is what windows are read
+// from: the input of a convolution, the output of a transposed one. Channels are those of one group.
 struct ConvolutionGeometry {
   using Triple = std::array<int64_t, 3>;
   int64_t batch, groups, image_channels, window_channels;
@@ -30,7 +30,9 @@ struct ConvolutionGeometry {
   int64_t rows() const { return image_channels * kernel_elements(); }
   bool has_stride() const { return stride != Triple{1, 1, 1}; }
   // Windows of one element that lie on the image's own: the image is its own matrix of windows.
-  bool is_pointwise() const { return kernel_elements() == 1 && !has_stride() && padding == Triple{0, 0, 0} && windows == image; }
+  bool is_pointwise() const {
+    return kernel_elements() == 1 && !has_stride() && padding == Triple{0, 0, 0} && windows == image;
+  }
 
  private:
   static c10::IntArrayRef tail(c10::IntArrayRef sizes) { return sizes.slice(2, sizes.size() - 2); }
@@ -61,8 +63,8 @@ inline std::vector<WindowRun> window_runs(const ConvolutionGeometry& g, int64_t 
   return runs;
 }
 
-// Calls body(row, data, column, line, x, count) for each row of the matrix of windows (channel, place in the kernel) and
-// each run: `line` is the image's line that the row reads from, null outside of the image, x the first place in it.
+// Calls body(row, data, column, line, x, count) for each row of the matrix of windows (channel, place in the kernel)
+// and each run: `line` is the image's line that the row reads from, null outside of the image, x the first place in it.
 template <typename T, typename Body>
 void for_each_window_line(const ConvolutionGeometry& g, T* images, int64_t image_step, int64_t channel_begin,
                           int64_t channel_end, const std::vector<WindowRun>& runs, Body&& body) {

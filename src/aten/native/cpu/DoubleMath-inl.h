@@ -1,6 +1,6 @@
-// Functions of vectors of float64, within about 0.6 units of the last place: what rounding takes is carried along where it
-// counts. They need fused products; without (TORCH_FUSED_PRODUCTS), callers take the C library's. Included once per instruction
-// set, as VectorMath-inl.h is, and fitted as its polynomials are.
+// Functions of vectors of float64, within about 0.6 units of the last place: what rounding takes is carried along where
+// it counts. They need fused products; without (TORCH_FUSED_PRODUCTS), callers take the C library's. Included once per
+// instruction set, as VectorMath-inl.h is, and fitted as its polynomials are.
 
 #if defined(TORCH_DOUBLE_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TORCH_DOUBLE_MATH_INL_H_
@@ -97,7 +97,8 @@ struct PowerOfDoubles {
     const V infinity = hn::Set(d, std::numeric_limits<double>::infinity());
     const auto plain = hn::And(hn::And(hn::Gt(magnitude, hn::Zero(d)), hn::Lt(magnitude, infinity)),
                                hn::Lt(hn::Abs(exponent), infinity));
-    V result = positive_power(d, hn::IfThenElse(plain, magnitude, hn::Set(d, 1.0)), hn::IfThenElseZero(plain, exponent));
+    V result =
+        positive_power(d, hn::IfThenElse(plain, magnitude, hn::Set(d, 1.0)), hn::IfThenElseZero(plain, exponent));
     // A negative base has powers for whole exponents only, negative ones for odd exponents.
     const auto negative = hn::Lt(base, hn::Zero(d));
     const auto whole = hn::Eq(hn::Round(exponent), exponent);
@@ -120,7 +121,8 @@ struct PowerOfDoubles {
   }
 };
 
-// The angle of (x, y) for every pair; `low` is what is beyond the digits of that one of |x| and |y| that is a root of 1 - x^2.
+// The angle of (x, y) for every pair; `low` is what is beyond the digits of
+// that one of |x| and |y| that is a root of 1 - x^2.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V angle_of(D d, V y, V y_low, V x, V x_low) {
   constexpr double terms[] = {1.62857568552210279e-02,  -3.45705619814277443e-02, 4.55159322062654928e-02,
@@ -134,7 +136,8 @@ HWY_INLINE HWY_ATTR V angle_of(D d, V y, V y_low, V x, V x_low) {
   const auto is_steep = hn::Gt(height, width);
   Pair<V> larger{hn::IfThenElse(is_steep, height, width), hn::IfThenElse(is_steep, y_low, x_low)};
   Pair<V> smaller{hn::IfThenElse(is_steep, width, height), hn::IfThenElse(is_steep, x_low, y_low)};
-  // So that sums stay finite, quotients are of normal numbers, and infinities and zeros have the angles that are agreed on.
+  // So that sums stay finite, quotients are of normal numbers,
+  // and infinities and zeros have the angles that are agreed on.
   const auto is_endless = hn::Eq(larger.high, hn::Set(d, std::numeric_limits<double>::infinity()));
   smaller.high = hn::IfThenElse(is_endless, hn::IfThenElseZero(hn::Eq(smaller.high, larger.high), one), smaller.high);
   larger.high = hn::IfThenElse(hn::Or(is_endless, hn::Eq(larger.high, zero)), one, larger.high);
@@ -231,9 +234,9 @@ template <bool kOdd>
 struct HyperbolicOfDoubles {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    constexpr double odd_terms[] = {8.22063524662433e-18, 2.81145725434552e-15, 7.64716373181982e-13, 1.60590438368216e-10,
-                                    2.50521083854417e-08, 2.75573192239858589e-06, 1.98412698412698413e-04,
-                                    8.33333333333333333e-03, 1.66666666666666667e-01};
+    constexpr double odd_terms[] = {8.22063524662433e-18,    2.81145725434552e-15,    7.64716373181982e-13,
+                                    1.60590438368216e-10,    2.50521083854417e-08,    2.75573192239858589e-06,
+                                    1.98412698412698413e-04, 8.33333333333333333e-03, 1.66666666666666667e-01};
     const V magnitude = hn::Abs(x);
     const V half = hn::Set(d, 0.5);
     const auto power = exp_parts(d, hn::Min(magnitude, hn::Set(d, 711.0)));
@@ -290,7 +293,8 @@ struct LogAddExpOfDoubles {
   HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
     const V apart = hn::Neg(hn::IfThenElseZero(hn::Ne(a, b), hn::Abs(hn::Sub(a, b))));  // two equal infinities are not
     V more;
-    if constexpr (kBase2) more = hn::Mul(log1p_of_fraction(d, exp2_vector(d, apart)), hn::Set(d, kLog2OfE<double>.high));
+    if constexpr (kBase2)
+      more = hn::Mul(log1p_of_fraction(d, exp2_vector(d, apart)), hn::Set(d, kLog2OfE<double>.high));
     else more = log1p_of_fraction(d, exp_vector(d, apart));
     const V result = hn::Add(hn::IfThenElse(hn::Gt(a, b), a, b), more);
     return hn::IfThenElse(hn::Eq(a, a), result, a);
@@ -315,7 +319,8 @@ struct TanOfDoubles {
     const Pair<V> r = add_smaller(high, hn::NegMulAdd(quarter.n, hn::Set(d, 2.0222662487959506e-21), lost));
     const V h = hn::Mul(r.high, half);
     const V square = hn::Mul(h, h);
-    const V tail = hn::MulAdd(hn::Mul(polynomial(d, square, terms), square), h, hn::MulAdd(hn::Mul(r.low, half), square, hn::Mul(r.low, half)));
+    const V tail = hn::MulAdd(hn::Mul(polynomial(d, square, terms), square), h,
+                              hn::MulAdd(hn::Mul(r.low, half), square, hn::Mul(r.low, half)));
     const Pair<V> t = add_smaller(h, tail);
     // tan of twice the angle: 2 t / (1 - t^2), or what stands at a right angle to it.
     const Pair<V> t_square = multiply(t, t);
@@ -324,7 +329,8 @@ struct TanOfDoubles {
     const Pair<V> twice{hn::Add(t.high, t.high), hn::Add(t.low, t.low)};
     const auto odd = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(
         hn::RebindToSigned<D>(), hn::ShiftLeft<63>(quarter.whole)))));
-    const Pair<V> top{hn::IfThenElse(odd, hn::Neg(rest.high), twice.high), hn::IfThenElse(odd, hn::Neg(rest.low), twice.low)};
+    const Pair<V> top{hn::IfThenElse(odd, hn::Neg(rest.high), twice.high),
+                      hn::IfThenElse(odd, hn::Neg(rest.low), twice.low)};
     const Pair<V> bottom{hn::IfThenElse(odd, twice.high, rest.high), hn::IfThenElse(odd, twice.low, rest.low)};
     const Pair<V> result = divide(top, bottom);
     return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-30)), x, hn::Add(result.high, result.low));

@@ -1,6 +1,6 @@
 #pragma once
-// A kernel's public function, NAME_kernel, which calls the NameImpl of the instruction set that this machine has. For the
-// part of a file that is compiled once (HWY_ONCE), after Highway.
+// A kernel's public function, NAME_kernel, which calls the NameImpl of the instruction set that this machine has. For
+// the part of a file that is compiled once (HWY_ONCE), after Highway.
 
 #include <aten/native/cpu/ComplexKernels.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Functions that the CPU computes in one pass where no gradient is asked for; with one, and on other devices, they are made of
-// others. TensorIterator::run and run_kernel take these in place of a table.
+// Functions that the CPU computes in one pass where no gradient is asked for; with one, and on other devices, they are
+// made of others. TensorIterator::run and run_kernel take these in place of a table.
 
 #include <aten/TensorIterator.h>
 #include <aten/native/PoolGeometry.h>

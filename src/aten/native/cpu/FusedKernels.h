@@ -1,5 +1,6 @@
 #pragma once
-// What takes the CPU one pass, and other devices several functions: TensorIterator::run takes these in place of a table.
+// What takes the CPU one pass, and other devices several functions:
+// TensorIterator::run takes these in place of a table.
 
 #include <aten/TensorIterator.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Convolutions, ordinary and transposed, as gathered products (gathered_products.h): which elements of an image each result
-// reads, and where results lie.
+// Convolutions, ordinary and transposed, as gathered products (gathered_products.h): which elements of an image each
+// result reads, and where results lie.
 
 #include <aten/native/cpu/ConvolutionGeometry.h>
 
@@ -23,9 +23,9 @@ struct ImageLayout {
   int64_t at(int64_t z, int64_t y, int64_t x) const { return z * axis[0] + y * axis[1] + x * axis[2]; }
 };
 
-// One axis. Results of a phase lie at start + i * write_step, for i in [0, count); each reads, for each of the phase's taps,
-// the element at i * read_step + distance. An ordinary convolution has one phase with all taps; a transposed one as many as
-// its stride, and each result reads only what was written to it.
+// One axis. Results of a phase lie at start + i * write_step, for i in [0, count); each reads, for each of the phase's
+// taps, the element at i * read_step + distance. An ordinary convolution has one phase with all taps; a transposed one
+// as many as its stride, and each result reads only what was written to it.
 struct AxisPlan {
   struct Tap {
     int64_t place;  // in the kernel
@@ -77,14 +77,16 @@ struct AxisPlan {
 
 class GatherPlan {
  public:
-  // Of a convolution that reads images of `size` with `channels` channels (of all groups); a batch's images follow each other.
+  // Of a convolution that reads images of `size` with `channels` channels (of all groups);
+  // a batch's images follow each other.
   GatherPlan(std::array<AxisPlan, 3> axes, const std::array<int64_t, 3>& size, int64_t channels, bool channels_last)
       : axes_(std::move(axes)), size_(size), channels_(channels), channels_last_(channels_last),
         source_(ImageLayout::of(size, channels, channels_last)) {
     bool inside = true;
     for (int dim = 0; dim < 3; ++dim) inside = inside && axes_[dim].before == 0 && axes_[dim].extent <= size[dim];
     has_frame_ = !inside;
-    read_ = inside ? source_ : ImageLayout::of({axes_[0].extent, axes_[1].extent, axes_[2].extent}, channels, channels_last);
+    read_ = inside ? source_
+                   : ImageLayout::of({axes_[0].extent, axes_[1].extent, axes_[2].extent}, channels, channels_last);
   }
 
   const AxisPlan& axis(int dim) const { return axes_[dim]; }
@@ -160,7 +162,9 @@ struct GatherPhase {
     const ImageLayout& read = plan.layout();
     const std::array<const AxisPlan::Phase*, 3> phases{&z, &y, &x};
     const auto read_step = [&](int dim) { return plan.axis(dim).read_step * read.axis[dim]; };
-    const auto write = [&](int dim, int64_t i) { return (phases[dim]->start + i * plan.axis(dim).write_step) * result.axis[dim]; };
+    const auto write = [&](int dim, int64_t i) {
+      return (phases[dim]->start + i * plan.axis(dim).write_step) * result.axis[dim];
+    };
     for (int64_t i = 0; i < z.count; ++i) {
       for (int64_t j = 0; j < y.count; ++j) {
         for (int64_t k = 0; k < x.count; ++k) {
@@ -173,7 +177,8 @@ struct GatherPhase {
       for (const AxisPlan::Tap& b : y.taps) {
         for (const AxisPlan::Tap& c : x.taps) {
           taps.push_back({(a.place * kernel[1] + b.place) * kernel[2] + c.place,
-                          read.at(a.distance + plan.axis(0).before, b.distance + plan.axis(1).before, c.distance + plan.axis(2).before)});
+                          read.at(a.distance + plan.axis(0).before, b.distance + plan.axis(1).before,
+                                  c.distance + plan.axis(2).before)});
         }
       }
     }

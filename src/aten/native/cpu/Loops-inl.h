@@ -1,5 +1,6 @@
-// Element-wise loops, included once per instruction set (by files that use hwy/foreach_target.h): the compiler vectorises
-// each for that instruction set. No include guard in the usual sense: Highway's toggle makes a copy per target.
+// Element-wise loops, included once per instruction set (by files that use hwy/foreach_target.h): the compiler
+// vectorises each for that instruction set. No include guard in the usual sense:
+// Highway's toggle makes a copy per target.
 //
 // An operation is a struct with `T operator()(T...) const`, marked TORCH_SIMD; it is compiled into the loop.
 
@@ -54,7 +55,8 @@ TORCH_SIMD inline const T* collect(const char* data, int64_t stride, int64_t cou
 }
 
 template <typename Out, typename... In, typename Row, size_t... I>
-TORCH_SIMD void run_rows_of(char** data, const int64_t* strides, int64_t count, const Row& row, std::index_sequence<I...>) {
+TORCH_SIMD void run_rows_of(char** data, const int64_t* strides, int64_t count, const Row& row,
+                            std::index_sequence<I...>) {
   if (strides[0] == sizeof(Out) && ((strides[I + 1] == sizeof(In)) && ...)) {
     return row(count, reinterpret_cast<Out*>(data[0]), reinterpret_cast<const In*>(data[I + 1])...);
   }
@@ -64,7 +66,8 @@ TORCH_SIMD void run_rows_of(char** data, const int64_t* strides, int64_t count, 
     const int64_t part = std::min(kStagedRow, count - done);
     char* const target = data[0] + done * strides[0];
     Out* const out = strides[0] == sizeof(Out) ? reinterpret_cast<Out*>(target) : results;
-    row(part, out, collect<In>(data[I + 1] + done * strides[I + 1], strides[I + 1], part, std::get<I>(buffers).data())...);
+    row(part, out,
+        collect<In>(data[I + 1] + done * strides[I + 1], strides[I + 1], part, std::get<I>(buffers).data())...);
     if (out != results) continue;
     for (int64_t i = 0; i < part; ++i) *reinterpret_cast<Out*>(target + i * strides[0]) = results[i];
   }

@@ -33,8 +33,8 @@ struct MatrixBatch {
   T* operator[](int64_t index) const { return data + index * step; }
 };
 
-// body(first, last) over `count` matrices whose factorisation takes about `cost` operations each: small ones are given out
-// to threads, a large one LAPACK divides itself.
+// body(first, last) over `count` matrices whose factorisation takes about `cost` operations each: small ones are given
+// out to threads, a large one LAPACK divides itself.
 template <typename Body>
 void for_each_matrix(int64_t count, double cost, Body&& body) {
   constexpr double kLargeMatrix = 1 << 21;
@@ -45,15 +45,16 @@ void for_each_matrix(int64_t count, double cost, Body&& body) {
 
 inline double cube(int64_t m, int64_t n) { return static_cast<double>(m) * n * std::min(m, n); }
 
-// The workspace that a routine asked for in the first element of `work`, as an int. A float holds 24 bits of it, so it may
-// have been rounded down: a little is added. Throws Error when it does not fit.
+// The workspace that a routine asked for in the first element of `work`, as an int. A float holds 24 bits of it, so it
+// may have been rounded down: a little is added. Throws Error when it does not fit.
 template <typename T>
 int workspace_size(T first) {
   double size = 0;
   if constexpr (std::is_floating_point_v<T>) size = first;
   else size = first.real();
   if (size > (1 << 24)) size = std::nextafter(static_cast<float>(size), std::numeric_limits<float>::infinity());
-  TORCH_CHECK(size >= 0, "linear algebra: a matrix is too large for this LAPACK, whose workspace has at most 2^31 - 1 elements");
+  TORCH_CHECK(size >= 0,
+              "linear algebra: a matrix is too large for this LAPACK, whose workspace has at most 2^31 - 1 elements");
   return lapack_int(std::max<int64_t>(1, static_cast<int64_t>(size)));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// The layout in which convolutions read images: a frame of zeros around, and elements that are a stride apart next to each
-// other. Then what a place in the kernel reads lies at one distance from where its window lies, for all windows, ends of
-// lines included.
+// The layout in which convolutions read images: a frame of zeros around, and elements that are a stride apart next to
+// each other. Then what a place in the kernel reads lies at one distance from where its window lies, for all windows,
+// ends of lines included.
 
 #include <aten/native/cpu/ConvolutionGeometry.h>
 
@@ -10,8 +10,8 @@
 
 namespace at::native::cpu {
 
-// With strides (s0, s1, s2), element (z, y, x) of the framed image is in phase (z % s0, y % s1, x % s2), at (z / s0, y / s1,
-// x / s2) there. Phases that no window reads are left out. Window (z, y, x) lies at the same place of its own.
+// With strides (s0, s1, s2), element (z, y, x) of the framed image is in phase (z % s0, y % s1, x % s2), at (z / s0, y
+// / s1, x / s2) there. Phases that no window reads are left out. Window (z, y, x) lies at the same place of its own.
 class PhasedImage {
  public:
   explicit PhasedImage(const ConvolutionGeometry& geometry) : g_(geometry) {

@@ -220,7 +220,8 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
           } else {
             Cascade<Op, T> cascade;
             for (int64_t run = 0; run < runs; ++run) {
-              cascade.add(reduce_run<Op>(elements_at<T>(plan, in_offset + plan.reduced_offset(run, 1), plan.item), length));
+              cascade.add(
+                  reduce_run<Op>(elements_at<T>(plan, in_offset + plan.reduced_offset(run, 1), plan.item), length));
             }
             total = cascade.result();
           }
@@ -285,7 +286,8 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
               const int64_t group_end = std::min(section_end, top + kRowGroup);
               std::fill_n(group, width, Op::identity());
               const auto row = [&](int64_t i, T* buffer) HWY_ATTR {
-                return elements_at<T>(plan, in_offset + plan.reduced_offset(i), plan.kept_strides[0]).read(width, buffer);
+                return elements_at<T>(plan, in_offset + plan.reduced_offset(i), plan.kept_strides[0])
+                    .read(width, buffer);
               };
               int64_t i = top;
               if constexpr (kIsFrequent<Op, T>) {
@@ -368,7 +370,8 @@ HWY_ATTR void reduce_strided(const ReducePlan& plan) {
     std::vector<T> partial(static_cast<size_t>(runs));
     parallel_for(0, runs, std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) {
       for (int64_t run = first; run < last; ++run) {
-        partial[run] = reduce_collected<Op>(elements_at<T>(plan, plan.reduced_offset(run, 1), plan.reduced_strides[0]), length);
+        partial[run] =
+            reduce_collected<Op>(elements_at<T>(plan, plan.reduced_offset(run, 1), plan.reduced_strides[0]), length);
       }
     });
     *reinterpret_cast<T*>(plan.out) = finish(plan, reduce_run<Op>(partial.data(), runs));
@@ -389,7 +392,8 @@ HWY_ATTR void reduce_strided(const ReducePlan& plan) {
                    } else {
                      T element;
                      for (int64_t j = 0; j < plan.count; ++j)
-                       cascade.add(*elements_at<T>(plan, in_offset + plan.reduced_offset(j), sizeof(T)).read(1, &element));
+                       cascade.add(
+                           *elements_at<T>(plan, in_offset + plan.reduced_offset(j), sizeof(T)).read(1, &element));
                    }
                    *reinterpret_cast<T*>(plan.out + out_offset) = finish(plan, cascade.result());
                  }
@@ -403,7 +407,8 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
   if (plan.count > 1 && plan.reduced_strides[0] == item) {
     const bool is_matrix = plan.reduced_sizes.size() == 1 && plan.kept_sizes.size() == 1;
     if constexpr (kIsFrequent<Op, T>) {
-      if (is_matrix && plan.count < kShortRow && plan.kept_strides[0] == plan.count * item) return reduce_short_rows<Op, T>(plan);
+      if (is_matrix && plan.count < kShortRow && plan.kept_strides[0] == plan.count * item)
+        return reduce_short_rows<Op, T>(plan);
     }
     reduce_rows<Op, T>(plan);
   } else if (plan.count > 1 && plan.outputs > 1 && plan.kept_strides[0] == item) {

@@ -40,7 +40,8 @@ struct Product {
   }
 };
 
-// A NaN, once met, is the result. x86's instructions give the second of two operands if one is a NaN: that takes a step less.
+// A NaN, once met, is the result. x86's instructions give the second of two operands if one is a NaN:
+// that takes a step less.
 template <typename T>
 struct Maximum {
   static constexpr bool kVectorised = true;

@@ -20,7 +20,8 @@ constexpr double kSquareRootOf2OverPi = 0.79788456080286535588;  // sqrt(2 / pi)
 constexpr double kInverseSquareRootOf2Pi = 0.39894228040143267794;
 constexpr double kCubic = 0.044715;
 
-// The normal distribution's cumulative function: erfc(-x / sqrt(2)) / 2. float32: by a polynomial of its logarithm, 0 from -6 on.
+// The normal distribution's cumulative function: erfc(-x / sqrt(2)) / 2. float32:
+// by a polynomial of its logarithm, 0 from -6 on.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V normal_cumulative(D d, V x) {
   using T = hn::TFromD<D>;
@@ -124,7 +125,8 @@ HWY_INLINE HWY_ATTR V above_minus_infinity(D d, V x, V result) {
 struct MishInDouble {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    const V tanh = tanh_of_softplus(d, x, [&](V bounded) HWY_ATTR { return short_exp(d, bounded_exponent(d, bounded)); });
+    const V tanh =
+        tanh_of_softplus(d, x, [&](V bounded) HWY_ATTR { return short_exp(d, bounded_exponent(d, bounded)); });
     return above_minus_infinity(d, x, hn::Mul(x, tanh));
   }
 };
@@ -308,8 +310,12 @@ void MishBackwardImpl(TensorIterator& iter) { runMishBackward(iter); }
 void LogSigmoidImpl(TensorIterator& iter) { runLogSigmoid(iter); }
 void LogSigmoidBackwardImpl(TensorIterator& iter) { runLogSigmoidBackward(iter); }
 void SoftplusImpl(TensorIterator& iter, double beta, double threshold) { runSoftplus(iter, beta, threshold); }
-void SoftplusBackwardImpl(TensorIterator& iter, double beta, double threshold) { runSoftplusBackward(iter, beta, threshold); }
-void EluImpl(TensorIterator& iter, double alpha, double scale, double input_scale) { runElu(iter, alpha, scale, input_scale); }
+void SoftplusBackwardImpl(TensorIterator& iter, double beta, double threshold) {
+  runSoftplusBackward(iter, beta, threshold);
+}
+void EluImpl(TensorIterator& iter, double alpha, double scale, double input_scale) {
+  runElu(iter, alpha, scale, input_scale);
+}
 void EluBackwardImpl(TensorIterator& iter, double alpha, double scale, double input_scale) {
   runEluBackward(iter, alpha, scale, input_scale);
 }
@@ -369,7 +375,9 @@ TORCH_EXPORT_KERNEL_AND_COMPLEX(SiluBackward, silu_backward)
 HWY_EXPORT(LeakyReluImpl);
 void leaky_relu_kernel(TensorIterator& iter, double slope) { HWY_DYNAMIC_DISPATCH(LeakyReluImpl)(iter, slope); }
 HWY_EXPORT(LeakyReluBackwardImpl);
-void leaky_relu_backward_kernel(TensorIterator& iter, double slope) { HWY_DYNAMIC_DISPATCH(LeakyReluBackwardImpl)(iter, slope); }
+void leaky_relu_backward_kernel(TensorIterator& iter, double slope) {
+  HWY_DYNAMIC_DISPATCH(LeakyReluBackwardImpl)(iter, slope);
+}
 HWY_EXPORT(SoftplusImpl);
 void softplus_kernel(TensorIterator& iter, double beta, double threshold) {
   HWY_DYNAMIC_DISPATCH(SoftplusImpl)(iter, beta, threshold);

@@ -1,6 +1,6 @@
-// Attention in blocks: scores of a block of queries and a block of keys are computed, used and forgotten, so that no matrix of
-// all scores is ever there. What is added up is rescaled whenever a greater score is met. Rows are compiled once per
-// instruction set; products are those of gathered_products.h.
+// Attention in blocks: scores of a block of queries and a block of keys are computed, used and forgotten, so that no
+// matrix of all scores is ever there. What is added up is rescaled whenever a greater score is met. Rows are compiled
+// once per instruction set; products are those of gathered_products.h.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/attention_kernels.cpp"
@@ -81,13 +81,13 @@ HWY_ATTR void make_slopes(const T* weights, T* slopes, T mean, T scale, int64_t 
   }
 }
 
-#define TORCH_ROWS(T)                                                                                                     \
-  T prepare_scores_##T(T* row, const T* mask, int64_t valid, int64_t count, T scale) {                                    \
-    return prepare_scores(row, mask, valid, count, scale);                                                                \
-  }                                                                                                                       \
-  T exponentiate_##T(T* row, T shift, int64_t count) { return exponentiate(row, shift, count); }                          \
-  void make_slopes_##T(const T* weights, T* slopes, T mean, T scale, int64_t count) {                                     \
-    make_slopes(weights, slopes, mean, scale, count);                                                                     \
+#define TORCH_ROWS(T)                                                                            \
+  T prepare_scores_##T(T* row, const T* mask, int64_t valid, int64_t count, T scale) {           \
+    return prepare_scores(row, mask, valid, count, scale);                                       \
+  }                                                                                              \
+  T exponentiate_##T(T* row, T shift, int64_t count) { return exponentiate(row, shift, count); } \
+  void make_slopes_##T(const T* weights, T* slopes, T mean, T scale, int64_t count) {            \
+    make_slopes(weights, slopes, mean, scale, count);                                            \
   }
 TORCH_ROWS(float)
 TORCH_ROWS(double)
@@ -141,7 +141,8 @@ struct Rows {
 template <typename T>
 Rows<T> rows_of(const Tensor& tensor, int64_t head) {
   const int64_t heads = tensor.sizes()[1];
-  return {tensor.data_ptr<T>() + head / heads * tensor.strides()[0] + head % heads * tensor.strides()[1], tensor.strides()[2]};
+  return {tensor.data_ptr<T>() + head / heads * tensor.strides()[0] + head % heads * tensor.strides()[1],
+          tensor.strides()[2]};
 }
 
 struct Shape {
@@ -164,11 +165,12 @@ class RightRows {
     lines_ = {copy_.data(), width_};
   }
   // sums += the gathered matrix times the rows from `first` on.
-  void add_product(const T* data, const int64_t* places, int64_t count, const int64_t* depths, int64_t depth, int64_t first,
-                   Lines<T> sums) const {
+  void add_product(const T* data, const int64_t* places, int64_t count, const int64_t* depths, int64_t depth,
+                   int64_t first, Lines<T> sums) const {
     const int64_t panel = panel_columns<T>();
     for (int64_t column = 0; column < width_; column += panel) {
-      add_gathered_product(data, places, count, depths, depth, Lines<const T>{lines_.data + first * lines_.step + column, lines_.step},
+      add_gathered_product(data, places, count, depths, depth,
+                           Lines<const T>{lines_.data + first * lines_.step + column, lines_.step},
                            std::min(panel, width_ - column), Lines<T>{sums.data + column, sums.step}, false);
     }
   }
@@ -196,10 +198,12 @@ class RightPanels {
     }
   }
   // sums = data rows times rows [first, last), `first` being that of a panel; a whole number of panels is written.
-  void multiply(const T* data, const int64_t* places, int64_t count, const int64_t* depths, int64_t first, int64_t last, Lines<T> sums) const {
+  void multiply(const T* data, const int64_t* places, int64_t count, const int64_t* depths, int64_t first, int64_t last,
+                Lines<T> sums) const {
     const int64_t panel = panel_columns<T>();
     for (int64_t row = first; row < last; row += panel) {
-      add_gathered_product(data, places, count, depths, features_, Lines<const T>{panels_.data() + row * features_, panel}, panel,
+      add_gathered_product(data, places, count, depths, features_,
+                           Lines<const T>{panels_.data() + row * features_, panel}, panel,
                            Lines<T>{sums.data + row - first, sums.step}, true);
     }
   }
@@ -217,12 +221,13 @@ std::vector<int64_t> multiples(int64_t count, int64_t step) {
 
 int64_t grain_for(const Shape& shape, int64_t queries) {
   constexpr int64_t kSerialWork = 1 << 18;
-  return std::max<int64_t>(1, kSerialWork / std::max<int64_t>(1, queries * shape.keys * (shape.features + shape.values)));
+  return std::max<int64_t>(1,
+                           kSerialWork / std::max<int64_t>(1, queries * shape.keys * (shape.features + shape.values)));
 }
 
 template <typename T>
-void attend(const Shape& shape, const Tensor& out, const Tensor& logsumexp, const Tensor& query, const Tensor& key, const Tensor& value,
-            const Tensor& mask, T scale) {
+void attend(const Shape& shape, const Tensor& out, const Tensor& logsumexp, const Tensor& query, const Tensor& key,
+            const Tensor& value, const Tensor& mask, T scale) {
   const int64_t heads = query.sizes()[0] * query.sizes()[1];
   const int64_t blocks = (shape.queries + kQueries - 1) / kQueries;
   T* const logsumexps = logsumexp.data_ptr<T>();
@@ -252,7 +257,8 @@ void attend(const Shape& shape, const Tensor& out, const Tensor& logsumexp, cons
       for (int64_t begin_key = 0; begin_key < shape.seen(first + count); begin_key += kKeys) {
         const int64_t end_key = std::min(begin_key + kKeys, shape.seen(first + count));
         const int64_t width = round_up(end_key - begin_key, panel_columns<T>());
-        keys.multiply(queries[first], query_rows.data(), count, feature_places.data(), begin_key, end_key, {scores.get(), kKeys});
+        keys.multiply(queries[first], query_rows.data(), count, feature_places.data(), begin_key, end_key,
+                      {scores.get(), kKeys});
         for (int64_t i = 0; i < count; ++i) {
           T* row = scores.get() + i * kKeys;
           const int64_t valid = std::max<int64_t>(0, std::min(end_key, shape.seen(first + i + 1)) - begin_key);
@@ -282,9 +288,9 @@ void attend(const Shape& shape, const Tensor& out, const Tensor& logsumexp, cons
 }
 
 template <typename T>
-void attend_backward(const Shape& shape, const Tensor& grad_query, const Tensor& grad_key, const Tensor& grad_value, const Tensor& grad,
-                     const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& out, const Tensor& logsumexp,
-                     const Tensor& mask, T scale) {
+void attend_backward(const Shape& shape, const Tensor& grad_query, const Tensor& grad_key, const Tensor& grad_value,
+                     const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& out,
+                     const Tensor& logsumexp, const Tensor& mask, T scale) {
   const int64_t heads = query.sizes()[0] * query.sizes()[1];
   const T* const logsumexps = logsumexp.data_ptr<T>();
   parallel_for(0, heads, grain_for(shape, shape.queries), [&](int64_t begin, int64_t end) {
@@ -325,16 +331,20 @@ void attend_backward(const Shape& shape, const Tensor& grad_query, const Tensor&
           const int64_t end_key = std::min(begin_key + kKeys, shape.seen(first + count));
           const int64_t held = end_key - begin_key;
           const int64_t width = round_up(held, panel_columns<T>());
-          key_panels.multiply(queries[first], query_rows.data(), count, places.data(), begin_key, end_key, {weights.get(), kKeys});
-          value_panels.multiply(grads[first], grad_rows.data(), count, places.data(), begin_key, end_key, {slopes.get(), kKeys});
+          key_panels.multiply(queries[first], query_rows.data(), count, places.data(), begin_key, end_key,
+                              {weights.get(), kKeys});
+          value_panels.multiply(grads[first], grad_rows.data(), count, places.data(), begin_key, end_key,
+                                {slopes.get(), kKeys});
           for (int64_t i = 0; i < count; ++i) {
             T* row = weights.get() + i * kKeys;
             const int64_t valid = std::max<int64_t>(0, std::min(end_key, shape.seen(first + i + 1)) - begin_key);
-            prepare_scores(row, mask.defined() ? rows_of<T>(mask, head)[first + i] + begin_key : nullptr, valid, width, scale);
+            prepare_scores(row, mask.defined() ? rows_of<T>(mask, head)[first + i] + begin_key : nullptr, valid, width,
+                           scale);
             exponentiate(row, logsumexps[head * shape.queries + first + i], width);
             make_slopes(row, slopes.get() + i * kKeys, means[i], scale, width);
           }
-          key_rows.add_product(slopes.get(), lines.data(), count, places.data(), held, begin_key, {query_sums.get(), features});
+          key_rows.add_product(slopes.get(), lines.data(), count, places.data(), held, begin_key,
+                               {query_sums.get(), features});
           // Keys are the rows here, and queries the depth.
           query_right.add_product(slopes.get(), places.data(), held, lines.data(), count, first,
                                   {key_sums.get() + begin_key * features, features});
@@ -359,21 +369,22 @@ Shape shape_of(const Tensor& query, const Tensor& key, const Tensor& value, bool
 
 }  // namespace
 
-void attention_kernel(const Tensor& out, const Tensor& logsumexp, const Tensor& query, const Tensor& key, const Tensor& value,
-                      const Tensor& mask, bool is_causal, double scale) {
+void attention_kernel(const Tensor& out, const Tensor& logsumexp, const Tensor& query, const Tensor& key,
+                      const Tensor& value, const Tensor& mask, bool is_causal, double scale) {
   dispatch_floating_types(out.dtype(), "attention", [&](auto type) {
     using T = typename decltype(type)::type;
     attend<T>(shape_of(query, key, value, is_causal), out, logsumexp, query, key, value, mask, static_cast<T>(scale));
   });
 }
 
-void attention_backward_kernel(const Tensor& grad_query, const Tensor& grad_key, const Tensor& grad_value, const Tensor& grad,
-                               const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& out, const Tensor& logsumexp,
-                               const Tensor& mask, bool is_causal, double scale) {
+void attention_backward_kernel(const Tensor& grad_query, const Tensor& grad_key, const Tensor& grad_value,
+                               const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value,
+                               const Tensor& out, const Tensor& logsumexp, const Tensor& mask, bool is_causal,
+                               double scale) {
   dispatch_floating_types(out.dtype(), "attention_backward", [&](auto type) {
     using T = typename decltype(type)::type;
-    attend_backward<T>(shape_of(query, key, value, is_causal), grad_query, grad_key, grad_value, grad, query, key, value, out, logsumexp,
-                       mask, static_cast<T>(scale));
+    attend_backward<T>(shape_of(query, key, value, is_causal), grad_query, grad_key, grad_value, grad, query, key,
+                       value, out, logsumexp, mask, static_cast<T>(scale));
   });
 }
 

@@ -1,5 +1,5 @@
-// Sums over the channels of (N, C, ...) tensors, in double, and affine functions with numbers per channel. The tensors of a
-// call are all contiguous, or all dense with their channels last: then they are matrices of one row per place.
+// Sums over the channels of (N, C, ...) tensors, in double, and affine functions with numbers per channel. The tensors
+// of a call are all contiguous, or all dense with their channels last: then they are matrices of one row per place.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -32,8 +32,8 @@ struct Channels {
   int64_t grain() const { return std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, rows())); }
 };
 
-// Neighbouring channels that one thread sums up while it walks through the rows: however many threads there are, each sum
-// is made in the same order.
+// Neighbouring channels that one thread sums up while it walks through the rows: however many threads there are, each
+// sum is made in the same order.
 constexpr int64_t kColumns = 64;
 
 // body(first channel, how many) for groups of neighbouring channels.
@@ -84,7 +84,8 @@ void moments_of_columns(const Channels& channels, T* means, T* variances, const 
 }
 
 template <typename T>
-void products_of_columns(const Channels& channels, T* sums, T* products, const T* gradients, const T* values, const T* means) {
+void products_of_columns(const Channels& channels, T* sums, T* products, const T* gradients, const T* values,
+                         const T* means) {
   for_each_group(channels, [&](int64_t begin, int64_t width) {
     double plain[kColumns] = {};
     double weighted[kColumns] = {};
@@ -101,8 +102,8 @@ void products_of_columns(const Channels& channels, T* sums, T* products, const T
 }
 
 template <typename T>
-TORCH_SIMD void affine_row(T* out, const T* input, const T* scales, const T* others, const T* other_scales, const T* shifts,
-                           int64_t count) {
+TORCH_SIMD void affine_row(T* out, const T* input, const T* scales, const T* others, const T* other_scales,
+                           const T* shifts, int64_t count) {
   if (others) {
     TORCH_INDEPENDENT
     for (int64_t c = 0; c < count; ++c) out[c] = input[c] * scales[c] + others[c] * other_scales[c] + shifts[c];
@@ -197,8 +198,8 @@ void ChannelProductsImpl(const Tensor& sum, const Tensor& product, const Tensor&
         for (int64_t sample = 0; sample < channels.batch; ++sample) {
           const int64_t start = (sample * channels.count + channel) * channels.elements;
           plain += add_up(channels.elements, Deviation<T>{gradients + start, 0});
-          weighted += add_up(channels.elements,
-                             ProductWithDeviation<T>{gradients + start, values + start, static_cast<double>(means[channel])});
+          weighted += add_up(channels.elements, ProductWithDeviation<T>{gradients + start, values + start,
+                                                                        static_cast<double>(means[channel])});
         }
         sums[channel] = static_cast<T>(plain);
         products[channel] = static_cast<T>(weighted);
@@ -235,7 +236,8 @@ void ChannelAffineImpl(const Tensor& out, const Tensor& input, const Tensor& sca
       parallel_for(0, channels.rows(), grain, [&](int64_t first, int64_t last) {
         for (int64_t row = first; row < last; ++row) {
           const int64_t start = row * n;
-          affine_row(results + start, values + start, scales, others ? others + start : nullptr, other_scales, shifts, n);
+          affine_row(results + start, values + start, scales, others ? others + start : nullptr, other_scales, shifts,
+                     n);
         }
       });
       return;
@@ -245,7 +247,8 @@ void ChannelAffineImpl(const Tensor& out, const Tensor& input, const Tensor& sca
         const int64_t channel = line % channels.count;
         const int64_t start = line * n;
         if (others) {
-          affine_line(results + start, values + start, scales[channel], others + start, other_scales[channel], shifts[channel], n);
+          affine_line(results + start, values + start, scales[channel], others + start, other_scales[channel],
+                      shifts[channel], n);
         } else {
           affine_line(results + start, values + start, scales[channel], shifts[channel], n);
         }

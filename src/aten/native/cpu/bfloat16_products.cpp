@@ -14,9 +14,10 @@
 #include <immintrin.h>
 #define AT_HAS_PAIRS 1
 #define AT_PAIRS_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
-extern "C" [[gnu::weak]] void gemm_bf16bf16f32_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
-                                                const float* alpha, const uint16_t* a, const int* lda, const uint16_t* b,
-                                                const int* ldb, const float* beta, float* c, const int* ldc);
+extern "C" [[gnu::weak]] void gemm_bf16bf16f32_(const char* transa, const char* transb, const int* m, const int* n,
+                                                const int* k, const float* alpha, const uint16_t* a, const int* lda,
+                                                const uint16_t* b, const int* ldb, const float* beta, float* c,
+                                                const int* ldc);
 #endif
 
 namespace at::native::cpu {
@@ -65,8 +66,8 @@ AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const in
 }
 
 template <int Vectors, typename Element>
-AT_PAIRS_TARGET void add_tiles(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                               Lines<const uint32_t> panel, Lines<float> sums, bool fresh) {
+AT_PAIRS_TARGET void add_tiles(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths,
+                               int64_t depth, Lines<const uint32_t> panel, Lines<float> sums, bool fresh) {
   int64_t row = 0;
   for (; row + 12 <= count; row += 12, sums.data += 12 * sums.step) {
     add_tile<12, Vectors>(data, rows + row, depths, depth, panel, sums, fresh);
@@ -74,7 +75,8 @@ AT_PAIRS_TARGET void add_tiles(const Element* data, const int64_t* rows, int64_t
   for (; row + 4 <= count; row += 4, sums.data += 4 * sums.step) {
     add_tile<4, Vectors>(data, rows + row, depths, depth, panel, sums, fresh);
   }
-  for (; row < count; ++row, sums.data += sums.step) add_tile<1, Vectors>(data, rows + row, depths, depth, panel, sums, fresh);
+  for (; row < count; ++row, sums.data += sums.step)
+    add_tile<1, Vectors>(data, rows + row, depths, depth, panel, sums, fresh);
 }
 
 // MKL uses AMX, and its kernels for AVX512_BF16, on Intel's processors only.
@@ -112,7 +114,8 @@ AT_PAIRS_TARGET inline __m512i load_some(const uint16_t* from, int64_t count) {
 }
 
 // out[i] = sum over k of lines[i * leading + k] * vector[k].
-AT_PAIRS_TARGET void multiply_lines(int64_t count, int64_t depth, const uint16_t* lines, int64_t leading, const uint16_t* vector, float* out) {
+AT_PAIRS_TARGET void multiply_lines(int64_t count, int64_t depth, const uint16_t* lines, int64_t leading,
+                                    const uint16_t* vector, float* out) {
   for (int64_t i = 0; i < count; ++i) {
     const uint16_t* line = lines + i * leading;
     __m512 totals[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
@@ -133,37 +136,47 @@ AT_PAIRS_TARGET void multiply_lines(int64_t count, int64_t depth, const uint16_t
 }
 
 // out[j] = sum over k of vector[k] * lines[k * leading + j].
-AT_PAIRS_TARGET void add_lines(int64_t count, int64_t depth, const uint16_t* lines, int64_t leading, const uint16_t* vector, float* out) {
+AT_PAIRS_TARGET void add_lines(int64_t count, int64_t depth, const uint16_t* lines, int64_t leading,
+                               const uint16_t* vector, float* out) {
   std::fill_n(out, count, 0.0F);
   for (int64_t k = 0; k < depth; k += 2) {
     const bool whole = k + 1 < depth;
-    const auto pair = (__m512bh)_mm512_set1_epi32(static_cast<int>(vector[k] | (whole ? static_cast<uint32_t>(vector[k + 1]) << 16 : 0U)));
+    const auto pair = (__m512bh)_mm512_set1_epi32(
+        static_cast<int>(vector[k] | (whole ? static_cast<uint32_t>(vector[k + 1]) << 16 : 0U)));
     const uint16_t* line = lines + k * leading;
     for (int64_t j = 0; j < count; j += 32) {
       const int64_t left = count - j;
-      const PairVectors pairs = pairs_of(load_some(line + j, left), whole ? load_some(line + leading + j, left) : _mm512_setzero_si512());
-      const auto mask_of = [&](int64_t some) { return some >= kLanes ? __mmask16(0xFFFF) : static_cast<__mmask16>((1U << std::max<int64_t>(some, 0)) - 1); };
+      const PairVectors pairs =
+          pairs_of(load_some(line + j, left), whole ? load_some(line + leading + j, left) : _mm512_setzero_si512());
+      const auto mask_of = [&](int64_t some) {
+        return some >= kLanes ? __mmask16(0xFFFF) : static_cast<__mmask16>((1U << std::max<int64_t>(some, 0)) - 1);
+      };
       const __mmask16 masks[2] = {mask_of(left), mask_of(left - kLanes)};
-      _mm512_mask_storeu_ps(out + j, masks[0], _mm512_dpbf16_ps(_mm512_maskz_loadu_ps(masks[0], out + j), pair, (__m512bh)pairs.first));
-      _mm512_mask_storeu_ps(out + j + kLanes, masks[1],
-                            _mm512_dpbf16_ps(_mm512_maskz_loadu_ps(masks[1], out + j + kLanes), pair, (__m512bh)pairs.second));
+      _mm512_mask_storeu_ps(out + j, masks[0],
+                            _mm512_dpbf16_ps(_mm512_maskz_loadu_ps(masks[0], out + j), pair, (__m512bh)pairs.first));
+      _mm512_mask_storeu_ps(
+          out + j + kLanes, masks[1],
+          _mm512_dpbf16_ps(_mm512_maskz_loadu_ps(masks[1], out + j + kLanes), pair, (__m512bh)pairs.second));
     }
   }
 }
 
 // A matrix, as its lines or (transposed) its columns lie, times a vector.
-void multiply_by_vector(int64_t count, int64_t depth, MatrixOperand<uint16_t> matrix, const uint16_t* vector, int64_t vector_step, float alpha,
-                        float beta, float* out, int64_t out_step) {
+void multiply_by_vector(int64_t count, int64_t depth, MatrixOperand<uint16_t> matrix, const uint16_t* vector,
+                        int64_t vector_step, float alpha, float beta, float* out, int64_t out_step) {
   std::vector<uint16_t> dense;
   for (int64_t k = 0; vector_step != 1 && k < depth; ++k) dense.push_back(vector[k * vector_step]);
   const uint16_t* elements = vector_step == 1 ? vector : dense.data();
   constexpr int64_t kSerialElements = 1 << 17;
   std::vector<float> products(static_cast<size_t>(count));
-  parallel_for(0, count, std::max<int64_t>(32, kSerialElements / std::max<int64_t>(depth, 1)), [&](int64_t first, int64_t last) {
-    float* to = products.data() + first;
-    if (matrix.transposed) add_lines(last - first, depth, matrix.data + first, matrix.leading, elements, to);
-    else multiply_lines(last - first, depth, matrix.data + first * matrix.leading, matrix.leading, elements, to);
-  });
+  parallel_for(
+      0, count, std::max<int64_t>(32, kSerialElements / std::max<int64_t>(depth, 1)), [&](int64_t first, int64_t last) {
+        float* to = products.data() + first;
+        if (matrix.transposed)
+          add_lines(last - first, depth, matrix.data + first, matrix.leading, elements, to);
+        else
+          multiply_lines(last - first, depth, matrix.data + first * matrix.leading, matrix.leading, elements, to);
+      });
   for (int64_t i = 0; i < count; ++i) {
     float& target = out[i * out_step];
     target = alpha * products[static_cast<size_t>(i)] + (beta == 0 ? 0.0F : beta * target);
@@ -179,17 +192,20 @@ struct Pairs {
   int64_t depth;  // in numbers
 
   int64_t width() const { return kWidth; }
-  AT_PAIRS_TARGET void write_panel(int64_t first, int64_t lines, int64_t column, int64_t columns, uint32_t* panel) const {
+  AT_PAIRS_TARGET void write_panel(int64_t first, int64_t lines, int64_t column, int64_t columns,
+                                   uint32_t* panel) const {
     int64_t line = 0;
     const int64_t whole = columns == kWidth ? std::min(lines, depth / 2 - first) : 0;  // lines of 32 pairs
     if (!right.transposed) {
       const uint16_t* from = right.data + 2 * first * right.leading + column;
-      for (; line < whole; ++line, from += 2 * right.leading) store_pairs(from, from + right.leading, panel + line * kWidth);
+      for (; line < whole; ++line, from += 2 * right.leading)
+        store_pairs(from, from + right.leading, panel + line * kWidth);
     } else if (right.leading % 2 == 0) {  // pairs are numbers of 32 bits, in lines
       constexpr int64_t kLinesAtATime = 64;
       for (; line < whole; line += kLinesAtATime) {
-        transpose_matrix(reinterpret_cast<const float*>(right.data + column * right.leading) + first + line, right.leading / 2, kWidth,
-                         std::min(kLinesAtATime, whole - line), reinterpret_cast<float*>(panel) + line * kWidth, kWidth);
+        transpose_matrix(reinterpret_cast<const float*>(right.data + column * right.leading) + first + line,
+                         right.leading / 2, kWidth, std::min(kLinesAtATime, whole - line),
+                         reinterpret_cast<float*>(panel) + line * kWidth, kWidth);
       }
       line = std::max<int64_t>(whole, 0);
     }
@@ -200,18 +216,19 @@ struct Pairs {
       const int64_t down = right.transposed ? 1 : right.leading;
       const uint16_t* from = right.data + k * down + column * across;
       for (int64_t j = 0; j < columns; ++j) to[j] = from[j * across];
-      for (int64_t j = 0; k + 1 < depth && j < columns; ++j) to[j] |= static_cast<uint32_t>(from[j * across + down]) << 16;
+      for (int64_t j = 0; k + 1 < depth && j < columns; ++j)
+        to[j] |= static_cast<uint32_t>(from[j * across + down]) << 16;
       std::fill(to + columns, to + kWidth, 0U);
     }
   }
-  void add(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t lines, Lines<const uint32_t> panel,
-           int64_t columns, Lines<float> sums, bool fresh) const {
+  void add(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t lines,
+           Lines<const uint32_t> panel, int64_t columns, Lines<float> sums, bool fresh) const {
     add_gathered_pairs(data, rows, count, depths, lines, panel, columns, sums, fresh);
   }
 };
 
-void multiply_by_mkl(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b, float beta,
-                     float* out, int64_t out_leading) {
+void multiply_by_mkl(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
+                     float beta, float* out, int64_t out_leading) {
   const auto narrow = [](int64_t size) {
     TORCH_CHECK(size <= std::numeric_limits<int>::max(), "matrix product: a size of ", size,
                 " is more than this BLAS can take (2^31 - 1); split the matrix");
@@ -235,18 +252,19 @@ void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count,
   }
 }
 
-template void add_gathered_pairs(const uint16_t*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>, int64_t,
-                                 Lines<float>, bool);
-template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>, int64_t,
-                                 Lines<float>, bool);
+template void add_gathered_pairs(const uint16_t*, const int64_t*, int64_t, const int64_t*, int64_t,
+                                 Lines<const uint32_t>, int64_t, Lines<float>, bool);
+template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
+                                 Lines<const uint32_t>, int64_t, Lines<float>, bool);
 
 bool has_bfloat16_products() {
-  static const bool answer = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") && panel_columns<float>() == kWidth;
+  static const bool answer =
+      __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") && panel_columns<float>() == kWidth;
   return answer;
 }
 
-void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b, float beta,
-                   float* out, int64_t out_leading) {
+void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
+                   float beta, float* out, int64_t out_leading) {
   if (k == 0 || alpha == 0) {  // nothing to add
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) out[i * out_leading + j] = beta == 0 ? 0.0F : beta * out[i * out_leading + j];
@@ -256,7 +274,8 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
   if (is_for_mkl()) return multiply_by_mkl(m, n, k, alpha, a, b, beta, out, out_leading);
   if (n == 1) return multiply_by_vector(m, k, a, b.data, b.transposed ? 1 : b.leading, alpha, beta, out, out_leading);
   if (m == 1) {
-    return multiply_by_vector(n, k, {b.data, b.leading, !b.transposed}, a.data, a.transposed ? a.leading : 1, alpha, beta, out, 1);
+    return multiply_by_vector(n, k, {b.data, b.leading, !b.transposed}, a.data, a.transposed ? a.leading : 1, alpha,
+                              beta, out, 1);
   }
   // Pairs have to lie next to each other, and the last one to be whole.
   std::unique_ptr<uint16_t[]> copy;
@@ -269,7 +288,8 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
         const int64_t last = std::min(end, first + kBlock);
         for (int64_t j = 0; j < k; j += kBlock) {  // blocks, whose lines stay in the cache either way
           for (int64_t l = j; l < std::min(k, j + kBlock); ++l) {
-            for (int64_t i = first; i < last; ++i) copy[i * padded + l] = a.data[a.transposed ? l * a.leading + i : i * a.leading + l];
+            for (int64_t i = first; i < last; ++i)
+              copy[i * padded + l] = a.data[a.transposed ? l * a.leading + i : i * a.leading + l];
           }
         }
         for (int64_t i = first; padded > k && i < last; ++i) copy[i * padded + k] = 0;
@@ -288,11 +308,12 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
 
 bool has_bfloat16_products() { return false; }
 template <typename Element>
-void add_gathered_pairs(const Element*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>, int64_t, Lines<float>,
-                        bool) {}
-template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>, int64_t,
-                                 Lines<float>, bool);
-void bfloat16_gemm(int64_t, int64_t, int64_t, float, MatrixOperand<uint16_t>, MatrixOperand<uint16_t>, float, float*, int64_t) {}
+void add_gathered_pairs(const Element*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>,
+                        int64_t, Lines<float>, bool) {}
+template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
+                                 Lines<const uint32_t>, int64_t, Lines<float>, bool);
+void bfloat16_gemm(int64_t, int64_t, int64_t, float, MatrixOperand<uint16_t>, MatrixOperand<uint16_t>, float, float*,
+                   int64_t) {}
 
 #endif
 

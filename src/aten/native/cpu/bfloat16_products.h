@@ -12,11 +12,11 @@ namespace at::native::cpu {
 bool has_bfloat16_products();
 
 // As gemm (blas.h), of the bits of bfloat16 numbers; only where has_bfloat16_products(). Subnormal numbers count as 0.
-void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b, float beta,
-                   float* out, int64_t out_leading);
+void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
+                   float beta, float* out, int64_t out_leading);
 
-// As add_gathered_product<float> for AVX-512, of `depth` pairs, which lie next to each other: `data` is of numbers or of pairs, and
-// offsets count what it is of.
+// As add_gathered_product<float> for AVX-512, of `depth` pairs, which lie next to each other: `data` is of numbers or
+// of pairs, and offsets count what it is of.
 template <typename Element>
 void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                         Lines<const uint32_t> panel, int64_t columns, Lines<float> sums, bool fresh);

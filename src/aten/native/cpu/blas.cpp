@@ -159,12 +159,14 @@ void gemm(int64_t m, int64_t n, int64_t k, double alpha, MatrixOperand<double> a
 }
 
 void gemm(int64_t m, int64_t n, int64_t k, c10::complex<float> alpha, MatrixOperand<c10::complex<float>> a,
-          MatrixOperand<c10::complex<float>> b, c10::complex<float> beta, c10::complex<float>* out, int64_t out_leading) {
+          MatrixOperand<c10::complex<float>> b, c10::complex<float> beta, c10::complex<float>* out,
+          int64_t out_leading) {
   blas_gemm(cgemm_, cgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
 void gemm(int64_t m, int64_t n, int64_t k, c10::complex<double> alpha, MatrixOperand<c10::complex<double>> a,
-          MatrixOperand<c10::complex<double>> b, c10::complex<double> beta, c10::complex<double>* out, int64_t out_leading) {
+          MatrixOperand<c10::complex<double>> b, c10::complex<double> beta, c10::complex<double>* out,
+          int64_t out_leading) {
   blas_gemm(zgemm_, zgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 

@@ -1,5 +1,6 @@
-// Compiled once per instruction set. Neighbouring results that read the same places of the kernel are a run: four of them share
-// what is loaded of the weights, and the gradient of the weight keeps its sums in registers for as long as a run is.
+// Compiled once per instruction set. Neighbouring results that read the same places of the kernel are a run: four of
+// them share what is loaded of the weights,
+// and the gradient of the weight keeps its sums in registers for as long as a run is.
 
 #include <aten/Parallel.h>
 
@@ -53,7 +54,8 @@ class Plan {
       for (int64_t i = phase; i < to[2]; i += period) {
         auto reads = reads_of(2, i, transposed);
         const auto reads_alike = [](const AxisRead& a, const AxisRead& b) { return a.place == b.place; };
-        if (runs.size() > start && std::equal(reads.begin(), reads.end(), runs.back().reads.begin(), runs.back().reads.end(), reads_alike)) {
+        if (runs.size() > start &&
+            std::equal(reads.begin(), reads.end(), runs.back().reads.begin(), runs.back().reads.end(), reads_alike)) {
           ++runs.back().count;
         } else {
           runs.push_back({i, 1, std::move(reads)});
@@ -106,8 +108,8 @@ struct Steps {
 
 // `Results` neighbours from number `first` of a run on, in some vectors of channels.
 template <int Results, int Vectors, typename T>
-HWY_ATTR void compute_tile(const std::vector<Reading<T>>& readings, int64_t first, int64_t channel, Steps steps, const T* weights,
-                           const T* start, T* out) {
+HWY_ATTR void compute_tile(const std::vector<Reading<T>>& readings, int64_t first, int64_t channel, Steps steps,
+                           const T* weights, const T* start, T* out) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -125,7 +127,8 @@ HWY_ATTR void compute_tile(const std::vector<Reading<T>>& readings, int64_t firs
     for (int v = 0; v < Vectors; ++v) {
       const V factor = hn::LoadU(d, weight + v * lanes);
 #pragma GCC unroll 4
-      for (int i = 0; i < Results; ++i) sums[i][v] = hn::MulAdd(hn::LoadU(d, source + i * steps.source + v * lanes), factor, sums[i][v]);
+      for (int i = 0; i < Results; ++i)
+        sums[i][v] = hn::MulAdd(hn::LoadU(d, source + i * steps.source + v * lanes), factor, sums[i][v]);
     }
   }
   out += first * steps.out + channel;
@@ -138,33 +141,36 @@ HWY_ATTR void compute_tile(const std::vector<Reading<T>>& readings, int64_t firs
 
 // The same in all channels: `Vectors` at a time, then one, then the rest.
 template <int Results, int Vectors, typename T>
-HWY_ATTR void compute_results(const std::vector<Reading<T>>& readings, int64_t first, int64_t channels, Steps steps, const T* weights,
-                              const T* start, T* out) {
+HWY_ATTR void compute_results(const std::vector<Reading<T>>& readings, int64_t first, int64_t channels, Steps steps,
+                              const T* weights, const T* start, T* out) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   int64_t channel = 0;
   for (; channel + Vectors * lanes <= channels; channel += Vectors * lanes) {
     compute_tile<Results, Vectors>(readings, first, channel, steps, weights, start, out);
   }
-  for (; channel + lanes <= channels; channel += lanes) compute_tile<Results, 1>(readings, first, channel, steps, weights, start, out);
+  for (; channel + lanes <= channels; channel += lanes)
+    compute_tile<Results, 1>(readings, first, channel, steps, weights, start, out);
   for (; channel < channels; ++channel) {
     for (int64_t i = first; i < first + Results; ++i) {
       T sum = start ? start[channel] : T(0);
-      for (const Reading<T>& reading : readings) sum += reading.source[i * steps.source + channel] * weights[reading.weights + channel];
+      for (const Reading<T>& reading : readings)
+        sum += reading.source[i * steps.source + channel] * weights[reading.weights + channel];
       out[i * steps.out + channel] = sum;
     }
   }
 }
 
 template <typename T>
-HWY_ATTR void compute_run(const std::vector<Reading<T>>& readings, int64_t count, int64_t channels, Steps steps, const T* weights,
-                          const T* start, T* out) {
+HWY_ATTR void compute_run(const std::vector<Reading<T>>& readings, int64_t count, int64_t channels, Steps steps,
+                          const T* weights, const T* start, T* out) {
   if (count < 4) {
     for (int64_t i = 0; i < count; ++i) compute_results<1, 4>(readings, i, channels, steps, weights, start, out);
     return;
   }
   int64_t i = 0;
   for (; i + 4 <= count; i += 4) compute_results<4, 2>(readings, i, channels, steps, weights, start, out);
-  if (i < count) compute_results<4, 2>(readings, count - 4, channels, steps, weights, start, out);  // some of them once more
+  // some of them once more
+  if (i < count) compute_results<4, 2>(readings, count - 4, channels, steps, weights, start, out);
 }
 
 // Lines that are worth a thread.
@@ -178,7 +184,8 @@ void convolve(const ConvolutionGeometry& g, bool transposed, T* out, const T* in
   const int64_t kernel = g.kernel_elements();
   std::vector<T> weights(static_cast<size_t>(kernel * channels));  // by places, then channels
   for (int64_t c = 0; c < channels; ++c) {
-    for (int64_t place = 0; place < kernel; ++place) weights[static_cast<size_t>(place * channels + c)] = weight[c * kernel + place];
+    for (int64_t place = 0; place < kernel; ++place)
+      weights[static_cast<size_t>(place * channels + c)] = weight[c * kernel + place];
   }
   const Plan plan(g, transposed);
   parallel_for(0, plan.line_count(), grain_of(g, plan), [&](int64_t begin, int64_t end) {
@@ -186,8 +193,8 @@ void convolve(const ConvolutionGeometry& g, bool transposed, T* out, const T* in
     for (int64_t line = begin; line < end; ++line) {
       for (const Run& run : plan.runs) {
         plan.list(line, run, input, readings);
-        compute_run(readings, run.count, channels, {plan.advance * channels, plan.period * channels}, weights.data(), bias,
-                    out + (line * plan.to[2] + run.first) * channels);
+        compute_run(readings, run.count, channels, {plan.advance * channels, plan.period * channels}, weights.data(),
+                    bias, out + (line * plan.to[2] + run.first) * channels);
       }
     }
   });
@@ -195,7 +202,8 @@ void convolve(const ConvolutionGeometry& g, bool transposed, T* out, const T* in
 
 // sums[place, c] += sum over the results of a run of slopes[i, c] * what they read there, for some places.
 template <int Places, typename T>
-HWY_ATTR void add_slopes(const Reading<T>* readings, int64_t count, int64_t channels, int64_t step, const T* slopes, T* sums) {
+HWY_ATTR void add_slopes(const Reading<T>* readings, int64_t count, int64_t channels, int64_t step, const T* slopes,
+                         T* sums) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t channel = 0;
@@ -206,7 +214,8 @@ HWY_ATTR void add_slopes(const Reading<T>* readings, int64_t count, int64_t chan
     for (int64_t result = 0; result < count; ++result) {
       const auto slope = hn::LoadU(d, slopes + result * channels + channel);
 #pragma GCC unroll 9
-      for (int i = 0; i < Places; ++i) totals[i] = hn::MulAdd(hn::LoadU(d, readings[i].source + result * step + channel), slope, totals[i]);
+      for (int i = 0; i < Places; ++i)
+        totals[i] = hn::MulAdd(hn::LoadU(d, readings[i].source + result * step + channel), slope, totals[i]);
     }
 #pragma GCC unroll 9
     for (int i = 0; i < Places; ++i) {
@@ -217,7 +226,8 @@ HWY_ATTR void add_slopes(const Reading<T>* readings, int64_t count, int64_t chan
   for (; channel < channels; ++channel) {
     for (int i = 0; i < Places; ++i) {
       T total = 0;
-      for (int64_t result = 0; result < count; ++result) total += readings[i].source[result * step + channel] * slopes[result * channels + channel];
+      for (int64_t result = 0; result < count; ++result)
+        total += readings[i].source[result * step + channel] * slopes[result * channels + channel];
       sums[readings[i].weights + channel] += total;
     }
   }
@@ -241,9 +251,12 @@ void weight_gradient(const ConvolutionGeometry& g, T* out, const T* grad, const 
           const T* slopes = grad + (line * plan.to[2] + run.first) * channels;
           const Reading<T>* next = readings.data();
           auto left = static_cast<int64_t>(readings.size());
-          for (; left >= 9; left -= 9, next += 9) add_slopes<9>(next, run.count, channels, plan.advance * channels, slopes, to);
-          for (; left >= 3; left -= 3, next += 3) add_slopes<3>(next, run.count, channels, plan.advance * channels, slopes, to);
-          for (; left > 0; --left, ++next) add_slopes<1>(next, run.count, channels, plan.advance * channels, slopes, to);
+          for (; left >= 9; left -= 9, next += 9)
+            add_slopes<9>(next, run.count, channels, plan.advance * channels, slopes, to);
+          for (; left >= 3; left -= 3, next += 3)
+            add_slopes<3>(next, run.count, channels, plan.advance * channels, slopes, to);
+          for (; left > 0; --left, ++next)
+            add_slopes<1>(next, run.count, channels, plan.advance * channels, slopes, to);
         }
       }
     }
@@ -251,17 +264,19 @@ void weight_gradient(const ConvolutionGeometry& g, T* out, const T* grad, const 
   for (int64_t c = 0; c < channels; ++c) {
     for (int64_t place = 0; place < kernel; ++place) {
       T sum = 0;
-      for (int64_t chunk = 0; chunk < chunks; ++chunk) sum += sums[static_cast<size_t>((chunk * kernel + place) * channels + c)];
+      for (int64_t chunk = 0; chunk < chunks; ++chunk)
+        sum += sums[static_cast<size_t>((chunk * kernel + place) * channels + c)];
       out[c * kernel + place] = sum;
     }
   }
 }
 
-void convolve_float(const ConvolutionGeometry& g, bool transposed, float* out, const float* input, const float* weight, const float* bias) {
+void convolve_float(const ConvolutionGeometry& g, bool transposed, float* out, const float* input, const float* weight,
+                    const float* bias) {
   convolve(g, transposed, out, input, weight, bias);
 }
-void convolve_double(const ConvolutionGeometry& g, bool transposed, double* out, const double* input, const double* weight,
-                     const double* bias) {
+void convolve_double(const ConvolutionGeometry& g, bool transposed, double* out, const double* input,
+                     const double* weight, const double* bias) {
   convolve(g, transposed, out, input, weight, bias);
 }
 void weight_gradient_float(const ConvolutionGeometry& g, float* out, const float* grad, const float* input) {
@@ -283,11 +298,12 @@ HWY_EXPORT(convolve_double);
 HWY_EXPORT(weight_gradient_float);
 HWY_EXPORT(weight_gradient_double);
 
-void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, float* out, const float* input, const float* weight, const float* bias) {
+void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, float* out, const float* input,
+                          const float* weight, const float* bias) {
   HWY_DYNAMIC_DISPATCH(convolve_float)(g, transposed, out, input, weight, bias);
 }
-void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, double* out, const double* input, const double* weight,
-                          const double* bias) {
+void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, double* out, const double* input,
+                          const double* weight, const double* bias) {
   HWY_DYNAMIC_DISPATCH(convolve_double)(g, transposed, out, input, weight, bias);
 }
 void weight_gradient_channelwise(const ConvolutionGeometry& g, float* out, const float* grad, const float* input) {

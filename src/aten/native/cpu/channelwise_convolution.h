@@ -6,9 +6,10 @@
 namespace at::native::cpu {
 
 // `transposed` is the gradient of the image. `bias` may be null.
-void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, float* out, const float* input, const float* weight, const float* bias);
-void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, double* out, const double* input, const double* weight,
-                          const double* bias);
+void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, float* out, const float* input,
+                          const float* weight, const float* bias);
+void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, double* out, const double* input,
+                          const double* weight, const double* bias);
 void weight_gradient_channelwise(const ConvolutionGeometry& g, float* out, const float* grad, const float* input);
 void weight_gradient_channelwise(const ConvolutionGeometry& g, double* out, const double* grad, const double* input);
 

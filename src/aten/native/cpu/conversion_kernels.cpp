@@ -1,5 +1,5 @@
-// Conversions between element types. Of N types there are N^2 pairs: the frequent ones have a loop of their own, all others
-// are read into a wide type and written from it, which is 2 N loops per wide type.
+// Conversions between element types. Of N types there are N^2 pairs: the frequent ones have a loop of their own, all
+// others are read into a wide type and written from it, which is 2 N loops per wide type.
 
 #include <aten/Dispatch.h>
 #include <aten/native/cpu/Conversion.h>
@@ -56,12 +56,14 @@ TORCH_SIMD void convert_elements(char* to, int64_t to_step, const char* from, in
 }
 
 // What lies apart is brought side by side, or from there, a part at a time: `convert` has vectors for neighbours only.
-TORCH_SIMD inline void widen_apart(ConversionStep convert, char* to, const char* from, int64_t from_step, int64_t count) {
+TORCH_SIMD inline void widen_apart(ConversionStep convert, char* to, const char* from, int64_t from_step,
+                                   int64_t count) {
   uint16_t row[kStagedRow];
   for (int64_t done = 0; done < count; done += kStagedRow) {
     const int64_t part = std::min(kStagedRow, count - done);
     const uint16_t* dense = collect<uint16_t>(from + done * from_step, from_step, part, row);
-    convert(to + done * int64_t{sizeof(float)}, sizeof(float), reinterpret_cast<const char*>(dense), sizeof(uint16_t), part);
+    convert(to + done * int64_t{sizeof(float)}, sizeof(float), reinterpret_cast<const char*>(dense), sizeof(uint16_t),
+            part);
   }
 }
 TORCH_SIMD inline void round_apart(ConversionStep convert, char* to, int64_t to_step, const char* from, int64_t count) {

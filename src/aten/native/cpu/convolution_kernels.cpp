@@ -1,7 +1,7 @@
-// Convolutions. Floating ones whose groups have enough channels of results to fill vectors: as gathered products, row-major or
-// channels last. Of few channels: directly, on a copy of the image laid out for it (PhasedImage.h), or channel by channel.
-// Integers, and transposed ones with strides: windows copied into a matrix, a tile that fits into the cache at a time, times
-// the weight. Tiles, images and groups are given out to threads.
+// Convolutions. Floating ones whose groups have enough channels of results to fill vectors: as gathered products,
+// row-major or channels last. Of few channels: directly, on a copy of the image laid out for it (PhasedImage.h), or
+// channel by channel. Integers, and transposed ones with strides: windows copied into a matrix, a tile that fits into
+// the cache at a time, times the weight. Tiles, images and groups are given out to threads.
 
 #include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
@@ -46,7 +46,8 @@ std::unique_ptr<T[]> scratch(int64_t count) {
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// How windows, counted through all images, are divided: tiles of `size` windows, within an image unless images are small.
+// How windows, counted through all images, are divided: tiles of `size` windows,
+// within an image unless images are small.
 struct Tiling {
   int64_t per_image;  // tiles; 0: a tile holds several images
   int64_t images;     // in a tile
@@ -123,7 +124,8 @@ int64_t grain_for(int64_t work, int64_t tasks) {
   return std::max<int64_t>(1, kSerialWork / std::max<int64_t>(work / std::max<int64_t>(tasks, 1), 1));
 }
 
-// Whether a group has enough channels of results to fill vectors with them; else vectors are filled with neighbouring places.
+// Whether a group has enough channels of results to fill vectors with them;
+// else vectors are filled with neighbouring places.
 template <typename T>
 bool is_gathered(int64_t channels) {
   return channels >= panel_columns<T>() / 2;
@@ -170,9 +172,9 @@ void convolve_directly(const Geometry& g, T* out, const T* input, const T* weigh
       T* to = out + (pair * outs + first_out) * g.window_count();
       for (int64_t z = 0; z < g.windows[0] * (outs < kFewOutputs ? count_outs : 0); ++z) {
         const int64_t o = z / g.windows[0];
-        direct_plane(image.get() + z % g.windows[0] * layout.plane(), offsets.data(), taps, weight + (first_channel + o) * taps,
-                     bias ? bias[first_channel + o] : T(0), g.windows[1], layout.line(), g.windows[2],
-                     to + z * g.windows[1] * g.windows[2]);
+        direct_plane(image.get() + z % g.windows[0] * layout.plane(), offsets.data(), taps,
+                     weight + (first_channel + o) * taps, bias ? bias[first_channel + o] : T(0), g.windows[1],
+                     layout.line(), g.windows[2], to + z * g.windows[1] * g.windows[2]);
       }
       for (int64_t z = 0; outs >= kFewOutputs && z < g.windows[0]; ++z) {
         const int64_t reach = (g.windows[1] - 1) * layout.line() + g.windows[2];
@@ -200,8 +202,8 @@ void convolve_directly(const Geometry& g, T* out, const T* input, const T* weigh
   });
 }
 
-// Sums over all places of windows, of the slope there times what a place in the kernel reads: with slopes of 0 between the
-// lines of windows, and images one behind the other in each phase, one long product of two vectors for each weight.
+// Sums over all places of windows, of the slope there times what a place in the kernel reads: with slopes of 0 between
+// the lines of windows, and images one behind the other in each phase, one long product of two vectors for each weight.
 template <typename T>
 void weight_gradient_directly(const Geometry& g, T* out, const T* grad, const T* input) {
   const PhasedImage layout(g);
@@ -222,41 +224,44 @@ void weight_gradient_directly(const Geometry& g, T* out, const T* grad, const T*
   for (const auto& [phase, distance] : layout.distances()) offsets.push_back(phase * step + distance);
   const auto partial = scratch<T>((chunks - 1) * g.groups * size);
   const int64_t tasks = g.groups * chunks;
-  parallel_for(0, tasks, grain_for(g.batch * g.groups * g.window_count() * size, tasks), [&](int64_t begin, int64_t end) {
-    const int64_t filled = rows * step + step + 2 * kDirectBlock<T>;  // what is read behind the end is multiplied by 0
-    const auto image = scratch<T>(filled);
-    const auto slopes = scratch<T>(outs * slope_step);
-    std::fill_n(image.get(), filled, T(0));
-    std::fill_n(slopes.get(), outs * slope_step, T(0));
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t group = task % g.groups;
-      const int64_t chunk = task / g.groups;
-      T* sum = (chunk == 0 ? out : partial.get() + (chunk - 1) * g.groups * size) + group * size;
-      std::fill_n(sum, size, T(0));
-      const int64_t last = (chunk + 1) * g.batch / chunks;
-      for (int64_t first = chunk * g.batch / chunks; first < last; first += images) {
-        const int64_t count = std::min(images, last - first);
-        for (int64_t i = 0; i < count; ++i) {
-          const int64_t pair = (first + i) * g.groups + group;
-          for (int64_t c = 0; c < g.image_channels; ++c) {
-            layout.write_channel(input + (pair * g.image_channels + c) * g.image_elements(),
-                                 image.get() + c * layout.phases() * step + i * elements, step);
+  parallel_for(
+      0, tasks, grain_for(g.batch * g.groups * g.window_count() * size, tasks), [&](int64_t begin, int64_t end) {
+        const int64_t filled =
+            rows * step + step + 2 * kDirectBlock<T>;  // what is read behind the end is multiplied by 0
+        const auto image = scratch<T>(filled);
+        const auto slopes = scratch<T>(outs * slope_step);
+        std::fill_n(image.get(), filled, T(0));
+        std::fill_n(slopes.get(), outs * slope_step, T(0));
+        for (int64_t task = begin; task < end; ++task) {
+          const int64_t group = task % g.groups;
+          const int64_t chunk = task / g.groups;
+          T* sum = (chunk == 0 ? out : partial.get() + (chunk - 1) * g.groups * size) + group * size;
+          std::fill_n(sum, size, T(0));
+          const int64_t last = (chunk + 1) * g.batch / chunks;
+          for (int64_t first = chunk * g.batch / chunks; first < last; first += images) {
+            const int64_t count = std::min(images, last - first);
+            for (int64_t i = 0; i < count; ++i) {
+              const int64_t pair = (first + i) * g.groups + group;
+              for (int64_t c = 0; c < g.image_channels; ++c) {
+                layout.write_channel(input + (pair * g.image_channels + c) * g.image_elements(),
+                                     image.get() + c * layout.phases() * step + i * elements, step);
+              }
+              for (int64_t o = 0; o < outs; ++o) {
+                layout.write_windows(grad + (pair * outs + o) * g.window_count(),
+                                     slopes.get() + o * slope_step + i * elements);
+              }
+            }
+            for (int64_t o = 0; count < images && o < outs; ++o) {  // those of earlier images
+              std::fill_n(slopes.get() + o * slope_step + count * elements, slope_step - count * elements, T(0));
+            }
+            const int64_t length = (count - 1) * elements + layout.reach();
+            for (int64_t c = 0; c < g.image_channels; ++c) {
+              direct_weight_gradient(image.get() + c * layout.phases() * step, offsets.data(), kernel, slopes.get(),
+                                     slope_step, outs, length, sum + c * kernel, g.rows());
+            }
           }
-          for (int64_t o = 0; o < outs; ++o) {
-            layout.write_windows(grad + (pair * outs + o) * g.window_count(), slopes.get() + o * slope_step + i * elements);
-          }
         }
-        for (int64_t o = 0; count < images && o < outs; ++o) {  // those of earlier images
-          std::fill_n(slopes.get() + o * slope_step + count * elements, slope_step - count * elements, T(0));
-        }
-        const int64_t length = (count - 1) * elements + layout.reach();
-        for (int64_t c = 0; c < g.image_channels; ++c) {
-          direct_weight_gradient(image.get() + c * layout.phases() * step, offsets.data(), kernel, slopes.get(),
-                                 slope_step, outs, length, sum + c * kernel, g.rows());
-        }
-      }
-    }
-  });
+      });
   add_partial_sums(out, partial.get(), chunks, g.groups * size);
 }
 
@@ -273,10 +278,12 @@ void transpose_directly(const Geometry& g, T* out, const T* input, const T* weig
   std::vector<Phase> phases;
   for (const auto& z : plan.axis(0).phases) {
     for (const auto& y : plan.axis(1).phases) {
-      for (const auto& x : plan.axis(2).phases) phases.push_back({&z, &y, &x, GatherPhase(plan, z, y, x, g.kernel, image)});
+      for (const auto& x : plan.axis(2).phases)
+        phases.push_back({&z, &y, &x, GatherPhase(plan, z, y, x, g.kernel, image)});
     }
   }
-  const int64_t source_elements = plan.has_frame() ? plan.frame_elements() : g.groups * g.window_channels * g.window_count();
+  const int64_t source_elements =
+      plan.has_frame() ? plan.frame_elements() : g.groups * g.window_channels * g.window_count();
   const int64_t work = g.batch * g.groups * g.window_channels * g.window_count() * g.rows();
   const int64_t tasks = g.batch * g.groups;
   parallel_for(0, tasks, grain_for(work, tasks), [&](int64_t begin, int64_t end) {
@@ -303,13 +310,15 @@ void transpose_directly(const Geometry& g, T* out, const T* input, const T* weig
           for (int64_t source = 0; source < g.window_channels; ++source) {
             for (const auto& tap : phase.all.taps) {
               offsets.push_back((group * g.window_channels + source) * plan.layout().channel + tap.distance);
-              weights.push_back(weight[((group * g.window_channels + source) * g.image_channels + c) * kernel + tap.place]);
+              weights.push_back(
+                  weight[((group * g.window_channels + source) * g.image_channels + c) * kernel + tap.place]);
             }
           }
           for (int64_t z = 0; z < phase.z->count; ++z) {
             const int64_t plane = phase.y->count * phase.x->count;
-            direct_plane(frame.get() + z * plan.layout().axis[0], offsets.data(), static_cast<int64_t>(offsets.size()), weights.data(),
-                         bias ? bias[channel] : T(0), phase.y->count, plan.layout().axis[1], phase.x->count, results.get());
+            direct_plane(frame.get() + z * plan.layout().axis[0], offsets.data(), static_cast<int64_t>(offsets.size()),
+                         weights.data(), bias ? bias[channel] : T(0), phase.y->count, plan.layout().axis[1],
+                         phase.x->count, results.get());
             const int64_t* places = phase.all.writes.data() + z * plane;
             for (int64_t y = 0; y < phase.y->count; ++y) {
               T* line = to + places[y * phase.x->count];
@@ -343,7 +352,8 @@ void convolve_by_products(const Geometry& g, T* out, const T* input, const T* we
       const bool one_image = tiles.images == 1;
       const Matrix<T> matrix = windows_of(g, input, group, first, last, one_image, columns.get());
       const int64_t image = first / windows;
-      T* to = one_image ? out + ((image * g.groups + group) * outs) * windows + first - image * windows : gathered.get();
+      T* to =
+          one_image ? out + ((image * g.groups + group) * outs) * windows + first - image * windows : gathered.get();
       const int64_t leading = one_image ? windows : count;
       for (int64_t o = 0; bias && o < outs; ++o) std::fill_n(to + o * leading, count, bias[group * outs + o]);
       gemm(outs, count, rows, T(1), {weight + group * outs * rows, rows, false}, {matrix.data, matrix.leading, false},
@@ -407,9 +417,11 @@ void scatter_by_products(const Geometry& g, T* out, const T* input, const T* wei
 
 // A transposed convolution with stride 1 is an ordinary one with the kernel turned round.
 template <typename T>
-void convolve_transposed(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
+void convolve_transposed(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight,
+                         const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g.image_channels)) return convolve_transposed_gathered(g, channels_last, out, input, weight, bias);
+    if (is_gathered<T>(g.image_channels))
+      return convolve_transposed_gathered(g, channels_last, out, input, weight, bias);
     if (channels_last) return convolve_channelwise(g, true, out, input, weight, bias);
     if (g.has_stride() && g.window_channels <= kFewSources) return transpose_directly(g, out, input, weight, bias);
   }
@@ -492,7 +504,8 @@ void weight_gradient(const Geometry& g, bool channels_last, T* out, const T* gra
 
 // Whether there is a way that reads and writes floating images with their channels last.
 bool takes_channels_last(ScalarType dtype, int64_t result_channels, const Geometry& g) {
-  const bool wide = dtype == kFloat ? is_gathered<float>(result_channels) : dtype == kDouble && is_gathered<double>(result_channels);
+  const bool wide =
+      dtype == kFloat ? is_gathered<float>(result_channels) : dtype == kDouble && is_gathered<double>(result_channels);
   return wide || (c10::is_floating_type(dtype) && g.image_channels == 1 && g.window_channels == 1);
 }
 
@@ -509,20 +522,22 @@ void in_one_layout(const Tensor& out, const Tensor& input, bool takes_last, Body
 const uint16_t* bits_of(const Tensor& tensor) { return static_cast<const uint16_t*>(tensor.data_ptr()); }
 
 // False: not for this way.
-bool convolve_in_pairs(const Geometry& g, bool transposed, const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias) {
+bool convolve_in_pairs(const Geometry& g, bool transposed, const Tensor& out, const Tensor& input, const Tensor& weight,
+                       const Tensor& bias) {
   const int64_t results = transposed ? g.image_channels : g.window_channels;
   const int64_t sources = transposed ? g.window_channels : g.image_channels;
   if (!has_bfloat16_products() || !is_gathered<float>(results) || sources < 2) return false;
   const Tensor addend = bias.defined() ? at::detail::to_dtype(bias, kFloat) : bias;
-  convolve_pairs(g, transposed, !(out.is_contiguous() && input.is_contiguous()), static_cast<uint16_t*>(out.data_ptr()), bits_of(input),
-                 bits_of(weight), bias.defined() ? addend.data_ptr<float>() : nullptr);
+  convolve_pairs(g, transposed, !(out.is_contiguous() && input.is_contiguous()), static_cast<uint16_t*>(out.data_ptr()),
+                 bits_of(input), bits_of(weight), bias.defined() ? addend.data_ptr<float>() : nullptr);
   return true;
 }
 
-// Images of float16 and bfloat16, as many at a time as stay in the cache, as float32. False: not in the layout that is taken.
+// Images of float16 and bfloat16, as many at a time as stay in the cache, as float32. False:
+// not in the layout that is taken.
 template <typename Convolve>
-bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
-                          Convolve&& convolve_images) {
+bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out, const Tensor& input,
+                          const Tensor& weight, const Tensor& bias, Convolve&& convolve_images) {
   const bool is_last = !(out.is_contiguous() && input.is_contiguous());
   if (is_last && !takes_last) return false;
   const Tensor factors = at::detail::to_dtype(weight, kFloat);
@@ -543,11 +558,11 @@ bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out,
       part.batch = std::min(some, g.batch - task * some);
       constexpr int64_t kHalf = 2;  // bytes
       constexpr int64_t kWhole = sizeof(float);
-      widen(reinterpret_cast<char*>(images.get()), kWhole, static_cast<const char*>(input.data_ptr()) + task * some * read * kHalf, kHalf,
-            part.batch * read);
+      widen(reinterpret_cast<char*>(images.get()), kWhole,
+            static_cast<const char*>(input.data_ptr()) + task * some * read * kHalf, kHalf, part.batch * read);
       convolve_images(part, is_last, results.get(), images.get(), factors.data_ptr<float>(), added);
-      round(static_cast<char*>(out.data_ptr()) + task * some * written * kHalf, kHalf, reinterpret_cast<const char*>(results.get()), kWhole,
-            part.batch * written);
+      round(static_cast<char*>(out.data_ptr()) + task * some * written * kHalf, kHalf,
+            reinterpret_cast<const char*>(results.get()), kWhole, part.batch * written);
     }
   };
   // With fewer images than threads, threads share each image.
@@ -559,7 +574,8 @@ bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out,
 bool sum_gradient_in_pairs(const Geometry& g, const Tensor& out, const Tensor& grad, const Tensor& input) {
   if (!has_bfloat16_products() || !is_gathered<float>(g.window_channels) || g.batch < 2) return false;
   const Tensor sums = at::detail::empty(out.sizes(), kFloat, out.device());
-  weight_gradient_pairs(g, !(grad.is_contiguous() && input.is_contiguous()), sums.data_ptr<float>(), bits_of(grad), bits_of(input));
+  weight_gradient_pairs(g, !(grad.is_contiguous() && input.is_contiguous()), sums.data_ptr<float>(), bits_of(grad),
+                        bits_of(input));
   at::detail::copy_into(out, sums);
   return true;
 }
@@ -571,8 +587,11 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
   const Geometry geometry(input.sizes(), out.sizes(), weight.sizes(), stride, padding, dilation, groups);
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && convolve_in_pairs(geometry, false, out, input, weight, bias)) return;
-    if (convolve_some_images(geometry, takes_channels_last(kFloat, geometry.window_channels, geometry), out, input, weight, bias, &convolve<float>)) return;
-    return run_kernel_in_float32(convolution_kernels, out.device(), out, input, weight, bias, stride, padding, dilation, groups);
+    if (convolve_some_images(geometry, takes_channels_last(kFloat, geometry.window_channels, geometry), out, input,
+                             weight, bias, &convolve<float>))
+      return;
+    return run_kernel_in_float32(convolution_kernels, out.device(), out, input, weight, bias, stride, padding, dilation,
+                                 groups);
   }
   const bool takes_last = takes_channels_last(out.dtype(), geometry.window_channels, geometry);
   in_one_layout(out, input, takes_last, [&](const Tensor& result, const Tensor& image, bool channels_last) {
@@ -589,11 +608,12 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
   const Geometry geometry(out.sizes(), input.sizes(), weight.sizes(), stride, padding, dilation, groups);
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && convolve_in_pairs(geometry, true, out, input, weight, bias)) return;
-    if (convolve_some_images(geometry, takes_channels_last(kFloat, geometry.image_channels, geometry), out, input, weight, bias,
-                             &convolve_transposed<float>)) {
+    if (convolve_some_images(geometry, takes_channels_last(kFloat, geometry.image_channels, geometry), out, input,
+                             weight, bias, &convolve_transposed<float>)) {
       return;
     }
-    return run_kernel_in_float32(convolution_transposed_kernels, out.device(), out, input, weight, bias, stride, padding, dilation, groups);
+    return run_kernel_in_float32(convolution_transposed_kernels, out.device(), out, input, weight, bias, stride,
+                                 padding, dilation, groups);
   }
   const bool takes_last = takes_channels_last(out.dtype(), geometry.image_channels, geometry);
   in_one_layout(out, input, takes_last, [&](const Tensor& result, const Tensor& image, bool channels_last) {
@@ -610,7 +630,8 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
   const Geometry geometry(input.sizes(), grad.sizes(), out.sizes(), stride, padding, dilation, groups);
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && sum_gradient_in_pairs(geometry, out, grad, input)) return;
-    return run_kernel_in_float32(convolution_weight_gradient_kernels, out.device(), out, grad, input, stride, padding, dilation, groups);
+    return run_kernel_in_float32(convolution_weight_gradient_kernels, out.device(), out, grad, input, stride, padding,
+                                 dilation, groups);
   }
   const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
   const bool is_kept = is_last && takes_channels_last(out.dtype(), geometry.window_channels, geometry);

@@ -41,7 +41,8 @@ struct MoveLoop {
 
 constexpr int64_t kBlock = 32;  // rows and columns of a transposed block: it fits in the first cache
 
-// A matrix whose fast dimension is the other's slow one: block by block, so that whole cache lines are used on both sides.
+// A matrix whose fast dimension is the other's slow one: block by block,
+// so that whole cache lines are used on both sides.
 template <typename T>
 void copy_transposed(char* out, const char* in, int64_t rows, int64_t columns, int64_t out_row_step,
                      int64_t in_column_step) {
@@ -49,8 +50,8 @@ void copy_transposed(char* out, const char* in, int64_t rows, int64_t columns, i
   const int64_t block_rows = (rows + kBlock - 1) / kBlock;
   parallel_for(0, block_rows, std::max<int64_t>(1, kGrainSize / (kBlock * std::max<int64_t>(columns, 1))),
                [&](int64_t first, int64_t last) HWY_ATTR {
-                 // Through a small buffer: the input's columns are often a power of two apart, and would push each other
-                 // out of the cache while a row of the output is collected from them.
+                 // Through a small buffer: the input's columns are often a power of two apart, and would push each
+                 // other out of the cache while a row of the output is collected from them.
                  T buffer[kBlock * kBlock];
                  for (int64_t block = first; block < last; ++block) {
                    const int64_t row_begin = block * kBlock;

@@ -1,5 +1,5 @@
-// Compiled once per instruction set. Four outputs by two or four vectors are kept in registers: every vector that is loaded
-// serves four outputs, and every weight all vectors.
+// Compiled once per instruction set. Four outputs by two or four vectors are kept in registers: every vector that is
+// loaded serves four outputs, and every weight all vectors.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/direct_convolution.cpp"
@@ -20,7 +20,8 @@ template <typename T>
 constexpr int kVectors = hn::MaxLanes(hn::ScalableTag<float>()) == 16 ? 4 : 2;
 
 template <int Outs, int Vectors, typename T>
-HWY_ATTR void some_outputs(const T* data, const int64_t* offsets, int64_t taps, const T* weights, const T* start, T* result) {
+HWY_ATTR void some_outputs(const T* data, const int64_t* offsets, int64_t taps, const T* weights, const T* start,
+                           T* result) {
   const hn::CappedTag<T, kDirectBlock<T> / Vectors> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -68,7 +69,8 @@ HWY_ATTR void all_outputs(const T* data, const int64_t* offsets, int64_t taps, c
 
 // A vector of places in four lines at a time.
 template <typename T, int Lines>
-HWY_ATTR void plane_lines(const T* data, const int64_t* offsets, int64_t taps, const T* weights, T start, int64_t line, int64_t width, T* out) {
+HWY_ATTR void plane_lines(const T* data, const int64_t* offsets, int64_t taps, const T* weights, T start, int64_t line,
+                          int64_t width, T* out) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -98,18 +100,20 @@ HWY_ATTR void plane_lines(const T* data, const int64_t* offsets, int64_t taps, c
 }
 
 template <typename T>
-HWY_ATTR void plane(const T* data, const int64_t* offsets, int64_t taps, const T* weights, T start, int64_t lines, int64_t line,
-                    int64_t width, T* out) {
+HWY_ATTR void plane(const T* data, const int64_t* offsets, int64_t taps, const T* weights, T start, int64_t lines,
+                    int64_t line, int64_t width, T* out) {
   int64_t y = 0;
-  for (; y + 4 <= lines; y += 4) plane_lines<T, 4>(data + y * line, offsets, taps, weights, start, line, width, out + y * width);
-  for (; y < lines; ++y) plane_lines<T, 1>(data + y * line, offsets, taps, weights, start, line, width, out + y * width);
+  for (; y + 4 <= lines; y += 4)
+    plane_lines<T, 4>(data + y * line, offsets, taps, weights, start, line, width, out + y * width);
+  for (; y < lines; ++y)
+    plane_lines<T, 1>(data + y * line, offsets, taps, weights, start, line, width, out + y * width);
 }
-void direct_plane_float(const float* data, const int64_t* offsets, int64_t taps, const float* weights, float start, int64_t lines,
-                        int64_t line, int64_t width, float* out) {
+void direct_plane_float(const float* data, const int64_t* offsets, int64_t taps, const float* weights, float start,
+                        int64_t lines, int64_t line, int64_t width, float* out) {
   plane(data, offsets, taps, weights, start, lines, line, width, out);
 }
-void direct_plane_double(const double* data, const int64_t* offsets, int64_t taps, const double* weights, double start, int64_t lines,
-                         int64_t line, int64_t width, double* out) {
+void direct_plane_double(const double* data, const int64_t* offsets, int64_t taps, const double* weights, double start,
+                         int64_t lines, int64_t line, int64_t width, double* out) {
   plane(data, offsets, taps, weights, start, lines, line, width, out);
 }
 
@@ -237,12 +241,12 @@ void direct_convolution(const double* data, const int64_t* offsets, int64_t taps
 HWY_EXPORT(direct_plane_float);
 HWY_EXPORT(direct_plane_double);
 
-void direct_plane(const float* data, const int64_t* offsets, int64_t taps, const float* weights, float start, int64_t lines,
-                  int64_t line, int64_t width, float* out) {
+void direct_plane(const float* data, const int64_t* offsets, int64_t taps, const float* weights, float start,
+                  int64_t lines, int64_t line, int64_t width, float* out) {
   HWY_DYNAMIC_DISPATCH(direct_plane_float)(data, offsets, taps, weights, start, lines, line, width, out);
 }
-void direct_plane(const double* data, const int64_t* offsets, int64_t taps, const double* weights, double start, int64_t lines,
-                  int64_t line, int64_t width, double* out) {
+void direct_plane(const double* data, const int64_t* offsets, int64_t taps, const double* weights, double start,
+                  int64_t lines, int64_t line, int64_t width, double* out) {
   HWY_DYNAMIC_DISPATCH(direct_plane_double)(data, offsets, taps, weights, start, lines, line, width, out);
 }
 

@@ -25,7 +25,8 @@ double draw(Distribution distribution, double first, double second, CPUGenerator
 
 }  // namespace
 
-void distribution_kernel(const Tensor& self, Distribution distribution, double first, double second, const Generator& given) {
+void distribution_kernel(const Tensor& self, Distribution distribution, double first, double second,
+                         const Generator& given) {
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
   dispatch_real_types(self.dtype(), "distribution", [&](auto type) {
@@ -53,9 +54,11 @@ void counting_kernel(const Tensor& out, const Tensor& first, const Tensor& secon
     scalar_t* to = out.data_ptr<scalar_t>();
     const scalar_t* a = first.data_ptr<scalar_t>();
     for (int64_t i = 0; i < out.numel(); ++i) {
-      TORCH_CHECK(distribution != Distribution::poisson || a[i] >= 0, "invalid Poisson rate, expected rate to be non-negative");
-      const double drawn = distribution == Distribution::poisson ? draw_poisson(a[i], uniform)
-                                                                 : draw_binomial(a[i], second.data_ptr<scalar_t>()[i], uniform);
+      TORCH_CHECK(distribution != Distribution::poisson || a[i] >= 0,
+                  "invalid Poisson rate, expected rate to be non-negative");
+      const double drawn = distribution == Distribution::poisson
+                               ? draw_poisson(a[i], uniform)
+                               : draw_binomial(a[i], second.data_ptr<scalar_t>()[i], uniform);
       to[i] = static_cast<scalar_t>(drawn);
     }
   });

@@ -46,9 +46,10 @@ namespace {
 // LAPACK exchanges rows as pivots say, without looking.
 void check_pivots(const int* pivots, int64_t count, int64_t rows) {
   for (int64_t row = 0; row < count; ++row) {
-    TORCH_CHECK(pivots[row] >= 1 && pivots[row] <= rows,
-                "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive. Did you properly pass the result of ",
-                "lu_factor?");
+    TORCH_CHECK(
+        pivots[row] >= 1 && pivots[row] <= rows,
+        "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive. Did you properly pass the result of ",
+        "lu_factor?");
   }
 }
 
@@ -65,7 +66,8 @@ void lu_solve_kernel(const Tensor& solutions, const Tensor& factors, const Tenso
     for_each_matrix(b.count, static_cast<double>(a.rows) * b.rows * b.columns, [&](int64_t begin, int64_t end) {
       int code = 0;
       for (int64_t i = begin; i < end; ++i) {
-        Lapack<T>::getrs(&operation, &a.rows, &b.columns, a[i], &a.leading, swaps + i * a.rows, b[i], &b.leading, &code);
+        Lapack<T>::getrs(&operation, &a.rows, &b.columns, a[i], &a.leading, swaps + i * a.rows, b[i], &b.leading,
+                         &code);
       }
     });
   });
@@ -85,7 +87,8 @@ void pivots_to_permutation_kernel(const Tensor& permutation, const Tensor& pivot
   }
 }
 
-void solve_triangular_kernel(const Tensor& matrices, const Tensor& right_sides, bool left, bool upper, bool unitriangular) {
+void solve_triangular_kernel(const Tensor& matrices, const Tensor& right_sides, bool left, bool upper,
+                             bool unitriangular) {
   dispatch_floating_and_complex_types(matrices.dtype(), "triangular_solve_cpu", [&](auto type) {
     using T = typename decltype(type)::type;
     const MatrixBatch<T> a(matrices);
@@ -97,7 +100,8 @@ void solve_triangular_kernel(const Tensor& matrices, const Tensor& right_sides, 
     const T one(1);
     for_each_matrix(b.count, static_cast<double>(a.rows) * b.rows * b.columns, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        Lapack<T>::trsm(&side, &triangle, &plain, &diagonal, &b.rows, &b.columns, &one, a[i], &a.leading, b[i], &b.leading);
+        Lapack<T>::trsm(&side, &triangle, &plain, &diagonal, &b.rows, &b.columns, &one, a[i], &a.leading, b[i],
+                        &b.leading);
       }
     });
   });
@@ -141,8 +145,8 @@ void householder_product_kernel(const Tensor& matrices, const Tensor& tau) {
       std::vector<T> work(size);
       int code = 0;
       for (int64_t i = begin; i < end; ++i) {
-        Lapack<T>::orgqr(&a.rows, &a.columns, &reflections, a[i], &a.leading, factors + static_cast<int64_t>(i) * reflections,
-                         work.data(), &size, &code);
+        Lapack<T>::orgqr(&a.rows, &a.columns, &reflections, a[i], &a.leading,
+                         factors + static_cast<int64_t>(i) * reflections, work.data(), &size, &code);
       }
     });
   });
@@ -161,8 +165,8 @@ void ormqr_kernel(const Tensor& products, const Tensor& reflectors, const Tensor
     int info = 0;
     int size = -1;
     T asked;
-    Lapack<T>::ormqr(&side, &operation, &c.rows, &c.columns, &reflections, a.data, &a.leading, factors, c[0], &c.leading,
-                     &asked, &size, &info);
+    Lapack<T>::ormqr(&side, &operation, &c.rows, &c.columns, &reflections, a.data, &a.leading, factors, c[0],
+                     &c.leading, &asked, &size, &info);
     size = workspace_size(asked);
     for_each_matrix(c.count, cube(c.rows, c.columns), [&](int64_t begin, int64_t end) {
       std::vector<T> work(size);

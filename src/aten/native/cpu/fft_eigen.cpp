@@ -1,6 +1,6 @@
-// The engine of Fourier transforms where the BLAS is not MKL: the kissfft that comes with Eigen (header only, MPL-2.0). Its
-// steps take time in proportion to a length's prime factors, so lengths with a large one go by Bluestein's way: as a
-// convolution of a length that is a power of 2.
+// The engine of Fourier transforms where the BLAS is not MKL: the kissfft that comes with Eigen (header only, MPL-2.0).
+// Its steps take time in proportion to a length's prime factors, so lengths with a large one go by Bluestein's way: as
+// a convolution of a length that is a power of 2.
 
 #include <aten/native/cpu/fft_engine.h>
 

@@ -25,7 +25,8 @@ void fft_real_lines_kernel(const Tensor& halves, const Tensor& reals, double sca
   const int64_t n = reals.sizes().back();
   dispatch_floating_types(reals.dtype(), "fft", [&](auto type) {
     using T = typename decltype(type)::type;
-    fft_real_lines(reals.data_ptr<T>(), halves.data_ptr<c10::complex<T>>(), n, reals.numel() / n, static_cast<T>(scale));
+    fft_real_lines(reals.data_ptr<T>(), halves.data_ptr<c10::complex<T>>(), n, reals.numel() / n,
+                   static_cast<T>(scale));
   });
 }
 
@@ -33,7 +34,8 @@ void fft_to_real_lines_kernel(const Tensor& reals, const Tensor& halves, double 
   const int64_t n = reals.sizes().back();
   dispatch_floating_types(reals.dtype(), "fft", [&](auto type) {
     using T = typename decltype(type)::type;
-    fft_to_real_lines(halves.data_ptr<c10::complex<T>>(), reals.data_ptr<T>(), n, reals.numel() / n, static_cast<T>(scale));
+    fft_to_real_lines(halves.data_ptr<c10::complex<T>>(), reals.data_ptr<T>(), n, reals.numel() / n,
+                      static_cast<T>(scale));
   });
 }
 

@@ -25,15 +25,16 @@ ConvolutionGeometry geometry_of(const Tensor& image, IntArrayRef kernel, IntArra
 template <typename Body>
 void for_each_image(const ConvolutionGeometry& g, Body&& body) {
   const int64_t matrix = g.rows() * g.window_count();
-  parallel_for(0, g.batch, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, matrix)), [&](int64_t first, int64_t last) {
-    for (int64_t n = first; n < last; ++n) body(n, window_runs(g, 0, g.window_count()), n * matrix);
-  });
+  parallel_for(0, g.batch, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, matrix)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t n = first; n < last; ++n) body(n, window_runs(g, 0, g.window_count()), n * matrix);
+               });
 }
 
 }  // namespace
 
-void im2col_kernel(const Tensor& columns, const Tensor& image, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
-                   IntArrayRef stride, IntArrayRef counts) {
+void im2col_kernel(const Tensor& columns, const Tensor& image, IntArrayRef kernel, IntArrayRef dilation,
+                   IntArrayRef padding, IntArrayRef stride, IntArrayRef counts) {
   const ConvolutionGeometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
   const int64_t step = g.image_channels * g.image_elements();
   dispatch_word(image.element_size(), [&](auto word) {
@@ -45,16 +46,16 @@ void im2col_kernel(const Tensor& columns, const Tensor& image, IntArrayRef kerne
   });
 }
 
-void col2im_kernel(const Tensor& image, const Tensor& columns, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
-                   IntArrayRef stride, IntArrayRef counts) {
+void col2im_kernel(const Tensor& image, const Tensor& columns, IntArrayRef kernel, IntArrayRef dilation,
+                   IntArrayRef padding, IntArrayRef stride, IntArrayRef counts) {
   const ConvolutionGeometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
   const int64_t step = g.image_channels * g.image_elements();
   dispatch_floating_and_complex_types(image.dtype(), "col2im", [&](auto type) {
     using T = typename decltype(type)::type;
     std::fill_n(image.data_ptr<T>(), image.numel(), T(0));
     for_each_image(g, [&](int64_t n, const std::vector<WindowRun>& runs, int64_t offset) {
-      scatter_windows(g, image.data_ptr<T>() + n * step, step, 0, g.image_channels, runs, columns.data_ptr<T>() + offset,
-                      g.window_count());
+      scatter_windows(g, image.data_ptr<T>() + n * step, step, 0, g.image_channels, runs,
+                      columns.data_ptr<T>() + offset, g.window_count());
     });
   });
 }

@@ -19,7 +19,8 @@ using Geometry = ConvolutionGeometry;
 constexpr int64_t kBlockResults = 192;        // whose sums are computed together: a multiple of any panel_rows()
 constexpr int64_t kBlockDepth = 384;          // lines of a panel that stay in the first cache
 constexpr int64_t kBlockRows = 96;            // of a weight's gradient, for one task
-constexpr int64_t kGradientPlaces = 2048;     // places of windows, of one image or several, that a pass over the weight is worth
+constexpr int64_t kGradientPlaces =
+    2048;  // places of windows, of one image or several, that a pass over the weight is worth
 constexpr int64_t kTransposedColumns = 64;    // that are written at a time, so that they stay in the first cache
 constexpr int64_t kSerialWork = 1 << 17;      // multiplications that waking threads does not pay for
 
@@ -45,8 +46,8 @@ template <typename Element>
 using SumOf = std::conditional_t<std::is_same_v<Element, uint32_t>, float, Element>;
 
 template <typename T>
-void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, Lines<const T> panel,
-                 int64_t columns, Lines<SumOf<T>> sums, bool fresh) {
+void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                 Lines<const T> panel, int64_t columns, Lines<SumOf<T>> sums, bool fresh) {
   if constexpr (std::is_same_v<T, uint32_t>) {
     add_gathered_pairs(data, rows, count, depths, depth, panel, columns, sums, fresh);
   } else {
@@ -54,14 +55,17 @@ void add_product(const T* data, const int64_t* rows, int64_t count, const int64_
   }
 }
 
-void transpose_matrix(const uint32_t* from, int64_t from_step, int64_t rows, int64_t columns, uint32_t* to, int64_t to_step) {
-  cpu::transpose_matrix(reinterpret_cast<const float*>(from), from_step, rows, columns, reinterpret_cast<float*>(to), to_step);
+void transpose_matrix(const uint32_t* from, int64_t from_step, int64_t rows, int64_t columns, uint32_t* to,
+                      int64_t to_step) {
+  cpu::transpose_matrix(reinterpret_cast<const float*>(from), from_step, rows, columns, reinterpret_cast<float*>(to),
+                        to_step);
 }
 using cpu::transpose_matrix;
 
 // One panel of `columns` columns: line lines[k] holds from[j * step + places[k]] for the columns j.
 template <typename T>
-void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<int64_t>& places, const std::vector<int64_t>& lines, T* panel) {
+void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<int64_t>& places,
+                 const std::vector<int64_t>& lines, T* panel) {
   const int64_t width = panel_columns<SumOf<T>>();
   const auto depth = static_cast<int64_t>(places.size());
   if (columns < width) std::fill_n(panel, depth * width, T(0));
@@ -75,7 +79,8 @@ void write_panel(const T* from, int64_t step, int64_t columns, const std::vector
       transpose_matrix(from + places[first], step, columns, run, panel + lines[first] * width, width);
     } else {
       transpose_matrix(from + places[first], step, columns, run, buffer.get(), width);
-      for (int64_t i = 0; i < run; ++i) std::copy_n(buffer.get() + i * width, columns, panel + lines[first + i] * width);
+      for (int64_t i = 0; i < run; ++i)
+        std::copy_n(buffer.get() + i * width, columns, panel + lines[first + i] * width);
     }
     first += run;
   }
@@ -98,7 +103,8 @@ struct PreparedPhase {
       for (int64_t tap = 0; tap < taps; ++tap) {
         places.push_back(channel * layout.source + phase.taps[static_cast<size_t>(tap)].place);
         lines.push_back(plan.channels_last() ? tap * layout.sources + channel : channel * taps + tap);
-        depths[static_cast<size_t>(lines.back())] = channel * plan.layout().channel + phase.taps[static_cast<size_t>(tap)].distance;
+        depths[static_cast<size_t>(lines.back())] =
+            channel * plan.layout().channel + phase.taps[static_cast<size_t>(tap)].distance;
       }
     }
     const int64_t width = panel_columns<SumOf<T>>();
@@ -131,7 +137,8 @@ void round_numbers(const float* from, int64_t count, uint16_t* to) {
 }
 
 template <typename T>
-void write_results(const T* sums, int64_t count, int64_t columns, const int64_t* writes, const ResultLayout& layout, T* out) {
+void write_results(const T* sums, int64_t count, int64_t columns, const int64_t* writes, const ResultLayout& layout,
+                   T* out) {
   const int64_t width = panel_columns<T>();
   if (layout.channels_last) {
     for (int64_t i = 0; i < count; ++i) std::copy_n(sums + i * width, columns, out + writes[i]);
@@ -146,13 +153,15 @@ void write_results(const T* sums, int64_t count, int64_t columns, const int64_t*
 }
 
 // The same, rounded to bfloat16.
-void write_results(const float* sums, int64_t count, int64_t columns, const int64_t* writes, const ResultLayout& layout, uint16_t* out) {
+void write_results(const float* sums, int64_t count, int64_t columns, const int64_t* writes, const ResultLayout& layout,
+                   uint16_t* out) {
   constexpr int64_t kWidest = 32;  // columns of a panel
   const int64_t width = panel_columns<float>();
   if (layout.in_order && !layout.channels_last) {
     std::array<float, kBlockResults * kWidest> turned;
     transpose_matrix(sums, width, count, columns, turned.data(), count);
-    for (int64_t j = 0; j < columns; ++j) round_numbers(turned.data() + j * count, count, out + j * layout.image.channel + writes[0]);
+    for (int64_t j = 0; j < columns; ++j)
+      round_numbers(turned.data() + j * count, count, out + j * layout.image.channel + writes[0]);
     return;
   }
   std::array<uint16_t, kBlockResults * kWidest> rounded;
@@ -167,8 +176,8 @@ void write_results(const float* sums, int64_t count, int64_t columns, const int6
   }
 }
 
-// Brings what a block of results with one tap reads nearer: places of an image whose channels lie last are too far apart for the
-// processor to see them coming.
+// Brings what a block of results with one tap reads nearer: places of an image whose channels lie last are too far
+// apart for the processor to see them coming.
 template <typename T>
 void fetch_lines(const T* data, const PreparedPhase<T>& prepared, int64_t block, int64_t count) {
   constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
@@ -180,13 +189,14 @@ void fetch_lines(const T* data, const PreparedPhase<T>& prepared, int64_t block,
 
 // Results [first, last) of a phase, for one image and one group; `sums` has room for a block of all panels.
 template <typename T, typename Result>
-void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t last, const T* data, const T* panels, int64_t channels,
-                     const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
+void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t last, const T* data, const T* panels,
+                     int64_t channels, const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t depth = prepared.depth();
   const int64_t chunks = std::max<int64_t>(1, divide_up(depth, kBlockDepth));
   // Sums of whole vectors in one chunk are written where they belong.
-  const bool in_place = std::is_same_v<Result, SumOf<T>> && layout.channels_last && layout.in_order && chunks == 1 && !bias;
+  const bool in_place =
+      std::is_same_v<Result, SumOf<T>> && layout.channels_last && layout.in_order && chunks == 1 && !bias;
   for (int64_t block = first; block < last; block += kBlockResults) {
     const int64_t count = std::min(kBlockResults, last - block);
     if (layout.channels_last && prepared.phase.taps.size() == 1) fetch_lines(data, prepared, block, count);
@@ -197,8 +207,9 @@ void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t la
         const int64_t columns = std::min(width, channels - channel);
         if constexpr (std::is_same_v<Result, SumOf<T>>) {
           if (in_place && (columns == width || 2 * columns == width)) {
-            add_product<T>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth, {panels + channel * depth, width},
-                           columns, {out + prepared.phase.writes[static_cast<size_t>(block)] + channel, layout.place}, true);
+            add_product<T>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth,
+                           {panels + channel * depth, width}, columns,
+                           {out + prepared.phase.writes[static_cast<size_t>(block)] + channel, layout.place}, true);
             continue;
           }
         }
@@ -208,7 +219,8 @@ void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t la
         add_product<T>(data, prepared.phase.reads.data() + block, count, prepared.depths.data() + begin, end - begin,
                        {panels + channel * depth + begin * width, width}, columns, {to, width}, fresh);
         if (chunk == chunks - 1) {
-          write_results(to, count, columns, prepared.phase.writes.data() + block, layout, out + channel * layout.image.channel);
+          write_results(to, count, columns, prepared.phase.writes.data() + block, layout,
+                        out + channel * layout.image.channel);
         }
       }
     }
@@ -216,11 +228,13 @@ void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t la
 }
 
 template <typename T, typename Result>
-void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_t, 3>& result_size, const WeightLayout& layout,
-              Result* out, const T* input, int64_t image_elements, const T* weight, const SumOf<T>* bias) {
+void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_t, 3>& result_size,
+              const WeightLayout& layout, Result* out, const T* input, int64_t image_elements, const T* weight,
+              const SumOf<T>* bias) {
   const int64_t result_channels = g.groups * layout.results;
   const ResultLayout results{ImageLayout::of(result_size, result_channels, plan.channels_last()), plan.channels_last(),
-                             plan.axis(0).phases.size() * plan.axis(1).phases.size() * plan.axis(2).phases.size() == 1, result_channels};
+                             plan.axis(0).phases.size() * plan.axis(1).phases.size() * plan.axis(2).phases.size() == 1,
+                             result_channels};
   std::vector<PreparedPhase<T>> phases;
   int64_t work = 0;
   for (const auto& z : plan.axis(0).phases) {
@@ -233,7 +247,8 @@ void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_
   }
   const int64_t threads = get_num_threads();
   work *= g.batch * result_channels;
-  // An image for each task; where images are too few for the threads, a part of its results, and all frames are made first.
+  // An image for each task; where images are too few for the threads, a part of its results,
+  // and all frames are made first.
   const bool few = work > kSerialWork && (g.batch < threads || (g.batch < 4 * threads && g.batch % threads != 0));
   const int64_t parts = few ? threads : 1;
   const int64_t frame = plan.has_frame() ? plan.frame_elements() : 0;
@@ -287,36 +302,42 @@ template <typename T>
 void convolve_gathered(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
   const int64_t rows = g.rows();
   const WeightLayout layout{g.window_channels * rows, rows, g.kernel_elements(), g.window_channels, g.image_channels};
-  run_plan(g, ordinary_plan(g, channels_last), g.windows, layout, out, input, g.groups * g.image_channels * g.image_elements(), weight,
-           bias);
+  run_plan(g, ordinary_plan(g, channels_last), g.windows, layout, out, input,
+           g.groups * g.image_channels * g.image_elements(), weight, bias);
 }
 
 template <typename T>
-void convolve_transposed_gathered(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
-  const WeightLayout layout{g.window_channels * g.rows(), g.kernel_elements(), g.rows(), g.image_channels, g.window_channels};
-  run_plan(g, transposed_plan(g, channels_last), g.image, layout, out, input, g.groups * g.window_channels * g.window_count(), weight, bias);
+void convolve_transposed_gathered(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight,
+                                  const T* bias) {
+  const WeightLayout layout{g.window_channels * g.rows(), g.kernel_elements(), g.rows(), g.image_channels,
+                            g.window_channels};
+  run_plan(g, transposed_plan(g, channels_last), g.image, layout, out, input,
+           g.groups * g.window_channels * g.window_count(), weight, bias);
 }
 
 namespace {
 
-// Two channels of each group as one of pairs, of images and (for `inner` 1 or more elements) weights: from [outer, channels, inner]
-// to [outer, channels / 2 rounded up, inner]. The last of an odd number of channels is a pair with zeros.
+// Two channels of each group as one of pairs, of images and (for `inner` 1 or more elements) weights: from [outer,
+// channels, inner] to [outer, channels / 2 rounded up, inner].
+// The last of an odd number of channels is a pair with zeros.
 std::unique_ptr<uint32_t[]> pairs_of(const uint16_t* from, int64_t outer, int64_t channels, int64_t inner) {
   const int64_t pairs = (channels + 1) / 2;
   auto result = scratch<uint32_t>(outer * pairs * inner);
   uint32_t* const to = result.get();
-  parallel_for(0, outer * pairs, std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(inner, 1)), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t channel = i % pairs * 2;
-      const uint16_t* first = from + (i / pairs * channels + channel) * inner;
-      uint32_t* target = to + i * inner;
-      if (channel + 1 == channels) {
-        for (int64_t j = 0; j < inner; ++j) target[j] = first[j];
-      } else {
-        for (int64_t j = 0; j < inner; ++j) target[j] = first[j] | static_cast<uint32_t>(first[inner + j]) << 16;
-      }
-    }
-  });
+  parallel_for(0, outer * pairs, std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(inner, 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t channel = i % pairs * 2;
+                   const uint16_t* first = from + (i / pairs * channels + channel) * inner;
+                   uint32_t* target = to + i * inner;
+                   if (channel + 1 == channels) {
+                     for (int64_t j = 0; j < inner; ++j) target[j] = first[j];
+                   } else {
+                     for (int64_t j = 0; j < inner; ++j)
+                       target[j] = first[j] | static_cast<uint32_t>(first[inner + j]) << 16;
+                   }
+                 }
+               });
   return result;
 }
 
@@ -336,8 +357,8 @@ std::unique_ptr<uint32_t[]> pairs_of_last(const uint16_t* from, int64_t count, i
 
 }  // namespace
 
-void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint16_t* out, const uint16_t* input, const uint16_t* weight,
-                    const float* bias) {
+void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint16_t* out, const uint16_t* input,
+                    const uint16_t* weight, const float* bias) {
   const int64_t sources = transposed ? g.window_channels : g.image_channels;
   const int64_t results = transposed ? g.image_channels : g.window_channels;
   const int64_t elements = transposed ? g.window_count() : g.image_elements();
@@ -346,18 +367,21 @@ void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint
   Geometry halved = g;
   (transposed ? halved.window_channels : halved.image_channels) = pairs;
   // An even number of channels that lie last are pairs as they are.
-  const bool are_pairs = channels_last && sources % 2 == 0 && reinterpret_cast<uintptr_t>(input) % alignof(uint32_t) == 0;
+  const bool are_pairs =
+      channels_last && sources % 2 == 0 && reinterpret_cast<uintptr_t>(input) % alignof(uint32_t) == 0;
   std::unique_ptr<uint32_t[]> copy;
   if (!are_pairs) {
-    copy = channels_last ? pairs_of_last(input, g.batch * elements * g.groups, sources) : pairs_of(input, g.batch * g.groups, sources, elements);
+    copy = channels_last ? pairs_of_last(input, g.batch * elements * g.groups, sources)
+                         : pairs_of(input, g.batch * g.groups, sources, elements);
   }
   const uint32_t* images = are_pairs ? reinterpret_cast<const uint32_t*>(input) : copy.get();
   // The weight of a group is [results, sources, kernel], or [sources, results, kernel] of a transposed one.
-  const auto weights = transposed ? pairs_of(weight, g.groups, sources, results * kernel) : pairs_of(weight, g.groups * results, sources, kernel);
-  const WeightLayout layout{results * pairs * kernel, transposed ? kernel : pairs * kernel, transposed ? results * kernel : kernel, results,
-                            pairs};
-  run_plan(halved, transposed ? transposed_plan(halved, channels_last) : ordinary_plan(halved, channels_last), transposed ? g.image : g.windows,
-           layout, out, images, g.groups * pairs * elements, weights.get(), bias);
+  const auto weights = transposed ? pairs_of(weight, g.groups, sources, results * kernel)
+                                  : pairs_of(weight, g.groups * results, sources, kernel);
+  const WeightLayout layout{results * pairs * kernel, transposed ? kernel : pairs * kernel,
+                            transposed ? results * kernel : kernel, results, pairs};
+  run_plan(halved, transposed ? transposed_plan(halved, channels_last) : ordinary_plan(halved, channels_last),
+           transposed ? g.image : g.windows, layout, out, images, g.groups * pairs * elements, weights.get(), bias);
 }
 
 namespace {
@@ -393,7 +417,8 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
     const int64_t copied = count * (sources * g.image_elements() + results * windows);
     parallel_for(0, count, grain_for(copied, count), [&](int64_t begin, int64_t end) {
       for (int64_t image = begin; image < end && plan.has_frame(); ++image) {
-        plan.write_frame(input + (first + image) * sources * g.image_elements(), frames.get() + image * step, 0, sources);
+        plan.write_frame(input + (first + image) * sources * g.image_elements(), frames.get() + image * step, 0,
+                         sources);
       }
     });
     const int64_t pieces = g.groups * panel_count * count;
@@ -411,8 +436,8 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
           for (int64_t i = 0; i < windows; ++i) std::copy_n(from + i * results + place, columns, to + i * width);
         } else {
           for (int64_t i = 0; i < windows; i += kTransposedColumns) {
-            transpose_matrix(from + place * windows + i, windows, columns, std::min(kTransposedColumns, windows - i), to + i * width,
-                             width);
+            transpose_matrix(from + place * windows + i, windows, columns, std::min(kTransposedColumns, windows - i),
+                             to + i * width, width);
           }
         }
       }
@@ -429,17 +454,19 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
           const int64_t start = chunk * lines / chunks;
           add_product<T>(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
-                               std::min(kBlockRows, row_count - row), depths.data() + start, (chunk + 1) * lines / chunks - start,
-                               {slopes.get() + (panel * line_count + start) * width, width},
-                               std::min(width, g.window_channels - panel % panel_count * width),
-                               {sums.get() + (panel * row_count + row) * width, width}, first == 0 && chunk == 0);
+                         std::min(kBlockRows, row_count - row), depths.data() + start,
+                         (chunk + 1) * lines / chunks - start,
+                         {slopes.get() + (panel * line_count + start) * width, width},
+                         std::min(width, g.window_channels - panel % panel_count * width),
+                         {sums.get() + (panel * row_count + row) * width, width}, first == 0 && chunk == 0);
         }
       }
     });
   }
   for (int64_t panel = 0; panel < g.groups * panel_count; ++panel) {
     const int64_t channel = panel % panel_count * width;
-    transpose_matrix(sums.get() + panel * row_count * width, width, row_count, std::min(width, g.window_channels - channel),
+    transpose_matrix(sums.get() + panel * row_count * width, width, row_count,
+                     std::min(width, g.window_channels - channel),
                      out + (panel / panel_count * g.window_channels + channel) * row_count, row_count);
   }
 }
@@ -451,7 +478,8 @@ void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, con
   sum_weight_gradient(g, channels_last, out, grad, input);
 }
 
-void weight_gradient_pairs(const Geometry& g, bool channels_last, float* out, const uint16_t* grad, const uint16_t* input) {
+void weight_gradient_pairs(const Geometry& g, bool channels_last, float* out, const uint16_t* grad,
+                           const uint16_t* input) {
   Geometry halved = g;  // the same place of two images is a pair
   halved.batch = divide_up(g.batch, 2);
   const auto slopes = pairs_of(grad, 1, g.batch, g.groups * g.window_channels * g.window_count());

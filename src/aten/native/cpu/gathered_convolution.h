@@ -1,5 +1,6 @@
 #pragma once
-// Convolutions of floating images as products of gathered windows and panels of the weight: no matrix of windows is written.
+// Convolutions of floating images as products of gathered windows and panels of the weight:
+// no matrix of windows is written.
 
 #include <aten/native/cpu/ConvolutionGeometry.h>
 
@@ -9,22 +10,25 @@ namespace at::native::cpu {
 
 // Images and results lie both with their channels last, or both row-major. `bias` may be null.
 template <typename T>
-void convolve_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* input, const T* weight, const T* bias);
+void convolve_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* input, const T* weight,
+                       const T* bias);
 
 // The geometry's image is the result, and its windows are the input.
 template <typename T>
-void convolve_transposed_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* input, const T* weight,
-                                  const T* bias);
+void convolve_transposed_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* input,
+                                  const T* weight, const T* bias);
 
 // The same of bfloat16 numbers (their bits), with sums in float32, where has_bfloat16_products().
-void convolve_pairs(const ConvolutionGeometry& geometry, bool transposed, bool channels_last, uint16_t* out, const uint16_t* input,
-                    const uint16_t* weight, const float* bias);
+void convolve_pairs(const ConvolutionGeometry& geometry, bool transposed, bool channels_last, uint16_t* out,
+                    const uint16_t* input, const uint16_t* weight, const float* bias);
 
 // out: row-major.
 template <typename T>
-void weight_gradient_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* grad, const T* input);
+void weight_gradient_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* grad,
+                              const T* input);
 
 // The same of bfloat16 numbers, where has_bfloat16_products(): of several images, which are multiplied two at a time.
-void weight_gradient_pairs(const ConvolutionGeometry& geometry, bool channels_last, float* out, const uint16_t* grad, const uint16_t* input);
+void weight_gradient_pairs(const ConvolutionGeometry& geometry, bool channels_last, float* out, const uint16_t* grad,
+                           const uint16_t* input);
 
 }  // namespace at::native::cpu

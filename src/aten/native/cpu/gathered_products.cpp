@@ -1,5 +1,5 @@
-// Compiled once per instruction set. A tile of rows by two vectors is kept in registers: each vector of the panel that is
-// loaded serves all rows, and each element of the gathered matrix two vectors.
+// Compiled once per instruction set. A tile of rows by two vectors is kept in registers: each vector of the panel that
+// is loaded serves all rows, and each element of the gathered matrix two vectors.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/gathered_products.cpp"
@@ -57,18 +57,20 @@ HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths
 }
 
 template <int Vectors, typename T>
-HWY_ATTR void add_tiles(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, Lines<const T> panel,
-                        Lines<T> sums, bool fresh) {
+HWY_ATTR void add_tiles(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                        Lines<const T> panel, Lines<T> sums, bool fresh) {
   int64_t row = 0;
   const auto rest = [&] { return Lines<T>{sums.data + row * sums.step, sums.step}; };
-  for (; row + kRows <= count; row += kRows) add_tile<kRows, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
-  for (; row + kFewRows <= count; row += kFewRows) add_tile<kFewRows, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
+  for (; row + kRows <= count; row += kRows)
+    add_tile<kRows, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
+  for (; row + kFewRows <= count; row += kFewRows)
+    add_tile<kFewRows, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
   for (; row < count; ++row) add_tile<1, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
 }
 
 template <typename T>
-HWY_ATTR void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, Lines<const T> panel,
-                          int64_t columns, Lines<T> sums, bool fresh) {
+HWY_ATTR void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                          Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh) {
   if (columns <= kLanes<T>) {
     add_tiles<1>(data, rows, count, depths, depth, panel, sums, fresh);
   } else {
@@ -97,9 +99,10 @@ void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_
   transpose_some(from, from_step, rows, columns, to, to_step);
 }
 #else
-// Squares of four, along the lines that are farther apart: lines at distances of a power of two share places in the cache, so
-// that few of them can be used at a time.
-HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to, int64_t to_step) {
+// Squares of four, along the lines that are farther apart: lines at distances of a power of two share places in the
+// cache, so that few of them can be used at a time.
+HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to,
+                               int64_t to_step) {
   const hn::CappedTag<float, 4> d;
   const hn::Repartition<double, decltype(d)> pairs;
   const int64_t whole_rows = rows / 4 * 4;
@@ -133,7 +136,8 @@ HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t row
   transpose_some(from + whole_rows * from_step, from_step, rows - whole_rows, columns, to + whole_rows, to_step);
 }
 #endif
-void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to, int64_t to_step) {
+void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to,
+                       int64_t to_step) {
   transpose_some(from, from_step, rows, columns, to, to_step);
 }
 
@@ -187,7 +191,8 @@ void transpose_matrix(const float* from, int64_t from_step, int64_t rows, int64_
   HWY_DYNAMIC_DISPATCH(transpose_floats)(from, from_step, rows, columns, to, to_step);
 }
 template <>
-void transpose_matrix(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to, int64_t to_step) {
+void transpose_matrix(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to,
+                      int64_t to_step) {
   HWY_DYNAMIC_DISPATCH(transpose_doubles)(from, from_step, rows, columns, to, to_step);
 }
 

@@ -1,5 +1,5 @@
-// Images sampled at the places of a grid. The elements that a place needs are found once for all channels, for some dozens of
-// places at a time, so that planes are read one after the other, and a loop goes over places.
+// Images sampled at the places of a grid. The elements that a place needs are found once for all channels, for some
+// dozens of places at a time, so that planes are read one after the other, and a loop goes over places.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -75,7 +75,8 @@ int64_t parts_of(const GridGeometry& g) { return (g.points + kPoints - 1) / kPoi
 
 // body(part) for those of one sample
 template <typename T, int Each, int Dims, typename Body>
-void for_each_part(const T* grid, const T* tangents, const GridGeometry& g, int64_t sample, int64_t first, int64_t last, Body&& body) {
+void for_each_part(const T* grid, const T* tangents, const GridGeometry& g, int64_t sample, int64_t first, int64_t last,
+                   Body&& body) {
   Part<T, Each, Dims> part;
   part.sample = sample;
   for (int64_t number = first; number < last; ++number) {
@@ -101,7 +102,8 @@ void for_each_part(const T* grid, const T* tangents, const GridGeometry& g, Body
   });
 }
 
-void GridSampleImpl(const Tensor& out, const Tensor& input, const Tensor& grid, const Tensor& tangent, const GridGeometry& g) {
+void GridSampleImpl(const Tensor& out, const Tensor& input, const Tensor& grid, const Tensor& tangent,
+                    const GridGeometry& g) {
   dispatch_floating_types(input.dtype(), "grid_sampler", [&](auto type) {
     using T = typename decltype(type)::type;
     const T* images = input.data_ptr<T>();
@@ -118,7 +120,8 @@ void GridSampleImpl(const Tensor& out, const Tensor& input, const Tensor& grid, 
 }
 
 // Places of one sample may share elements: a thread takes all places of its channels.
-void GridSampleInputBackwardImpl(const Tensor& grad_input, const Tensor& grad_output, const Tensor& grid, const GridGeometry& g) {
+void GridSampleInputBackwardImpl(const Tensor& grad_input, const Tensor& grad_output, const Tensor& grid,
+                                 const GridGeometry& g) {
   dispatch_floating_types(grad_input.dtype(), "grid_sampler_backward", [&](auto type) {
     using T = typename decltype(type)::type;
     const T* gradients = grad_output.data_ptr<T>();
@@ -132,19 +135,20 @@ void GridSampleInputBackwardImpl(const Tensor& grad_input, const Tensor& grad_ou
         const int64_t begin = sample * g.channels + task % groups * kChannels;
         const int64_t end = std::min((sample + 1) * g.channels, begin + kChannels);
         dispatch_grid(g, [&](auto each, auto dims) {
-          for_each_part<T, each(), dims()>(grid.data_ptr<T>(), nullptr, g, sample, 0, parts_of(g), [&](const auto& part) {
-            for (int64_t plane = begin; plane < end; ++plane) {
-              part.spread(images + plane * g.image_elements(), gradients + plane * g.points + part.point);
-            }
-          });
+          for_each_part<T, each(), dims()>(
+              grid.data_ptr<T>(), nullptr, g, sample, 0, parts_of(g), [&](const auto& part) {
+                for (int64_t plane = begin; plane < end; ++plane) {
+                  part.spread(images + plane * g.image_elements(), gradients + plane * g.points + part.point);
+                }
+              });
         });
       }
     });
   });
 }
 
-void GridSampleGridBackwardImpl(const Tensor& grad_grid, const Tensor& grad_output, const Tensor& input, const Tensor& grid,
-                                const GridGeometry& g) {
+void GridSampleGridBackwardImpl(const Tensor& grad_grid, const Tensor& grad_output, const Tensor& input,
+                                const Tensor& grid, const GridGeometry& g) {
   dispatch_floating_types(input.dtype(), "grid_sampler_backward", [&](auto type) {
     using T = typename decltype(type)::type;
     const T* images = input.data_ptr<T>();

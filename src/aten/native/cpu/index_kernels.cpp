@@ -31,8 +31,8 @@ std::vector<int64_t> indexed_offsets(const Tensor& self, TensorList indices) {
       offsets[i] += position * stride;
     }
     for (int64_t i = 0; !is_inside; ++i) {
-      TORCH_CHECK_INDEX(index[i] >= -size && index[i] < size, "index ", index[i], " is out of bounds for dimension ", dim,
-                        " with size ", size);
+      TORCH_CHECK_INDEX(index[i] >= -size && index[i] < size, "index ", index[i], " is out of bounds for dimension ",
+                        dim, " with size ", size);
     }
   }
   return offsets;
@@ -125,7 +125,8 @@ int64_t grain_of(const Rows& rows) {
 bool positions_lie_closer(const Rows& rows) {
   if (rows.length <= 1 || rows.dense.size() <= 4) return false;
   const int64_t step = std::abs(rows.dense[1] - rows.dense[0]);
-  if (step == 0 && rows.dense_stride == 0) return rows.position_stride < std::abs(rows.indexed_stride);  // one value for all
+  // one value for all
+  if (step == 0 && rows.dense_stride == 0) return rows.position_stride < std::abs(rows.indexed_stride);
   return step < std::abs(rows.dense_stride);
 }
 
@@ -277,8 +278,8 @@ void nonzero_kernel(Tensor& out, const Tensor& self) {
     const scalar_t* values = dense.data_ptr<scalar_t>();
     int64_t found = 0;
     for (int64_t i = 0; i < count; ++i) found += values[i] != scalar_t(0);
-    // The numbers of each dimension lie side by side. Every element writes its place, and only those that count move on,
-    // until all are found.
+    // The numbers of each dimension lie side by side. Every element writes its place, and only those that count move
+    // on, until all are found.
     const int64_t step = found;
     const Tensor places = at::detail::empty({dims, step}, kLong, self.device());
     int64_t* place = places.data_ptr<int64_t>();

@@ -1,7 +1,7 @@
 #pragma once
 // The LAPACK that is linked (MKL's LP64 interface and OpenBLAS have the same), with one name per routine for all four
-// element types: Lapack<T>::potrf. Matrices lie with their columns next to each other. Sizes are ints: whoever calls takes
-// them through lapack_int. Routines of complex numbers that are called differently have the real one's name here
+// element types: Lapack<T>::potrf. Matrices lie with their columns next to each other. Sizes are ints: whoever calls
+// takes them through lapack_int. Routines of complex numbers that are called differently have the real one's name here
 // (orgqr for ungqr), and hetrf of real numbers is sytrf.
 
 #include <c10/util/Exception.h>
@@ -10,56 +10,56 @@
 #include <cstdint>
 #include <limits>
 
-#define TORCH_LAPACK_DECLARE(p, T, R, orgqr, ormqr, hetrf, hetrs)                                                         \
-  void p##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info);                                       \
-  void p##getrf_(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);                              \
-  void p##getrs_(const char* trans, const int* n, const int* nrhs, const T* a, const int* lda, const int* pivots, T* b,     \
-                 const int* ldb, int* info);                                                                             \
-  void p##trsm_(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n,     \
-                const T* alpha, const T* a, const int* lda, T* b, const int* ldb);                                       \
-  void p##geqrf_(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork, int* info);        \
-  void p##orgqr##_(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,                \
-                   const int* lwork, int* info);                                                                         \
-  void p##ormqr##_(const char* side, const char* trans, const int* m, const int* n, const int* k, const T* a,            \
-                   const int* lda, const T* tau, T* c, const int* ldc, T* work, const int* lwork, int* info);            \
-  void p##sytrf_(const char* uplo, const int* n, T* a, const int* lda, int* pivots, T* work, const int* lwork,           \
-                 int* info);                                                                                             \
-  void p##sytrs_(const char* uplo, const int* n, const int* nrhs, const T* a, const int* lda, const int* pivots, T* b,   \
-                 const int* ldb, int* info);                                                                             \
-  void p##gels_(const char* trans, const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b,              \
+#define TORCH_LAPACK_DECLARE(p, T, R, orgqr, ormqr, hetrf, hetrs)                                                      \
+  void p##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info);                                     \
+  void p##getrf_(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);                            \
+  void p##getrs_(const char* trans, const int* n, const int* nrhs, const T* a, const int* lda, const int* pivots,      \
+                 T* b, const int* ldb, int* info);                                                                     \
+  void p##trsm_(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n,   \
+                const T* alpha, const T* a, const int* lda, T* b, const int* ldb);                                     \
+  void p##geqrf_(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork, int* info);      \
+  void p##orgqr##_(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,              \
+                   const int* lwork, int* info);                                                                       \
+  void p##ormqr##_(const char* side, const char* trans, const int* m, const int* n, const int* k, const T* a,          \
+                   const int* lda, const T* tau, T* c, const int* ldc, T* work, const int* lwork, int* info);          \
+  void p##sytrf_(const char* uplo, const int* n, T* a, const int* lda, int* pivots, T* work, const int* lwork,         \
+                 int* info);                                                                                           \
+  void p##sytrs_(const char* uplo, const int* n, const int* nrhs, const T* a, const int* lda, const int* pivots, T* b, \
+                 const int* ldb, int* info);                                                                           \
+  void p##gels_(const char* trans, const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b,            \
                 const int* ldb, T* work, const int* lwork, int* info);
 
 // The complex ones have a workspace of real numbers, too.
-#define TORCH_LAPACK_DECLARE_REAL(p, T)                                                                                   \
-  void p##syevd_(const char* jobz, const char* uplo, const int* n, T* a, const int* lda, T* w, T* work,                   \
-                 const int* lwork, int* iwork, const int* liwork, int* info);                                            \
-  void p##geev_(const char* jobvl, const char* jobvr, const int* n, T* a, const int* lda, T* wr, T* wi, T* vl,            \
-                const int* ldvl, T* vr, const int* ldvr, T* work, const int* lwork, int* info);                           \
-  void p##gesdd_(const char* jobz, const int* m, const int* n, T* a, const int* lda, T* s, T* u, const int* ldu, T* vt,   \
-                 const int* ldvt, T* work, const int* lwork, int* iwork, int* info);                                     \
-  void p##gelsy_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, int* jpvt,      \
-                 const T* rcond, int* rank, T* work, const int* lwork, int* info);                                       \
-  void p##gelsd_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, T* s,           \
-                 const T* rcond, int* rank, T* work, const int* lwork, int* iwork, int* info);                           \
-  void p##gelss_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, T* s,           \
+#define TORCH_LAPACK_DECLARE_REAL(p, T)                                                                              \
+  void p##syevd_(const char* jobz, const char* uplo, const int* n, T* a, const int* lda, T* w, T* work,              \
+                 const int* lwork, int* iwork, const int* liwork, int* info);                                        \
+  void p##geev_(const char* jobvl, const char* jobvr, const int* n, T* a, const int* lda, T* wr, T* wi, T* vl,       \
+                const int* ldvl, T* vr, const int* ldvr, T* work, const int* lwork, int* info);                      \
+  void p##gesdd_(const char* jobz, const int* m, const int* n, T* a, const int* lda, T* s, T* u, const int* ldu,     \
+                 T* vt, const int* ldvt, T* work, const int* lwork, int* iwork, int* info);                          \
+  void p##gelsy_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, int* jpvt, \
+                 const T* rcond, int* rank, T* work, const int* lwork, int* info);                                   \
+  void p##gelsd_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, T* s,      \
+                 const T* rcond, int* rank, T* work, const int* lwork, int* iwork, int* info);                       \
+  void p##gelss_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, T* s,      \
                  const T* rcond, int* rank, T* work, const int* lwork, int* info);
 
-#define TORCH_LAPACK_DECLARE_COMPLEX(p, T, R)                                                                             \
-  void p##hetrf_(const char* uplo, const int* n, T* a, const int* lda, int* pivots, T* work, const int* lwork,           \
-                 int* info);                                                                                             \
-  void p##hetrs_(const char* uplo, const int* n, const int* nrhs, const T* a, const int* lda, const int* pivots, T* b,   \
-                 const int* ldb, int* info);                                                                             \
-  void p##heevd_(const char* jobz, const char* uplo, const int* n, T* a, const int* lda, R* w, T* work,                   \
-                 const int* lwork, R* rwork, const int* lrwork, int* iwork, const int* liwork, int* info);               \
-  void p##geev_(const char* jobvl, const char* jobvr, const int* n, T* a, const int* lda, T* w, T* vl, const int* ldvl,   \
-                T* vr, const int* ldvr, T* work, const int* lwork, R* rwork, int* info);                                 \
-  void p##gesdd_(const char* jobz, const int* m, const int* n, T* a, const int* lda, R* s, T* u, const int* ldu, T* vt,   \
-                 const int* ldvt, T* work, const int* lwork, R* rwork, int* iwork, int* info);                           \
-  void p##gelsy_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, int* jpvt,      \
-                 const R* rcond, int* rank, T* work, const int* lwork, R* rwork, int* info);                             \
-  void p##gelsd_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, R* s,           \
-                 const R* rcond, int* rank, T* work, const int* lwork, R* rwork, int* iwork, int* info);                 \
-  void p##gelss_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, R* s,           \
+#define TORCH_LAPACK_DECLARE_COMPLEX(p, T, R)                                                                          \
+  void p##hetrf_(const char* uplo, const int* n, T* a, const int* lda, int* pivots, T* work, const int* lwork,         \
+                 int* info);                                                                                           \
+  void p##hetrs_(const char* uplo, const int* n, const int* nrhs, const T* a, const int* lda, const int* pivots, T* b, \
+                 const int* ldb, int* info);                                                                           \
+  void p##heevd_(const char* jobz, const char* uplo, const int* n, T* a, const int* lda, R* w, T* work,                \
+                 const int* lwork, R* rwork, const int* lrwork, int* iwork, const int* liwork, int* info);             \
+  void p##geev_(const char* jobvl, const char* jobvr, const int* n, T* a, const int* lda, T* w, T* vl,                 \
+                const int* ldvl, T* vr, const int* ldvr, T* work, const int* lwork, R* rwork, int* info);              \
+  void p##gesdd_(const char* jobz, const int* m, const int* n, T* a, const int* lda, R* s, T* u, const int* ldu,       \
+                 T* vt, const int* ldvt, T* work, const int* lwork, R* rwork, int* iwork, int* info);                  \
+  void p##gelsy_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, int* jpvt,   \
+                 const R* rcond, int* rank, T* work, const int* lwork, R* rwork, int* info);                           \
+  void p##gelsd_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, R* s,        \
+                 const R* rcond, int* rank, T* work, const int* lwork, R* rwork, int* iwork, int* info);               \
+  void p##gelss_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb, R* s,        \
                  const R* rcond, int* rank, T* work, const int* lwork, R* rwork, int* info);
 
 extern "C" {

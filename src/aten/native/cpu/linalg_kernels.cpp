@@ -49,8 +49,8 @@ Tensor readable(const Tensor& tensor, Reading& reading) {
 }
 
 // One more: bfloat16 into float32.
-void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b, float beta, float* out,
-          int64_t out_leading) {
+void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
+          float beta, float* out, int64_t out_leading) {
   bfloat16_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
@@ -66,14 +66,16 @@ const T* elements(const Tensor& matrix) {
 template <typename Body>
 void dispatch_product(const Tensor& out, const Tensor& a, const char* name, Body&& body) {
   if (a.dtype() == kBFloat16) return body(TypeTag<float>(), uint16_t());
-  dispatch_numeric_and_complex_types(out.dtype(), name, [&](auto type) { body(type, typename decltype(type)::type()); });
+  dispatch_numeric_and_complex_types(out.dtype(), name,
+                                     [&](auto type) { body(type, typename decltype(type)::type()); });
 }
 
 }  // namespace
 
 void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta,
                  const Scalar& alpha) {
-  if (is_to_be_widened(a)) return gemm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat), beta, alpha);
+  if (is_to_be_widened(a))
+    return gemm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat), beta, alpha);
   const int64_t m = a.sizes()[0];
   const int64_t k = a.sizes()[1];
   const int64_t n = b.sizes()[1];

@@ -33,8 +33,8 @@ struct Numbers {
       }
     }
   }
-  void add(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth, Lines<const T> panel,
-           int64_t columns, Lines<T> sums, bool fresh) const {
+  void add(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+           Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh) const {
     add_gathered_product(data, rows, count, depths, depth, panel, columns, sums, fresh);
   }
 };
@@ -45,7 +45,8 @@ bool panels_beat_blas() {
 #if defined(__x86_64__) && !defined(_MSC_VER)
   static const bool answer = [] {
     unsigned int level = 0, first = 0, second = 0, third = 0;
-    if (!MKL_Get_Max_Threads || panel_columns<float>() != 32 || !__get_cpuid(0, &level, &first, &third, &second)) return false;
+    if (!MKL_Get_Max_Threads || panel_columns<float>() != 32 || !__get_cpuid(0, &level, &first, &third, &second))
+      return false;
     return first != signature_INTEL_ebx;
   }();
   return answer;
@@ -55,7 +56,8 @@ bool panels_beat_blas() {
 }
 
 template <typename T>
-void panel_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta, T* out, int64_t out_leading) {
+void panel_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta, T* out,
+                int64_t out_leading) {
   std::vector<int64_t> rows(static_cast<size_t>(m));
   for (int64_t i = 0; i < m; ++i) rows[static_cast<size_t>(i)] = a.transposed ? i : i * a.leading;
   std::vector<int64_t> depths(static_cast<size_t>(k));
@@ -63,7 +65,9 @@ void panel_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, Ma
   run_panels(Numbers<T>{b}, a.data, rows, depths, n, alpha, beta, out, out_leading);
 }
 
-template void panel_gemm(int64_t, int64_t, int64_t, float, MatrixOperand<float>, MatrixOperand<float>, float, float*, int64_t);
-template void panel_gemm(int64_t, int64_t, int64_t, double, MatrixOperand<double>, MatrixOperand<double>, double, double*, int64_t);
+template void panel_gemm(int64_t, int64_t, int64_t, float, MatrixOperand<float>, MatrixOperand<float>, float, float*,
+                         int64_t);
+template void panel_gemm(int64_t, int64_t, int64_t, double, MatrixOperand<double>, MatrixOperand<double>, double,
+                         double*, int64_t);
 
 }  // namespace at::native::cpu

@@ -16,14 +16,16 @@ bool panels_beat_blas();
 
 // As gemm (blas.h), for float and double.
 template <typename T>
-void panel_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta, T* out, int64_t out_leading);
+void panel_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta, T* out,
+                int64_t out_leading);
 
-// out = beta * out + alpha * the product of a gathered matrix, whose element (i, k) is data[rows[i] + depths[k]], and of one with
-// `columns` columns. `Kind` has types Left (of data), Line (of panels) and Sum, width(), write_panel(first line, lines, first
-// column, columns, panel), and add(), which is add_gathered_product.
+// out = beta * out + alpha * the product of a gathered matrix, whose element (i, k) is data[rows[i] + depths[k]], and
+// of one with `columns` columns. `Kind` has types Left (of data), Line (of panels) and Sum, width(), write_panel(first
+// line, lines, first column, columns, panel), and add(), which is add_gathered_product.
 template <typename Kind>
-void run_panels(const Kind& kind, const typename Kind::Left* data, const std::vector<int64_t>& rows, const std::vector<int64_t>& depths,
-                int64_t columns, typename Kind::Sum alpha, typename Kind::Sum beta, typename Kind::Sum* out, int64_t out_leading) {
+void run_panels(const Kind& kind, const typename Kind::Left* data, const std::vector<int64_t>& rows,
+                const std::vector<int64_t>& depths, int64_t columns, typename Kind::Sum alpha, typename Kind::Sum beta,
+                typename Kind::Sum* out, int64_t out_leading) {
   using Sum = typename Kind::Sum;
   using Line = typename Kind::Line;
   constexpr int64_t kDepth = 256;           // lines of a panel, which stay in the first cache
@@ -42,7 +44,8 @@ void run_panels(const Kind& kind, const typename Kind::Left* data, const std::ve
   const int64_t chunks = (k + kDepth - 1) / kDepth;
   const int64_t longest = (k + chunks - 1) / chunks;
   const int64_t held_panels = (std::min(columns, kColumns) + width - 1) / width;
-  const std::unique_ptr<Line[]> panels(new Line[static_cast<size_t>(longest * held_panels * width)]);  // not initialised
+  // not initialised
+  const std::unique_ptr<Line[]> panels(new Line[static_cast<size_t>(longest * held_panels * width)]);
   for (int64_t column = 0; column < columns; column += kColumns) {
     const int64_t held = std::min(kColumns, columns - column);
     const int64_t panel_count = (held + width - 1) / width;
@@ -74,11 +77,13 @@ void run_panels(const Kind& kind, const typename Kind::Left* data, const std::ve
             if (partial) {
               edge.resize(static_cast<size_t>(count * width));
               sums = {edge.data(), width};
-              for (int64_t i = 0; !fresh && i < count; ++i) std::copy_n(to + i * out_leading, valid, edge.data() + i * width);
+              for (int64_t i = 0; !fresh && i < count; ++i)
+                std::copy_n(to + i * out_leading, valid, edge.data() + i * width);
             }
             kind.add(data, rows.data() + row, count, depths.data() + first, depth,
                      Lines<const Line>{panels.get() + panel * depth * width, width}, valid, sums, fresh);
-            for (int64_t i = 0; partial && i < count; ++i) std::copy_n(edge.data() + i * width, valid, to + i * out_leading);
+            for (int64_t i = 0; partial && i < count; ++i)
+              std::copy_n(edge.data() + i * width, valid, to + i * out_leading);
             if (!is_last || alpha == Sum(1)) continue;
             for (int64_t i = 0; i < count; ++i) {
               for (int64_t j = 0; j < valid; ++j) to[i * out_leading + j] *= alpha;

@@ -248,9 +248,13 @@ void nan_to_num(c10::DeviceType, TensorIterator& iter, double nan, double above,
   HWY_DYNAMIC_DISPATCH(NanToNumImpl)(iter, nan, above, below);
 }
 HWY_EXPORT(HalfSquareUpToImpl);
-void half_square_up_to(c10::DeviceType, TensorIterator& iter, double bound) { HWY_DYNAMIC_DISPATCH(HalfSquareUpToImpl)(iter, bound); }
+void half_square_up_to(c10::DeviceType, TensorIterator& iter, double bound) {
+  HWY_DYNAMIC_DISPATCH(HalfSquareUpToImpl)(iter, bound);
+}
 HWY_EXPORT(HalfSquareSlopeImpl);
-void half_square_slope(c10::DeviceType, TensorIterator& iter, double bound) { HWY_DYNAMIC_DISPATCH(HalfSquareSlopeImpl)(iter, bound); }
+void half_square_slope(c10::DeviceType, TensorIterator& iter, double bound) {
+  HWY_DYNAMIC_DISPATCH(HalfSquareSlopeImpl)(iter, bound);
+}
 HWY_EXPORT(ThresholdBackwardImpl);
 void threshold_backward_kernel(TensorIterator& iter, const Scalar& threshold) {
   HWY_DYNAMIC_DISPATCH(ThresholdBackwardImpl)(iter, threshold);

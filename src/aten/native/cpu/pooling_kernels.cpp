@@ -1,5 +1,5 @@
-// Averages and maxima over windows, a line of windows at a time: of each place in the kernel, what neighbouring windows read
-// there. Neighbours are the windows of a line, or, with the channels last, those of all channels.
+// Averages and maxima over windows, a line of windows at a time: of each place in the kernel, what neighbouring windows
+// read there. Neighbours are the windows of a line, or, with the channels last, those of all channels.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -23,8 +23,8 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-// Windows [first, first + count) of a line read the elements at, at + step, ... of a line of the image, and if it is one
-// window of one channel, `reads` elements from there on.
+// Windows [first, first + count) of a line read the elements at, at + step, ... of a line of the image, and if it is
+// one window of one channel, `reads` elements from there on.
 struct PoolTap {
   int64_t first, count, at, step, reads;
 };
@@ -34,7 +34,9 @@ class PoolLines {
  public:
   // Images and results are contiguous, or all dense with their channels last: then a sample is one plane.
   PoolLines(const PoolGeometry& geometry, const Tensor& image, const Tensor& result)
-      : g(geometry), channels(image.is_contiguous() && result.is_contiguous() ? 1 : image.sizes()[1]), planes(g.planes / channels) {
+      : g(geometry),
+        channels(image.is_contiguous() && result.is_contiguous() ? 1 : image.sizes()[1]),
+        planes(g.planes / channels) {
     for (int64_t window = 0; window < g.windows[2]; ++window) across.push_back(g.span(2, window));
     if (g.adaptive || channels > 1) {
       for (int64_t window = 0; window < g.windows[2]; ++window) {
@@ -67,7 +69,8 @@ class PoolLines {
   std::vector<PoolSpan> across;
 };
 
-// Calls body(i, i * step) for i in [0, count), with the step as a constant where the compiler makes vectors of such a loop.
+// Calls body(i, i * step) for i in [0, count),
+// with the step as a constant where the compiler makes vectors of such a loop.
 template <typename Body>
 TORCH_SIMD inline void for_each_neighbour(int64_t count, int64_t step, Body&& body) {
   if (step == 1) {
@@ -83,8 +86,8 @@ TORCH_SIMD inline void for_each_neighbour(int64_t count, int64_t step, Body&& bo
 
 // NaN wins.
 template <typename T, typename Place>
-TORCH_SIMD void keep_greater(T* best, Place* places, const T* values, int64_t count, int64_t step, Place place, Place place_step,
-                             int64_t reads) {
+TORCH_SIMD void keep_greater(T* best, Place* places, const T* values, int64_t count, int64_t step, Place place,
+                             Place place_step, int64_t reads) {
   if (count == 1) {
     T greatest = *best;
     Place where = *places;
@@ -115,7 +118,8 @@ TORCH_SIMD void add_values(T* sums, const T* values, int64_t count, int64_t step
     *sums = sum;
     return;
   }
-  for_each_neighbour(count, step, [=](int64_t i, int64_t at) TORCH_SIMD { sums[i] = static_cast<T>(sums[i] + values[at]); });
+  for_each_neighbour(count, step,
+                     [=](int64_t i, int64_t at) TORCH_SIMD { sums[i] = static_cast<T>(sums[i] + values[at]); });
 }
 
 template <typename T>
@@ -124,7 +128,8 @@ TORCH_SIMD void add_shares(T* image, const T* shares, int64_t count, int64_t ste
     for (int64_t i = 0; i < reads; ++i) image[i] = static_cast<T>(image[i] + *shares);
     return;
   }
-  for_each_neighbour(count, step, [=](int64_t i, int64_t at) TORCH_SIMD { image[at] = static_cast<T>(image[at] + shares[i]); });
+  for_each_neighbour(count, step,
+                     [=](int64_t i, int64_t at) TORCH_SIMD { image[at] = static_cast<T>(image[at] + shares[i]); });
 }
 
 template <typename T>
@@ -166,7 +171,8 @@ TORCH_SIMD inline void for_each_tap(const PoolLines& lines, int64_t line, Body&&
 
 template <typename T, typename Place>
 void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* images) {
-  constexpr T least = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  constexpr T least =
+      std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
   const PoolGeometry& g = lines.g;
   const int64_t length = lines.length();
   parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
@@ -177,12 +183,13 @@ void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* i
       std::fill_n(best, length, least);
       const int64_t corner = (lines.depth(line).begin * g.image[1] + lines.height(line).begin) * g.image[2];
       for (int64_t window = 0; window < g.windows[2]; ++window) {
-        std::fill_n(places.data() + window * lines.channels, lines.channels, static_cast<Place>(corner + lines.across[static_cast<size_t>(window)].begin));
+        std::fill_n(places.data() + window * lines.channels, lines.channels,
+                    static_cast<Place>(corner + lines.across[static_cast<size_t>(window)].begin));
       }
       for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
         const int64_t start = tap.first * lines.channels;
-        keep_greater(best + start, places.data() + start, image + place * lines.channels, count, step, static_cast<Place>(place),
-                     static_cast<Place>(tap.step), tap.reads);
+        keep_greater(best + start, places.data() + start, image + place * lines.channels, count, step,
+                     static_cast<Place>(place), static_cast<Place>(tap.step), tap.reads);
       });
       std::copy(places.begin(), places.end(), indices + line * length);
     }
@@ -255,7 +262,8 @@ void AveragePoolBackwardImpl(const Tensor& grad_input, const Tensor& grad_output
   const int64_t length = lines.length();
   constexpr int64_t kChannels = 32;  // that a thread is started for
   const int64_t threads = get_num_threads();
-  const int64_t parts = std::clamp<int64_t>((threads + lines.planes - 1) / std::max<int64_t>(1, lines.planes), 1, (lines.channels + kChannels - 1) / kChannels);
+  const int64_t parts = std::clamp<int64_t>((threads + lines.planes - 1) / std::max<int64_t>(1, lines.planes), 1,
+                                            (lines.channels + kChannels - 1) / kChannels);
   const int64_t grain = std::max<int64_t>(1, lines.grain() * parts / std::max<int64_t>(1, lines.per_plane()));
   dispatch_floating_types_and_int64(grad_input.dtype(), "avg_pool_backward", [&](auto type) {
     using T = typename decltype(type)::type;
@@ -271,7 +279,8 @@ void AveragePoolBackwardImpl(const Tensor& grad_input, const Tensor& grad_output
         for (int64_t line = task / parts * lines.per_plane(), last = line + lines.per_plane(); line < last; ++line) {
           divide_windows(lines, line, shares.data(), gradients + line * length);
           for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
-            add_shares(image + place * lines.channels, shares.data() + tap.first * lines.channels + first, lines.channels > 1 ? some : count, step, tap.reads);
+            add_shares(image + place * lines.channels, shares.data() + tap.first * lines.channels + first,
+                       lines.channels > 1 ? some : count, step, tap.reads);
           });
         }
       }

@@ -1,6 +1,6 @@
-// One direction of a layer of a recurrent network: at each step a product of the state with its weights and the gates' functions,
-// without a tensor in between. Threads share the batch, each of them goes through all steps; or, where the weights are too large
-// for a processor's own cache, the columns of each product.
+// One direction of a layer of a recurrent network: at each step a product of the state with its weights and the gates'
+// functions, without a tensor in between. Threads share the batch, each of them goes through all steps; or, where the
+// weights are too large for a processor's own cache, the columns of each product.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -34,7 +34,8 @@ struct Piece {
   int64_t count;  // a vector's lanes, or fewer
   HWY_INLINE HWY_ATTR bool is_whole() const { return count >= static_cast<int64_t>(hn::Lanes(D())); }
   HWY_INLINE HWY_ATTR V load(const T* row) const {
-    return is_whole() ? hn::LoadU(D(), row + first) : hn::MaskedLoad(hn::FirstN(D(), static_cast<size_t>(count)), D(), row + first);
+    return is_whole() ? hn::LoadU(D(), row + first)
+                      : hn::MaskedLoad(hn::FirstN(D(), static_cast<size_t>(count)), D(), row + first);
   }
   HWY_INLINE HWY_ATTR void store(V value, T* row) const {
     if (is_whole()) {
@@ -49,9 +50,13 @@ template <typename T>
 HWY_INLINE HWY_ATTR hn::Vec<hn::ScalableTag<T>> one() { return hn::Set(hn::ScalableTag<T>(), T(1)); }
 // The slope of a sigmoid, and of a tanh, times a gradient; from their results.
 template <typename V, typename T = hn::TFromV<V>>
-HWY_INLINE HWY_ATTR V through_sigmoid(V gradient, V result) { return hn::Mul(hn::Mul(gradient, result), hn::Sub(one<T>(), result)); }
+HWY_INLINE HWY_ATTR V through_sigmoid(V gradient, V result) {
+  return hn::Mul(hn::Mul(gradient, result), hn::Sub(one<T>(), result));
+}
 template <typename V, typename T = hn::TFromV<V>>
-HWY_INLINE HWY_ATTR V through_tanh(V gradient, V result) { return hn::Mul(gradient, hn::NegMulAdd(result, result, one<T>())); }
+HWY_INLINE HWY_ATTR V through_tanh(V gradient, V result) {
+  return hn::Mul(gradient, hn::NegMulAdd(result, result, one<T>()));
+}
 
 template <typename T>
 HWY_ATTR void elman_forward(Cell cell, const CellForward<T>& at, int64_t hidden) {
@@ -61,7 +66,8 @@ HWY_ATTR void elman_forward(Cell cell, const CellForward<T>& at, int64_t hidden)
     const Piece<T> piece{first, hidden - first};
     const auto sum = hn::Add(hn::Add(piece.load(at.gates), piece.load(at.b_ih)), piece.load(at.b_hh));
     // relu of NaN is NaN.
-    const auto h = cell == Cell::Tanh ? tanh_vector(d, sum) : hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);
+    const auto h =
+        cell == Cell::Tanh ? tanh_vector(d, sum) : hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);
     piece.store(h, at.h);
     piece.store(h, at.output);
   }
@@ -128,7 +134,8 @@ HWY_ATTR void elman_backward(Cell cell, const CellBackward<T>& at, int64_t hidde
     const auto grad = piece.load(at.grad_h);
     const auto h = piece.load(at.output);
     const auto zero = hn::Zero(d);
-    piece.store(cell == Cell::Tanh ? through_tanh(grad, h) : hn::IfThenElse(hn::Le(h, zero), zero, grad), at.grad_gates);
+    piece.store(cell == Cell::Tanh ? through_tanh(grad, h) : hn::IfThenElse(hn::Le(h, zero), zero, grad),
+                at.grad_gates);
   }
 }
 
@@ -209,10 +216,18 @@ HWY_EXPORT(backward_double);
 
 namespace {
 
-void step_forward(Cell cell, const CellForward<float>& at, int64_t hidden) { HWY_DYNAMIC_DISPATCH(forward_float)(cell, at, hidden); }
-void step_forward(Cell cell, const CellForward<double>& at, int64_t hidden) { HWY_DYNAMIC_DISPATCH(forward_double)(cell, at, hidden); }
-void step_backward(Cell cell, const CellBackward<float>& at, int64_t hidden) { HWY_DYNAMIC_DISPATCH(backward_float)(cell, at, hidden); }
-void step_backward(Cell cell, const CellBackward<double>& at, int64_t hidden) { HWY_DYNAMIC_DISPATCH(backward_double)(cell, at, hidden); }
+void step_forward(Cell cell, const CellForward<float>& at, int64_t hidden) {
+  HWY_DYNAMIC_DISPATCH(forward_float)(cell, at, hidden);
+}
+void step_forward(Cell cell, const CellForward<double>& at, int64_t hidden) {
+  HWY_DYNAMIC_DISPATCH(forward_double)(cell, at, hidden);
+}
+void step_backward(Cell cell, const CellBackward<float>& at, int64_t hidden) {
+  HWY_DYNAMIC_DISPATCH(backward_float)(cell, at, hidden);
+}
+void step_backward(Cell cell, const CellBackward<double>& at, int64_t hidden) {
+  HWY_DYNAMIC_DISPATCH(backward_double)(cell, at, hidden);
+}
 
 constexpr int64_t kWakingWork = 1 << 17;   // multiplications that are worth another thread
 constexpr int64_t kOwnCache = 1 << 19;     // bytes of weights that a processor keeps near while it works on others
@@ -235,7 +250,8 @@ template <typename T>
 class Product {
  public:
   // right: (depth, columns)
-  Product(MatrixOperand<T> right, int64_t depth, int64_t columns, int64_t steps) : right_(right), depth_(depth), columns_(columns) {
+  Product(MatrixOperand<T> right, int64_t depth, int64_t columns, int64_t steps)
+      : right_(right), depth_(depth), columns_(columns) {
     if (steps == 1) return;
     const int64_t width = panel_columns<T>();
     panels_.reset(new T[static_cast<size_t>(count() * depth * width)]);
@@ -248,26 +264,32 @@ class Product {
   // to[i] = (fresh) or += (not) x[i] @ right, for `rows` rows.
   void multiply(const T* x, int64_t x_step, int64_t rows, T* to, int64_t to_step, bool fresh) const {
     if (rows == 0 || columns_ == 0) return;
-    if (!panels_) return gemm(rows, columns_, depth_, T(1), {x, x_step, false}, right_, fresh ? T(0) : T(1), to, to_step);
+    if (!panels_)
+      return gemm(rows, columns_, depth_, T(1), {x, x_step, false}, right_, fresh ? T(0) : T(1), to, to_step);
     const int64_t width = panel_columns<T>();
-    parallel_for(0, count(), std::max<int64_t>(1, kWakingWork / (rows * depth_ * width)), [&](int64_t begin, int64_t end) {
-      std::vector<int64_t> starts(static_cast<size_t>(rows));
-      for (int64_t i = 0; i < rows; ++i) starts[static_cast<size_t>(i)] = i * x_step;
-      std::vector<T> edge;  // sums of a panel that is not full
-      for (int64_t panel = begin; panel < end; ++panel) {
-        const int64_t valid = std::min(width, columns_ - panel * width);
-        const Lines<const T> lines{panels_.get() + panel * depth_ * width, width};
-        T* place = to + panel * width;
-        if (valid == width || valid == width / 2) {
-          add_gathered_product(x, starts.data(), rows, depths_.data(), depth_, lines, valid, {place, to_step}, fresh);
-          continue;
-        }
-        edge.resize(static_cast<size_t>(rows * width));
-        for (int64_t i = 0; !fresh && i < rows; ++i) std::copy_n(place + i * to_step, valid, edge.data() + i * width);
-        add_gathered_product(x, starts.data(), rows, depths_.data(), depth_, lines, valid, {edge.data(), width}, fresh);
-        for (int64_t i = 0; i < rows; ++i) std::copy_n(edge.data() + i * width, valid, place + i * to_step);
-      }
-    });
+    parallel_for(0, count(), std::max<int64_t>(1, kWakingWork / (rows * depth_ * width)),
+                 [&](int64_t begin, int64_t end) {
+                   std::vector<int64_t> starts(static_cast<size_t>(rows));
+                   for (int64_t i = 0; i < rows; ++i) starts[static_cast<size_t>(i)] = i * x_step;
+                   std::vector<T> edge;  // sums of a panel that is not full
+                   for (int64_t panel = begin; panel < end; ++panel) {
+                     const int64_t valid = std::min(width, columns_ - panel * width);
+                     const Lines<const T> lines{panels_.get() + panel * depth_ * width, width};
+                     T* place = to + panel * width;
+                     if (valid == width || valid == width / 2) {
+                       add_gathered_product(x, starts.data(), rows, depths_.data(), depth_, lines, valid,
+                                            {place, to_step}, fresh);
+                       continue;
+                     }
+                     edge.resize(static_cast<size_t>(rows * width));
+                     for (int64_t i = 0; !fresh && i < rows; ++i)
+                       std::copy_n(place + i * to_step, valid, edge.data() + i * width);
+                     add_gathered_product(x, starts.data(), rows, depths_.data(), depth_, lines, valid,
+                                          {edge.data(), width}, fresh);
+                     for (int64_t i = 0; i < rows; ++i)
+                       std::copy_n(edge.data() + i * width, valid, place + i * to_step);
+                   }
+                 });
   }
 
  private:
@@ -280,7 +302,8 @@ class Product {
     if (right_.transposed) {
       transpose_matrix(right_.data + column * right_.leading, right_.leading, valid, depth_, to, width);
     } else {
-      for (int64_t k = 0; k < depth_; ++k) std::copy_n(right_.data + k * right_.leading + column, valid, to + k * width);
+      for (int64_t k = 0; k < depth_; ++k)
+        std::copy_n(right_.data + k * right_.leading + column, valid, to + k * width);
     }
   }
 
@@ -307,7 +330,9 @@ class Steps {
   int64_t at(int64_t turn) const { return reverse_ ? count() - 1 - turn : turn; }
   int64_t start(int64_t step) const { return starts_[static_cast<size_t>(step)]; }
   // Sequences of [begin, end) that are there.
-  int64_t rows(int64_t step, int64_t begin, int64_t end) const { return std::max<int64_t>(0, std::min(end, sizes_[static_cast<size_t>(step)]) - begin); }
+  int64_t rows(int64_t step, int64_t begin, int64_t end) const {
+    return std::max<int64_t>(0, std::min(end, sizes_[static_cast<size_t>(step)]) - begin);
+  }
   // The row of a sequence at the turn before; -1: it begins at this turn.
   int64_t before(int64_t turn, int64_t sequence) const {
     if (turn == 0) return -1;
@@ -347,7 +372,8 @@ void run_recurrence(const Tensor& output, const Tensor& gates, const Tensor& kep
   const T* w_hh = data_of<T>(weights.w_hh);
   const Product<T> to_gates({w_hh, states, true}, states, joined, steps.count());
   const Product<T> to_third({w_hh + joined * states, states, true}, states, width - joined, steps.count());
-  const Product<T> projection({data_of<T>(weights.w_hr), hidden, true}, hidden, weights.w_hr.defined() ? states : 0, steps.count());
+  const Product<T> projection({data_of<T>(weights.w_hr), hidden, true}, hidden, weights.w_hr.defined() ? states : 0,
+                              steps.count());
   const std::vector<T> none(static_cast<size_t>(width), T(0));
   const T* b_ih = weights.b_ih.defined() ? data_of<T>(weights.b_ih) : none.data();
   const T* b_hh = weights.b_hh.defined() ? data_of<T>(weights.b_hh) : none.data();
@@ -367,8 +393,9 @@ void run_recurrence(const Tensor& output, const Tensor& gates, const Tensor& kep
         for (; row < last; ++row) {
           T* made = unprojected.empty() ? nullptr : unprojected.data() + row * hidden;
           step_forward(cell,
-                       CellForward<T>{step_gates + row * width, step_kept ? step_kept + row * hidden : nullptr, b_ih, b_hh,
-                                      made ? made : state + row * states, c.defined() ? data_of<T>(c) + (begin + row) * hidden : nullptr,
+                       CellForward<T>{step_gates + row * width, step_kept ? step_kept + row * hidden : nullptr, b_ih,
+                                      b_hh, made ? made : state + row * states,
+                                      c.defined() ? data_of<T>(c) + (begin + row) * hidden : nullptr,
                                       made ? made : step_output + row * states},
                        hidden);
         }
@@ -381,9 +408,10 @@ void run_recurrence(const Tensor& output, const Tensor& gates, const Tensor& kep
 }
 
 template <typename T>
-void run_recurrence_backward(const Tensor& grad_gates, const Tensor& grad_state_gates, const Tensor& grad_h, const Tensor& grad_c,
-                             const Tensor& before, const Tensor& unprojected, const Tensor& grad_projected, const Tensor& grad_output,
-                             const Tensor& output, const Tensor& gates, const Tensor& kept, const Tensor& hx, const Tensor& cx,
+void run_recurrence_backward(const Tensor& grad_gates, const Tensor& grad_state_gates, const Tensor& grad_h,
+                             const Tensor& grad_c, const Tensor& before, const Tensor& unprojected,
+                             const Tensor& grad_projected, const Tensor& grad_output, const Tensor& output,
+                             const Tensor& gates, const Tensor& kept, const Tensor& hx, const Tensor& cx,
                              const Recurrence& recurrence) {
   const Cell cell = recurrence.cell;
   const RecurrenceWeights& weights = recurrence.weights;
@@ -393,7 +421,8 @@ void run_recurrence_backward(const Tensor& grad_gates, const Tensor& grad_state_
   const int64_t hidden = width / gates_of(cell);
   const int64_t states = hx.sizes()[1];
   const Product<T> to_state({data_of<T>(weights.w_hh), states, false}, width, states, steps.count());
-  const Product<T> unproject({data_of<T>(weights.w_hr), hidden, false}, states, is_projected ? hidden : 0, steps.count());
+  const Product<T> unproject({data_of<T>(weights.w_hr), hidden, false}, states, is_projected ? hidden : 0,
+                             steps.count());
   for_each_part<T>(steps, width * states, [&](int64_t begin, int64_t end) {
     std::vector<T> grad_hidden(static_cast<size_t>(is_projected ? (end - begin) * hidden : 0));
     for (int64_t turn = steps.count() - 1; turn >= 0; --turn) {
@@ -418,10 +447,14 @@ void run_recurrence_backward(const Tensor& grad_gates, const Tensor& grad_state_
           const int64_t earlier = steps.before(turn, sequence);
           const T* h_before = earlier < 0 ? data_of<T>(hx) + sequence * states : data_of<T>(output) + earlier * states;
           std::copy_n(h_before, states, data_of<T>(before) + place * states);
-          const T* c_before = !cx.defined() ? h_before : earlier < 0 ? data_of<T>(cx) + sequence * hidden : data_of<T>(kept) + earlier * hidden;
+          const T* c_before = !cx.defined() ? h_before
+                              : earlier < 0 ? data_of<T>(cx) + sequence * hidden
+                                            : data_of<T>(kept) + earlier * hidden;
           step_backward(cell,
-                        CellBackward<T>{data_of<T>(gates) + place * width, kept.defined() ? data_of<T>(kept) + place * hidden : nullptr, c_before,
-                                        data_of<T>(output) + place * states, step_grad + row * width, step_grad_state + row * width,
+                        CellBackward<T>{data_of<T>(gates) + place * width,
+                                        kept.defined() ? data_of<T>(kept) + place * hidden : nullptr, c_before,
+                                        data_of<T>(output) + place * states, step_grad + row * width,
+                                        step_grad_state + row * width,
                                         is_projected ? grad_hidden.data() + row * hidden : grad_state + row * states,
                                         grad_c.defined() ? data_of<T>(grad_c) + sequence * hidden : nullptr,
                                         is_projected ? data_of<T>(unprojected) + place * hidden : nullptr},
@@ -442,13 +475,15 @@ void recurrence_kernel(const Tensor& output, const Tensor& gates, const Tensor& 
   });
 }
 
-void recurrence_backward_kernel(const Tensor& grad_gates, const Tensor& grad_state_gates, const Tensor& grad_h, const Tensor& grad_c,
-                                const Tensor& before, const Tensor& unprojected, const Tensor& grad_projected, const Tensor& grad_output,
-                                const Tensor& output, const Tensor& gates, const Tensor& kept, const Tensor& hx, const Tensor& cx,
+void recurrence_backward_kernel(const Tensor& grad_gates, const Tensor& grad_state_gates, const Tensor& grad_h,
+                                const Tensor& grad_c, const Tensor& before, const Tensor& unprojected,
+                                const Tensor& grad_projected, const Tensor& grad_output, const Tensor& output,
+                                const Tensor& gates, const Tensor& kept, const Tensor& hx, const Tensor& cx,
                                 const Recurrence& recurrence) {
   dispatch_floating_types(gates.dtype(), "recurrence_backward", [&](auto type) {
-    run_recurrence_backward<typename decltype(type)::type>(grad_gates, grad_state_gates, grad_h, grad_c, before, unprojected, grad_projected,
-                                                           grad_output, output, gates, kept, hx, cx, recurrence);
+    run_recurrence_backward<typename decltype(type)::type>(grad_gates, grad_state_gates, grad_h, grad_c, before,
+                                                           unprojected, grad_projected, grad_output, output, gates,
+                                                           kept, hx, cx, recurrence);
   });
 }
 

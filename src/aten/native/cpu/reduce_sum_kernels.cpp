@@ -65,7 +65,9 @@ void sum_kernel(TensorIterator& iter) {
   if (c10::is_complex_type(iter.common_dtype())) return complex_sum(iter);
   HWY_DYNAMIC_DISPATCH(sum_reduce)(iter);
 }
-void sum_mapped(c10::DeviceType, TensorIterator& iter, ElementMap map) { HWY_DYNAMIC_DISPATCH(sum_mapped_reduce)(iter, map); }
+void sum_mapped(c10::DeviceType, TensorIterator& iter, ElementMap map) {
+  HWY_DYNAMIC_DISPATCH(sum_mapped_reduce)(iter, map);
+}
 void mean_kernel(TensorIterator& iter) {
   if (c10::is_complex_type(iter.common_dtype())) return complex_mean(iter);
   HWY_DYNAMIC_DISPATCH(mean_reduce)(iter);

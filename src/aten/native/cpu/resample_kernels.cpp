@@ -42,7 +42,8 @@ struct Axis {
   const int32_t* places = nullptr;
   const Sum<T>* weights = nullptr;
 
-  explicit Axis(const ResampleAxis& axis) : old_size(axis.old_size), new_size(axis.new_size), identity(axis.is_identity()) {
+  explicit Axis(const ResampleAxis& axis)
+      : old_size(axis.old_size), new_size(axis.new_size), identity(axis.is_identity()) {
     if (identity) return;
     offsets = axis.offsets.template data_ptr<int32_t>();
     places = axis.places.template data_ptr<int32_t>();
@@ -99,7 +100,8 @@ TORCH_SIMD void resample_row(T* __restrict out, const T* row, const Axis<T>& axi
   if (inner > 1) {
     for (int64_t n = 0; n < axis.new_size; ++n) {
       const int32_t begin = axis.offsets[n];
-      add_up_rows(out + n * inner, row, 0, inner, axis.places + begin, axis.weights + begin, axis.offsets[n + 1] - begin, inner);
+      add_up_rows(out + n * inner, row, 0, inner, axis.places + begin, axis.weights + begin,
+                  axis.offsets[n + 1] - begin, inner);
     }
   } else if (axis.pairs) {
     for (int64_t n = 0; n < axis.new_size; ++n) {
@@ -117,7 +119,8 @@ TORCH_SIMD void resample_row(T* __restrict out, const T* row, const Axis<T>& axi
   }
 }
 
-// Rows of all slices of a volume (or of the one slice of an image): slice k begins `depth` elements after the one before.
+// Rows of all slices of a volume (or of the one slice of an image):
+// slice k begins `depth` elements after the one before.
 template <typename T>
 struct Slices {
   T* rows;
@@ -126,8 +129,8 @@ struct Slices {
 
 // Rows begin .. end - 1 of one new plane or volume; `narrow` and `low` are memory for what lies between two axes.
 template <typename T>
-void resample_rows(T* out, const T* plane, const Axis<T>& z, const Axis<T>& y, const Axis<T>& x, int64_t inner, int64_t begin,
-                   int64_t end, std::vector<T>& narrow, std::vector<T>& low) {
+void resample_rows(T* out, const T* plane, const Axis<T>& z, const Axis<T>& y, const Axis<T>& x, int64_t inner,
+                   int64_t begin, int64_t end, std::vector<T>& narrow, std::vector<T>& low) {
   const int64_t old_row = x.old_size * inner;
   const int64_t length = x.new_size * inner;
   const Slices<T> results{out + begin * length, y.new_size * length};
@@ -181,7 +184,8 @@ void ResampleImpl(const Tensor& out, const Tensor& self, const ResampleGeometry&
     const int64_t new_row = x.new_size * g.inner;
     const int64_t new_plane = z.new_size * y.new_size * new_row;
     // Few planes are cut into parts of their rows; a part computes the rows of the last axis that it needs itself.
-    const int64_t parts = g.planes >= 4 * get_num_threads() ? 1 : std::max<int64_t>(1, std::min<int64_t>(y.new_size / 16, 16));
+    const int64_t parts =
+        g.planes >= 4 * get_num_threads() ? 1 : std::max<int64_t>(1, std::min<int64_t>(y.new_size / 16, 16));
     const int64_t rows = (y.new_size + parts - 1) / parts;
     const int64_t work = std::max<int64_t>(1, std::max(old_plane, new_plane) / parts);
     parallel_for(0, g.planes * parts, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
@@ -192,7 +196,8 @@ void ResampleImpl(const Tensor& out, const Tensor& self, const ResampleGeometry&
         const int64_t begin = task % parts * rows;
         const int64_t end = std::min(y.new_size, begin + rows);
         if (begin < end) {
-          resample_rows(results + plane * new_plane, planes + plane * old_plane, z, y, x, g.inner, begin, end, narrow, low);
+          resample_rows(results + plane * new_plane, planes + plane * old_plane, z, y, x, g.inner, begin, end, narrow,
+                        low);
         }
       }
     });
@@ -219,24 +224,27 @@ void ResampleNearestImpl(const Tensor& out, const Tensor& self, const ResampleGe
     const auto place = [&](int dim, int64_t n) {
       return g.axes[dim].is_identity() ? n : int64_t{g.axes[dim].places.template data_ptr<int32_t>()[n]};
     };
-    parallel_for(0, lines, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, new_row)), [&](int64_t begin, int64_t end) {
-      int64_t before = -1;
-      for (int64_t line = begin; line < end; ++line) {
-        const int64_t plane = line / rows / g.axes[0].new_size;
-        const int64_t depth = place(0, line / rows % g.axes[0].new_size);
-        const int64_t source = (plane * g.axes[0].old_size + depth) * g.axes[1].old_size + place(1, line % rows);
-        const Word* row = planes + source * old_row;
-        Word* result = results + line * new_row;
-        if (source == before || g.axes[2].is_identity()) {
-          std::memcpy(result, source == before ? result - new_row : row, static_cast<size_t>(new_row) * sizeof(Word));
-        } else if (g.inner == 1) {
-          pick(result, row, g.axes[2].places.template data_ptr<int32_t>(), new_row);
-        } else {
-          for (int64_t n = 0; n < g.axes[2].new_size; ++n) std::copy_n(row + place(2, n) * g.inner, g.inner, result + n * g.inner);
-        }
-        before = source;
-      }
-    });
+    parallel_for(
+        0, lines, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, new_row)), [&](int64_t begin, int64_t end) {
+          int64_t before = -1;
+          for (int64_t line = begin; line < end; ++line) {
+            const int64_t plane = line / rows / g.axes[0].new_size;
+            const int64_t depth = place(0, line / rows % g.axes[0].new_size);
+            const int64_t source = (plane * g.axes[0].old_size + depth) * g.axes[1].old_size + place(1, line % rows);
+            const Word* row = planes + source * old_row;
+            Word* result = results + line * new_row;
+            if (source == before || g.axes[2].is_identity()) {
+              std::memcpy(result, source == before ? result - new_row : row,
+                          static_cast<size_t>(new_row) * sizeof(Word));
+            } else if (g.inner == 1) {
+              pick(result, row, g.axes[2].places.template data_ptr<int32_t>(), new_row);
+            } else {
+              for (int64_t n = 0; n < g.axes[2].new_size; ++n)
+                std::copy_n(row + place(2, n) * g.inner, g.inner, result + n * g.inner);
+            }
+            before = source;
+          }
+        });
   });
 }
 

@@ -1,5 +1,5 @@
-// Rows brought to mean 0 and deviation 1 (or only to a root mean square of 1), times a weight, plus a bias; and the gradients.
-// A row is read into the first cache once, in the type that is computed in, whatever type it has in memory.
+// Rows brought to mean 0 and deviation 1 (or only to a root mean square of 1), times a weight, plus a bias; and the
+// gradients. A row is read into the first cache once, in the type that is computed in, whatever type it has in memory.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -29,23 +29,28 @@ template <typename T>
 class Rows {
  public:
   Rows(const Tensor& tensor, int64_t width)
-      : data_(static_cast<char*>(tensor.data_ptr())), dtype_(tensor.dtype()), size_(static_cast<int64_t>(c10::element_size(dtype_))),
-        row_bytes_(width * size_), converts_(dtype_ != c10::CppTypeToScalarType<T>::value) {
+      : data_(static_cast<char*>(tensor.data_ptr())),
+        dtype_(tensor.dtype()),
+        size_(static_cast<int64_t>(c10::element_size(dtype_))),
+        row_bytes_(width * size_),
+        converts_(dtype_ != c10::CppTypeToScalarType<T>::value) {
     if (converts_) buffer_.resize(static_cast<size_t>(width));
   }
   // `count` elements from `begin` of row `index`.
   const T* read(int64_t index, int64_t begin, int64_t count) {
     const char* from = data_ + index * row_bytes_ + begin * size_;
     if (!converts_) return reinterpret_cast<const T*>(from);
-    Conversion(c10::CppTypeToScalarType<T>::value, dtype_)(reinterpret_cast<char*>(buffer_.data()), sizeof(T), from, size_, count);
+    Conversion(c10::CppTypeToScalarType<T>::value, dtype_)(reinterpret_cast<char*>(buffer_.data()), sizeof(T), from,
+                                                           size_, count);
     return buffer_.data();
   }
   // Where to write a row; finish() brings it to its place.
   T* start(int64_t index) { return converts_ ? buffer_.data() : reinterpret_cast<T*>(data_ + index * row_bytes_); }
   void finish(int64_t index) {
     if (!converts_) return;
-    Conversion(dtype_, c10::CppTypeToScalarType<T>::value)(data_ + index * row_bytes_, size_, reinterpret_cast<const char*>(buffer_.data()),
-                                                           sizeof(T), static_cast<int64_t>(buffer_.size()));
+    Conversion(dtype_, c10::CppTypeToScalarType<T>::value)(data_ + index * row_bytes_, size_,
+                                                           reinterpret_cast<const char*>(buffer_.data()), sizeof(T),
+                                                           static_cast<int64_t>(buffer_.size()));
   }
 
  private:
@@ -135,7 +140,8 @@ TORCH_SIMD void write_row(T* out, const T* x, T mean, T scale, const T* weight, 
 }
 
 template <typename T>
-TORCH_SIMD void write_gradient(T* out, const T* gradient, const T* weight, const T* x, T mean, T scale, T slope, T shift, int64_t width) {
+TORCH_SIMD void write_gradient(T* out, const T* gradient, const T* weight, const T* x, T mean, T scale, T slope,
+                               T shift, int64_t width) {
   if (weight) {
     TORCH_INDEPENDENT
     for (int64_t i = 0; i < width; ++i) out[i] = gradient[i] * weight[i] * scale - (x[i] - mean) * slope - shift;
@@ -152,8 +158,8 @@ const T* elements(const Tensor& tensor) {
 
 int64_t grain(int64_t width) { return std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, width)); }
 
-void NormalizeRowsImpl(const Tensor& out, const Tensor& mean, const Tensor& scale, const Tensor& input, const Tensor& weight,
-                       const Tensor& bias, double eps, bool centered) {
+void NormalizeRowsImpl(const Tensor& out, const Tensor& mean, const Tensor& scale, const Tensor& input,
+                       const Tensor& weight, const Tensor& bias, double eps, bool centered) {
   const int64_t rows = mean.numel();
   const int64_t width = rows == 0 ? 0 : input.numel() / rows;
   dispatch_floating_types(mean.dtype(), "LayerNormKernelImpl", [&](auto type) {
@@ -179,8 +185,8 @@ void NormalizeRowsImpl(const Tensor& out, const Tensor& mean, const Tensor& scal
   });
 }
 
-void NormalizeRowsGradientImpl(const Tensor& out, const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
-                               const Tensor& scale, bool centered) {
+void NormalizeRowsGradientImpl(const Tensor& out, const Tensor& grad, const Tensor& input, const Tensor& weight,
+                               const Tensor& mean, const Tensor& scale, bool centered) {
   const int64_t rows = mean.numel();
   const int64_t width = rows == 0 ? 0 : input.numel() / rows;
   dispatch_floating_types(mean.dtype(), "LayerNormBackwardKernelImpl", [&](auto type) {
@@ -213,7 +219,8 @@ TORCH_SIMD void add_products(T* sums, const T* gradient, const T* x, T mean, T s
   for (int64_t i = 0; i < count; ++i) sums[i] += gradient[i] * ((x[i] - mean) * scale);
 }
 
-void NormalizeRowsWeightGradientImpl(const Tensor& out, const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& scale) {
+void NormalizeRowsWeightGradientImpl(const Tensor& out, const Tensor& grad, const Tensor& input, const Tensor& mean,
+                                     const Tensor& scale) {
   constexpr int64_t kColumns = 256;  // that a thread sums up while it walks through the rows
   constexpr int64_t kHeight = 64;    // rows that are summed in T before they go into a double
   const int64_t rows = mean.numel();
@@ -234,7 +241,8 @@ void NormalizeRowsWeightGradientImpl(const Tensor& out, const Tensor& grad, cons
         for (int64_t top = 0; top < rows; top += kHeight) {
           T sums[kColumns] = {};
           for (int64_t row = top; row < std::min(rows, top + kHeight); ++row) {
-            add_products(sums, gradients.read(row, begin, count), values.read(row, begin, count), means[row], scales[row], count);
+            add_products(sums, gradients.read(row, begin, count), values.read(row, begin, count), means[row],
+                         scales[row], count);
           }
           for (int64_t i = 0; i < count; ++i) totals[i] += static_cast<double>(sums[i]);
         }
@@ -252,8 +260,8 @@ HWY_AFTER_NAMESPACE();
 namespace at::native::cpu {
 
 HWY_EXPORT(NormalizeRowsImpl);
-void normalize_rows_kernel(const Tensor& out, const Tensor& mean, const Tensor& scale, const Tensor& input, const Tensor& weight,
-                           const Tensor& bias, double eps, bool centered) {
+void normalize_rows_kernel(const Tensor& out, const Tensor& mean, const Tensor& scale, const Tensor& input,
+                           const Tensor& weight, const Tensor& bias, double eps, bool centered) {
   HWY_DYNAMIC_DISPATCH(NormalizeRowsImpl)(out, mean, scale, input, weight, bias, eps, centered);
 }
 HWY_EXPORT(NormalizeRowsGradientImpl);
@@ -262,8 +270,8 @@ void normalize_rows_gradient_kernel(const Tensor& out, const Tensor& grad, const
   HWY_DYNAMIC_DISPATCH(NormalizeRowsGradientImpl)(out, grad, input, weight, mean, scale, centered);
 }
 HWY_EXPORT(NormalizeRowsWeightGradientImpl);
-void normalize_rows_weight_gradient_kernel(const Tensor& out, const Tensor& grad, const Tensor& input, const Tensor& mean,
-                                           const Tensor& scale) {
+void normalize_rows_weight_gradient_kernel(const Tensor& out, const Tensor& grad, const Tensor& input,
+                                           const Tensor& mean, const Tensor& scale) {
   HWY_DYNAMIC_DISPATCH(NormalizeRowsWeightGradientImpl)(out, grad, input, mean, scale);
 }
 

@@ -102,10 +102,11 @@ struct SortBuffers {
     items.resize(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) items[i] = Item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
   }
-  // The first `count` in order, as std::partial_sort leaves them: a heap of them stands, and what is before its last one takes
-  // that one's place. Most elements are not, which a block of neighbours shows at once.
+  // The first `count` in order, as std::partial_sort leaves them: a heap of them stands, and what is before its last
+  // one takes that one's place. Most elements are not, which a block of neighbours shows at once.
   template <typename Compare>
-  void select_few(const T* row, int64_t size, int64_t stride, bool descending, int64_t count, const Compare& is_before) {
+  void select_few(const T* row, int64_t size, int64_t stride, bool descending, int64_t count,
+                  const Compare& is_before) {
     constexpr int64_t kBlock = 32;
     const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
     load(row, count, stride, descending);
@@ -115,7 +116,9 @@ struct SortBuffers {
     for (int64_t start = count; start < size; start += kBlock) {
       const int64_t end = std::min(size, start + kBlock);
       const T last = row[begin->index() * stride];
-      if (stride == 1 && end - start == kBlock && !(descending ? any_above(row + start, last) : any_below(row + start, last))) continue;
+      if (stride == 1 && end - start == kBlock &&
+          !(descending ? any_above(row + start, last) : any_below(row + start, last)))
+        continue;
       for (int64_t i = start; i < end; ++i) {
         const Item item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
         if (!is_before(item, *begin)) continue;

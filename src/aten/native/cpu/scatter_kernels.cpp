@@ -28,7 +28,8 @@ struct Plan {
       index_outer.push_back(index.strides()[i]);
       rows *= index.sizes()[i];
     }
-    // Rows never meet in `indexed` when the indices move along them, and no two elements do when every row has one index.
+    // Rows never meet in `indexed` when the indices move along them,
+    // and no two elements do when every row has one index.
     rows_are_independent = dim >= last;
     elements_are_independent = dim > last;
     const bool is_dense = dense_column == 1 && index_column == 1;
@@ -91,7 +92,8 @@ void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index
         T* target = indexed_row + checked(index_row[0]) * plan.step;
         for (int64_t column = begin; column < end; ++column) body(target[column], dense_row[column]);
       } else if (plan.is_plain) {
-        for (int64_t column = begin; column < end; ++column) body(indexed_row[checked(index_row[column])], dense_row[column]);
+        for (int64_t column = begin; column < end; ++column)
+          body(indexed_row[checked(index_row[column])], dense_row[column]);
       } else if (plan.columns_move_together) {
         for (int64_t column = begin; column < end; ++column) {
           body(indexed_row[column + checked(index_row[column]) * plan.step], dense_row[column]);
@@ -112,7 +114,8 @@ void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Ten
   const Plan plan(self, out, index, dim);
   dispatch_word(self.element_size(), [&](auto word) {
     using Word = decltype(word);
-    for_each_index(plan, static_cast<Word*>(self.data_ptr()), static_cast<Word*>(out.data_ptr()), index.data_ptr<int64_t>(),
+    for_each_index(plan, static_cast<Word*>(self.data_ptr()), static_cast<Word*>(out.data_ptr()),
+                   index.data_ptr<int64_t>(),
                    /*only_reads=*/true, [](Word from, Word& to) { to = from; });
   });
 }
@@ -121,7 +124,8 @@ void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const 
   const Plan plan(self, src, index, dim);
   dispatch_word(self.element_size(), [&](auto word) {
     using Word = decltype(word);
-    for_each_index(plan, static_cast<Word*>(self.data_ptr()), static_cast<Word*>(src.data_ptr()), index.data_ptr<int64_t>(),
+    for_each_index(plan, static_cast<Word*>(self.data_ptr()), static_cast<Word*>(src.data_ptr()),
+                   index.data_ptr<int64_t>(),
                    /*only_reads=*/false, [](Word& to, Word from) { to = from; });
   });
 }
@@ -151,7 +155,8 @@ T reduced(Reduction reduction, T a, T b) {
 
 }  // namespace
 
-void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Reduction reduction) {
+void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                           Reduction reduction) {
   const Plan plan(self, src, index, dim);
   const auto run = [&](auto type) {
     using scalar_t = typename decltype(type)::type;

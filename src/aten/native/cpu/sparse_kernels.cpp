@@ -97,7 +97,8 @@ namespace at::native::cpu {
 
 HWY_EXPORT(csr_gemm_impl);
 
-void csr_gemm_kernel(const Tensor& out, const Tensor& starts, const Tensor& columns, const Tensor& values, const Tensor& dense) {
+void csr_gemm_kernel(const Tensor& out, const Tensor& starts, const Tensor& columns, const Tensor& values,
+                     const Tensor& dense) {
   const int64_t nnz = columns.numel();
   const int64_t rows = dense.sizes()[0];
   const int64_t* start = starts.data_ptr<int64_t>();

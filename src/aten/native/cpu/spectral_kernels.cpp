@@ -33,7 +33,8 @@ void eigh_kernel(const Tensor& values, const Tensor& matrices, const Tensor& inf
     const auto call = [&](T* matrix, R* w, T* work, int work_size, [[maybe_unused]] R* real_work,
                           [[maybe_unused]] int real_size, int* integer_work, int integer_size, int* code) {
       if constexpr (Lapack<T>::kIsReal) {
-        Lapack<T>::syevd(&job, &triangle, &a.rows, matrix, &a.leading, w, work, &work_size, integer_work, &integer_size, code);
+        Lapack<T>::syevd(&job, &triangle, &a.rows, matrix, &a.leading, w, work, &work_size, integer_work, &integer_size,
+                         code);
       } else {
         Lapack<T>::syevd(&job, &triangle, &a.rows, matrix, &a.leading, w, work, &work_size, real_work, &real_size,
                          integer_work, &integer_size, code);
@@ -75,7 +76,8 @@ void eig_kernel(const Tensor& values, const Tensor& vectors, const Tensor& matri
     // Of a real matrix: real and imaginary parts of the values, and vectors whose pairs are real and imaginary parts.
     const auto call = [&](T* matrix, T* w, T* v, T* work, int work_size, R* real_work, int* code) {
       if constexpr (Lapack<T>::kIsReal) {
-        Lapack<T>::geev(&left_job, &job, &n, matrix, &a.leading, w, w + n, nullptr, &one, v, &a.leading, work, &work_size, code);
+        Lapack<T>::geev(&left_job, &job, &n, matrix, &a.leading, w, w + n, nullptr, &one, v, &a.leading, work,
+                        &work_size, code);
       } else {
         Lapack<T>::geev(&left_job, &job, &n, matrix, &a.leading, w, nullptr, &one, v, &a.leading, work, &work_size,
                         real_work, code);
@@ -117,7 +119,8 @@ void eig_kernel(const Tensor& values, const Tensor& vectors, const Tensor& matri
 }
 
 // `u` and `vh` are undefined, or both as wide as `full` says. What `matrices` held is lost.
-void svd_kernel(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& matrices, const Tensor& info, bool full, int64_t) {
+void svd_kernel(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& matrices, const Tensor& info,
+                bool full, int64_t) {
   dispatch_floating_and_complex_types(matrices.dtype(), "linalg_svd_cpu", [&](auto type) {
     using T = typename decltype(type)::type;
     using R = typename Lapack<T>::Real;
@@ -193,19 +196,19 @@ void lstsq_kernel(const Tensor& right_sides, const Tensor& matrices, const Tenso
           }
         case 2:
           if constexpr (real) {
-            return Lapack<T>::gelsd(m, n, k, a[i], &a.leading, b[i], &b.leading, s, &limit, found_rank, work, &work_size,
-                                    integer_work, codes + i);
+            return Lapack<T>::gelsd(m, n, k, a[i], &a.leading, b[i], &b.leading, s, &limit, found_rank, work,
+                                    &work_size, integer_work, codes + i);
           } else {
-            return Lapack<T>::gelsd(m, n, k, a[i], &a.leading, b[i], &b.leading, s, &limit, found_rank, work, &work_size,
-                                    real_work, integer_work, codes + i);
+            return Lapack<T>::gelsd(m, n, k, a[i], &a.leading, b[i], &b.leading, s, &limit, found_rank, work,
+                                    &work_size, real_work, integer_work, codes + i);
           }
         default:
           if constexpr (real) {
-            return Lapack<T>::gelss(m, n, k, a[i], &a.leading, b[i], &b.leading, s, &limit, found_rank, work, &work_size,
-                                    codes + i);
+            return Lapack<T>::gelss(m, n, k, a[i], &a.leading, b[i], &b.leading, s, &limit, found_rank, work,
+                                    &work_size, codes + i);
           } else {
-            return Lapack<T>::gelss(m, n, k, a[i], &a.leading, b[i], &b.leading, s, &limit, found_rank, work, &work_size,
-                                    real_work, codes + i);
+            return Lapack<T>::gelss(m, n, k, a[i], &a.leading, b[i], &b.leading, s, &limit, found_rank, work,
+                                    &work_size, real_work, codes + i);
           }
       }
     };
@@ -217,7 +220,8 @@ void lstsq_kernel(const Tensor& right_sides, const Tensor& matrices, const Tenso
     std::vector<R> first_values(small);
     call(0, first_values.data(), &rank_found, &asked, -1, &real_size, &integer_size);
     const int work_size = workspace_size(asked);
-    const size_t reals = real ? 0 : std::max<size_t>(driver == 2 ? workspace_size(real_size) : 0, 5 * static_cast<size_t>(large));
+    const size_t reals =
+        real ? 0 : std::max<size_t>(driver == 2 ? workspace_size(real_size) : 0, 5 * static_cast<size_t>(large));
     const size_t integers = std::max<size_t>(driver == 2 ? integer_size : 0, a.columns);
     for_each_matrix(a.count, 20 * cube(a.rows, a.columns), [&](int64_t begin, int64_t end) {
       std::vector<T> work(work_size);

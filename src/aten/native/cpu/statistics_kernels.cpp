@@ -106,7 +106,8 @@ void logcumsumexp_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
   });
 }
 
-void cumulative_extreme_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool greatest) {
+void cumulative_extreme_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
+                               bool greatest) {
   const Tensor dense = at::detail::to_contiguous(self);
   const Extents extents(dense, dim);
   dispatch_ordered_types(self.dtype(), greatest ? "cummax_cpu" : "cummin_cpu", [&](auto type) {
@@ -166,7 +167,8 @@ void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
         const scalar_t left = at(a);
         const scalar_t right = at(b);
         if (left < right || right < left) return left < right;
-        return !is_nan(left) && is_nan(right);  // equal ones in no order, as PyTorch's: which one is found depends on it
+        // equal ones in no order, as PyTorch's: which one is found depends on it
+        return !is_nan(left) && is_nan(right);
       });
       int64_t best = 0;
       int64_t most = 0;
@@ -184,7 +186,8 @@ void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
   });
 }
 
-void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tensor& self, const Tensor& sorter, bool right) {
+void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tensor& self, const Tensor& sorter,
+                         bool right) {
   const int64_t size = boundaries.sizes().back();
   const int64_t row_length = boundaries.dim() == 1 ? self.numel() : self.sizes().back();
   int64_t* to = out.data_ptr<int64_t>();
@@ -216,13 +219,15 @@ void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tens
 
 namespace {
 
-// The bin of a value that is inside: that whose lower edge is the last one not above it; the last has its upper edge, too.
-// Edges are mostly even, so that a guess is right or next to it, and a search is rare.
+// The bin of a value that is inside: that whose lower edge is the last one not above it; the last has its upper edge,
+// too. Edges are mostly even, so that a guess is right or next to it, and a search is rare.
 template <typename T>
 int64_t find_bin(const T* edge, int64_t bins, T value) {
   const double share = (static_cast<double>(value) - static_cast<double>(edge[0])) /
                        (static_cast<double>(edge[bins]) - static_cast<double>(edge[0]));
-  int64_t bin = std::isfinite(share) ? std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(bins)), 0, bins - 1) : 0;
+  int64_t bin = std::isfinite(share)
+                    ? std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(bins)), 0, bins - 1)
+                    : 0;
   if (value < edge[bin]) bin = std::max<int64_t>(0, bin - 1);
   else if (bin + 1 < bins && value >= edge[bin + 1]) ++bin;
   if (value >= edge[bin] && (bin + 1 == bins || value < edge[bin + 1])) return bin;

@@ -1,5 +1,5 @@
-// Transcendental functions in vectors: those of VectorMath-inl.h for every argument; others inside the range that they are
-// made for, and the C library's outside (infinities, NaN, huge arguments of sin), so that the edges are exact.
+// Transcendental functions in vectors: those of VectorMath-inl.h for every argument; others inside the range that they
+// are made for, and the C library's outside (infinities, NaN, huge arguments of sin), so that the edges are exact.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -33,7 +33,8 @@ constexpr T kLargest = std::numeric_limits<T>::max();
   };
 TORCH_MATH_FUNCTION(Sin, sin, -39000, 39000, TORCH_IN_DOUBLE(SineInDouble<0>, hn::Sin(d, x)))
 TORCH_MATH_FUNCTION(Cos, cos, -39000, 39000, TORCH_IN_DOUBLE(SineInDouble<1>, hn::Cos(d, x)))
-TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.9999999 : 0, kLargest<T>, TORCH_IN_DOUBLE(Log1pInDouble, hn::Log1p(d, x)))
+TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.9999999 : 0, kLargest<T>,
+                    TORCH_IN_DOUBLE(Log1pInDouble, hn::Log1p(d, x)))
 #undef TORCH_MATH_FUNCTION
 
 // `value` for positive normal x, the C library's `name` below; -infinity of 0, NaN of negative numbers.

@@ -1,5 +1,5 @@
-// Functions of aten/native/ScalarFunctions.h that have vectors: float32 by way of float64, float64 in more digits than it has,
-// and what is exact or cheap in both.
+// Functions of aten/native/ScalarFunctions.h that have vectors: float32 by way of float64, float64 in more digits than
+// it has, and what is exact or cheap in both.
 
 #include <aten/Dispatch.h>
 #include <aten/native/ScalarFormulas.h>
@@ -173,17 +173,19 @@ struct ErfinvInDouble {
     const V w = hn::Neg(LogInDouble<UnitE>()(d, hn::Mul(hn::Sub(one, x), hn::Add(one, x))));
     const V small = polynomial(d, hn::MulSub(w, hn::Set(d, 1 / 3.25), one), near_zero);
     const V root = hn::Mul(hn::Sub(hn::Sqrt(w), hn::Set(d, 3.3)), hn::Set(d, 1 / 0.8));
-    return ends_at_one(d, x, hn::Mul(x, hn::IfThenElse(hn::Lt(w, hn::Set(d, 6.5)), small, polynomial(d, root, near_one))));
+    return ends_at_one(d, x,
+                       hn::Mul(x, hn::IfThenElse(hn::Lt(w, hn::Set(d, 6.5)), small, polynomial(d, root, near_one))));
   }
 };
-// For positive x. Up to 8: of a number r from 1 to 3 it is (r - 1) (r - 2) times a polynomial, and what lies between x and r
-// is a logarithm; from there on the asymptotic series.
+// For positive x. Up to 8: of a number r from 1 to 3 it is (r - 1) (r - 2) times a polynomial, and what lies between x
+// and r is a logarithm; from there on the asymptotic series.
 struct LgammaInDouble {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    constexpr double terms[] = {4.55724231986089e-06,  -9.63513228036091e-06, 3.35335333415918e-06, -7.41938472611259e-06,
-                                4.21961700088446e-05,  -9.15639300911547e-05, 1.80829187398531e-04, -4.02083984655815e-04,
-                                9.15748674596722e-04,  -2.10891231415463e-03, 4.99860622033526e-03, -1.23841187401663e-02,
+    constexpr double terms[] = {4.55724231986089e-06,  -9.63513228036091e-06, 3.35335333415918e-06,
+                                -7.41938472611259e-06, 4.21961700088446e-05,  -9.15639300911547e-05,
+                                1.80829187398531e-04,  -4.02083984655815e-04, 9.15748674596722e-04,
+                                -2.10891231415463e-03, 4.99860622033526e-03,  -1.23841187401663e-02,
                                 3.29650015629158e-02,  -1.00317303653881e-01, 4.22784335098467e-01};
     constexpr double series[] = {7.93650793650794e-04, -2.77777777777778e-03, 8.33333333333333e-02};
     const V one = hn::Set(d, 1.0);
@@ -202,7 +204,8 @@ struct LgammaInDouble {
     const V near = hn::Mul(hn::Mul(t, hn::Sub(r, one)), polynomial(d, t, terms));
     const V small = hn::Add(near, hn::IfThenElse(is_below_one, hn::Neg(log), log));
     const V inverse = hn::Div(one, x);
-    const V rest = hn::MulAdd(inverse, polynomial(d, hn::Mul(inverse, inverse), series), hn::Set(d, 0.91893853320467274));
+    const V rest =
+        hn::MulAdd(inverse, polynomial(d, hn::Mul(inverse, inverse), series), hn::Set(d, 0.91893853320467274));
     const V large = hn::Add(hn::MulSub(hn::Sub(x, hn::Set(d, 0.5)), log, x), rest);
     return hn::IfThenElse(is_large, large, small);
   }
@@ -334,9 +337,8 @@ bool RunUnary(TensorIterator& iter, UnaryFunction function) {
 template <typename T>
 bool RunCheapBinary(TensorIterator& iter, BinaryFunction function) {
   const auto run = [&](auto operation) {  // without loops for operands that repeat
-    iter.for_each([row = PlainRow<decltype(operation)>{operation}](char** data, const int64_t* strides, int64_t count) HWY_ATTR {
-      run_rows<T, T, T>(data, strides, count, row);
-    });
+    iter.for_each([row = PlainRow<decltype(operation)>{operation}](char** data, const int64_t* strides, int64_t count)
+                      HWY_ATTR { run_rows<T, T, T>(data, strides, count, row); });
     return true;
   };
   switch (function) {
@@ -374,9 +376,13 @@ HWY_AFTER_NAMESPACE();
 namespace at::native::cpu {
 
 HWY_EXPORT(RunUnary);
-bool run_in_vectors(TensorIterator& iter, UnaryFunction function) { return HWY_DYNAMIC_DISPATCH(RunUnary)(iter, function); }
+bool run_in_vectors(TensorIterator& iter, UnaryFunction function) {
+  return HWY_DYNAMIC_DISPATCH(RunUnary)(iter, function);
+}
 HWY_EXPORT(RunBinary);
-bool run_in_vectors(TensorIterator& iter, BinaryFunction function) { return HWY_DYNAMIC_DISPATCH(RunBinary)(iter, function); }
+bool run_in_vectors(TensorIterator& iter, BinaryFunction function) {
+  return HWY_DYNAMIC_DISPATCH(RunBinary)(iter, function);
+}
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

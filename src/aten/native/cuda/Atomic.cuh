@@ -9,8 +9,8 @@
 
 namespace at::native::cuda {
 
-// *target = combine(*target, value), as one step. `Bits` is an unsigned word of the element's size; narrow ones are a part of
-// the aligned word around them.
+// *target = combine(*target, value), as one step. `Bits` is an unsigned word of the element's size; narrow ones are a
+// part of the aligned word around them.
 template <typename T, typename Combine>
 __device__ void atomic_update(T* target, T value, Combine combine) {
   static_assert(sizeof(T) <= 8);
@@ -41,7 +41,8 @@ __device__ void atomic_add(T* target, T value) {
   } else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, uint64_t>) {
     atomicAdd(reinterpret_cast<unsigned long long*>(target), static_cast<unsigned long long>(value));
   } else if constexpr (sizeof(T) < sizeof(unsigned)) {
-    atomic_update(target, value, [](T a, T b) { return std::is_same_v<T, bool> ? static_cast<T>(a || b) : static_cast<T>(a + b); });
+    atomic_update(target, value,
+                  [](T a, T b) { return std::is_same_v<T, bool> ? static_cast<T>(a || b) : static_cast<T>(a + b); });
   } else {
     atomicAdd(target, value);
   }

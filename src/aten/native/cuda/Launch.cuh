@@ -20,8 +20,8 @@ inline unsigned grid_for(int64_t n, int threads = kThreads) {
 // A block for each of `rows`; beyond a million, blocks take several.
 inline unsigned grid_of_rows(int64_t rows) { return static_cast<unsigned>(std::min<int64_t>(rows, 1 << 20)); }
 
-// kernel(arguments...) by every thread of `grid` blocks of `block` threads, on the current stream. The one place where kernels
-// are started: without nvcc it is the emulation of src/test/cuda_emulation.
+// kernel(arguments...) by every thread of `grid` blocks of `block` threads, on the current stream. The one place where
+// kernels are started: without nvcc it is the emulation of src/test/cuda_emulation.
 template <typename... Parameters, typename... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments&&... arguments) {
   const cudaStream_t stream = c10::cuda::current_stream();
@@ -35,7 +35,8 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments&&...
 
 template <typename Body>
 __global__ void __launch_bounds__(kThreads) for_each_index_kernel(int64_t n, Body body) {
-  for (int64_t index = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; index < n; index += int64_t{blockDim.x} * gridDim.x) {
+  for (int64_t index = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; index < n;
+       index += int64_t{blockDim.x} * gridDim.x) {
     body(index);
   }
 }
@@ -57,7 +58,8 @@ __device__ T shuffle_down(T value, int distance) {
   }
 }
 
-// Reduces `value` over the threads of a block with `combine`; the result is valid in thread 0. `shared` holds 32 values.
+// Reduces `value` over the threads of a block with `combine`; the result is valid in thread 0.
+// `shared` holds 32 values.
 template <typename T, typename Combine>
 __device__ T block_reduce(T value, T identity, Combine combine, T* shared) {
   for (int offset = kWarp / 2; offset > 0; offset /= 2) value = combine(value, shuffle_down(value, offset));

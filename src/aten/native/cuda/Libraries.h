@@ -1,6 +1,6 @@
 #pragma once
-// The plug-in's other libraries lie beside it, and are loaded when they are first needed: what they link (cuBLAS, cuFFT) is hundreds
-// of megabytes.
+// The plug-in's other libraries lie beside it, and are loaded when they are first needed: what they link (cuBLAS,
+// cuFFT) is hundreds of megabytes.
 
 #include <c10/util/Exception.h>
 
@@ -14,7 +14,8 @@ namespace at::native::cuda {
 template <typename Function>
 Function load_function(const char* library, const char* function, const char* purpose, const char* package) {
   Dl_info here;
-  TORCH_CHECK(dladdr(reinterpret_cast<const void*>(&load_function<Function>), &here) != 0, "cannot find the file of libtorch_cuda: ", dlerror());
+  TORCH_CHECK(dladdr(reinterpret_cast<const void*>(&load_function<Function>), &here) != 0,
+              "cannot find the file of libtorch_cuda: ", dlerror());
   const std::string self = here.dli_fname;
   const std::string path = self.substr(0, self.rfind('/') + 1) + library;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

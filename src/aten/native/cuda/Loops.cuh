@@ -1,7 +1,7 @@
 #pragma once
 // Element-wise kernels over a TensorIterator: gpu_kernel(iter, functor), where functor is a struct with a __device__
-// `R operator()(A...) const`: R is the output's type, A... are the inputs' types; or with `void operator()(R& out, A...) const`
-// when it changes some outputs only.
+// `R operator()(A...) const`: R is the output's type, A... are the inputs' types; or with `void operator()(R& out,
+// A...) const` when it changes some outputs only.
 //
 // Numbers that live in host memory (the 2 of `x + 2`) travel as kernel arguments instead of being copied to the device.
 
@@ -55,7 +55,8 @@ struct Offsets {
   uint32_t strides[kMaxDims][N];
 
   explicit Offsets(const TensorIterator& iter) : ndim(iter.ndim()) {
-    TORCH_CHECK(ndim <= kMaxDims, "CUDA kernels take at most ", kMaxDims, " dimensions that cannot be merged, got ", ndim);
+    TORCH_CHECK(ndim <= kMaxDims, "CUDA kernels take at most ", kMaxDims, " dimensions that cannot be merged, got ",
+                ndim);
     for (int dim = 0; dim < ndim; ++dim) {
       sizes[dim] = static_cast<uint32_t>(iter.shape()[dim]);
       for (int i = 0; i < N; ++i) strides[dim][i] = static_cast<uint32_t>(iter.strides(i)[dim]);
@@ -94,15 +95,18 @@ __device__ T load(const Pointers<N>& pointers, int operand, uint32_t byte_offset
 }
 
 template <typename Functor, int N, size_t... I>
-__device__ void apply(const Functor& functor, const Pointers<N>& pointers, const uint32_t (&offsets)[N], std::index_sequence<I...>) {
+__device__ void apply(const Functor& functor, const Pointers<N>& pointers, const uint32_t (&offsets)[N],
+                      std::index_sequence<I...>) {
   using Arguments = typename Signature<Functor>::Arguments;
   auto& out = *reinterpret_cast<typename Signature<Functor>::Result*>(pointers.data[0] + offsets[0]);
-  if constexpr (Signature<Functor>::updates) functor(out, load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
+  if constexpr (Signature<Functor>::updates)
+    functor(out, load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
   else out = functor(load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
 }
 
 template <typename Functor, int N>
-__global__ void __launch_bounds__(kThreads) strided_loop(uint32_t n, Functor functor, Pointers<N> pointers, Offsets<N> where) {
+__global__ void __launch_bounds__(kThreads)
+    strided_loop(uint32_t n, Functor functor, Pointers<N> pointers, Offsets<N> where) {
   for (uint32_t index = blockIdx.x * blockDim.x + threadIdx.x; index < n; index += blockDim.x * gridDim.x) {
     uint32_t offsets[N];
     where.get(index, offsets);
@@ -110,8 +114,8 @@ __global__ void __launch_bounds__(kThreads) strided_loop(uint32_t n, Functor fun
   }
 }
 
-// Neighbours that a thread computes together: 16 bytes of the largest type, which memory moves at once. Not more than four, since
-// each is the functor's code once more.
+// Neighbours that a thread computes together: 16 bytes of the largest type, which memory moves at once. Not more than
+// four, since each is the functor's code once more.
 template <typename Functor>
 inline constexpr uint32_t kPackSize = std::clamp<size_t>(16 / Signature<Functor>::largest, 1, 4);
 
@@ -168,7 +172,8 @@ __device__ void apply_to_pack(const Functor& functor, const Pointers<N>& pointer
 
 // Operands without gaps, each aligned to its packs.
 template <typename Functor, int N>
-__global__ void __launch_bounds__(kThreads) packed_loop(uint32_t n, uint32_t packs, Functor functor, Pointers<N> pointers) {
+__global__ void __launch_bounds__(kThreads)
+    packed_loop(uint32_t n, uint32_t packs, Functor functor, Pointers<N> pointers) {
   for (uint32_t pack = blockIdx.x * blockDim.x + threadIdx.x; pack < packs; pack += blockDim.x * gridDim.x) {
     const uint32_t first = pack * kPackSize<Functor>;
     apply_to_pack(functor, pointers, first, n - first, std::make_index_sequence<N - 1>());
@@ -179,7 +184,8 @@ __global__ void __launch_bounds__(kThreads) packed_loop(uint32_t n, uint32_t pac
 template <typename Functor, typename T, typename = void>
 inline constexpr bool is_word_of_v = false;
 template <typename Functor, typename T>
-inline constexpr bool is_word_of_v<Functor, T, std::void_t<typename Functor::Word>> = std::is_same_v<T, typename Functor::Word>;
+inline constexpr bool is_word_of_v<Functor, T, std::void_t<typename Functor::Word>> =
+    std::is_same_v<T, typename Functor::Word>;
 
 template <typename Functor, int N, size_t... I>
 void read_numbers(const TensorIterator& iter, Pointers<N>& pointers, std::index_sequence<I...>) {
@@ -189,7 +195,8 @@ void read_numbers(const TensorIterator& iter, Pointers<N>& pointers, std::index_
     const auto store = [&](auto value) { std::memcpy(pointers.number[i].bytes, &value, sizeof value); };
     pointers.is_number[i] = true;
     if constexpr (is_word_of_v<Functor, decltype(zero)>) {
-      dispatch_stored_types(iter.common_dtype(), "number", [&](auto tag) { store(iter.scalar_value<typename decltype(tag)::type>(i)); });
+      dispatch_stored_types(iter.common_dtype(), "number",
+                            [&](auto tag) { store(iter.scalar_value<typename decltype(tag)::type>(i)); });
     } else {
       store(iter.scalar_value<decltype(zero)>(i));
     }

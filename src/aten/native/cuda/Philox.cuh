@@ -38,7 +38,9 @@ struct Numbers {
   static constexpr float kFloatStep = 1.0f / 4294967296.0f;
   static constexpr float kTwoPi = 6.2831855f;
   static constexpr double kDoubleStep = 1.0 / 9007199254740992.0;
-  __device__ double fraction(int first) const { return static_cast<double>(uint64_t{word[first]} ^ uint64_t{word[first + 1]} << 21); }
+  __device__ double fraction(int first) const {
+    return static_cast<double>(uint64_t{word[first]} ^ uint64_t{word[first + 1]} << 21);
+  }
 };
 
 // Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (SC11): ten rounds. The counter's lower half is the
@@ -53,8 +55,8 @@ class Philox {
 
   __device__ Numbers next() {
     constexpr uint32_t multiplier0 = 0xD2511F53u, multiplier1 = 0xCD9E8D57u, weyl0 = 0x9E3779B9u, weyl1 = 0xBB67AE85u;
-    uint32_t counter[4] = {static_cast<uint32_t>(place_), static_cast<uint32_t>(place_ >> 32), static_cast<uint32_t>(stream_),
-                           static_cast<uint32_t>(stream_ >> 32)};
+    uint32_t counter[4] = {static_cast<uint32_t>(place_), static_cast<uint32_t>(place_ >> 32),
+                           static_cast<uint32_t>(stream_), static_cast<uint32_t>(stream_ >> 32)};
     uint32_t key[2] = {static_cast<uint32_t>(seed_), static_cast<uint32_t>(seed_ >> 32)};
     ++place_;
 #pragma unroll
@@ -75,7 +77,8 @@ class Philox {
   uint64_t seed_, place_, stream_;
 };
 
-// Each thread has a stream, and makes `kUnroll` elements, a grid apart, of each four words: write(element, numbers, which).
+// Each thread has a stream, and makes `kUnroll` elements, a grid apart, of each four words:
+// write(element, numbers, which).
 template <int kUnroll, typename Write>
 __global__ void __launch_bounds__(kThreads) draw_loop(int64_t n, PhiloxState state, Write write) {
   const int64_t thread = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
@@ -111,10 +114,12 @@ inline int attribute(cudaDeviceAttr which) {
 template <int kUnroll, typename Write>
 void draw(int64_t n, const Generator& generator, Write write) {
   if (n == 0) return;
-  const int64_t most = int64_t{attribute(cudaDevAttrMultiProcessorCount)} * (attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / kThreads);
+  const int64_t most = int64_t{attribute(cudaDevAttrMultiProcessorCount)} *
+                       (attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / kThreads);
   const int64_t blocks = std::min<int64_t>(most, (n + kThreads - 1) / kThreads);
   const int64_t rounds = (n - 1) / (kThreads * blocks * kUnroll) + 1;
-  launch(draw_loop<kUnroll, Write>, static_cast<unsigned>(blocks), kThreads, n, take(generator, 4 * static_cast<uint64_t>(rounds)), write);
+  launch(draw_loop<kUnroll, Write>, static_cast<unsigned>(blocks), kThreads, n,
+         take(generator, 4 * static_cast<uint64_t>(rounds)), write);
 }
 
 }  // namespace at::native::cuda

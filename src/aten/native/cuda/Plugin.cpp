@@ -11,13 +11,15 @@ void register_cuda_kernels();  // generated: RegisterCUDA.cpp
 
 namespace {
 
-// The kernels' columns are filled even without a device, so that only a missing device is reported, not missing kernels.
+// The kernels' columns are filled even without a device, so that only a missing device is reported,
+// not missing kernels.
 const char* initialize() {
   at::native::register_cuda_kernels();
   return c10::cuda::register_cuda_backend();
 }
 
-constexpr at::PluginInfo kInfo{TORCH_ABI_TAG, TORCH_VERSION_STRING, TORCH_CUDA_VERSION, TORCH_CUDA_ARCH_LIST, TORCH_CUDA_MAGMA, &initialize};
+constexpr at::PluginInfo kInfo{TORCH_ABI_TAG,        TORCH_VERSION_STRING, TORCH_CUDA_VERSION,
+                               TORCH_CUDA_ARCH_LIST, TORCH_CUDA_MAGMA,     &initialize};
 
 }  // namespace
 

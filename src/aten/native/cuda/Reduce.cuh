@@ -1,10 +1,10 @@
 #pragma once
 // Reductions over a TensorIterator. Operations are in the files that use them.
 //
-// Every output element has `reduced` inputs. They are cut into `splits` ranges when there are too few outputs to fill the
-// device; ranges are reduced to partial results first and those to the output after, so results do not depend on timing.
-// When the fastest dimension is reduced, a block works on one range (threads read neighbours); when it is kept, each
-// thread works on its own output (threads still read neighbours).
+// Every output element has `reduced` inputs. They are cut into `splits` ranges when there are too few outputs to fill
+// the device; ranges are reduced to partial results first and those to the output after, so results do not depend on
+// timing. When the fastest dimension is reduced, a block works on one range (threads read neighbours); when it is kept,
+// each thread works on its own output (threads still read neighbours).
 //
 // An operation has: identity, read (input to accumulator), combine, finish (accumulator to output).
 
@@ -27,7 +27,8 @@ struct ReductionShape {
   int64_t reduced_size[kMaxDims], reduced_in[kMaxDims];
 
   explicit ReductionShape(const TensorIterator& iter) {
-    TORCH_CHECK(iter.ndim() <= kMaxDims, "CUDA reductions take at most ", kMaxDims, " dimensions that cannot be merged, got ", iter.ndim());
+    TORCH_CHECK(iter.ndim() <= kMaxDims, "CUDA reductions take at most ", kMaxDims,
+                " dimensions that cannot be merged, got ", iter.ndim());
     for (int dim = 0; dim < iter.ndim(); ++dim) {
       const int64_t size = iter.shape()[dim];
       if (iter.strides(0)[dim] == 0) {
@@ -85,9 +86,11 @@ Plan plan_for(const ReductionShape& shape) {
   return plan;
 }
 
-// This thread's share of `count` inputs from `first` on: 16 bytes at once, and one each of those before and behind them.
+// This thread's share of `count` inputs from `first` on: 16 bytes at once,
+// and one each of those before and behind them.
 template <typename Operation, typename In>
-__device__ typename Operation::Accumulator reduce_neighbours(const Operation& operation, const In* first, int64_t count) {
+__device__ typename Operation::Accumulator reduce_neighbours(const Operation& operation, const In* first,
+                                                             int64_t count) {
   constexpr int kSize = 16 / sizeof(In);
   using Neighbours = Pack<In, kSize>;
   const auto gap = static_cast<int64_t>((16 - reinterpret_cast<uintptr_t>(first) % 16) % 16 / sizeof(In));
@@ -106,8 +109,8 @@ __device__ typename Operation::Accumulator reduce_neighbours(const Operation& op
 
 // One block per (output, split); `partial` is null when there is one split, and the output is written at once.
 template <typename Operation, typename Out, typename In>
-__global__ void __launch_bounds__(kThreads)
-    reduce_rows(Operation operation, ReductionShape shape, Plan plan, char* out, const char* in, typename Operation::Accumulator* partial) {
+__global__ void __launch_bounds__(kThreads) reduce_rows(Operation operation, ReductionShape shape, Plan plan, char* out,
+                                                        const char* in, typename Operation::Accumulator* partial) {
   using A = typename Operation::Accumulator;
   alignas(A) __shared__ unsigned char memory[kWarp * sizeof(A)];  // a complex A would be initialised, which is refused
   A* shared = reinterpret_cast<A*>(memory);
@@ -137,15 +140,18 @@ __global__ void __launch_bounds__(kThreads)
 // One thread per output, blockIdx.y is the split.
 template <typename Operation, typename Out, typename In>
 __global__ void __launch_bounds__(kThreads)
-    reduce_columns(Operation operation, ReductionShape shape, Plan plan, char* out, const char* in, typename Operation::Accumulator* partial) {
+    reduce_columns(Operation operation, ReductionShape shape, Plan plan, char* out, const char* in,
+                   typename Operation::Accumulator* partial) {
   const int64_t split = blockIdx.y;
-  for (int64_t output = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; output < shape.outputs; output += int64_t{blockDim.x} * gridDim.x) {
+  for (int64_t output = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; output < shape.outputs;
+       output += int64_t{blockDim.x} * gridDim.x) {
     int64_t out_offset, in_offset;
     shape.kept_offsets(output, out_offset, in_offset);
     const int64_t end = ::min((split + 1) * plan.range, shape.reduced);
     typename Operation::Accumulator value = Operation::identity();
     for (int64_t i = split * plan.range; i < end; ++i) {
-      value = Operation::combine(value, operation.read(*reinterpret_cast<const In*>(in + in_offset + shape.reduced_offset(i))));
+      value = Operation::combine(
+          value, operation.read(*reinterpret_cast<const In*>(in + in_offset + shape.reduced_offset(i))));
     }
     if (partial) partial[output * plan.splits + split] = value;
     else *reinterpret_cast<Out*>(out + out_offset) = static_cast<Out>(operation.finish(value));
@@ -153,11 +159,13 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <typename Operation, typename Out>
-__global__ void __launch_bounds__(kThreads)
-    reduce_partials(Operation operation, ReductionShape shape, Plan plan, char* out, const typename Operation::Accumulator* partial) {
-  for (int64_t output = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; output < shape.outputs; output += int64_t{blockDim.x} * gridDim.x) {
+__global__ void __launch_bounds__(kThreads) reduce_partials(Operation operation, ReductionShape shape, Plan plan,
+                                                            char* out, const typename Operation::Accumulator* partial) {
+  for (int64_t output = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; output < shape.outputs;
+       output += int64_t{blockDim.x} * gridDim.x) {
     typename Operation::Accumulator value = Operation::identity();
-    for (int64_t split = 0; split < plan.splits; ++split) value = Operation::combine(value, partial[output * plan.splits + split]);
+    for (int64_t split = 0; split < plan.splits; ++split)
+      value = Operation::combine(value, partial[output * plan.splits + split]);
     int64_t out_offset, in_offset;
     shape.kept_offsets(output, out_offset, in_offset);
     *reinterpret_cast<Out*>(out + out_offset) = static_cast<Out>(operation.finish(value));
@@ -172,18 +180,21 @@ void reduce(const TensorIterator& iter, Operation operation) {
   const Plan plan = plan_for(shape);
   c10::DataPtr partials;
   if (plan.splits > 1) {
-    partials = c10::get_backend(kCUDA).allocator()->allocate(static_cast<size_t>(shape.outputs * plan.splits) * sizeof(A));
+    partials =
+        c10::get_backend(kCUDA).allocator()->allocate(static_cast<size_t>(shape.outputs * plan.splits) * sizeof(A));
   }
   A* partial = static_cast<A*>(partials.get());
   if (shape.fastest_is_reduced) {
-    launch(reduce_rows<Operation, Out, In>, grid_of_rows(shape.outputs * plan.splits), kThreads, operation, shape, plan, iter.data(0),
-           iter.data(1), partial);
+    launch(reduce_rows<Operation, Out, In>, grid_of_rows(shape.outputs * plan.splits), kThreads, operation, shape, plan,
+           iter.data(0), iter.data(1), partial);
   } else {
     const dim3 blocks(grid_for(shape.outputs), static_cast<unsigned>(plan.splits));
-    launch(reduce_columns<Operation, Out, In>, blocks, kThreads, operation, shape, plan, iter.data(0), iter.data(1), partial);
+    launch(reduce_columns<Operation, Out, In>, blocks, kThreads, operation, shape, plan, iter.data(0), iter.data(1),
+           partial);
   }
   if (partial) {
-    launch(reduce_partials<Operation, Out>, grid_for(shape.outputs), kThreads, operation, shape, plan, iter.data(0), partial);
+    launch(reduce_partials<Operation, Out>, grid_for(shape.outputs), kThreads, operation, shape, plan, iter.data(0),
+           partial);
   }
 }
 

@@ -26,7 +26,8 @@ __device__ T held(T x, T low, T high) {
 
 }  // namespace
 
-// The kernels NAME_kernel and NAME_backward_kernel from expressions over `x` and `grad`; `Numbers` are the functor's fields.
+// The kernels NAME_kernel and NAME_backward_kernel from expressions over `x` and `grad`;
+// `Numbers` are the functor's fields.
 #define DEFINE_ACTIVATION(name, fields, parameters, numbers, forward, backward)                   \
   namespace {                                                                                     \
   template <typename T>                                                                           \

@@ -191,10 +191,13 @@ DEFINE_WITH_NUMBER(addcmul, dispatch_numeric_types)
 DEFINE_WITH_NUMBER(addcdiv, dispatch_floating_types)
 DEFINE_WITH_NUMBER(lerp, dispatch_floating_types)
 
-void threshold_backward_kernel(TensorIterator& iter, const Scalar& number) { RUN_WITH_NUMBER(threshold_backward, dispatch_numeric_types) }
+void threshold_backward_kernel(TensorIterator& iter, const Scalar& number) {
+  RUN_WITH_NUMBER(threshold_backward, dispatch_numeric_types)
+}
 
 void where_kernel(TensorIterator& iter) {
-  dispatch_word(c10::element_size(iter.common_dtype()), [&](auto word) { gpu_kernel(iter, where_functor<decltype(word)>()); });
+  dispatch_word(c10::element_size(iter.common_dtype()),
+                [&](auto word) { gpu_kernel(iter, where_functor<decltype(word)>()); });
 }
 
 void gelu_backward_kernel(TensorIterator& iter, bool tanh_approximation) {

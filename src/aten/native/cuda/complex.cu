@@ -110,7 +110,9 @@ struct complex_functor {
 };
 template <typename P>
 struct polar_functor {
-  __device__ c10::complex<P> operator()(P size, P angle) const { return {size * std::cos(angle), size * std::sin(angle)}; }
+  __device__ c10::complex<P> operator()(P size, P angle) const {
+    return {size * std::cos(angle), size * std::sin(angle)};
+  }
 };
 
 }  // namespace

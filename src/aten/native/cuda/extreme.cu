@@ -53,7 +53,8 @@ __device__ Found<T> better(Found<T> a, Found<T> b) {
 }
 
 template <typename T, bool kLargest>
-__global__ void __launch_bounds__(kThreads) find_extreme(T* values, int64_t* indices, const T* in, int64_t rows, int64_t size, int64_t inner) {
+__global__ void __launch_bounds__(kThreads)
+    find_extreme(T* values, int64_t* indices, const T* in, int64_t rows, int64_t size, int64_t inner) {
   __shared__ Found<T> found[kThreads];
   for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     const T* first = in + row / inner * size * inner + row % inner;
@@ -84,11 +85,13 @@ void extreme_along(const Tensor& values, const Tensor& indices, const Tensor& se
   const int64_t rows = indices.numel();
   if (rows == 0) return;
   Tensor packed_indices = indices.is_contiguous() ? indices : at::empty(indices.sizes(), indices.options());
-  Tensor packed_values = !values.defined() || values.is_contiguous() ? values : at::empty(values.sizes(), values.options());
+  Tensor packed_values =
+      !values.defined() || values.is_contiguous() ? values : at::empty(values.sizes(), values.options());
   dispatch_all_types(in.dtype(), name, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    launch(find_extreme<T, kLargest>, grid_of_rows(rows), kThreads, packed_values.defined() ? packed_values.data_ptr<T>() : nullptr,
-           packed_indices.data_ptr<int64_t>(), in.data_ptr<T>(), rows, size, inner);
+    launch(find_extreme<T, kLargest>, grid_of_rows(rows), kThreads,
+           packed_values.defined() ? packed_values.data_ptr<T>() : nullptr, packed_indices.data_ptr<int64_t>(),
+           in.data_ptr<T>(), rows, size, inner);
   });
   if (!packed_indices.is_same(indices)) Tensor(indices).copy_(packed_indices);
   if (values.defined() && !packed_values.is_same(values)) Tensor(values).copy_(packed_values);

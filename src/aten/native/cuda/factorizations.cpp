@@ -1,5 +1,5 @@
-// Factorisations, eigenvalues, singular values and least squares, by libtorch_cuda_solver and libtorch_cuda_magma. Contracts are in kernels.yaml: matrices have
-// their columns next to each other, and are overwritten.
+// Factorisations, eigenvalues, singular values and least squares, by libtorch_cuda_solver and libtorch_cuda_magma.
+// Contracts are in kernels.yaml: matrices have their columns next to each other, and are overwritten.
 
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
@@ -23,18 +23,21 @@ struct Solver {
 };
 
 const Solver& cusolver() {
-  static const Solver found{
-      "cuSOLVER", *load_function<TorchCudaSolversFunction>("libtorch_cuda_solver.so", "torch_cuda_solvers", "factorisations", "libcusolver")()};
+  static const Solver found{"cuSOLVER",
+                            *load_function<TorchCudaSolversFunction>("libtorch_cuda_solver.so", "torch_cuda_solvers",
+                                                                     "factorisations", "libcusolver")()};
   return found;
 }
 
 const Solver& magma() {
   static const Solver found{
-      "MAGMA", *load_function<TorchCudaSolversFunction>("libtorch_cuda_magma.so", "torch_cuda_magma_solvers", "factorisations", "libmagma")()};
+      "MAGMA", *load_function<TorchCudaSolversFunction>("libtorch_cuda_magma.so", "torch_cuda_magma_solvers",
+                                                        "factorisations", "libmagma")()};
   return found;
 }
 
-// Whom the program prefers, as far as it has the routine; of those that are left to us, cuSOLVER, unless MAGMA is faster.
+// Whom the program prefers, as far as it has the routine; of those that are left to us, cuSOLVER,
+// unless MAGMA is faster.
 template <typename Routine>
 const Solver& solver_for(Routine TorchCudaSolvers::*routine, bool magma_is_faster = false) {
   const LinalgLibrary preferred = at::preferred_linalg_library();
@@ -44,12 +47,16 @@ const Solver& solver_for(Routine TorchCudaSolvers::*routine, bool magma_is_faste
   return is_magmas ? magma() : cusolver();
 }
 
-TorchCudaStack stack_of(const Tensor& matrices) { return {matrices.data_ptr(), rows_of(matrices), columns_of(matrices)}; }
+TorchCudaStack stack_of(const Tensor& matrices) {
+  return {matrices.data_ptr(), rows_of(matrices), columns_of(matrices)};
+}
 
 // routine(call, arguments...) for matrices of the type and number of `like`.
 template <typename Routine, typename... Arguments>
-void run_by(const Solver& solver, const char* name, Routine TorchCudaSolvers::*routine, const Tensor& like, Arguments... arguments) {
-  TORCH_CHECK_NOT_IMPLEMENTED(solver.routines.*routine != nullptr, name, ": ", solver.name, " of CUDA ", at::cuda_plugin_info()->cuda_version,
+void run_by(const Solver& solver, const char* name, Routine TorchCudaSolvers::* routine, const Tensor& like,
+            Arguments... arguments) {
+  TORCH_CHECK_NOT_IMPLEMENTED(solver.routines.*routine != nullptr, name, ": ", solver.name, " of CUDA ",
+                              at::cuda_plugin_info()->cuda_version,
                               ", which this plug-in was built with, has no such routine");
   std::vector<c10::DataPtr> memory;  // what is queued on the stream is done before it is used again
   TorchCudaSolverCall call{};
@@ -64,7 +71,8 @@ void run_by(const Solver& solver, const char* name, Routine TorchCudaSolvers::*r
     return kept.back().get();
   };
   const char* error = (solver.routines.*routine)(&call, arguments...);
-  TORCH_CHECK(error == nullptr, solver.name, ": ", error, " (", name, " of ", call.batches, " matrices of [", rows_of(like), ", ", columns_of(like), "])");
+  TORCH_CHECK(error == nullptr, solver.name, ": ", error, " (", name, " of ", call.batches, " matrices of [",
+              rows_of(like), ", ", columns_of(like), "])");
 }
 
 template <typename Routine, typename... Arguments>
@@ -73,15 +81,18 @@ void run(const char* name, Routine TorchCudaSolvers::*routine, const Tensor& lik
 }
 
 void multiply_reflectors(const Tensor& matrices, const Tensor& tau) {
-  run("householder_product", &TorchCudaSolvers::multiply_reflectors, matrices, stack_of(matrices), tau.data_ptr(), tau.sizes().back());
+  run("householder_product", &TorchCudaSolvers::multiply_reflectors, matrices, stack_of(matrices), tau.data_ptr(),
+      tau.sizes().back());
 }
 
 void apply_reflectors(const Tensor& products, const Tensor& reflectors, const Tensor& tau, bool left, bool adjoint) {
-  run("ormqr", &TorchCudaSolvers::apply_reflectors, products, stack_of(reflectors), tau.data_ptr(), tau.sizes().back(), stack_of(products), left, adjoint);
+  run("ormqr", &TorchCudaSolvers::apply_reflectors, products, stack_of(reflectors), tau.data_ptr(), tau.sizes().back(),
+      stack_of(products), left, adjoint);
 }
 
 void check_hermitian(const Tensor& matrices, bool hermitian, const char* function) {
-  TORCH_CHECK(!matrices.is_complex() || !hermitian, function, ": complex tensors with hermitian=True flag are not supported on CUDA.");
+  TORCH_CHECK(!matrices.is_complex() || !hermitian, function,
+              ": complex tensors with hermitian=True flag are not supported on CUDA.");
 }
 
 }  // namespace
@@ -92,7 +103,8 @@ void cholesky_kernel(const Tensor& matrices, const Tensor& info, bool upper) {
   const int64_t step = matrices.numel() / count * static_cast<int64_t>(matrices.element_size());
   const Tensor places = at::add(at::mul(at::arange(count, info.options().dtype(kLong)), Scalar(step)),
                                 Scalar(reinterpret_cast<int64_t>(matrices.data_ptr())));
-  run("cholesky", &TorchCudaSolvers::cholesky, matrices, stack_of(matrices), static_cast<void**>(places.data_ptr()), upper, info.data_ptr<int>());
+  run("cholesky", &TorchCudaSolvers::cholesky, matrices, stack_of(matrices), static_cast<void**>(places.data_ptr()),
+      upper, info.data_ptr<int>());
   Tensor(matrices).copy_(upper ? at::triu(matrices) : at::tril(matrices));  // the other triangle is still the input's
 }
 
@@ -128,12 +140,14 @@ void ldl_solve_kernel(const Tensor& solutions, const Tensor& factors, const Tens
   check_hermitian(factors, hermitian, "torch.linalg.ldl_solve");
   if (solutions.numel() == 0) return;
   const Tensor swaps = pivots.to(kLong);
-  run("ldl_solve", &TorchCudaSolvers::solve_ldl, factors, stack_of(factors), swaps.data_ptr<int64_t>(), stack_of(solutions));
+  run("ldl_solve", &TorchCudaSolvers::solve_ldl, factors, stack_of(factors), swaps.data_ptr<int64_t>(),
+      stack_of(solutions));
 }
 
 void eigh_kernel(const Tensor& values, const Tensor& matrices, const Tensor& info, bool upper, bool with_vectors) {
   if (matrices.numel() == 0) return;
-  run("eigh", &TorchCudaSolvers::eigh, matrices, stack_of(matrices), values.data_ptr(), upper, with_vectors, info.data_ptr<int>());
+  run("eigh", &TorchCudaSolvers::eigh, matrices, stack_of(matrices), values.data_ptr(), upper, with_vectors,
+      info.data_ptr<int>());
 }
 
 void eig_kernel(const Tensor& values, const Tensor& vectors, const Tensor& matrices, const Tensor& info) {
@@ -141,14 +155,16 @@ void eig_kernel(const Tensor& values, const Tensor& vectors, const Tensor& matri
   const Tensor found = vectors.defined() ? at::empty_like(matrices) : Tensor();
   // MAGMA divides the work between the device and the host; smaller matrices it would leave to the host alone.
   constexpr int64_t kLeastRowsOfMagma = 128;
-  run_by(solver_for(&TorchCudaSolvers::eig, rows_of(matrices) >= kLeastRowsOfMagma), "eig", &TorchCudaSolvers::eig, matrices, stack_of(matrices),
-         values.data_ptr(), found.defined() ? found.data_ptr() : nullptr, info.data_ptr<int>());
+  run_by(solver_for(&TorchCudaSolvers::eig, rows_of(matrices) >= kLeastRowsOfMagma), "eig", &TorchCudaSolvers::eig,
+         matrices, stack_of(matrices), values.data_ptr(), found.defined() ? found.data_ptr() : nullptr,
+         info.data_ptr<int>());
   if (!vectors.defined()) return;
   if (matrices.is_complex()) {
     Tensor(vectors).copy_(found);
     return;
   }
-  // Of a pair of values, the first of which has the positive imaginary part: vectors a + bi and a - bi from columns a, b.
+  // Of a pair of values, the first of which has the positive imaginary part:
+  // vectors a + bi and a - bi from columns a, b.
   const Tensor imaginary = at::unsqueeze(at::imag(values), -2);
   const Tensor is_first = at::gt(imaginary, Scalar(0));
   const Tensor is_second = at::lt(imaginary, Scalar(0));
@@ -165,28 +181,31 @@ namespace {
 enum SVDDriver : int64_t { kChosenHere, kGesvd, kGesvdj, kGesvda };
 
 // Of matrices with at least as many rows as columns, which are overwritten. Returns V; `u` is filled.
-Tensor decompose(const Solver& solver, const Tensor& matrices, const Tensor& u, const Tensor& values, const Tensor& info, bool with_vectors,
-                 TorchCudaSVDMethod method) {
-  const Tensor v = empty_column_major(with_matrix(batch_sizes(matrices), columns_of(matrices), columns_of(matrices)), matrices.dtype(),
-                                      matrices.device());
-  run_by(solver, "svd", &TorchCudaSolvers::svd, matrices, stack_of(matrices), values.data_ptr(), stack_of(u), stack_of(v), with_vectors, method,
-         info.data_ptr<int>());
+Tensor decompose(const Solver& solver, const Tensor& matrices, const Tensor& u, const Tensor& values,
+                 const Tensor& info, bool with_vectors, TorchCudaSVDMethod method) {
+  const Tensor v = empty_column_major(with_matrix(batch_sizes(matrices), columns_of(matrices), columns_of(matrices)),
+                                      matrices.dtype(), matrices.device());
+  run_by(solver, "svd", &TorchCudaSolvers::svd, matrices, stack_of(matrices), values.data_ptr(), stack_of(u),
+         stack_of(v), with_vectors, method, info.data_ptr<int>());
   const bool is_adjoint = method == kTorchCudaQRIterations || method == kTorchCudaDivideAndConquer;
   return is_adjoint && with_vectors ? at::adjoint(v) : v;
 }
 
 }  // namespace
 
-void svd_kernel(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& matrices, const Tensor& info, bool full, int64_t driver) {
+void svd_kernel(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& matrices, const Tensor& info,
+                bool full, int64_t driver) {
   if (matrices.numel() == 0) return;
   // cuSOLVER wants tall ones: A^H = U S V^H is A = V S U^H.
   const bool wide = rows_of(matrices) < columns_of(matrices);
   const Tensor tall = wide ? column_major_copy(at::adjoint(matrices)) : matrices;
   const int64_t rows = rows_of(tall), columns = columns_of(tall);
   const bool with_vectors = u.defined();
-  const bool completed = driver == kGesvda && full && with_vectors && rows > columns;  // the approximate method has no full U
+  // the approximate method has no full U
+  const bool completed = driver == kGesvda && full && with_vectors && rows > columns;
   const auto empty_left = [&](bool whole) {
-    return empty_column_major(with_matrix(batch_sizes(tall), rows, whole ? rows : columns), tall.dtype(), tall.device());
+    return empty_column_major(with_matrix(batch_sizes(tall), rows, whole ? rows : columns), tall.dtype(),
+                              tall.device());
   };
   Tensor left = empty_left(full && !completed);
   const Solver& solver = driver == kChosenHere ? solver_for(&TorchCudaSolvers::svd) : cusolver();
@@ -197,7 +216,9 @@ void svd_kernel(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor
     // Jacobi's method, which is exact and fast, may give up: then it is QR iterations.
     const Tensor kept = driver == kChosenHere ? column_major_copy(tall) : Tensor();
     right = decompose(solver, tall, left, s, info, with_vectors,
-                      driver == kGesvd ? kTorchCudaQRIterations : driver == kGesvda ? kTorchCudaApproximate : kTorchCudaJacobi);
+                      driver == kGesvd    ? kTorchCudaQRIterations
+                      : driver == kGesvda ? kTorchCudaApproximate
+                                          : kTorchCudaJacobi);
     if (driver == kChosenHere && at::any(at::ne(info, Scalar(0))).item<bool>()) {
       right = decompose(solver, kept, left, s, info, with_vectors, kTorchCudaQRIterations);
     }
@@ -220,8 +241,8 @@ void svd_kernel(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor
 }
 
 // By QR, as gels does it: there is neither a rank nor singular values.
-void lstsq_kernel(const Tensor& right_sides, const Tensor& matrices, const Tensor& /*rank*/, const Tensor& /*values*/, const Tensor& info,
-                  double /*rcond*/, int64_t /*driver*/) {
+void lstsq_kernel(const Tensor& right_sides, const Tensor& matrices, const Tensor& /*rank*/, const Tensor& /*values*/,
+                  const Tensor& info, double /*rcond*/, int64_t /*driver*/) {
   if (matrices.numel() == 0 || right_sides.numel() == 0) return;
   const bool wide = rows_of(matrices) < columns_of(matrices);
   const Tensor factored = wide ? column_major_copy(at::adjoint(matrices)) : matrices;

@@ -15,7 +15,8 @@ void run(TorchCudaTransform& transform) {
                                                                          "Fourier transforms", "libcufft");
   transform.stream = c10::cuda::current_stream();
   const char* error = function(&transform);
-  TORCH_CHECK(error == nullptr, "cuFFT: ", error, " (", transform.batches, " transforms of ", transform.size, " numbers)");
+  TORCH_CHECK(error == nullptr, "cuFFT: ", error, " (", transform.batches, " transforms of ", transform.size,
+              " numbers)");
 }
 
 void rescale(const Tensor& result, double scale) {

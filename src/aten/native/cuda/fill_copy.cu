@@ -57,7 +57,8 @@ __device__ To convert_from(const char* data, c10::ScalarType from) {
 }
 
 template <typename To>
-__global__ void __launch_bounds__(kThreads) convert_loop(uint32_t n, c10::ScalarType from, char* out, const char* in, Offsets<2> where) {
+__global__ void __launch_bounds__(kThreads)
+    convert_loop(uint32_t n, c10::ScalarType from, char* out, const char* in, Offsets<2> where) {
   for (uint32_t index = blockIdx.x * blockDim.x + threadIdx.x; index < n; index += blockDim.x * gridDim.x) {
     uint32_t offsets[2];
     where.get(index, offsets);
@@ -89,7 +90,8 @@ void write_linspace(TensorIterator& iter, double start, double end, int64_t step
   const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0.0;
   // From both ends towards the middle, so that the last element is exactly `end`.
   for_each_index(iter.numel(), [=] __device__(int64_t index) {
-    out[index] = static_cast<T>(index < steps / 2 || steps == 1 ? start + step * index : end - step * (steps - 1 - index));
+    out[index] =
+        static_cast<T>(index < steps / 2 || steps == 1 ? start + step * index : end - step * (steps - 1 - index));
   });
 }
 
@@ -114,12 +116,13 @@ void copy_on_device(const TensorIterator& iter) {
     return;
   }
   if (iter.dtype(0) == iter.dtype(1)) {
-    return dispatch_word(c10::element_size(iter.dtype(0)), [&](auto word) { gpu_kernel(iter, move_functor<decltype(word)>()); });
+    return dispatch_word(c10::element_size(iter.dtype(0)),
+                         [&](auto word) { gpu_kernel(iter, move_functor<decltype(word)>()); });
   }
   iter.with_32bit_indexing([](const TensorIterator& part) {
     dispatch_stored_types(part.dtype(0), "copy_", [&](auto tag) {
-      launch(convert_loop<typename decltype(tag)::type>, grid_for(part.numel()), kThreads, static_cast<uint32_t>(part.numel()),
-             part.dtype(1), part.data(0), part.data(1), Offsets<2>(part));
+      launch(convert_loop<typename decltype(tag)::type>, grid_for(part.numel()), kThreads,
+             static_cast<uint32_t>(part.numel()), part.dtype(1), part.data(0), part.data(1), Offsets<2>(part));
     });
   });
 }
@@ -169,8 +172,8 @@ void copy_kernel(TensorIterator& iter, bool non_blocking) {
     c10::cuda::synchronize(source.device().index());
     const c10::DeviceGuard there(destination.device());
     Tensor arrived = at::empty(packed.sizes(), packed.options().device(destination.device()));
-    C10_CUDA_CHECK(cudaMemcpyPeer(arrived.data_ptr(), destination.device().index(), packed.data_ptr(), source.device().index(),
-                                  packed.nbytes()));
+    C10_CUDA_CHECK(cudaMemcpyPeer(arrived.data_ptr(), destination.device().index(), packed.data_ptr(),
+                                  source.device().index(), packed.nbytes()));
     Tensor(destination).copy_(arrived);
     return;
   }

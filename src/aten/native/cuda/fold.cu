@@ -21,8 +21,8 @@ void put(int64_t (&triple)[3], IntArrayRef values, int64_t missing) {
   std::copy(values.begin(), values.end(), triple + 3 - values.size());
 }
 
-Geometry geometry_of(const Tensor& image, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride,
-                     IntArrayRef counts) {
+Geometry geometry_of(const Tensor& image, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
+                     IntArrayRef stride, IntArrayRef counts) {
   Geometry g;
   g.channels = image.sizes()[1];
   put(g.image, image.sizes().slice(2, counts.size()), 1);
@@ -87,7 +87,8 @@ void scatter_windows(const Tensor& image, const Tensor& columns, Geometry g) {
         inside = inside && start >= 0 && start % g.stride[dim] == 0 && start / g.stride[dim] < g.windows[dim];
         window = window * g.windows[dim] + start / g.stride[dim];
       }
-      if (inside) sum = static_cast<Sum>(sum + static_cast<Sum>(values[(plane * g.elements + element) * g.count + window]));
+      if (inside)
+        sum = static_cast<Sum>(sum + static_cast<Sum>(values[(plane * g.elements + element) * g.count + window]));
     }
     images[index] = static_cast<T>(sum);
   });
@@ -95,16 +96,17 @@ void scatter_windows(const Tensor& image, const Tensor& columns, Geometry g) {
 
 }  // namespace
 
-void im2col_kernel(const Tensor& columns, const Tensor& image, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
-                   IntArrayRef stride, IntArrayRef counts) {
+void im2col_kernel(const Tensor& columns, const Tensor& image, IntArrayRef kernel, IntArrayRef dilation,
+                   IntArrayRef padding, IntArrayRef stride, IntArrayRef counts) {
   const Geometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
   dispatch_word(image.element_size(), [&](auto word) { gather_windows<decltype(word)>(columns, image, g); });
 }
 
-void col2im_kernel(const Tensor& image, const Tensor& columns, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
-                   IntArrayRef stride, IntArrayRef counts) {
+void col2im_kernel(const Tensor& image, const Tensor& columns, IntArrayRef kernel, IntArrayRef dilation,
+                   IntArrayRef padding, IntArrayRef stride, IntArrayRef counts) {
   const Geometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
-  dispatch_stored_types(image.dtype(), "col2im", [&](auto tag) { scatter_windows<typename decltype(tag)::type>(image, columns, g); });
+  dispatch_stored_types(image.dtype(), "col2im",
+                        [&](auto tag) { scatter_windows<typename decltype(tag)::type>(image, columns, g); });
 }
 
 }  // namespace at::native::cuda

@@ -91,11 +91,12 @@ template <typename T>
 void add_to_places(const Tensor& self, const Tensor& values, const IndexedPlaces& places) {
   T* out = self.data_ptr<T>();
   const T* in = values.data_ptr<T>();
-  for_each_index(values.numel(), [=] __device__(int64_t position) { atomic_add(out + places.offset(position), in[position]); });
+  for_each_index(values.numel(),
+                 [=] __device__(int64_t position) { atomic_add(out + places.offset(position), in[position]); });
 }
 
-// gather and scatter: elements of `index`, each with a place in `near` (its own coordinates) and one in `far` (the same,
-// but the index's value in dimension `dim`).
+// gather and scatter: elements of `index`, each with a place in `near` (its own coordinates) and one in `far` (the
+// same, but the index's value in dimension `dim`).
 struct CrossPlaces {
   int dims = 0;
   int dim = 0;
@@ -249,7 +250,8 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
   std::vector<Tensor> holders;
   const IndexedPlaces places = places_of(self, indices, holders);
   const Tensor packed = values.contiguous();
-  if (!accumulate) return dispatch_word(self.element_size(), [&](auto word) { write_places<decltype(word)>(self, packed, places); });
+  if (!accumulate)
+    return dispatch_word(self.element_size(), [&](auto word) { write_places<decltype(word)>(self, packed, places); });
   dispatch_stored_types(self.dtype(), "index_put_", [&](auto tag) {
     add_to_places<typename decltype(tag)::type>(self, packed, places);
   });
@@ -274,7 +276,8 @@ void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, co
   });
 }
 
-void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Reduction reduction) {
+void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                           Reduction reduction) {
   dispatch_all_types(self.dtype(), "scatter_reduce", [&](auto tag) {
     using T = typename decltype(tag)::type;
     for_each_pair<T>(src, self, index, dim, ScatterReduce<T>{reduction});
@@ -284,7 +287,8 @@ void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index,
 void nonzero_kernel(Tensor& out, const Tensor& self) {
   check_dims(self);
   Tensor positions = at::empty({0}, TensorOptions(kLong).device(self.device()));
-  if (self.numel() > 0) positions = true_positions((self.dtype() == kBool ? self : at::ne(self, Scalar(0))).contiguous());
+  if (self.numel() > 0)
+    positions = true_positions((self.dtype() == kBool ? self : at::ne(self, Scalar(0))).contiguous());
   out = at::empty({self.dim(), positions.numel()}, positions.options()).transpose(0, 1);
   if (out.numel() > 0) write_coordinates(out, positions, self);
 }

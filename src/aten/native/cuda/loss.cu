@@ -1,5 +1,5 @@
-// The negative log likelihood of class indices, one thread per sample. A target outside [0, classes) stops the device with
-// an assertion: an exception cannot be thrown from there.
+// The negative log likelihood of class indices, one thread per sample. A target outside [0, classes) stops the device
+// with an assertion: an exception cannot be thrown from there.
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
@@ -57,8 +57,8 @@ Tensor packed(const Tensor& tensor) { return tensor.defined() ? tensor.contiguou
 
 }  // namespace
 
-void nll_loss_kernel(const Tensor& losses, const Tensor& weights, const Tensor& self, const Tensor& target, const Tensor& weight,
-                     int64_t ignore_index) {
+void nll_loss_kernel(const Tensor& losses, const Tensor& weights, const Tensor& self, const Tensor& target,
+                     const Tensor& weight, int64_t ignore_index) {
   const Tensor scores = packed(self);
   const Tensor labels = packed(target);
   const Tensor factors = packed(weight);
@@ -70,8 +70,8 @@ void nll_loss_kernel(const Tensor& losses, const Tensor& weights, const Tensor& 
 }
 
 // `grad_input` comes filled with zeros.
-void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_losses, const Tensor& target, const Tensor& weight,
-                              int64_t ignore_index) {
+void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_losses, const Tensor& target,
+                              const Tensor& weight, int64_t ignore_index) {
   const Tensor grads = packed(grad_losses);
   const Tensor labels = packed(target);
   const Tensor factors = packed(weight);

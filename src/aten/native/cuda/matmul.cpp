@@ -15,10 +15,11 @@ namespace at::native::cuda {
 namespace {
 
 void run(const TorchCudaGemm& gemm) {
-  static const auto function =
-      load_function<TorchCudaGemmFunction>("libtorch_cuda_linalg.so", "torch_cuda_gemm", "matrix products", "libcublas");
+  static const auto function = load_function<TorchCudaGemmFunction>("libtorch_cuda_linalg.so", "torch_cuda_gemm",
+                                                                    "matrix products", "libcublas");
   const char* error = function(&gemm);
-  TORCH_CHECK(error == nullptr, "cuBLAS: ", error, " (product of [", gemm.m, ", ", gemm.k, "] and [", gemm.k, ", ", gemm.n, "])");
+  TORCH_CHECK(error == nullptr, "cuBLAS: ", error, " (product of [", gemm.m, ", ", gemm.k, "] and [", gemm.k, ", ",
+              gemm.n, "])");
 }
 
 // The last two dimensions of a matrix, or of a batch of them, as BLAS sees them.
@@ -32,13 +33,16 @@ Operand operand(const Tensor& matrix) {
   const int64_t dim = matrix.dim();
   const int64_t rows = matrix.sizes()[dim - 2], columns = matrix.sizes()[dim - 1];
   const int64_t row_stride = matrix.strides()[dim - 2], column_stride = matrix.strides()[dim - 1];
-  if ((column_stride == 1 || columns <= 1) && row_stride >= std::max<int64_t>(columns, 1)) return {matrix, false, row_stride};
-  if ((row_stride == 1 || rows <= 1) && column_stride >= std::max<int64_t>(rows, 1)) return {matrix, true, column_stride};
+  if ((column_stride == 1 || columns <= 1) && row_stride >= std::max<int64_t>(columns, 1))
+    return {matrix, false, row_stride};
+  if ((row_stride == 1 || rows <= 1) && column_stride >= std::max<int64_t>(rows, 1))
+    return {matrix, true, column_stride};
   return {matrix.contiguous(), false, std::max<int64_t>(columns, 1)};
 }
 
 void check_dtype(const Tensor& tensor, const char* name) {
-  TORCH_CHECK_NOT_IMPLEMENTED(tensor.is_floating_point() || tensor.is_complex(), '"', name, "_cuda\" not implemented for '", tensor.dtype(), "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(tensor.is_floating_point() || tensor.is_complex(), '"', name,
+                              "_cuda\" not implemented for '", tensor.dtype(), "'");
 }
 
 TorchCudaMatrixType type_of(const Tensor& matrix) {
@@ -66,7 +70,8 @@ void product(const Tensor& out, const Tensor& left, const Tensor& right, const S
   gemm.float_result = out.dtype() != left.dtype();
   const unsigned switches = at::product_switches();
   gemm.tf32 = (switches & at::kProductTF32) != 0;
-  gemm.reduced_sums = (switches & (gemm.type == kTorchCudaHalf ? at::kProductReducedHalf : at::kProductReducedBFloat16)) != 0;
+  gemm.reduced_sums =
+      (switches & (gemm.type == kTorchCudaHalf ? at::kProductReducedHalf : at::kProductReducedBFloat16)) != 0;
   gemm.transpose_a = a.transposed;
   gemm.transpose_b = b.transposed;
   gemm.m = out.sizes()[out.dim() - 2];

@@ -1,4 +1,5 @@
-// Averages and maxima over windows: one thread per window, and in the gradient of averages one per element of the image.
+// Averages and maxima over windows: one thread per window,
+// and in the gradient of averages one per element of the image.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>

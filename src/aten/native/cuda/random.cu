@@ -1,5 +1,5 @@
-// Numbers from distributions. Those of uniform, normal, exponential, ... are PyTorch's for a seed and a device; Poisson and
-// binomial ones, permutations and draws with replacement are as good, but others.
+// Numbers from distributions. Those of uniform, normal, exponential, ... are PyTorch's for a seed and a device; Poisson
+// and binomial ones, permutations and draws with replacement are as good, but others.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -112,7 +112,8 @@ void fill_by_probabilities(const Tensor& out, const P* probabilities, const Gene
   const PhiloxState state = take(generator, 10);
   for_each_index(out.numel(), [=] __device__(int64_t index) {
     const Numbers numbers = Philox(state, index / 4).next();
-    data[index] = static_cast<T>(numbers.uniform(static_cast<int>(index % 4), 0.0f) <= static_cast<float>(probabilities[index]));
+    data[index] =
+        static_cast<T>(numbers.uniform(static_cast<int>(index % 4), 0.0f) <= static_cast<float>(probabilities[index]));
   });
 }
 
@@ -122,7 +123,8 @@ void uniform_kernel(const Tensor& self, double from, double to, const Generator&
   with_contiguous(self, [&](const Tensor& out) {
     dispatch_floating_types(out.dtype(), "uniform_", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      fill_from_uniform<T, T>(out, generator, Uniform<T>{static_cast<T>(from), static_cast<T>(to - from), static_cast<T>(to)});
+      fill_from_uniform<T, T>(out, generator,
+                              Uniform<T>{static_cast<T>(from), static_cast<T>(to - from), static_cast<T>(to)});
     });
   });
 }
@@ -138,7 +140,8 @@ void normal_kernel(const Tensor& self, double mean, double std, const Generator&
 
 void random_kernel(const Tensor& self, int64_t from, uint64_t range, const Generator& generator) {
   with_contiguous(self, [&](const Tensor& out) {
-    dispatch_all_types(out.dtype(), "random_", [&](auto tag) { fill_integers<typename decltype(tag)::type>(out, from, range, generator); });
+    dispatch_all_types(out.dtype(), "random_",
+                       [&](auto tag) { fill_integers<typename decltype(tag)::type>(out, from, range, generator); });
   });
 }
 
@@ -171,7 +174,8 @@ void fill_from(const Tensor& out, Distribution distribution, A first, A second, 
 
 }  // namespace
 
-void distribution_kernel(const Tensor& self, Distribution distribution, double first, double second, const Generator& generator) {
+void distribution_kernel(const Tensor& self, Distribution distribution, double first, double second,
+                         const Generator& generator) {
   with_contiguous(self, [&](const Tensor& out) {
     if (!out.is_floating_point()) {  // geometric numbers
       const Tensor wide = at::empty(out.sizes(), out.options().dtype(kFloat));
@@ -204,7 +208,8 @@ void fill_with_counts(const Tensor& out, const Tensor& first, const Tensor& seco
 
 }  // namespace
 
-void counting_kernel(const Tensor& out, const Tensor& first, const Tensor& second, Distribution, const Generator& generator) {
+void counting_kernel(const Tensor& out, const Tensor& first, const Tensor& second, Distribution,
+                     const Generator& generator) {
   dispatch_floating_types(out.dtype(), "counting", [&](auto tag) {
     fill_with_counts<typename decltype(tag)::type>(out, first, second, generator);
   });

@@ -1,5 +1,5 @@
-// Images in another size and at the places of a grid: one thread per element of the result, which adds up what it is made of
-// in a steady order; gradients of images that grids sample are added up by atomics.
+// Images in another size and at the places of a grid: one thread per element of the result, which adds up what it is
+// made of in a steady order; gradients of images that grids sample are added up by atomics.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -35,7 +35,8 @@ template <typename T>
 struct NewElement {
   int64_t plane, z, y, x, inner;
 
-  __device__ NewElement(int64_t index, const Axis<T>& z_axis, const Axis<T>& y_axis, const Axis<T>& x_axis, int64_t count) {
+  __device__ NewElement(int64_t index, const Axis<T>& z_axis, const Axis<T>& y_axis, const Axis<T>& x_axis,
+                        int64_t count) {
     inner = index % count;
     index /= count;
     x = index % x_axis.new_size;
@@ -61,7 +62,8 @@ void resample(const Tensor& out, const Tensor& self, const ResampleGeometry& g) 
     for (int32_t k = z.begin(at.z); k < z.end(at.z); ++k) {
       T slice = 0;
       for (int32_t j = y.begin(at.y); j < y.end(at.y); ++j) {
-        const T* row = values + ((at.plane * z.old_size + z.place(k)) * y.old_size + y.place(j)) * x.old_size * inner + at.inner;
+        const T* row =
+            values + ((at.plane * z.old_size + z.place(k)) * y.old_size + y.place(j)) * x.old_size * inner + at.inner;
         T line = 0;
         for (int32_t i = x.begin(at.x); i < x.end(at.x); ++i) line += x.weight(i) * row[x.place(i) * inner];
         slice += y.weight(j) * line;
@@ -123,7 +125,8 @@ void sample_grid(T* results, const T* images, const T* points, const T* tangents
     if (tangents) move_along(taps, tangents + index * Dims);
     const int64_t first = index / g.points * g.channels;
     for (int64_t channel = 0; channel < g.channels; ++channel) {
-      results[(first + channel) * g.points + index % g.points] = weigh(images + (first + channel) * elements, taps, taps.weight);
+      results[(first + channel) * g.points + index % g.points] =
+          weigh(images + (first + channel) * elements, taps, taps.weight);
     }
   });
 }
@@ -183,18 +186,19 @@ void grid_sample_input_backward_kernel(const Tensor& grad_input, const Tensor& g
   dispatch_floating_types(grad_input.dtype(), "grid_sampler_backward", [&](auto tag) {
     using T = typename decltype(tag)::type;
     dispatch_grid(geometry, [&](auto each, auto dims) {
-      spread_gradients<T, each(), dims()>(grad_input.data_ptr<T>(), grad_output.data_ptr<T>(), grid.data_ptr<T>(), geometry);
+      spread_gradients<T, each(), dims()>(grad_input.data_ptr<T>(), grad_output.data_ptr<T>(), grid.data_ptr<T>(),
+                                          geometry);
     });
   });
 }
 
-void grid_sample_grid_backward_kernel(const Tensor& grad_grid, const Tensor& grad_output, const Tensor& input, const Tensor& grid,
-                                      const GridGeometry& geometry) {
+void grid_sample_grid_backward_kernel(const Tensor& grad_grid, const Tensor& grad_output, const Tensor& input,
+                                      const Tensor& grid, const GridGeometry& geometry) {
   dispatch_floating_types(input.dtype(), "grid_sampler_backward", [&](auto tag) {
     using T = typename decltype(tag)::type;
     dispatch_grid(geometry, [&](auto each, auto dims) {
-      find_slopes<T, each(), dims()>(grad_grid.data_ptr<T>(), grad_output.data_ptr<T>(), input.data_ptr<T>(), grid.data_ptr<T>(),
-                                     geometry);
+      find_slopes<T, each(), dims()>(grad_grid.data_ptr<T>(), grad_output.data_ptr<T>(), input.data_ptr<T>(),
+                                     grid.data_ptr<T>(), geometry);
     });
   });
 }

@@ -15,8 +15,8 @@ namespace at::native::cuda {
 
 namespace {
 
-// A block walks along its row, a block's width at a time, carrying what came before. An operation has: Accumulator, identity,
-// read (of a place), combine (an earlier and a later one), write (to a place).
+// A block walks along its row, a block's width at a time, carrying what came before. An operation has: Accumulator,
+// identity, read (of a place), combine (an earlier and a later one), write (to a place).
 template <typename Operation>
 __global__ void __launch_bounds__(kThreads) scan_rows(Operation operation, int64_t rows, int64_t size, int64_t inner) {
   using A = typename Operation::Accumulator;
@@ -168,14 +168,17 @@ void logcumsumexp_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
   dispatch_floating_types(self.dtype(), "logcumsumexp", OfNumbers<RunningLogSum>{out, self, dim});
 }
 
-void cumulative_extreme_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool greatest) {
+void cumulative_extreme_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
+                               bool greatest) {
   if (self.numel() == 0) return;
   const Tensor in = self.contiguous();
   const Tensor packed_values = packed_like(values);
   const Tensor packed_indices = packed_like(indices);
   dispatch_ordered_types(in.dtype(), greatest ? "cummax" : "cummin", [&](auto tag) {
     using T = typename decltype(tag)::type;
-    scan(in, dim, RunningExtreme<T>{packed_values.data_ptr<T>(), packed_indices.data_ptr<int64_t>(), in.data_ptr<T>(), greatest});
+    scan(
+        in, dim,
+        RunningExtreme<T>{packed_values.data_ptr<T>(), packed_indices.data_ptr<int64_t>(), in.data_ptr<T>(), greatest});
   });
   unpack(values, packed_values);
   unpack(indices, packed_indices);

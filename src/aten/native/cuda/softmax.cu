@@ -57,7 +57,8 @@ __global__ void softmax_rows(scalar_t* out, const scalar_t* in, Rows rows, bool 
 }
 
 template <typename scalar_t>
-__global__ void softmax_backward_rows(scalar_t* grad_input, const scalar_t* grad, const scalar_t* out, Rows rows, bool log) {
+__global__ void softmax_backward_rows(scalar_t* grad_input, const scalar_t* grad, const scalar_t* out, Rows rows,
+                                      bool log) {
   __shared__ scalar_t shared[kWarp];
   __shared__ scalar_t row_sum;
   const auto plus = [](scalar_t a, scalar_t b) { return a + b; };
@@ -82,7 +83,8 @@ __global__ void softmax_backward_rows(scalar_t* grad_input, const scalar_t* grad
 // `out` itself when it is contiguous, else a contiguous stand-in that finish() copies back.
 class ContiguousOutput {
  public:
-  explicit ContiguousOutput(const Tensor& out) : out_(out), staged_(out.is_contiguous() ? out : at::empty(out.sizes(), out.options())) {}
+  explicit ContiguousOutput(const Tensor& out)
+      : out_(out), staged_(out.is_contiguous() ? out : at::empty(out.sizes(), out.options())) {}
   const Tensor& staged() const { return staged_; }
   void finish() {
     if (!staged_.is_same(out_)) Tensor(out_).copy_(staged_);
@@ -102,13 +104,14 @@ void softmax_kernel(const Tensor& out, const Tensor& self, int64_t dim, bool log
   const Rows rows = rows_of(in, dim);
   dispatch_floating_types(self.dtype(), "softmax", [&](auto tag) {
     using scalar_t = typename decltype(tag)::type;
-    launch(softmax_rows<scalar_t>, grid_of_rows(rows.outer * rows.inner), kThreads, output.staged().data_ptr<scalar_t>(),
-           in.data_ptr<scalar_t>(), rows, log);
+    launch(softmax_rows<scalar_t>, grid_of_rows(rows.outer * rows.inner), kThreads,
+           output.staged().data_ptr<scalar_t>(), in.data_ptr<scalar_t>(), rows, log);
   });
   output.finish();
 }
 
-void softmax_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const Tensor& out, int64_t dim, bool log) {
+void softmax_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const Tensor& out, int64_t dim,
+                             bool log) {
   if (out.numel() == 0) return;
   const Tensor grad = grad_output.contiguous();
   const Tensor forward = out.contiguous();
@@ -116,8 +119,8 @@ void softmax_backward_kernel(const Tensor& grad_input, const Tensor& grad_output
   const Rows rows = rows_of(forward, dim);
   dispatch_floating_types(out.dtype(), "softmax_backward", [&](auto tag) {
     using scalar_t = typename decltype(tag)::type;
-    launch(softmax_backward_rows<scalar_t>, grid_of_rows(rows.outer * rows.inner), kThreads, output.staged().data_ptr<scalar_t>(),
-           grad.data_ptr<scalar_t>(), forward.data_ptr<scalar_t>(), rows, log);
+    launch(softmax_backward_rows<scalar_t>, grid_of_rows(rows.outer * rows.inner), kThreads,
+           output.staged().data_ptr<scalar_t>(), grad.data_ptr<scalar_t>(), forward.data_ptr<scalar_t>(), rows, log);
   });
   output.finish();
 }

@@ -1,5 +1,5 @@
-// LU factorisations of many matrices and systems of equations, by libtorch_cuda_linalg. Contracts are in kernels.yaml: matrices have their columns next to
-// each other.
+// LU factorisations of many matrices and systems of equations, by libtorch_cuda_linalg. Contracts are in kernels.yaml:
+// matrices have their columns next to each other.
 
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
@@ -32,8 +32,8 @@ Tensor pointers_to(const Tensor& memory) {
 }
 
 void run(TorchCudaSolve& solve, const Tensor& a, const Tensor& b) {
-  static const auto function =
-      load_function<TorchCudaSolveFunction>("libtorch_cuda_linalg.so", "torch_cuda_solve", "systems of equations", "libcublas");
+  static const auto function = load_function<TorchCudaSolveFunction>("libtorch_cuda_linalg.so", "torch_cuda_solve",
+                                                                     "systems of equations", "libcublas");
   const Tensor a_pointers = pointers_to(a);
   const Tensor b_pointers = b.defined() ? pointers_to(b) : Tensor();
   solve.is_double = a.dtype() == kDouble || a.dtype() == c10::kComplexDouble;
@@ -54,7 +54,8 @@ void run(TorchCudaSolve& solve, const Tensor& a, const Tensor& b) {
 void check_pivots(const Tensor& pivots, int64_t rows) {
   const Tensor wrong = at::logical_or(at::lt(pivots, Scalar(1)), at::gt(pivots, Scalar(rows)));
   TORCH_CHECK(!at::any(wrong).item<bool>(),
-              "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive. Did you properly pass the result of lu_factor?");
+              "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive. Did you properly pass the "
+              "result of lu_factor?");
 }
 
 }  // namespace
@@ -93,7 +94,8 @@ void lu_solve_kernel(const Tensor& solutions, const Tensor& factors, const Tenso
   run(solve, memory_of(factors), memory_of(solutions));
 }
 
-void solve_triangular_kernel(const Tensor& matrices, const Tensor& right_sides, bool left, bool upper, bool unitriangular) {
+void solve_triangular_kernel(const Tensor& matrices, const Tensor& right_sides, bool left, bool upper,
+                             bool unitriangular) {
   if (right_sides.numel() == 0) return;
   TorchCudaSolve solve{};
   solve.solver = kTorchCudaSolveTriangular;

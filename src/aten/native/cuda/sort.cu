@@ -1,5 +1,5 @@
-// Sorting along one dimension: radix sorts of whole rows by CUB. Keys are numbers whose unsigned order is the wanted one: stable,
-// NaN behind all numbers (before them when descending), both zeros equal.
+// Sorting along one dimension: radix sorts of whole rows by CUB. Keys are numbers whose unsigned order is the wanted
+// one: stable, NaN behind all numbers (before them when descending), both zeros equal.
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
@@ -72,8 +72,8 @@ void sort_rows(int64_t* order, const T* in, int64_t rows, int64_t size, bool des
   const cudaStream_t stream = c10::cuda::current_stream();
   size_t bytes = 0;
   const auto run = [&](void* workspace) {
-    C10_CUDA_CHECK(cub::DeviceSegmentedRadixSort::SortPairs(workspace, bytes, key, sorted_key, place, order, count, rows, begins, ends,
-                                                            0, bits, stream));
+    C10_CUDA_CHECK(cub::DeviceSegmentedRadixSort::SortPairs(workspace, bytes, key, sorted_key, place, order, count,
+                                                            rows, begins, ends, 0, bits, stream));
   };
   run(nullptr);
   const c10::DataPtr workspace = device_bytes(bytes);
@@ -84,8 +84,8 @@ void sort_rows(int64_t* order, const T* in, int64_t rows, int64_t size, bool des
 Tensor rows_last(const Tensor& self, int64_t dim) { return at::transpose(self, dim, -1).contiguous(); }
 
 // The values and places of the first `k` elements of each row in order.
-void sort_along(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t k, bool descending,
-                const char* name) {
+void sort_along(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t k,
+                bool descending, const char* name) {
   const Tensor in = rows_last(self, dim);
   const int64_t size = in.sizes()[in.dim() - 1];
   const int64_t rows = in.numel() / size;

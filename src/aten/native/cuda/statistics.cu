@@ -14,7 +14,8 @@ void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
   const int64_t size = sorted.sizes()[dim];
   std::vector<int64_t> shape(static_cast<size_t>(sorted.dim()), 1);
   shape[static_cast<size_t>(dim)] = size;
-  const Tensor position = at::arange(size, TensorOptions(kLong).device(self.device())).view(shape).expand(sorted.sizes());
+  const Tensor position =
+      at::arange(size, TensorOptions(kLong).device(self.device())).view(shape).expand(sorted.sizes());
   // Each element's run begins at the last place up to it that differs from the one before.
   const Tensor begins = at::zeros(sorted.sizes(), TensorOptions(kLong).device(self.device()));
   if (size > 1) {
@@ -57,7 +58,8 @@ void search(const Tensor& out, const Tensor& boundaries, const Tensor& self, con
 
 }  // namespace
 
-void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tensor& self, const Tensor& sorter, bool right) {
+void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tensor& self, const Tensor& sorter,
+                         bool right) {
   if (out.numel() == 0) return;
   dispatch_ordered_types(self.dtype(), "searchsorted", [&](auto type) {
     search<typename decltype(type)::type>(out, boundaries, self, sorter, right);
@@ -117,7 +119,8 @@ void count(const Tensor& totals, const Tensor& points, TensorList edges, const T
 
 void histogram_kernel(const Tensor& hist, const Tensor& points, TensorList edges, const Tensor& weight) {
   const int64_t dims = points.sizes()[1];
-  TORCH_CHECK(dims <= kMaxHistogramDims, "histograms on CUDA have at most ", kMaxHistogramDims, " dimensions, got ", dims);
+  TORCH_CHECK(dims <= kMaxHistogramDims, "histograms on CUDA have at most ", kMaxHistogramDims, " dimensions, got ",
+              dims);
   const Tensor totals = at::zeros(hist.sizes(), TensorOptions(kDouble).device(hist.device()));
   dispatch_floating_types(points.dtype(), "histogram", [&](auto type) {
     count<typename decltype(type)::type>(totals, points, edges, weight);

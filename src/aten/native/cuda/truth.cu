@@ -7,8 +7,8 @@ namespace at::native::cuda {
 
 namespace {
 
-// Whether a number is zero is in its bits but the sign: one kernel for each size of elements, for `any` and `all` alike, which
-// looks for a number that is not zero, or for one that is.
+// Whether a number is zero is in its bits but the sign: one kernel for each size of elements, for `any` and `all`
+// alike, which looks for a number that is not zero, or for one that is.
 template <typename Word>
 struct Truth {
   using Accumulator = int;

@@ -17,8 +17,9 @@ namespace at::native::cuda {
     __device__ T operator()(T x) const { return expression; }                                                         \
   };                                                                                                                  \
   }
-#define RUN_UNARY(name, dispatch)                                                                                     \
-  dispatch(iter.common_dtype(), #name, [&](auto tag) { gpu_kernel(iter, name##_functor<typename decltype(tag)::type>()); });
+#define RUN_UNARY(name, dispatch)      \
+  dispatch(iter.common_dtype(), #name, \
+           [&](auto tag) { gpu_kernel(iter, name##_functor<typename decltype(tag)::type>()); });
 #define DEFINE_UNARY(name, dispatch, expression)                                                                      \
   DEFINE_UNARY_FUNCTOR(name, expression)                                                                              \
   void name##_kernel(TensorIterator& iter) { RUN_UNARY(name, dispatch) }
@@ -47,8 +48,13 @@ DEFINE_UNARY_AND_COMPLEX(reciprocal, dispatch_floating_types, T{1} / x)
 DEFINE_UNARY_AND_COMPLEX(sigmoid, dispatch_floating_types, T{1} / (T{1} + ::exp(-x)))
 
 // Rounding leaves integers as they are, and NaN passes through relu.
-#define DEFINE_ROUNDING(name, function) \
-  DEFINE_UNARY(name, dispatch_numeric_types, ([](T v) { if constexpr (std::is_floating_point_v<T>) return function(v); else return v; }(x)))
+#define DEFINE_ROUNDING(name, function)                     \
+  DEFINE_UNARY(name, dispatch_numeric_types, ([](T v) {     \
+                 if constexpr (std::is_floating_point_v<T>) \
+                   return function(v);                      \
+                 else                                       \
+                   return v;                                \
+               }(x)))
 DEFINE_ROUNDING(floor, ::floor)
 DEFINE_ROUNDING(ceil, ::ceil)
 DEFINE_ROUNDING(trunc, ::trunc)
@@ -121,7 +127,8 @@ void logical_not_kernel(TensorIterator& iter) {
 void clamp_kernel(TensorIterator& iter, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
   dispatch_numeric_types(iter.common_dtype(), "clamp", [&](auto tag) {
     using T = typename decltype(tag)::type;
-    gpu_kernel(iter, clamp_functor<T>{min ? min->to<T>() : T{}, max ? max->to<T>() : T{}, min.has_value(), max.has_value()});
+    gpu_kernel(iter,
+               clamp_functor<T>{min ? min->to<T>() : T{}, max ? max->to<T>() : T{}, min.has_value(), max.has_value()});
   });
 }
 

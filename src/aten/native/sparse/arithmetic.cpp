@@ -18,12 +18,12 @@ Tensor scaled(const Tensor& values, const Scalar& alpha, ScalarType dtype) {
 }
 
 void check_same_size(const char* name, const Tensor& self, const Tensor& other) {
-  TORCH_CHECK(self.sizes() == other.sizes(), name, ": expected sizes of 'self' and 'other' to match, but ", self.sizes(),
-              " != ", other.sizes());
+  TORCH_CHECK(self.sizes() == other.sizes(), name, ": expected sizes of 'self' and 'other' to match, but ",
+              self.sizes(), " != ", other.sizes());
 }
 
-// The keys of both in one order: where in it each one's values are, and how many places there are. Both are read once, as
-// when two sorted lists are merged.
+// The keys of both in one order: where in it each one's values are, and how many places there are. Both are read once,
+// as when two sorted lists are merged.
 struct Merged {
   Tensor left;
   Tensor right;
@@ -54,7 +54,8 @@ Merged merge(const Tensor& left_keys, const Tensor& right_keys) {
 Tensor add_coo(const Tensor& self, const Tensor& other, const Scalar& alpha, ScalarType dtype) {
   check_same_size("add", self, other);
   const int64_t dims = count_sparse_dims(self);
-  TORCH_CHECK(dims == count_sparse_dims(other), "add: expected 'self' and 'other' to have same density, but 'self' has ", dims,
+  TORCH_CHECK(dims == count_sparse_dims(other),
+              "add: expected 'self' and 'other' to have same density, but 'self' has ", dims,
               " sparse dimensions while 'other' has ", count_sparse_dims(other), " sparse dimensions");
   const Tensor left_indices = sparse_indices(self);
   const Tensor right_indices = sparse_indices(other);
@@ -66,7 +67,8 @@ Tensor add_coo(const Tensor& self, const Tensor& other, const Scalar& alpha, Sca
   const Tensor left = sparse_values(self).to(dtype);
   const Tensor right = scaled(sparse_values(other), alpha, dtype);
   values.index_copy_(0, merged.left, left);
-  if (dtype == kBool) values.index_put_({merged.right}, at::logical_or(at::index_select(values, 0, merged.right), right));
+  if (dtype == kBool)
+    values.index_put_({merged.right}, at::logical_or(at::index_select(values, 0, merged.right), right));
   else values.index_add_(0, merged.right, right);
   Tensor indices = at::empty({dims, merged.count}, left_indices.options());
   indices.index_copy_(1, merged.left, left_indices);
@@ -150,14 +152,16 @@ Tensor gather_places(const Tensor& dense, const Tensor& indices, IntArrayRef siz
 
 // Where each of `keys` stands among `known`, which is sorted and not empty, and whether it does.
 std::pair<Tensor, Tensor> find_keys(const Tensor& known, const Tensor& keys) {
-  const Tensor places = at::clamp(at::searchsorted(known.contiguous(), keys.contiguous()), Scalar(0), Scalar(known.numel() - 1));
+  const Tensor places =
+      at::clamp(at::searchsorted(known.contiguous(), keys.contiguous()), Scalar(0), Scalar(known.numel() - 1));
   return {places, at::eq(at::index_select(known, 0, places), keys)};
 }
 
 // `right` is coalesced. What stands twice in `left` does so in the product.
 Tensor mul_coo(const Tensor& left, const Tensor& right, ScalarType dtype) {
   check_same_size("mul", left, right);
-  TORCH_CHECK(count_sparse_dims(left) == count_sparse_dims(right), "mul: expected both tensors to have the same number of sparse dimensions, but got ",
+  TORCH_CHECK(count_sparse_dims(left) == count_sparse_dims(right),
+              "mul: expected both tensors to have the same number of sparse dimensions, but got ",
               count_sparse_dims(left), " and ", count_sparse_dims(right));
   const Tensor keys = linear_indices(sparse_indices(left), left.sizes());
   const Tensor known = linear_indices(sparse_indices(right), right.sizes());
@@ -168,7 +172,8 @@ Tensor mul_coo(const Tensor& left, const Tensor& right, ScalarType dtype) {
   const Tensor kept = at::nonzero(hits).select(1, 0);
   const Tensor values = at::mul(at::index_select(sparse_values(left), 0, kept),
                                 at::index_select(sparse_values(right), 0, at::index_select(found, 0, kept)));
-  return make_coo(at::index_select(sparse_indices(left), 1, kept), values.to(dtype), left.sizes(), left.impl()->sparse()->is_coalesced);
+  return make_coo(at::index_select(sparse_indices(left), 1, kept), values.to(dtype), left.sizes(),
+                  left.impl()->sparse()->is_coalesced);
 }
 
 Tensor mul_strided(const Tensor& sparse, const Tensor& dense, ScalarType dtype) {
@@ -203,8 +208,8 @@ void mul_sparse(const Tensor& self, const Tensor& other, Tensor& out) {
 namespace {
 
 void check_divisor(const Tensor& self, const Tensor& other) {
-  TORCH_CHECK(is_number(other), "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape ", other.sizes(),
-              " for divisor)");
+  TORCH_CHECK(is_number(other), "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape ",
+              other.sizes(), " for divisor)");
   TORCH_CHECK(self.impl()->sparse(), "Sparse division requires a sparse dividend");
 }
 
@@ -221,15 +226,19 @@ void divide(const Tensor& self, const Tensor& other, bool rounds, Function&& fun
 void div_sparse(const Tensor& self, const Tensor& other, Tensor& out) {
   divide(self, other, false, [&](const Tensor& values) { return at::div(values, other); }, out);
 }
-void div_mode_sparse(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode, Tensor& out) {
-  divide(self, other, rounding_mode.has_value(), [&](const Tensor& values) { return at::div(values, other, rounding_mode); }, out);
+void div_mode_sparse(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode,
+                     Tensor& out) {
+  divide(
+      self, other, rounding_mode.has_value(),
+      [&](const Tensor& values) { return at::div(values, other, rounding_mode); }, out);
 }
 void floor_divide_sparse(const Tensor& self, const Tensor& other, Tensor& out) {
   divide(self, other, true, [&](const Tensor& values) { return at::floor_divide(values, other); }, out);
 }
 
 void pow_scalar_sparse(const Tensor& self, const Scalar& exponent, Tensor& out) {
-  TORCH_CHECK(!exponent.equal(0), "pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense");
+  TORCH_CHECK(!exponent.equal(0),
+              "pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense");
   map_sparse_values(self, [&](const Tensor& values) { return at::pow(values, exponent); }, out);
 }
 
@@ -242,14 +251,16 @@ void threshold_backward_sparse(const Tensor& grad_output, const Tensor& self, co
   }
   const Tensor grad = coalesced(as_coo(grad_output));
   const Tensor input = at::sparse_mask(as_layout(self, kSparse), grad);
-  write_sparse(out, as_layout(with_values(grad, at::threshold_backward(sparse_values(grad), sparse_values(input), threshold)),
-                              grad_output.layout()));
+  write_sparse(
+      out, as_layout(with_values(grad, at::threshold_backward(sparse_values(grad), sparse_values(input), threshold)),
+                     grad_output.layout()));
 }
 
 Tensor sparse_mask(const Tensor& self, const Tensor& mask) {
-  TORCH_CHECK_NOT_IMPLEMENTED(mask.impl()->sparse(), "sparse_mask(): the mask must be a sparse tensor, but it is strided");
-  TORCH_CHECK(self.sizes() == mask.sizes(), "sparse_mask(): operands have incompatible sizes; self has size ", self.sizes(),
-              " but mask has size ", mask.sizes());
+  TORCH_CHECK_NOT_IMPLEMENTED(mask.impl()->sparse(),
+                              "sparse_mask(): the mask must be a sparse tensor, but it is strided");
+  TORCH_CHECK(self.sizes() == mask.sizes(), "sparse_mask(): operands have incompatible sizes; self has size ",
+              self.sizes(), " but mask has size ", mask.sizes());
   const Tensor places = as_coo(mask);
   if (self.impl()->sparse() && count_sparse_dims(self) != count_sparse_dims(mask)) {
     return native::sparse_mask(as_strided_tensor(self), mask);

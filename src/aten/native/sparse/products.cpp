@@ -27,7 +27,8 @@ Rows group_by_row(const Tensor& rows, const Tensor& columns, const Tensor& value
   int64_t* start = starts.data_ptr<int64_t>();
   bool sorted = true;
   for (int64_t i = 0; i < nnz; ++i) {
-    TORCH_CHECK(row[i] >= 0 && row[i] < count, "index ", row[i], " is out of bounds for a sparse matrix with ", count, " rows");
+    TORCH_CHECK(row[i] >= 0 && row[i] < count, "index ", row[i], " is out of bounds for a sparse matrix with ", count,
+                " rows");
     start[row[i] + 1] += 1;
     sorted = sorted && (i == 0 || row[i - 1] <= row[i]);
   }
@@ -45,7 +46,8 @@ Rows group_by_row(const Tensor& rows, const Tensor& columns, const Tensor& value
 
 void check_is_matrix(const Tensor& tensor, const char* function) {
   TORCH_CHECK(tensor.dim() == 2, function, ": expected a matrix, got a ", tensor.dim(), "-dimensional tensor");
-  TORCH_CHECK(!tensor.impl()->sparse() || count_sparse_dims(tensor) == 2, function, ": expected a sparse matrix without dense dimensions");
+  TORCH_CHECK(!tensor.impl()->sparse() || count_sparse_dims(tensor) == 2, function,
+              ": expected a sparse matrix without dense dimensions");
 }
 
 Rows by_rows(const Tensor& self) {
@@ -78,9 +80,11 @@ void check_product(const Tensor& self, const Tensor& mat2, const char* function)
   check_is_matrix(mat2, function);
   TORCH_CHECK(self.sizes()[1] == mat2.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (", self.sizes()[0], "x",
               self.sizes()[1], " and ", mat2.sizes()[0], "x", mat2.sizes()[1], ")");
-  TORCH_CHECK(self.dtype() == mat2.dtype(), "expected m1 and m2 to have the same dtype, but got: ", self.dtype(), " != ", mat2.dtype());
-  TORCH_CHECK(self.device() == mat2.device(), "Expected all tensors to be on the same device, but got mat2 is on ", mat2.device(),
-              ", different from other tensors on ", self.device(), " (when checking argument in method ", function, ")");
+  TORCH_CHECK(self.dtype() == mat2.dtype(), "expected m1 and m2 to have the same dtype, but got: ", self.dtype(),
+              " != ", mat2.dtype());
+  TORCH_CHECK(self.device() == mat2.device(), "Expected all tensors to be on the same device, but got mat2 is on ",
+              mat2.device(), ", different from other tensors on ", self.device(), " (when checking argument in method ",
+              function, ")");
 }
 
 Tensor multiply_strided(const Tensor& sparse, const Tensor& dense) {
@@ -99,7 +103,8 @@ Tensor multiply_sparse(const Tensor& self, const Tensor& other) {
   const Tensor ends = at::cumsum(met, 0);
   const Tensor first = at::index_select(right.starts, 0, places[1]) - (ends - met);
   const Tensor partner = at::arange(pair.numel(), pair.options()) + at::index_select(first, 0, pair);
-  const Tensor values = at::mul(at::index_select(sparse_values(left), 0, pair), at::index_select(right.values, 0, partner));
+  const Tensor values =
+      at::mul(at::index_select(sparse_values(left), 0, pair), at::index_select(right.values, 0, partner));
   const Tensor indices = at::stack({at::index_select(places[0], 0, pair), at::index_select(right.columns, 0, partner)});
   const Tensor product = make_coo(indices, values, {self.sizes()[0], other.sizes()[1]}, /*is_coalesced=*/false);
   return as_layout(coalesced(product), self.layout() == other.layout() ? self.layout() : kSparse);
@@ -119,15 +124,19 @@ Tensor _sparse_sparse_matmul(const Tensor& self, const Tensor& other) {
   return native::mm_sparse(self, other);
 }
 
-Tensor addmm_sparse(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
+Tensor addmm_sparse(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                    const Scalar& alpha) {
   check_product(mat1, mat2, "addmm");
   if (self.impl()->sparse() || !mat1.impl()->sparse() || mat2.impl()->sparse()) {
     const Tensor product = at::mul(at::mm(mat1, mat2), alpha);
     return beta.equal(0) ? product : at::add(at::mul(self, beta), product);
   }
-  TORCH_CHECK(self.dtype() == mat2.dtype(), "addmm: expected the same dtype of all matrices, but got ", self.dtype(), " and ", mat2.dtype());
+  TORCH_CHECK(self.dtype() == mat2.dtype(), "addmm: expected the same dtype of all matrices, but got ", self.dtype(),
+              " and ", mat2.dtype());
   const Tensor bias = self.expand({mat1.sizes()[0], mat2.sizes()[1]});
-  const Tensor out = beta.equal(0) ? at::zeros(bias.sizes(), self.options()) : beta.equal(1) ? at::empty(bias.sizes(), self.options()) : at::mul(bias, beta).contiguous();
+  const Tensor out = beta.equal(0)   ? at::zeros(bias.sizes(), self.options())
+                     : beta.equal(1) ? at::empty(bias.sizes(), self.options())
+                                     : at::mul(bias, beta).contiguous();
   if (beta.equal(1)) at::detail::copy_into(out, bias);
   Rows matrix = by_rows(mat1);
   if (!alpha.equal(1)) matrix.values = at::mul(matrix.values, alpha);
@@ -135,7 +144,8 @@ Tensor addmm_sparse(const Tensor& self, const Tensor& mat1, const Tensor& mat2, 
   return out;
 }
 
-Tensor _sparse_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
+Tensor _sparse_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                     const Scalar& alpha) {
   return at::addmm(self, mat1, mat2, beta, alpha);
 }
 
@@ -145,7 +155,8 @@ Tensor _sparse_mm(const Tensor& sparse, const Tensor& dense) {
   if (left && right) return at::_sparse_sparse_matmul(sparse, dense);
   if (!left && !right) return at::mm(sparse, dense);
   check_product(sparse, dense, "sparse.mm");
-  if (left) return at::_sparse_addmm(at::zeros({sparse.sizes()[0], dense.sizes()[1]}, dense.options()), sparse, dense, 0, 1);
+  if (left)
+    return at::_sparse_addmm(at::zeros({sparse.sizes()[0], dense.sizes()[1]}, dense.options()), sparse, dense, 0, 1);
   const Tensor zeros = at::zeros({dense.sizes()[1], sparse.sizes()[0]}, sparse.options());
   return at::_sparse_addmm(zeros, at::t(dense), at::t(sparse), 0, 1).t();
 }
@@ -162,12 +173,13 @@ Tensor bmm_sparse(const Tensor& self, const Tensor& mat2) {
   const IntArrayRef a = self.sizes();
   const IntArrayRef b = mat2.sizes();
   TORCH_CHECK(count_sparse_dims(self) == 3, "bmm: expected a sparse batch without dense dimensions");
-  TORCH_CHECK(b[0] == a[0] && b[1] == a[2], "Expected size for first two dimensions of batch2 tensor to be: [", a[0], ", ", a[2],
-              "] but got: [", b[0], ", ", b[1], "].");
+  TORCH_CHECK(b[0] == a[0] && b[1] == a[2], "Expected size for first two dimensions of batch2 tensor to be: [", a[0],
+              ", ", a[2], "] but got: [", b[0], ", ", b[1], "].");
   TORCH_CHECK(self.dtype() == mat2.dtype(), "expected scalar type ", self.dtype(), " but found ", mat2.dtype());
   const Tensor indices = sparse_indices(as_coo(self));
   const Tensor out = at::zeros({a[0] * a[1], b[2]}, mat2.options());
-  const Rows matrix = group_by_row(indices[0] * a[1] + indices[1], indices[0] * a[2] + indices[2], sparse_values(self), a[0] * a[1]);
+  const Rows matrix =
+      group_by_row(indices[0] * a[1] + indices[1], indices[0] * a[2] + indices[2], sparse_values(self), a[0] * a[1]);
   multiply_into(out, matrix, at::reshape(mat2, {b[0] * b[1], b[2]}));
   return out.view({a[0], a[1], b[2]});
 }
@@ -181,20 +193,24 @@ Tensor hspmm(const Tensor& mat1, const Tensor& mat2) {
   const auto [present, numbers, counts] = at::_unique2(rows, /*sorted=*/true, /*return_inverse=*/true);
   const Tensor compact = make_coo(at::stack({numbers, sparse_indices(mat1)[1]}), sparse_values(mat1),
                                   {present.numel(), mat1.sizes()[1]}, mat1.impl()->sparse()->is_coalesced);
-  return make_coo(present.unsqueeze(0), multiply_strided(compact, mat2), {mat1.sizes()[0], mat2.sizes()[1]}, /*is_coalesced=*/true);
+  return make_coo(present.unsqueeze(0), multiply_strided(compact, mat2), {mat1.sizes()[0], mat2.sizes()[1]},
+                  /*is_coalesced=*/true);
 }
 
 Tensor sspaddmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
   TORCH_CHECK(self.is_sparse() && mat1.is_sparse() && !mat2.impl()->sparse(),
               "sspaddmm: expected a sparse addend, a sparse and a strided matrix");
   const Tensor rows = native::hspmm(mat1, mat2);
-  TORCH_CHECK(self.sizes() == rows.sizes(), "sspaddmm: Argument #1: Expected dim 0 size ", rows.sizes()[0], ", got ", self.sizes()[0]);
+  TORCH_CHECK(self.sizes() == rows.sizes(), "sspaddmm: Argument #1: Expected dim 0 size ", rows.sizes()[0], ", got ",
+              self.sizes()[0]);
   // Every element of a row that there is.
   const int64_t columns = rows.sizes()[1];
   const Tensor present = sparse_indices(rows)[0];
-  const Tensor places = at::stack({at::repeat_interleave(present, columns), at::arange(columns, present.options()).repeat({present.numel()})});
+  const Tensor places = at::stack(
+      {at::repeat_interleave(present, columns), at::arange(columns, present.options()).repeat({present.numel()})});
   const Tensor product = at::mul(at::reshape(sparse_values(rows), {-1}), alpha);
-  return make_coo(at::cat({sparse_indices(self), places}, 1), at::cat({at::mul(sparse_values(self), beta), product}), self.sizes(),
+  return make_coo(at::cat({sparse_indices(self), places}, 1), at::cat({at::mul(sparse_values(self), beta), product}),
+                  self.sizes(),
                   /*is_coalesced=*/false);
 }
 
@@ -203,11 +219,13 @@ Tensor smm(const Tensor& self, const Tensor& mat2) {
   return at::sspaddmm(none, self, mat2);
 }
 
-Tensor sparse_sampled_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
+Tensor sparse_sampled_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                            const Scalar& alpha) {
   TORCH_CHECK(self.is_sparse_csr(), "sampled_addmm: Expected self to have sparse csr layout, but got ", self.layout());
   check_product(mat1, mat2, "sampled_addmm");
   const Tensor places = sparse_indices(as_coo(self));
-  const Tensor products = at::sum(at::mul(at::index_select(mat1, 0, places[0]), at::index_select(mat2.t(), 0, places[1])), IntArrayRef{1});
+  const Tensor products =
+      at::sum(at::mul(at::index_select(mat1, 0, places[0]), at::index_select(mat2.t(), 0, places[1])), IntArrayRef{1});
   return with_values(self, at::add(at::mul(sparse_values(self), beta), at::mul(products, alpha)));
 }
 

@@ -38,7 +38,8 @@ Tensor _sparse_sum_dim(const Tensor& self, IntArrayRef dim, std::optional<Scalar
   return coalesced(make_coo(at::stack(rows), values, sizes, same_places));
 }
 
-Tensor sum_dim_sparse(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor sum_dim_sparse(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim,
+                      std::optional<ScalarType> dtype) {
   const IntArrayRef dims = dim.value_or(IntArrayRef());
   TORCH_CHECK(self.is_sparse() || keepdim, "reduction operations on CSR tensors with keepdim=False is unsupported");
   Tensor result = native::_sparse_sum_dim(self, dims, dtype);
@@ -55,7 +56,9 @@ Scalar item_sparse(const Tensor& self) {
   return at::item(as_strided_tensor(self));
 }
 
-Tensor any_sparse_values(const Tensor& self) { return at::any(sparse_values(self.is_sparse() ? coalesced(self) : self)); }
+Tensor any_sparse_values(const Tensor& self) {
+  return at::any(sparse_values(self.is_sparse() ? coalesced(self) : self));
+}
 
 Tensor norm_sparse(const Tensor& self, const Scalar& p) {
   return at::norm(sparse_values(self.is_sparse() ? coalesced(self) : self), p);
@@ -93,7 +96,8 @@ Tensor max_within(const Groups& groups, const Tensor& values) {
   Tensor numbers = groups.numbers;
   for (int64_t i = 1; i < values.dim(); ++i) numbers = numbers.unsqueeze(-1);
   const Tensor none = at::full(sizes, Scalar(-std::numeric_limits<double>::infinity()), values.options());
-  return at::index_select(at::scatter_reduce(none, 0, numbers.expand(values.sizes()), values, "amax"), 0, groups.numbers);
+  return at::index_select(at::scatter_reduce(none, 0, numbers.expand(values.sizes()), values, "amax"), 0,
+                          groups.numbers);
 }
 
 int64_t softmax_dim(const Tensor& self, int64_t dim, const char* function) {

@@ -76,7 +76,8 @@ TEST(bits) {
   CHECK_VALUES(at::bitwise_and(a, 6), int32_t, {4, 2});
   CHECK_VALUES(at::bitwise_or(a, 1), int32_t, {13, 11});
   CHECK_VALUES(at::bitwise_xor(a, a), int32_t, {0, 0});
-  CHECK_THROWS(c10::NotImplementedError, at::bitwise_and(make<float>({1}), make<float>({1})), "not implemented for 'Float'");
+  CHECK_THROWS(c10::NotImplementedError, at::bitwise_and(make<float>({1}), make<float>({1})),
+               "not implemented for 'Float'");
 }
 
 TEST(where_and_lerp_and_friends) {

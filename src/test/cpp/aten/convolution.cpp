@@ -30,7 +30,8 @@ TEST(forward_and_weight) {
   for (const Case& c : kCases) {
     const Tensor input = random(c.input);
     const Tensor weight = random(c.weight);
-    const Tensor expected = at::convolution(input, weight, {}, c.stride, c.padding, c.dilation, false, c.output_padding, c.groups);
+    const Tensor expected =
+        at::convolution(input, weight, {}, c.stride, c.padding, c.dilation, false, c.output_padding, c.groups);
     const Tensor actual = at::native::convolve_by_windows(input, weight, c.stride, c.padding, c.dilation, c.groups);
     CHECK(at::allclose(actual, expected));
     const Tensor grad = random(expected.sizes().vec());
@@ -46,7 +47,8 @@ TEST(transposed) {
     std::vector<int64_t> sizes = c.input;
     sizes[1] = c.weight[0];
     const Tensor input = random(sizes);
-    const Tensor expected = at::convolution(input, weight, {}, c.stride, c.padding, c.dilation, true, c.output_padding, c.groups);
+    const Tensor expected =
+        at::convolution(input, weight, {}, c.stride, c.padding, c.dilation, true, c.output_padding, c.groups);
     const Tensor actual = at::native::transpose_by_windows(input, weight, c.stride, c.padding, c.dilation,
                                                            expected.sizes().slice(2, c.stride.size()), c.groups);
     CHECK(at::allclose(actual, expected));

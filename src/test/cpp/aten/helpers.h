@@ -30,7 +30,8 @@ std::vector<T> values(const at::Tensor& tensor) {
 }
 
 template <typename T>
-void check_values(const at::Tensor& tensor, const std::vector<T>& wanted, const char* text, const char* file, int line) {
+void check_values(const at::Tensor& tensor, const std::vector<T>& wanted, const char* text, const char* file,
+                  int line) {
   const std::vector<T> given = values<T>(tensor);
   if (given == wanted) return;
   std::ostringstream message;

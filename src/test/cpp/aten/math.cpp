@@ -37,10 +37,29 @@ double error_in_ulps(T given, long double exact) {
 template <typename T>
 void run(const Case<T>& item) {
   constexpr T infinity = std::numeric_limits<T>::infinity();
-  std::vector<T> inputs{0,        -T(0),     1,         -1,        infinity, -infinity, std::numeric_limits<T>::quiet_NaN(),
-                        T(1e-30), -T(1e-30), T(104),    T(-104),   T(710),   T(-750),   std::numeric_limits<T>::max(),
-                        std::numeric_limits<T>::lowest(), std::numeric_limits<T>::min(), std::numeric_limits<T>::denorm_min(),
-                        T(40000), T(-1e10),  T(88.5),   T(706.5),  T(-0.5),  T(-0.999)};
+  std::vector<T> inputs{0,
+                        -T(0),
+                        1,
+                        -1,
+                        infinity,
+                        -infinity,
+                        std::numeric_limits<T>::quiet_NaN(),
+                        T(1e-30),
+                        -T(1e-30),
+                        T(104),
+                        T(-104),
+                        T(710),
+                        T(-750),
+                        std::numeric_limits<T>::max(),
+                        std::numeric_limits<T>::lowest(),
+                        std::numeric_limits<T>::min(),
+                        std::numeric_limits<T>::denorm_min(),
+                        T(40000),
+                        T(-1e10),
+                        T(88.5),
+                        T(706.5),
+                        T(-0.5),
+                        T(-0.999)};
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> inside(item.low, item.high);
   while (inputs.size() < 20011) inputs.push_back(static_cast<T>(inside(random)));
@@ -70,17 +89,27 @@ template <typename T>
 void run_all() {
   const auto exp = [](const Tensor& x) { return at::exp(x); };
   run<T>({"exp", exp, [](long double x) { return std::exp(x); }, T(-110), T(100), 1.5});
-  run<T>({"expm1", [](const Tensor& x) { return at::expm1(x); }, [](long double x) { return std::expm1(x); }, T(-5), T(80), 4});
-  run<T>({"log", [](const Tensor& x) { return at::log(x); }, [](long double x) { return std::log(x); }, T(0), T(100), 3});
-  run<T>({"log1p", [](const Tensor& x) { return at::log1p(x); }, [](long double x) { return std::log1p(x); }, T(-0.9), T(10), 3});
-  run<T>({"log2", [](const Tensor& x) { return at::log2(x); }, [](long double x) { return std::log2(x); }, T(0), T(100), 1.5});
-  run<T>({"log10", [](const Tensor& x) { return at::log10(x); }, [](long double x) { return std::log10(x); }, T(0), T(100), 2.5});
-  run<T>({"sin", [](const Tensor& x) { return at::sin(x); }, [](long double x) { return std::sin(x); }, T(-100), T(100), 3});
-  run<T>({"cos", [](const Tensor& x) { return at::cos(x); }, [](long double x) { return std::cos(x); }, T(-100), T(100), 3});
-  run<T>({"tanh", [](const Tensor& x) { return at::tanh(x); }, [](long double x) { return std::tanh(x); }, T(-10), T(10), 4});
-  run<T>({"erf", [](const Tensor& x) { return at::erf(x); }, [](long double x) { return std::erf(x); }, T(-4), T(4), 2});
+  run<T>({"expm1", [](const Tensor& x) { return at::expm1(x); }, [](long double x) { return std::expm1(x); }, T(-5),
+          T(80), 4});
+  run<T>(
+      {"log", [](const Tensor& x) { return at::log(x); }, [](long double x) { return std::log(x); }, T(0), T(100), 3});
+  run<T>({"log1p", [](const Tensor& x) { return at::log1p(x); }, [](long double x) { return std::log1p(x); }, T(-0.9),
+          T(10), 3});
+  run<T>({"log2", [](const Tensor& x) { return at::log2(x); }, [](long double x) { return std::log2(x); }, T(0), T(100),
+          1.5});
+  run<T>({"log10", [](const Tensor& x) { return at::log10(x); }, [](long double x) { return std::log10(x); }, T(0),
+          T(100), 2.5});
+  run<T>({"sin", [](const Tensor& x) { return at::sin(x); }, [](long double x) { return std::sin(x); }, T(-100), T(100),
+          3});
+  run<T>({"cos", [](const Tensor& x) { return at::cos(x); }, [](long double x) { return std::cos(x); }, T(-100), T(100),
+          3});
+  run<T>({"tanh", [](const Tensor& x) { return at::tanh(x); }, [](long double x) { return std::tanh(x); }, T(-10),
+          T(10), 4});
+  run<T>(
+      {"erf", [](const Tensor& x) { return at::erf(x); }, [](long double x) { return std::erf(x); }, T(-4), T(4), 2});
   run<T>({"sigmoid", [](const Tensor& x) { return at::sigmoid(x); }, exact_sigmoid, T(-20), T(20), 3});
-  run<T>({"sqrt", [](const Tensor& x) { return at::sqrt(x); }, [](long double x) { return std::sqrt(x); }, T(0), T(100), 0.51});
+  run<T>({"sqrt", [](const Tensor& x) { return at::sqrt(x); }, [](long double x) { return std::sqrt(x); }, T(0), T(100),
+          0.51});
   run<T>({"rsqrt", [](const Tensor& x) { return at::rsqrt(x); }, exact_rsqrt, T(0), T(100), 1.5});
 }
 

@@ -1,5 +1,5 @@
-// The reasons that the loader gives. Run as `test_aten_plugin FAULT` with TORCH_BACKEND_PATH set: the loader decides once
-// per process, so each fault is a process of its own.
+// The reasons that the loader gives. Run as `test_aten_plugin FAULT` with TORCH_BACKEND_PATH set: the loader decides
+// once per process, so each fault is a process of its own.
 
 #include <aten/Plugin.h>
 #include <torch/torch.h>

@@ -30,7 +30,8 @@ TEST(broadcasting) {
   const Tensor a = at::arange(3, at::kFloat).view({3, 1});
   const Tensor b = at::arange(2, at::kFloat);
   CHECK_VALUES(a + b, float, {0, 1, 1, 2, 2, 3});
-  CHECK_THROWS(c10::Error, at::ones({2, 3}) + at::ones({2, 4}), "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
+  CHECK_THROWS(c10::Error, at::ones({2, 3}) + at::ones({2, 4}),
+               "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
   CHECK_EQ((at::ones({0, 3}) + at::ones({1, 3})).sizes(), at::IntArrayRef({0, 3}));
 }
 
@@ -50,8 +51,10 @@ TEST(categories_decide_the_dtype) {
 
 TEST(in_place_keeps_shape_and_dtype) {
   Tensor ints = at::ones({2}, at::kLong);
-  CHECK_THROWS(c10::Error, at::add_(ints, at::ones({2})), "result type Float can't be cast to the desired output type Long");
-  CHECK_THROWS(c10::Error, at::add_(ints, at::ones({3, 2}, at::kLong)), "output with shape [2] doesn't match the broadcast shape [3, 2]");
+  CHECK_THROWS(c10::Error, at::add_(ints, at::ones({2})),
+               "result type Float can't be cast to the desired output type Long");
+  CHECK_THROWS(c10::Error, at::add_(ints, at::ones({3, 2}, at::kLong)),
+               "output with shape [2] doesn't match the broadcast shape [3, 2]");
   Tensor floats = at::ones({2});
   at::add_(floats, at::ones({2}, at::kDouble));
   CHECK_VALUES(floats, float, {2, 2});
@@ -132,8 +135,10 @@ TEST(reductions_keep_the_input_shape) {
   Tensor kept;
   TensorIterator::reduce_op(kept, self, {-1, 0}, /*keepdim=*/true, at::kFloat, at::kFloat);
   CHECK_EQ(kept.sizes(), at::IntArrayRef({1, 3, 1}));
-  CHECK_THROWS(c10::IndexError, TensorIterator::reduce_op(kept, self, {3}, true, at::kFloat, at::kFloat), "expected to be in range of [-3, 2], but got 3");
-  CHECK_THROWS(c10::Error, TensorIterator::reduce_op(kept, self, {0, -3}, true, at::kFloat, at::kFloat), "multiple times");
+  CHECK_THROWS(c10::IndexError, TensorIterator::reduce_op(kept, self, {3}, true, at::kFloat, at::kFloat),
+               "expected to be in range of [-3, 2], but got 3");
+  CHECK_THROWS(c10::Error, TensorIterator::reduce_op(kept, self, {0, -3}, true, at::kFloat, at::kFloat),
+               "multiple times");
 }
 
 TEST_MAIN()

@@ -18,7 +18,9 @@ class Level {
   ~Level() { autograd::exit_forward_level(number_); }
   Level(const Level&) = delete;
   Level& operator=(const Level&) = delete;
-  Tensor dual(const Tensor& primal, const Tensor& tangent) const { return autograd::make_dual(primal, tangent, number_); }
+  Tensor dual(const Tensor& primal, const Tensor& tangent) const {
+    return autograd::make_dual(primal, tangent, number_);
+  }
   Tensor tangent(const Tensor& tensor) const { return autograd::tangent_at(tensor, number_); }
 
  private:

@@ -1,5 +1,5 @@
-// Work on several streams: what an event orders, what nothing orders, and when memory is used again. Each is done many times, since
-// a device, and its emulation, may run unordered work in either order.
+// Work on several streams: what an event orders, what nothing orders, and when memory is used again. Each is done many
+// times, since a device, and its emulation, may run unordered work in either order.
 
 #include <aten/helpers.h>
 

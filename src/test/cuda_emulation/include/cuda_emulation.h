@@ -1,6 +1,7 @@
 #pragma once
 // The language of kernels for the host's compiler: every .cu file is compiled with this header in front
-// (`-include cuda_emulation.h`). One host thread, the executor, runs all kernels; the threads of a block are fibers on it.
+// (`-include cuda_emulation.h`). One host thread, the executor, runs all kernels;
+// the threads of a block are fibers on it.
 
 #include <cuda_runtime_api.h>
 
@@ -39,7 +40,8 @@ extern Identity* self;  // of the thread that runs now
 
 [[noreturn]] void fail_assertion(const char* condition, const char* file, int line);
 void wait_for_block();
-// Hands `value` (up to 16 bytes) to the lanes of `mask`, and returns when all of them have come. `slots` is then what each handed over.
+// Hands `value` (up to 16 bytes) to the lanes of `mask`, and returns when all of them have come.
+// `slots` is then what each handed over.
 struct Lanes {
   unsigned char slots[32][16];
 };
@@ -67,18 +69,20 @@ constexpr const char* describe_kernel() {
 template <typename... Parameters, typename... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream, Arguments&&... arguments) {
   using Call = std::tuple<void (*)(Parameters...), std::tuple<Parameters...>>;
-  const auto call = std::make_shared<const Call>(kernel, std::tuple<Parameters...>(static_cast<Parameters>(arguments)...));
+  const auto call =
+      std::make_shared<const Call>(kernel, std::tuple<Parameters...>(static_cast<Parameters>(arguments)...));
   const auto run = [](const void* memory) {
     const auto& [function, values] = *static_cast<const Call*>(memory);
     std::apply(function, values);
   };
-  enqueue_kernel(stream, {grid, block, run, call, sizeof(Call), reinterpret_cast<const void*>(kernel), describe_kernel<Parameters...>()});
+  enqueue_kernel(stream, {grid, block, run, call, sizeof(Call), reinterpret_cast<const void*>(kernel),
+                          describe_kernel<Parameters...>()});
 }
 
 // The same with arguments at `places`, as the driver takes them.
 template <typename... Parameters, size_t... Index>
-void launch_with_places(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream, [[maybe_unused]] void** places,
-                        std::index_sequence<Index...>) {
+void launch_with_places(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
+                        [[maybe_unused]] void** places, std::index_sequence<Index...>) {
   launch(kernel, grid, block, stream, *static_cast<std::remove_const_t<Parameters>*>(places[Index])...);
 }
 template <typename... Parameters>

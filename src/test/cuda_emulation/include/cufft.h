@@ -32,8 +32,8 @@ cufftResult cufftCreate(cufftHandle* plan);
 cufftResult cufftDestroy(cufftHandle plan);
 cufftResult cufftSetStream(cufftHandle plan, cudaStream_t stream);
 cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long* size, long long* in_embedding, long long in_step,
-                                long long in_distance, long long* out_embedding, long long out_step, long long out_distance,
-                                cufftType type, long long batches, size_t* workspace);
+                                long long in_distance, long long* out_embedding, long long out_step,
+                                long long out_distance, cufftType type, long long batches, size_t* workspace);
 cufftResult cufftExecC2C(cufftHandle plan, cufftComplex* in, cufftComplex* out, int direction);
 cufftResult cufftExecZ2Z(cufftHandle plan, cufftDoubleComplex* in, cufftDoubleComplex* out, int direction);
 cufftResult cufftExecR2C(cufftHandle plan, cufftReal* in, cufftComplex* out);

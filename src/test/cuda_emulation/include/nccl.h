@@ -49,8 +49,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator);
 ncclResult_t ncclGroupStart();
 ncclResult_t ncclGroupEnd();
 
-ncclResult_t ncclBroadcast(
-    const void* input, void* output, size_t count, ncclDataType_t type, int root, ncclComm_t communicator, cudaStream_t stream);
+ncclResult_t ncclBroadcast(const void* input, void* output, size_t count, ncclDataType_t type, int root,
+                           ncclComm_t communicator, cudaStream_t stream);
 ncclResult_t ncclAllReduce(
     const void* input, void* output, size_t count, ncclDataType_t type, ncclRedOp_t operation, ncclComm_t communicator,
     cudaStream_t stream);
@@ -64,5 +64,6 @@ ncclResult_t ncclAllGather(
     const void* input, void* output, size_t count, ncclDataType_t type, ncclComm_t communicator, cudaStream_t stream);
 ncclResult_t ncclSend(
     const void* data, size_t count, ncclDataType_t type, int peer, ncclComm_t communicator, cudaStream_t stream);
-ncclResult_t ncclRecv(void* data, size_t count, ncclDataType_t type, int peer, ncclComm_t communicator, cudaStream_t stream);
+ncclResult_t ncclRecv(void* data, size_t count, ncclDataType_t type, int peer, ncclComm_t communicator,
+                      cudaStream_t stream);
 }

@@ -1,5 +1,5 @@
-// Gradients of convolutions. The gradient of one with respect to its input is the transposed one of the result's gradient,
-// and the other way round.
+// Gradients of convolutions. The gradient of one with respect to its input is the transposed one of the result's
+// gradient, and the other way round.
 
 #include <torch/csrc/autograd/FunctionsManual.h>
 

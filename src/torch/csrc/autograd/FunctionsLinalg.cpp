@@ -1,5 +1,5 @@
-// Gradients of torch.linalg and torch.fft. Of complex matrices they are the conjugated derivative, as everywhere: where a derivation has
-// A^T, a formula has the adjoint. U, V, Q and the like are as the forward returned them.
+// Gradients of torch.linalg and torch.fft. Of complex matrices they are the conjugated derivative, as everywhere: where
+// a derivation has A^T, a formula has the adjoint. U, V, Q and the like are as the forward returned them.
 
 #include <torch/csrc/autograd/FunctionsManual.h>
 
@@ -49,8 +49,10 @@ Tensor differences(const Tensor& x) { return row(x) - column(x) + at::eye(x.size
 void check_gauge(const Tensor& imaginary, const Tensor& scale, const char* function, const char* vectors) {
   if (imaginary.device().is_meta() || imaginary.numel() == 0) return;
   const double tolerance = imaginary.dtype() == at::kDouble ? 1e-8 : 1e-2;
-  const bool holds = at::all(at::le(at::abs(imaginary).detach(), (at::abs(scale).detach() + 1) * tolerance)).item<bool>();
-  TORCH_CHECK(holds, function, ": The ", vectors, " in the complex case are specified up to multiplication by e^{i phi}. The specified ",
+  const bool holds =
+      at::all(at::le(at::abs(imaginary).detach(), (at::abs(scale).detach() + 1) * tolerance)).item<bool>();
+  TORCH_CHECK(holds, function, ": The ", vectors,
+              " in the complex case are specified up to multiplication by e^{i phi}. The specified ",
               "loss function depends on this quantity, so it is ill-defined.");
 }
 
@@ -68,7 +70,8 @@ Tensor cholesky_backward(const Tensor& grad, const Tensor& L, bool upper) {
 
 namespace {
 
-// A = L L^H (upper: L^H L): the gradient of L from half of what A's inverse has, on whole matrices as LAPACK reads them.
+// A = L L^H (upper: L^H L): the gradient of L from half of what A's inverse has,
+// on whole matrices as LAPACK reads them.
 Tensor cholesky_factor_gradient(const Tensor& half, const Tensor& factor, bool upper) {
   const Tensor common = half + H(half);
   return upper ? -times(factor, common) : -times(common, factor);
@@ -153,7 +156,8 @@ Tensor qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Te
   return at::cat({first, times(Q, gR2)}, -1);
 }
 
-Tensor solve_triangular_self_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left, bool unitriangular) {
+Tensor solve_triangular_self_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left,
+                                      bool unitriangular) {
   const Tensor gB = at::linalg_solve_triangular(H(A), grad, !upper, left, unitriangular);
   const Tensor gA = left ? -times(gB, H(X)) : -times(H(X), gB);
   const int64_t diagonal = unitriangular ? 1 : 0;
@@ -175,14 +179,15 @@ bool is_vector_result(const Tensor& A, const Tensor& result, int64_t dims) {
 
 }  // namespace
 
-Tensor solve_B_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, bool left, int64_t B_dims) {
+Tensor solve_B_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, bool left,
+                        int64_t B_dims) {
   const bool is_vector = is_vector_result(A, grad, B_dims);
   const Tensor gB = solve_adjoint_system(as_matrix(grad, is_vector), A, LU, pivots, left);
   return is_vector ? at::squeeze(gB, -1) : gB;
 }
 
-Tensor solve_A_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, const Tensor& X, bool left,
-                        int64_t B_dims) {
+Tensor solve_A_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, const Tensor& X,
+                        bool left, int64_t B_dims) {
   const bool is_vector = is_vector_result(A, grad, B_dims);
   const Tensor gB = solve_adjoint_system(as_matrix(grad, is_vector), A, LU, pivots, left);
   const Tensor solution = as_matrix(X, is_vector);
@@ -198,14 +203,15 @@ Tensor det_backward(const Tensor& grad, const Tensor& det, const Tensor& A, cons
   }
   const auto [U, S, Vh] = at::linalg_svd(A);
   const int64_t count = S.sizes().back();
-  const Tensor others = at::where(at::eye(count, S.options().dtype(at::kBool)), Scalar(1), at::expand(row(S), A.sizes()));
+  const Tensor others =
+      at::where(at::eye(count, S.options().dtype(at::kBool)), Scalar(1), at::expand(row(S), A.sizes()));
   const Tensor products = at::prod(others, -1).to(A.dtype());
   const Tensor sign = at::conj(at::linalg_det(times(U, Vh)));
   return times(U * row(products * column(grad * sign)), Vh);
 }
 
-Tensor slogdet_backward(const Tensor& grad_sign, const Tensor& grad_logabsdet, const Tensor& A, const Tensor& sign, const Tensor& LU,
-                        const Tensor& pivots) {
+Tensor slogdet_backward(const Tensor& grad_sign, const Tensor& grad_logabsdet, const Tensor& A, const Tensor& sign,
+                        const Tensor& LU, const Tensor& pivots) {
   Tensor factor = grad_logabsdet.defined() ? grad_logabsdet.to(A.dtype()) : Tensor();
   if (A.is_complex() && grad_sign.defined()) {  // the sign turns, it does not grow
     const Tensor turn = at::imag(at::conj(grad_sign) * sign).to(A.dtype()) * Scalar(c10::complex<double>(0, 1));
@@ -221,7 +227,8 @@ Tensor eigh_backward(const Tensor& grad_values, const Tensor& grad_vectors, cons
     return times(V * row(grad_values), H(V));
   }
   const Tensor projected = times(H(V), grad_vectors);
-  if (V.is_complex()) check_gauge(at::imag(diagonal_of(projected)), diagonal_of(projected), "linalg_eigh_backward", "eigenvectors");
+  if (V.is_complex())
+    check_gauge(at::imag(diagonal_of(projected)), diagonal_of(projected), "linalg_eigh_backward", "eigenvectors");
   Tensor inner = 0.5 * off_diagonal(skew(projected)) / differences(values);
   if (grad_values.defined()) inner = inner + diagonal_matrix(grad_values);
   return times(V, times(inner, H(V)));
@@ -242,7 +249,8 @@ Tensor eig_backward(const Tensor& grad_values, const Tensor& grad_vectors, const
   return std::get<0>(at::linalg_solve_ex(H(V), times(inner, H(V))));
 }
 
-Tensor svd_backward(const Tensor& grad_U, const Tensor& gS, const Tensor& grad_Vh, const Tensor& all_U, const Tensor& S, const Tensor& all_Vh) {
+Tensor svd_backward(const Tensor& grad_U, const Tensor& gS, const Tensor& grad_Vh, const Tensor& all_U, const Tensor& S,
+                    const Tensor& all_Vh) {
   if (!grad_U.defined() && !gS.defined() && !grad_Vh.defined()) return {};
   const int64_t rank = S.sizes().back();
   const int64_t rows = rows_of(all_U);
@@ -302,8 +310,8 @@ Tensor miss_gradient(const Tensor& grad_residuals, const Tensor& A, const Tensor
 
 }  // namespace
 
-Tensor lstsq_self_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b, const Tensor& solution,
-                           const Tensor& residuals) {
+Tensor lstsq_self_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b,
+                           const Tensor& solution, const Tensor& residuals) {
   Tensor result;
   if (grad.defined()) {
     const Tensor P = at::linalg_pinv(A, Tensor(), Tensor());
@@ -317,8 +325,8 @@ Tensor lstsq_self_backward(const Tensor& grad, const Tensor& grad_residuals, con
   return result;
 }
 
-Tensor lstsq_b_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b, const Tensor& solution,
-                        const Tensor& residuals) {
+Tensor lstsq_b_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b,
+                        const Tensor& solution, const Tensor& residuals) {
   Tensor result;
   if (grad.defined()) result = times(H(at::linalg_pinv(A, Tensor(), Tensor())), lstsq_matrix(grad, A, b));
   if (grad_residuals.defined() && residuals.numel() > 0) {

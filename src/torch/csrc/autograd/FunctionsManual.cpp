@@ -193,8 +193,8 @@ Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, const OptionalIntVec
 namespace {
 
 // d prod / d x_i is the product of the others. Divides where nothing is zero; where one element is, only that one has a
-// gradient, unless 0 is multiplied with what is infinite or no number; where several are, none has. `rest` is the product
-// of the elements that are not zero; `alone` marks the one that is not finite, where there is only one.
+// gradient, unless 0 is multiplied with what is infinite or no number; where several are, none has. `rest` is the
+// product of the elements that are not zero; `alone` marks the one that is not finite, where there is only one.
 Tensor product_of_others(const Tensor& grad, const Tensor& is_zero, const Tensor& zeros, const Tensor& filled,
                          const Tensor& rest, const Tensor& alone) {
   const Tensor none = grad * rest / filled;
@@ -424,7 +424,8 @@ std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vect
   return gradients;
 }
 
-std::vector<Tensor> euclidean_dist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, const Tensor& result) {
+std::vector<Tensor> euclidean_dist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2,
+                                            const Tensor& result) {
   // Points that lie on each other pull nowhere.
   const Tensor ratio = at::div(grad, result).masked_fill(at::eq(result, Scalar(0)), Scalar(0));
   return {at::sub(at::mul(x1, at::sum(ratio, {-1}, true)), at::matmul(ratio, x2)),
@@ -433,9 +434,11 @@ std::vector<Tensor> euclidean_dist_backward(const Tensor& grad, const Tensor& x1
 
 namespace {
 
-// The gradients of parts that were used, and zeros for the others, of sizes that `sizes_of_part` tells. Nothing where none was.
+// The gradients of parts that were used, and zeros for the others, of sizes that `sizes_of_part` tells.
+// Nothing where none was.
 template <typename SizesOfPart>
-std::vector<Tensor> with_zeros(const std::vector<Tensor>& grads, const at::TensorOptions& options, const SizesOfPart& sizes_of_part) {
+std::vector<Tensor> with_zeros(const std::vector<Tensor>& grads, const at::TensorOptions& options,
+                               const SizesOfPart& sizes_of_part) {
   if (std::none_of(grads.begin(), grads.end(), [](const Tensor& grad) { return grad.defined(); })) return {};
   const Tensor zero = at::zeros({}, options);
   std::vector<Tensor> parts;
@@ -448,7 +451,8 @@ std::vector<Tensor> with_zeros(const std::vector<Tensor>& grads, const at::Tenso
 
 }  // namespace
 
-Tensor unbind_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options, int64_t dim) {
+Tensor unbind_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options,
+                       int64_t dim) {
   const int64_t wrapped = wrap(dim, sizes.size());
   c10::DimVector part(sizes);
   part.erase(wrapped);
@@ -467,8 +471,8 @@ Tensor split_with_sizes_backward(const std::vector<Tensor>& grads, IntArrayRef s
   return parts.empty() ? Tensor() : at::cat(parts, wrapped);
 }
 
-Tensor split_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options, int64_t length,
-                      int64_t dim) {
+Tensor split_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options,
+                      int64_t length, int64_t dim) {
   const int64_t size = sizes[wrap(dim, sizes.size())];
   std::vector<int64_t> lengths(grads.size(), std::min(length, size));
   lengths.back() = size - lengths[0] * static_cast<int64_t>(grads.size() - 1);
@@ -551,13 +555,15 @@ Tensor binary_cross_entropy_target_backward(const Tensor& grad, const Tensor& se
   return weight.defined() ? each * weight : each;
 }
 
-Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
+                               double beta) {
   if (beta != 0) return huber_loss_backward(beta == 1 ? grad : grad / beta, self, target, reduction, beta);
   const Tensor difference = self - target;
   return of_each_loss(grad, difference, reduction) * difference.sign();
 }
 
-Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
+                           double delta) {
   if (!c10::GradMode::is_enabled() && self.is_cpu() && target.is_cpu()) {
     Tensor out;
     int64_t count = 1;

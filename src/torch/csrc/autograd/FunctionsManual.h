@@ -77,7 +77,8 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& self, int64_t dim, con
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim);
 Tensor cumulative_extreme_backward(const Tensor& grad, IntArrayRef sizes, const Tensor& indices, int64_t dim);
 Tensor scatter_reduce_self_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& given_index,
-                                    const Tensor& given_src, std::string_view reduce, bool include_self, const Tensor& result);
+                                    const Tensor& given_src, std::string_view reduce, bool include_self,
+                                    const Tensor& result);
 Tensor scatter_reduce_source_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& given_index,
                                       const Tensor& given_src, std::string_view reduce, bool include_self,
                                       const Tensor& result);
@@ -94,23 +95,26 @@ Tensor cholesky_solve_factor_backward(const Tensor& grad, const Tensor& factor, 
 Tensor cholesky_inverse_backward(const Tensor& grad, const Tensor& factor, const Tensor& inverse, bool upper);
 Tensor lu_factor_backward(const Tensor& grad, const Tensor& LU, const Tensor& pivots);
 Tensor qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Tensor& R, const std::string& mode);
-Tensor solve_triangular_self_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left, bool unitriangular);
+Tensor solve_triangular_self_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left,
+                                      bool unitriangular);
 // `B_dims`: the dimensions of the right sides, which tell whether they were vectors.
-Tensor solve_A_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, const Tensor& X, bool left,
+Tensor solve_A_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, const Tensor& X,
+                        bool left, int64_t B_dims);
+Tensor solve_B_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, bool left,
                         int64_t B_dims);
-Tensor solve_B_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, bool left, int64_t B_dims);
 Tensor det_backward(const Tensor& grad, const Tensor& det, const Tensor& A, const Tensor& LU, const Tensor& pivots);
 // Any of several gradients may be undefined: nothing depends on that result.
-Tensor slogdet_backward(const Tensor& grad_sign, const Tensor& grad_logabsdet, const Tensor& A, const Tensor& sign, const Tensor& LU,
-                        const Tensor& pivots);
+Tensor slogdet_backward(const Tensor& grad_sign, const Tensor& grad_logabsdet, const Tensor& A, const Tensor& sign,
+                        const Tensor& LU, const Tensor& pivots);
 Tensor eigh_backward(const Tensor& grad_values, const Tensor& grad_vectors, const Tensor& values, const Tensor& V);
 Tensor eig_backward(const Tensor& grad_values, const Tensor& grad_vectors, const Tensor& values, const Tensor& V);
-Tensor svd_backward(const Tensor& grad_U, const Tensor& gS, const Tensor& grad_Vh, const Tensor& all_U, const Tensor& S, const Tensor& all_Vh);
+Tensor svd_backward(const Tensor& grad_U, const Tensor& gS, const Tensor& grad_Vh, const Tensor& all_U, const Tensor& S,
+                    const Tensor& all_Vh);
 Tensor pinv_backward(const Tensor& grad, const Tensor& P, const Tensor& A);
-Tensor lstsq_self_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b, const Tensor& solution,
-                           const Tensor& residuals);
-Tensor lstsq_b_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b, const Tensor& solution,
-                        const Tensor& residuals);
+Tensor lstsq_self_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b,
+                           const Tensor& solution, const Tensor& residuals);
+Tensor lstsq_b_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b,
+                        const Tensor& solution, const Tensor& residuals);
 Tensor matrix_exp_backward(const Tensor& grad, const Tensor& A);
 
 // Fourier transforms.
@@ -144,24 +148,30 @@ Tensor im2col_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef kernel
 Tensor col2im_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef kernel_size, IntArrayRef dilation,
                        IntArrayRef padding, IntArrayRef stride);
 Tensor constant_pad_nd_backward(const Tensor& grad, IntArrayRef pad);
-// `mean` and `invstd` are those that the forward saved; with create_graph they are computed again, as functions of input.
+// `mean` and `invstd` are those that the forward saved; with create_graph they are computed again,
+// as functions of input.
 Tensor batch_norm_input_backward(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
                                  const Tensor& invstd, bool training, double eps);
 Tensor batch_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
                                   bool training, double eps);
 Tensor batch_norm_bias_backward(const Tensor& grad);
-Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape, const Tensor& weight,
-                                     const Tensor& mean, const Tensor& scale, double eps, bool centered);
-Tensor normalize_rows_weight_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape, const Tensor& mean,
-                                      const Tensor& scale, double eps, bool centered);
+Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
+                                     const Tensor& weight, const Tensor& mean, const Tensor& scale, double eps,
+                                     bool centered);
+Tensor normalize_rows_weight_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
+                                      const Tensor& mean, const Tensor& scale, double eps, bool centered);
 Tensor normalize_rows_bias_backward(const Tensor& grad, at::IntArrayRef normalized_shape);
 // The gradients of query, key and value.
-std::vector<Tensor> attention_backward(const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& output,
-                                       const Tensor& logsumexp, bool is_causal, const Tensor& mask, std::optional<double> scale);
-// Of input, first states, weights and biases, in the order of `_recurrence`; `grads` of its outputs, of h and, of an LSTM, of c.
-std::vector<Tensor> recurrence_backward(const std::vector<Tensor>& grads, const Tensor& input, const at::native::RecurrenceState& state,
-                                        const at::native::RecurrenceWeights& weights, const Tensor& output, const Tensor& gates,
-                                        const Tensor& kept, IntArrayRef batch_sizes, int64_t cell, bool reverse, bool needs_input);
+std::vector<Tensor> attention_backward(const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value,
+                                       const Tensor& output, const Tensor& logsumexp, bool is_causal,
+                                       const Tensor& mask, std::optional<double> scale);
+// Of input, first states, weights and biases, in the order of `_recurrence`; `grads` of its outputs,
+// of h and, of an LSTM, of c.
+std::vector<Tensor> recurrence_backward(const std::vector<Tensor>& grads, const Tensor& input,
+                                        const at::native::RecurrenceState& state,
+                                        const at::native::RecurrenceWeights& weights, const Tensor& output,
+                                        const Tensor& gates, const Tensor& kept, IntArrayRef batch_sizes, int64_t cell,
+                                        bool reverse, bool needs_input);
 
 // Shapes and views.
 // Elements of storage from the first to the last that such a shape touches; 0 without elements.
@@ -175,10 +185,12 @@ Tensor slice_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, std::o
                       std::optional<int64_t> end, int64_t step);
 Tensor diagonal_backward(const Tensor& grad, IntArrayRef sizes, int64_t offset, int64_t dim1, int64_t dim2);
 Tensor unfold_backward(const Tensor& grad, IntArrayRef sizes, int64_t dimension, int64_t size, int64_t step);
-std::vector<Tensor> euclidean_dist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, const Tensor& result);
-Tensor unbind_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options, int64_t dim);
-Tensor split_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options, int64_t length,
-                      int64_t dim);
+std::vector<Tensor> euclidean_dist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2,
+                                            const Tensor& result);
+Tensor unbind_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options,
+                       int64_t dim);
+Tensor split_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options,
+                      int64_t length, int64_t dim);
 Tensor split_with_sizes_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options,
                                  IntArrayRef lengths, int64_t dim);
 std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes,
@@ -203,8 +215,10 @@ Tensor binary_cross_entropy_backward(const Tensor& grad, const Tensor& self, con
                                      int64_t reduction);
 Tensor binary_cross_entropy_target_backward(const Tensor& grad, const Tensor& self, const Tensor& target,
                                             const Tensor& weight, int64_t reduction);
-Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double beta);
-Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double delta);
+Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
+                               double beta);
+Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
+                           double delta);
 Tensor mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction);
 
 // Sparse tensors.
@@ -218,6 +232,7 @@ Tensor sparse_mm_backward(const Tensor& grad, const Tensor& mat1, const Tensor& 
 // What `grad`, the gradient of a product's factor, has at the places of that factor.
 Tensor sparse_matmul_backward(const Tensor& grad, const Tensor& like);
 Tensor sparse_sum_backward(const Tensor& grad, const Tensor& self, IntArrayRef dims);
-Tensor embedding_sparse_backward(const Tensor& grad, const Tensor& indices, IntArrayRef weight_sizes, int64_t padding_idx);
+Tensor embedding_sparse_backward(const Tensor& grad, const Tensor& indices, IntArrayRef weight_sizes,
+                                 int64_t padding_idx);
 
 }  // namespace torch::autograd

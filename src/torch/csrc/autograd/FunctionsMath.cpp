@@ -104,7 +104,8 @@ Tensor shares(const Tensor& self, int64_t dim, const Tensor& index, const Tensor
 }  // namespace
 
 Tensor scatter_reduce_self_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& given_index,
-                                    const Tensor& given_src, std::string_view reduce, bool include_self, const Tensor& result) {
+                                    const Tensor& given_src, std::string_view reduce, bool include_self,
+                                    const Tensor& result) {
   if (given_index.numel() == 0) return grad;
   const Tensor index = given_index.to(at::kLong);
   const Tensor src = cut_to(given_src, index.sizes());

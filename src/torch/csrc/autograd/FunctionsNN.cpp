@@ -69,7 +69,8 @@ Tensor max_pool_backward(const Tensor& grad, const Tensor& indices, IntArrayRef 
 }
 
 Tensor adaptive_avg_pool_double_backward(const Tensor& grad, IntArrayRef output_sizes, int64_t dims) {
-  const IntArrayRef windows = output_sizes.slice(output_sizes.size() - static_cast<size_t>(dims), static_cast<size_t>(dims));
+  const IntArrayRef windows =
+      output_sizes.slice(output_sizes.size() - static_cast<size_t>(dims), static_cast<size_t>(dims));
   return dims == 2 ? at::_adaptive_avg_pool2d(grad, windows) : at::_adaptive_avg_pool3d(grad, windows);
 }
 
@@ -165,18 +166,20 @@ bool has_row_kernels(const Tensor& input) { return !c10::GradMode::is_enabled() 
 
 }  // namespace
 
-Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape, const Tensor& weight,
-                                     const Tensor& mean, const Tensor& scale, double eps, bool centered) {
+Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
+                                     const Tensor& weight, const Tensor& mean, const Tensor& scale, double eps,
+                                     bool centered) {
   if (has_row_kernels(input)) return at::_normalize_rows_gradient(grad, input, weight, mean, scale, centered);
-  const std::vector<int64_t> dims = dims_between(input.dim() - static_cast<int64_t>(normalized_shape.size()), input.dim());
+  const std::vector<int64_t> dims =
+      dims_between(input.dim() - static_cast<int64_t>(normalized_shape.size()), input.dim());
   const Normalised x = normalise_rows(input, dims, eps, centered);
   const Tensor weighted = weight.defined() ? grad * weight : grad;
   const Tensor across = weighted - x.values * (weighted * x.values).mean(dims, true);
   return (centered ? across - weighted.mean(dims, true) : across) * x.invstd;
 }
 
-Tensor normalize_rows_weight_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape, const Tensor& mean,
-                                      const Tensor& scale, double eps, bool centered) {
+Tensor normalize_rows_weight_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
+                                      const Tensor& mean, const Tensor& scale, double eps, bool centered) {
   if (has_row_kernels(input)) return at::_normalize_rows_weight_gradient(grad, input, normalized_shape, mean, scale);
   const int64_t leading = input.dim() - static_cast<int64_t>(normalized_shape.size());
   const Tensor product = grad * normalise_rows(input, dims_between(leading, input.dim()), eps, centered).values;
@@ -190,8 +193,9 @@ Tensor normalize_rows_bias_backward(const Tensor& grad, at::IntArrayRef normaliz
 
 // ------------------------------------------------------------------------------------------------ attention
 
-std::vector<Tensor> attention_backward(const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& output,
-                                       const Tensor& logsumexp, bool is_causal, const Tensor& mask, std::optional<double> scale) {
+std::vector<Tensor> attention_backward(const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value,
+                                       const Tensor& output, const Tensor& logsumexp, bool is_causal,
+                                       const Tensor& mask, std::optional<double> scale) {
   if (!c10::GradMode::is_enabled()) {
     auto [grad_query, grad_key, grad_value] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
         grad, query, key, value, output, logsumexp, 0, is_causal, mask, scale);
@@ -208,15 +212,17 @@ std::vector<Tensor> attention_backward(const Tensor& grad, const Tensor& query, 
   const Tensor weights = at::_safe_softmax(scores, -1);
   const Tensor slopes = at::matmul(grad, value.transpose(-2, -1));
   const Tensor score_slopes = weights * (slopes - (slopes * weights).sum({-1}, true)) * factor;
-  return {at::matmul(score_slopes, key), at::matmul(score_slopes.transpose(-2, -1), query), at::matmul(weights.transpose(-2, -1), grad)};
+  return {at::matmul(score_slopes, key), at::matmul(score_slopes.transpose(-2, -1), query),
+          at::matmul(weights.transpose(-2, -1), grad)};
 }
 
 namespace {
 
 // As recurrence_backward, by the history of a recurrence of operators: that can be differentiated again.
-std::vector<Tensor> recurrence_backward_by_operators(const variable_list& grads, const Tensor& input, const at::native::RecurrenceState& state,
-                                                     const at::native::RecurrenceWeights& weights, IntArrayRef batch_sizes,
-                                                     at::native::Cell cell, bool reverse) {
+std::vector<Tensor> recurrence_backward_by_operators(const variable_list& grads, const Tensor& input,
+                                                     const at::native::RecurrenceState& state,
+                                                     const at::native::RecurrenceWeights& weights,
+                                                     IntArrayRef batch_sizes, at::native::Cell cell, bool reverse) {
   // An input may come from another one: what is asked for ends at these.
   const auto own = [](const Tensor& tensor) {
     if (!tensor.defined()) return tensor;
@@ -224,8 +230,9 @@ std::vector<Tensor> recurrence_backward_by_operators(const variable_list& grads,
   };
   const variable_list inputs{own(input),        own(state.h),      own(state.c),      own(weights.w_ih),
                              own(weights.w_hh), own(weights.b_ih), own(weights.b_hh), own(weights.w_hr)};
-  const auto [output, last] = at::native::run_recurrence_by_operators(cell, inputs[0], {inputs[1], inputs[2]},
-                                                                      {inputs[3], inputs[4], inputs[5], inputs[6], inputs[7]}, batch_sizes, reverse);
+  const auto [output, last] = at::native::run_recurrence_by_operators(
+      cell, inputs[0], {inputs[1], inputs[2]}, {inputs[3], inputs[4], inputs[5], inputs[6], inputs[7]}, batch_sizes,
+      reverse);
   variable_list results;
   variable_list gradients;
   for (size_t index = 0; index < grads.size(); ++index) {
@@ -237,7 +244,8 @@ std::vector<Tensor> recurrence_backward_by_operators(const variable_list& grads,
   for (const Tensor& tensor : inputs) {
     if (tensor.defined()) wanted.push_back(tensor);
   }
-  const variable_list found = torch::autograd::grad(results, wanted, gradients, std::nullopt, /*create_graph=*/true, /*allow_unused=*/true);
+  const variable_list found =
+      torch::autograd::grad(results, wanted, gradients, std::nullopt, /*create_graph=*/true, /*allow_unused=*/true);
   variable_list every(inputs.size());
   for (size_t index = 0, next = 0; index < inputs.size(); ++index) {
     if (inputs[index].defined()) every[index] = found[next++];
@@ -247,17 +255,20 @@ std::vector<Tensor> recurrence_backward_by_operators(const variable_list& grads,
 
 }  // namespace
 
-std::vector<Tensor> recurrence_backward(const std::vector<Tensor>& grads, const Tensor& input, const at::native::RecurrenceState& state,
-                                        const at::native::RecurrenceWeights& weights, const Tensor& output, const Tensor& gates,
-                                        const Tensor& kept, IntArrayRef batch_sizes, int64_t cell, bool reverse, bool needs_input) {
+std::vector<Tensor> recurrence_backward(const std::vector<Tensor>& grads, const Tensor& input,
+                                        const at::native::RecurrenceState& state,
+                                        const at::native::RecurrenceWeights& weights, const Tensor& output,
+                                        const Tensor& gates, const Tensor& kept, IntArrayRef batch_sizes, int64_t cell,
+                                        bool reverse, bool needs_input) {
   const bool is_needed = std::any_of(grads.begin(), grads.end(), [](const Tensor& grad) { return grad.defined(); });
   if (!is_needed) return std::vector<Tensor>(8);
   if (c10::GradMode::is_enabled()) {
-    return recurrence_backward_by_operators(grads, input, state, weights, batch_sizes, static_cast<at::native::Cell>(cell), reverse);
+    return recurrence_backward_by_operators(grads, input, state, weights, batch_sizes,
+                                            static_cast<at::native::Cell>(cell), reverse);
   }
   auto [wide_grad_gates, wide_grad_state_gates, grad_h, grad_c, wide_before, unprojected, grad_projected] =
-      at::_recurrence_backward(grads[0], grads[1], grads.size() > 2 ? grads[2] : Tensor(), output, state.h, state.c, weights.w_hh, weights.w_hr, gates, kept,
-                               batch_sizes, cell, reverse);
+      at::_recurrence_backward(grads[0], grads[1], grads.size() > 2 ? grads[2] : Tensor(), output, state.h, state.c,
+                               weights.w_hh, weights.w_hr, gates, kept, batch_sizes, cell, reverse);
   // Products of all steps in the type of the operands.
   const auto narrow = [&](const Tensor& tensor) { return tensor.to(input.dtype()); };
   const Tensor grad_gates = narrow(wide_grad_gates);
@@ -270,7 +281,8 @@ std::vector<Tensor> recurrence_backward(const std::vector<Tensor>& grads, const 
   gradients[3] = grad_gates.t().mm(input);
   gradients[4] = grad_state_gates.t().mm(narrow(wide_before));
   if (weights.b_ih.defined()) gradients[5] = grad_gates.sum({0});
-  if (weights.b_hh.defined()) gradients[6] = is_shared && gradients[5].defined() ? gradients[5] : grad_state_gates.sum({0});
+  if (weights.b_hh.defined())
+    gradients[6] = is_shared && gradients[5].defined() ? gradients[5] : grad_state_gates.sum({0});
   if (weights.w_hr.defined()) gradients[7] = narrow(grad_projected).t().mm(narrow(unprojected));
   return gradients;
 }

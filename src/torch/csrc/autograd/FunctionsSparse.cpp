@@ -18,7 +18,8 @@ Tensor at_places(const Tensor& values, const Tensor& like) {
   const auto& parts = *like.impl()->sparse();
   const Tensor indices = at::native::sparse_indices(like);
   if (like.is_sparse()) return at::_sparse_coo_tensor_unsafe(indices, values, like.sizes(), parts.is_coalesced);
-  return at::_sparse_compressed_tensor_unsafe(at::native::compressed_indices(like), indices, values, like.sizes(), like.layout());
+  return at::_sparse_compressed_tensor_unsafe(at::native::compressed_indices(like), indices, values, like.sizes(),
+                                              like.layout());
 }
 
 }  // namespace
@@ -66,7 +67,8 @@ Tensor sparse_sum_backward(const Tensor& grad, const Tensor& self, IntArrayRef d
   return whole.expand(self.sizes()).sparse_mask(places_of(self));
 }
 
-Tensor embedding_sparse_backward(const Tensor& grad, const Tensor& indices, IntArrayRef weight_sizes, int64_t padding_idx) {
+Tensor embedding_sparse_backward(const Tensor& grad, const Tensor& indices, IntArrayRef weight_sizes,
+                                 int64_t padding_idx) {
   Tensor rows = indices.reshape({-1});
   Tensor values = grad.reshape({-1, weight_sizes[1]});
   if (padding_idx >= 0) {

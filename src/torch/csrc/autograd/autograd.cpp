@@ -13,8 +13,9 @@ namespace {
 at::Tensor starting_gradient(const at::Tensor& output, const at::Tensor& given, size_t index) {
   if (!given.defined()) {
     TORCH_CHECK(output.numel() == 1, "grad can be implicitly created only for scalar outputs");
-    TORCH_CHECK(c10::is_floating_type(output.dtype()), "grad can be implicitly created only for real scalar outputs but got ",
-                "torch.", c10::dtype_name(output.dtype()));
+    TORCH_CHECK(c10::is_floating_type(output.dtype()),
+                "grad can be implicitly created only for real scalar outputs but got ", "torch.",
+                c10::dtype_name(output.dtype()));
     return at::ones_like(output);
   }
   TORCH_CHECK(given.sizes() == output.sizes(), "Mismatch in shape: grad_output[", index,
@@ -70,8 +71,8 @@ void backward(const variable_list& tensors, const variable_list& grad_tensors,
       {retain_graph.value_or(create_graph), create_graph, /*accumulate=*/true});
 }
 
-variable_list run_backward(const edge_list& roots, variable_list grads, const edge_list& targets, BackwardOptions options,
-                           bool allow_unused) {
+variable_list run_backward(const edge_list& roots, variable_list grads, const edge_list& targets,
+                           BackwardOptions options, bool allow_unused) {
   TORCH_CHECK(grads.size() == roots.size(), "got ", roots.size(), " tensors and ", grads.size(), " gradients");
   for (size_t index = 0; index < roots.size(); ++index) {
     if (grads[index].defined()) continue;
@@ -80,7 +81,8 @@ variable_list run_backward(const edge_list& roots, variable_list grads, const ed
     grads[index] = at::ones(result.sizes, result.options);
   }
   variable_list gradients = Engine::execute(roots, std::move(grads), targets, options);
-  for (size_t index = 0; index < gradients.size() && !options.accumulate; ++index) check_used(gradients[index], index, allow_unused);
+  for (size_t index = 0; index < gradients.size() && !options.accumulate; ++index)
+    check_used(gradients[index], index, allow_unused);
   return gradients;
 }
 

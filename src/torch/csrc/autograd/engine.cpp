@@ -42,7 +42,8 @@ struct NodeState {
   bool was_seen = false;
 };
 
-// The states by their nodes' addresses. Small graphs are run most often: a table of a few entries needs no memory of its own.
+// The states by their nodes' addresses. Small graphs are run most often:
+// a table of a few entries needs no memory of its own.
 class NodeStates {
  public:
   NodeStates() { states_.reserve(kFirst / 2); }
@@ -153,7 +154,8 @@ void GraphTask::count_dependencies(const std::shared_ptr<Node>& root) {
     const Node* node = stack.back();
     stack.pop_back();
     for (const Edge& edge : node->next_edges()) {
-      if (edge.is_valid() && states_[states_.index_of(edge.function)].waits_for++ == 0) stack.push_back(edge.function.get());
+      if (edge.is_valid() && states_[states_.index_of(edge.function)].waits_for++ == 0)
+        stack.push_back(edge.function.get());
     }
   }
 }
@@ -249,8 +251,8 @@ void check_for_nan(const Node& node, const variable_list& outputs) {
     at::Tensor output = outputs[index];
     if (output.defined() && output.impl()->sparse()) output = output._values();
     if (!output.defined() || !c10::is_floating_or_complex_type(output.dtype())) continue;
-    TORCH_CHECK(!at::any(at::ne(output, output)).item().toBool(), "Function '", node.name(), "' returned nan values in its ",
-                index, "th output.");
+    TORCH_CHECK(!at::any(at::ne(output, output)).item().toBool(), "Function '", node.name(),
+                "' returned nan values in its ", index, "th output.");
   }
 }
 
@@ -258,9 +260,10 @@ void check_for_nan(const Node& node, const variable_list& outputs) {
 void warn_of(const Node& node) {
   const std::string origin = node.origin();
   TORCH_WARN("Error detected in ", node.name(), ". ",
-             origin.empty() ? "No forward pass information available. Enable detect anomaly during forward pass for more "
-                              "information."
-                            : "Traceback of forward call that caused the error:\n",
+             origin.empty()
+                 ? "No forward pass information available. Enable detect anomaly during forward pass for more "
+                   "information."
+                 : "Traceback of forward call that caused the error:\n",
              origin);
 }
 
@@ -305,7 +308,8 @@ void GraphTask::evaluate(uint32_t index) {
   for (const auto& [number, hook] : post_hooks) outputs = hook(std::move(outputs), kept);
   check_outputs(node, outputs);
   if (nan_check) check_for_nan(node, outputs);
-  for (size_t output = 0; output < node.num_outputs(); ++output) send(node.next_edge(output), std::move(outputs[output]));
+  for (size_t output = 0; output < node.num_outputs(); ++output)
+    send(node.next_edge(output), std::move(outputs[output]));
 }
 
 void GraphTask::send(const Edge& edge, at::Tensor gradient) {

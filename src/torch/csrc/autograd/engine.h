@@ -14,8 +14,8 @@ struct BackwardOptions {
   bool accumulate = true;
 };
 
-// Anomaly mode of this thread: a backward warns of the operation whose node fails, and, with `check_nan`, fails at a node
-// that gives nan.
+// Anomaly mode of this thread: a backward warns of the operation whose node fails, and,
+// with `check_nan`, fails at a node that gives nan.
 TORCH_API void set_anomaly_mode(bool enabled, bool check_nan);
 
 class TORCH_API Engine {

@@ -16,7 +16,8 @@ namespace {
 struct Levels {
   std::vector<uint64_t> identities;
   size_t visible = 0;
-  // What the end of a level empties: a tangent may have a history in which a node keeps the tensor that has this tangent.
+  // What the end of a level empties: a tangent may have a history in which a
+  // node keeps the tensor that has this tangent.
   std::vector<std::weak_ptr<Tangents>> holders;
 };
 thread_local Levels levels;
@@ -117,7 +118,8 @@ at::Tensor as_input(at::Tensor product, const at::Tensor& input) {
 
 size_t enter_forward_level() {
   static std::atomic<uint64_t> next{1};
-  TORCH_CHECK(levels.visible == levels.identities.size(), "a forward level cannot begin while operators compute tangents");
+  TORCH_CHECK(levels.visible == levels.identities.size(),
+              "a forward level cannot begin while operators compute tangents");
   levels.identities.push_back(next++);
   levels.visible = levels.identities.size();
   return levels.visible - 1;
@@ -184,15 +186,17 @@ void set_tangent(const at::Tensor& tensor, at::Tensor tangent, size_t level) {
 }
 
 at::Tensor make_dual(const at::Tensor& primal, const at::Tensor& tangent, size_t level) {
-  TORCH_CHECK(level < levels.identities.size(),
-              "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.");
+  TORCH_CHECK(
+      level < levels.identities.size(),
+      "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.");
   TORCH_CHECK(!tangent_at(primal, level).defined(),
               "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level ", level,
               " is not supported.");
-  TORCH_CHECK(tangent.sizes() == primal.sizes(),
-              "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-              "supported. Tensor is of size ",
-              primal.sizes(), " while the given forward gradient is of size ", tangent.sizes(), ".");
+  TORCH_CHECK(
+      tangent.sizes() == primal.sizes(),
+      "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+      "supported. Tensor is of size ",
+      primal.sizes(), " while the given forward gradient is of size ", tangent.sizes(), ".");
   at::Tensor dual = primal_at(primal, level);
   const ForwardLevelsGuard below(level);
   set_tangent(dual, laid_out_as(dual, tangent), level);
@@ -296,7 +300,8 @@ void Recording::follow_elementwise(Node& node, const at::Tensor& result, bool in
   if (!is_differentiable(result)) return;
   // A complex element is two numbers, each of which both numbers of an input may move.
   const auto is_complex = [](const at::Tensor& tensor) { return tensor.defined() && tensor.is_complex(); };
-  if (is_complex(result) || std::any_of(inputs_.begin(), inputs_.end(), is_complex)) return follow(node, {result}, in_place);
+  if (is_complex(result) || std::any_of(inputs_.begin(), inputs_.end(), is_complex))
+    return follow(node, {result}, in_place);
   const bool again = is_differentiable_again();
   const variable_list along = kept_tangents(in_place && again);
   const c10::AutoGradMode recorded(again);

@@ -3,9 +3,10 @@
 //
 // A level is a derivative that is being taken; levels nest, and a tensor may have a tangent at each. An operation on
 // tensors with tangents runs below the innermost of their levels, as if that did not exist, and then its tangent is
-// computed there, too: that of a view by the same function, every other one from the operation's backward formula, which
-// is linear in the gradient that comes in: the derivative of its product with the tangents, with respect to that gradient,
-// is how the result moves. So forward mode has no formulas of its own, and tangents can be differentiated both ways.
+// computed there, too: that of a view by the same function, every other one from the operation's backward formula,
+// which is linear in the gradient that comes in: the derivative of its product with the tangents, with respect to that
+// gradient, is how the result moves. So forward mode has no formulas of its own,
+// and tangents can be differentiated both ways.
 
 #include <torch/csrc/autograd/variable.h>
 
@@ -32,10 +33,11 @@ TORCH_API at::Tensor make_dual(const at::Tensor& primal, const at::Tensor& tange
 TORCH_API at::Tensor primal_at(const at::Tensor& tensor, size_t level);
 // `to`, which has the values of `from`, moves as that does.
 TORCH_API void copy_tangents(const at::Tensor& from, const at::Tensor& to);
-// What a tensor is before it is written, for the node of the write: it moves as the tensor does, also at the levels that this
-// call does not see.
+// What a tensor is before it is written, for the node of the write: it moves as the tensor does, also at the levels
+// that this call does not see.
 TORCH_API at::Tensor copy_before_write(const at::Tensor& self);
-// What a copy that a node keeps has to share with its result, which gets its tangents later; null outside of all levels.
+// What a copy that a node keeps has to share with its result, which gets its tangents later;
+// null outside of all levels.
 TORCH_API std::shared_ptr<Tangents> shared_tangents(const at::Tensor& tensor);
 
 // Operations see the levels below a number only, in a scope.

@@ -310,7 +310,8 @@ autograd::edge_list edges_of(PyObject* tuple) {
     PyObject* token = nullptr;
     if (!PyArg_ParseTuple(item, "O!I|O", &NodeType, &node, &number, &token)) throw PythonError();
     std::shared_ptr<Node> found = living_node(node);
-    TORCH_CHECK(number < found->num_inputs(), "a GradientEdge ends in input ", number, " of a node that has ", found->num_inputs());
+    TORCH_CHECK(number < found->num_inputs(), "a GradientEdge ends in input ", number, " of a node that has ",
+                found->num_inputs());
     edges.emplace_back(std::move(found), number);
   }
   return edges;
@@ -399,9 +400,11 @@ PyObject* increment_version(PyObject*, PyObject* tensor) {
 
 PyMethodDef functions[] = {
     {"_set_anomaly_mode", set_anomaly_mode, METH_VARARGS, "_set_anomaly_mode(enabled, check_nan), for this thread."},
-    {"_current_graph_task_id", current_task, METH_NOARGS, "A number of the backward that runs, no other's; -1 outside of all."},
+    {"_current_graph_task_id", current_task, METH_NOARGS,
+     "A number of the backward that runs, no other's; -1 outside of all."},
     {"_will_engine_execute_node", will_run, METH_O, "Whether the backward that runs on this thread runs a node."},
-    {"_is_selective_backward", is_selective, METH_NOARGS, "Whether a backward with inputs, or grad(), runs on this thread."},
+    {"_is_selective_backward", is_selective, METH_NOARGS,
+     "Whether a backward with inputs, or grad(), runs on this thread."},
     {"_increment_version", increment_version, METH_O, "Counts an in-place write that torch has not seen."},
     {"_push_saved_tensor_hooks", push_saved_tensor_hooks, METH_VARARGS,
      "_push_saved_tensor_hooks(pack, unpack): what this thread saves is packed."},

@@ -16,14 +16,16 @@ namespace torch::python {
 namespace {
 
 const at::Tensor& tensor_argument(PyObject* object, const char* function) {
-  if (!is_tensor(object)) raise(PyExc_TypeError, std::string(function) + "() expected a Tensor, but got " + type_name(object));
+  if (!is_tensor(object))
+    raise(PyExc_TypeError, std::string(function) + "() expected a Tensor, but got " + type_name(object));
   return unpack(object);
 }
 
 // torch.autograd.forward_ad has one level; torch.func nests them.
 PyObject* enter_level(PyObject*, PyObject* may_nest) {
   return guarded([&]() -> PyObject* {
-    TORCH_CHECK(may_nest == Py_True || autograd::forward_levels() == 0, "Nested forward mode AD is not supported at the moment");
+    TORCH_CHECK(may_nest == Py_True || autograd::forward_levels() == 0,
+                "Nested forward mode AD is not supported at the moment");
     return PyLong_FromSize_t(autograd::enter_forward_level());
   });
 }
@@ -92,7 +94,8 @@ PyObject* set_tangent(PyObject*, PyObject* arguments) {
     PyObject* tangent = nullptr;
     Py_ssize_t level = 0;
     if (!PyArg_ParseTuple(arguments, "OOn:_set_tangent", &tensor, &tangent, &level)) return nullptr;
-    TORCH_CHECK(level >= 0 && static_cast<size_t>(level) < autograd::forward_levels(), "there is no forward level ", level);
+    TORCH_CHECK(level >= 0 && static_cast<size_t>(level) < autograd::forward_levels(), "there is no forward level ",
+                level);
     autograd::set_tangent(tensor_argument(tensor, "_set_tangent"), tensor_argument(tangent, "_set_tangent"),
                           static_cast<size_t>(level));
     return new_none();
@@ -102,7 +105,8 @@ PyObject* set_tangent(PyObject*, PyObject* arguments) {
 PyMethodDef functions[] = {
     {"_tangents", tangents_of, METH_O, "_tangents(tensor): [(level, tangent)]"},
     {"_set_tangent", set_tangent, METH_VARARGS, "_set_tangent(tensor, tangent, level)"},
-    {"_enter_dual_level", enter_level, METH_O, "_enter_dual_level(may_nest): begins a level of forward mode; its number."},
+    {"_enter_dual_level", enter_level, METH_O,
+     "_enter_dual_level(may_nest): begins a level of forward mode; its number."},
     {"_exit_dual_level", exit_level, METH_O, "_exit_dual_level(level): ends the last level."},
     {"_make_dual", make_dual, METH_VARARGS, "_make_dual(primal, tangent, level)"},
     {"_unpack_dual", unpack_dual, METH_VARARGS, "_unpack_dual(tensor, level): (primal, tangent or None)"},

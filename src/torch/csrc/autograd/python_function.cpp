@@ -277,8 +277,8 @@ void move_results(const Applied& applied, PyObject* type, PyObject* const* value
               results.size(), ", got ", tangents.size(), ")");
   for (size_t index = 0; index < results.size(); ++index) {
     if (tangents[index] == Py_None || !is_tensor(results[index])) continue;
-    TORCH_CHECK(is_tensor(tangents[index]), "Function's jvp returned a ", type_name(tangents[index]), " at position ", index,
-                ", expected Tensor or None");
+    TORCH_CHECK(is_tensor(tangents[index]), "Function's jvp returned a ", type_name(tangents[index]), " at position ",
+                index, ", expected Tensor or None");
     const at::Tensor& result = unpack(results[index]);
     const at::Tensor& tangent = unpack(tangents[index]);
     TORCH_CHECK(tangent.sizes() == result.sizes(), "Function's jvp returned a tangent of size [", tangent.sizes(),
@@ -315,14 +315,16 @@ PyObject* apply(PyObject* type, PyObject* const* values, Py_ssize_t count, PyObj
       raise(PyExc_NotImplementedError, "You must implement the forward function for custom autograd.Function.");
     }
     Applied applied = run(type, values, count);
-    if (as_function(applied.call.context.get())->for_forward) Py_CLEAR(as_function(applied.call.context.get())->for_forward);
+    if (as_function(applied.call.context.get())->for_forward)
+      Py_CLEAR(as_function(applied.call.context.get())->for_forward);
     return applied.given.release();
   });
 }
 
 // ---- backward
 
-Object gradient_arguments(PyObject* context, const std::vector<PythonNode::Result>& results, const variable_list& grads) {
+Object gradient_arguments(PyObject* context, const std::vector<PythonNode::Result>& results,
+                          const variable_list& grads) {
   const bool materialize = flag(context, "_materialize_grads", true);
   Object arguments = Object::steal(checked(PyTuple_New(static_cast<Py_ssize_t>(results.size() + 1))));
   Py_INCREF(context);

@@ -179,7 +179,8 @@ uint64_t add_node_hook(PyObject* node, PyObject* hook, bool before) {
       return replaced(result, std::move(inputs));
     });
   }
-  return living(node)->post_hooks().add([function](autograd::variable_list outputs, const autograd::variable_list& inputs) {
+  return living(node)->post_hooks().add([function](autograd::variable_list outputs,
+                                                   const autograd::variable_list& inputs) {
     AcquireGil gil;
     const Object result = Object::steal(checked(
         PyObject_CallFunctionObjArgs(function->get(), tuple_of(outputs).get(), tuple_of(inputs).get(), nullptr)));
@@ -237,10 +238,11 @@ std::shared_ptr<autograd::PackedTensor> pack_tensor(const at::Tensor& tensor) {
   const Object packed = Object::steal(PyObject_CallOneArg(hooks.pack->get(), argument.get()));
   autograd::set_tensor_packer(pack_tensor);
   if (!packed) throw PythonError();
-  TORCH_CHECK(tensor._version() == version,
-              "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
-              "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need "
-              "to perform in-place operations on the input to a pack hook.");
+  TORCH_CHECK(
+      tensor._version() == version,
+      "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+      "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need "
+      "to perform in-place operations on the input to a pack hook.");
   return std::make_shared<PythonPackedTensor>(packed.get(), hooks.unpack);
 }
 

@@ -13,8 +13,8 @@ int64_t add_grad_hook(const at::Tensor& tensor, PyObject* hook, bool post_accumu
 // Does nothing when the hook has gone already.
 void remove_grad_hook(const at::Tensor& tensor, int64_t number);
 
-// `hook(gradients)` before a node runs, or `hook(made, entered)` after it; what it returns takes the place of what it got
-// (first). Returns a number for Node._remove_hook(number, before).
+// `hook(gradients)` before a node runs, or `hook(made, entered)` after it; what it returns takes the place of what it
+// got (first). Returns a number for Node._remove_hook(number, before).
 uint64_t add_node_hook(PyObject* node, PyObject* hook, bool before);
 PyObject* remove_node_hook(PyObject* node, PyObject* arguments);
 

@@ -211,18 +211,19 @@ PyObject* view_dtype_call(Arguments& arguments) {
                 self.dtype(), " as ", dtype, " (different element sizes)");
     if (old_size < new_size) {
       const int64_t ratio = new_size / old_size;
-      TORCH_CHECK(sizes.back() % ratio == 0, "self.size(-1) must be divisible by ", ratio, " to view ", self.dtype(), " as ",
-                  dtype, " (different element sizes), but got ", sizes.back());
-      TORCH_CHECK(offset % ratio == 0, "self.storage_offset() must be divisible by ", ratio, " to view ", self.dtype(), " as ",
-                  dtype, " (different element sizes), but got ", offset);
+      TORCH_CHECK(sizes.back() % ratio == 0, "self.size(-1) must be divisible by ", ratio, " to view ", self.dtype(),
+                  " as ", dtype, " (different element sizes), but got ", sizes.back());
+      TORCH_CHECK(offset % ratio == 0, "self.storage_offset() must be divisible by ", ratio, " to view ", self.dtype(),
+                  " as ", dtype, " (different element sizes), but got ", offset);
     }
     sizes.back() = sizes.back() * old_size / new_size;
     offset = offset * old_size / new_size;
     for (size_t dim = 0; dim + 1 < strides.size(); ++dim) {
-      TORCH_CHECK(old_size > new_size || strides[dim] % (new_size / old_size) == 0, "self.stride(", dim, ") must be divisible by ",
-                  new_size / old_size, " to view ", self.dtype(), " as ", dtype);
+      TORCH_CHECK(old_size > new_size || strides[dim] % (new_size / old_size) == 0, "self.stride(", dim,
+                  ") must be divisible by ", new_size / old_size, " to view ", self.dtype(), " as ", dtype);
       // The stride of a single element can be any number; where there are more, the product fits.
-      strides[dim] = static_cast<int64_t>(static_cast<uint64_t>(strides[dim]) * static_cast<uint64_t>(old_size)) / new_size;
+      strides[dim] =
+          static_cast<int64_t>(static_cast<uint64_t>(strides[dim]) * static_cast<uint64_t>(old_size)) / new_size;
     }
   }
   auto impl = c10::make_intrusive<at::TensorImpl>(self.storage(), dtype, self.device());
@@ -340,13 +341,14 @@ PyObject* new_tensor_call(Arguments& arguments) {
 }
 TORCH_METHOD(new_tensor, new_tensor_parameters, 2, new_tensor_call)
 
-// as_subclass(cls): the same tensor, with its history, as an object of another class. No class is asked: it is what they
-// turn results into theirs with.
+// as_subclass(cls): the same tensor, with its history, as an object of another class. No class is asked: it is what
+// they turn results into theirs with.
 PyObject* as_subclass(PyObject* self, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     static const char* names[] = {"cls", nullptr};
     PyObject* type = nullptr;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:as_subclass", const_cast<char**>(names), &type)) return nullptr;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:as_subclass", const_cast<char**>(names), &type))
+      return nullptr;
     if (!PyType_Check(type) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), &TensorBaseType)) {
       raise(PyExc_TypeError, "cls must be a type, a subclass of torch.Tensor (got " + type_name(type) + ")");
     }
@@ -397,38 +399,56 @@ PyMethodDef tensor_methods[] = {
     {"ndimension", overridable<get_dim>, METH_NOARGS, TORCH_SIGNATURE("ndimension($self)") "The same as dim()."},
     {"numel", overridable<get_numel>, METH_NOARGS, TORCH_SIGNATURE("numel($self)") "How many elements there are."},
     {"nelement", overridable<get_numel>, METH_NOARGS, TORCH_SIGNATURE("nelement($self)") "The same as numel()."},
-    {"element_size", overridable<get_element_size>, METH_NOARGS, TORCH_SIGNATURE("element_size($self)") "Bytes of one element."},
+    {"element_size", overridable<get_element_size>, METH_NOARGS,
+     TORCH_SIGNATURE("element_size($self)") "Bytes of one element."},
     {"storage_offset", overridable<get_storage_offset>, METH_NOARGS,
      TORCH_SIGNATURE("storage_offset($self)") "Where in the storage the first element is, in elements."},
-    {"data_ptr", overridable<get_data_ptr>, METH_NOARGS, TORCH_SIGNATURE("data_ptr($self)") "The address of the first element."},
+    {"data_ptr", overridable<get_data_ptr>, METH_NOARGS,
+     TORCH_SIGNATURE("data_ptr($self)") "The address of the first element."},
     {"is_floating_point", overridable<get_is_floating_point>, METH_NOARGS, nullptr},
     {"is_signed", overridable<get_is_signed>, METH_NOARGS, nullptr},
     {"is_complex", overridable<get_is_complex>, METH_NOARGS, nullptr},
-    {"get_device", overridable<get_device_index>, METH_NOARGS, TORCH_SIGNATURE("get_device($self)") "The device's index; -1 on CPU."},
+    {"get_device", overridable<get_device_index>, METH_NOARGS,
+     TORCH_SIGNATURE("get_device($self)") "The device's index; -1 on CPU."},
     {"_is_view", overridable<get_is_view>, METH_NOARGS, nullptr},
     {"tolist", overridable<tolist>, METH_NOARGS, TORCH_SIGNATURE("tolist($self)") "Nested lists of numbers."},
     {"retain_grad", overridable<retain_grad>, METH_NOARGS,
      TORCH_SIGNATURE("retain_grad($self)") "Makes backward() fill .grad of a tensor that is no leaf, too."},
-    {"untyped_storage", overridable<untyped_storage>, METH_NOARGS, TORCH_SIGNATURE("untyped_storage($self)") "The bytes under it."},
-    {"cpu", overridable<to_cpu>, METH_NOARGS, TORCH_SIGNATURE("cpu($self)") "The tensor on the CPU; itself if it is there."},
-    by_table<float_cast_callable>(TORCH_SIGNATURE("float($self, *, memory_format=torch.preserve_format)") "to(torch.float32)."),
-    by_table<double_cast_callable>(TORCH_SIGNATURE("double($self, *, memory_format=torch.preserve_format)") "to(torch.float64)."),
-    by_table<int_cast_callable>(TORCH_SIGNATURE("int($self, *, memory_format=torch.preserve_format)") "to(torch.int32)."),
-    by_table<long_cast_callable>(TORCH_SIGNATURE("long($self, *, memory_format=torch.preserve_format)") "to(torch.int64)."),
-    by_table<byte_cast_callable>(TORCH_SIGNATURE("byte($self, *, memory_format=torch.preserve_format)") "to(torch.uint8)."),
-    by_table<half_cast_callable>(TORCH_SIGNATURE("half($self, *, memory_format=torch.preserve_format)") "to(torch.float16)."),
-    by_table<bfloat16_cast_callable>(TORCH_SIGNATURE("bfloat16($self, *, memory_format=torch.preserve_format)") "to(torch.bfloat16)."),
-    by_table<short_cast_callable>(TORCH_SIGNATURE("short($self, *, memory_format=torch.preserve_format)") "to(torch.int16)."),
-    by_table<char_cast_callable>(TORCH_SIGNATURE("char($self, *, memory_format=torch.preserve_format)") "to(torch.int8)."),
-    by_table<cfloat_cast_callable>(TORCH_SIGNATURE("cfloat($self, *, memory_format=torch.preserve_format)") "to(torch.complex64)."),
-    by_table<cdouble_cast_callable>(TORCH_SIGNATURE("cdouble($self, *, memory_format=torch.preserve_format)") "to(torch.complex128)."),
-    by_table<bool_cast_callable>(TORCH_SIGNATURE("bool($self, *, memory_format=torch.preserve_format)") "to(torch.bool)."),
+    {"untyped_storage", overridable<untyped_storage>, METH_NOARGS,
+     TORCH_SIGNATURE("untyped_storage($self)") "The bytes under it."},
+    {"cpu", overridable<to_cpu>, METH_NOARGS,
+     TORCH_SIGNATURE("cpu($self)") "The tensor on the CPU; itself if it is there."},
+    by_table<float_cast_callable>(
+        TORCH_SIGNATURE("float($self, *, memory_format=torch.preserve_format)") "to(torch.float32)."),
+    by_table<double_cast_callable>(
+        TORCH_SIGNATURE("double($self, *, memory_format=torch.preserve_format)") "to(torch.float64)."),
+    by_table<int_cast_callable>(
+        TORCH_SIGNATURE("int($self, *, memory_format=torch.preserve_format)") "to(torch.int32)."),
+    by_table<long_cast_callable>(
+        TORCH_SIGNATURE("long($self, *, memory_format=torch.preserve_format)") "to(torch.int64)."),
+    by_table<byte_cast_callable>(
+        TORCH_SIGNATURE("byte($self, *, memory_format=torch.preserve_format)") "to(torch.uint8)."),
+    by_table<half_cast_callable>(
+        TORCH_SIGNATURE("half($self, *, memory_format=torch.preserve_format)") "to(torch.float16)."),
+    by_table<bfloat16_cast_callable>(
+        TORCH_SIGNATURE("bfloat16($self, *, memory_format=torch.preserve_format)") "to(torch.bfloat16)."),
+    by_table<short_cast_callable>(
+        TORCH_SIGNATURE("short($self, *, memory_format=torch.preserve_format)") "to(torch.int16)."),
+    by_table<char_cast_callable>(
+        TORCH_SIGNATURE("char($self, *, memory_format=torch.preserve_format)") "to(torch.int8)."),
+    by_table<cfloat_cast_callable>(
+        TORCH_SIGNATURE("cfloat($self, *, memory_format=torch.preserve_format)") "to(torch.complex64)."),
+    by_table<cdouble_cast_callable>(
+        TORCH_SIGNATURE("cdouble($self, *, memory_format=torch.preserve_format)") "to(torch.complex128)."),
+    by_table<bool_cast_callable>(
+        TORCH_SIGNATURE("bool($self, *, memory_format=torch.preserve_format)") "to(torch.bool)."),
     by_table<size_callable>(TORCH_SIGNATURE("size($self, dim=None)") "shape, or the size of one dimension."),
     by_table<stride_callable>(TORCH_SIGNATURE("stride($self, dim=None)") "Steps between elements, in elements."),
     by_table<is_contiguous_callable>(nullptr),
     by_table<numpy_callable>(
         TORCH_SIGNATURE("numpy($self, *, force=False)") "A numpy.ndarray of the same memory; force copies if it must."),
-    by_table<requires_grad__callable>(TORCH_SIGNATURE("requires_grad_($self, requires_grad=True)") "Sets requires_grad; returns itself."),
+    by_table<requires_grad__callable>(
+        TORCH_SIGNATURE("requires_grad_($self, requires_grad=True)") "Sets requires_grad; returns itself."),
     by_table<cuda_callable>(TORCH_SIGNATURE("cuda($self, device=None, non_blocking=False)") "A copy on a CUDA device."),
     by_table<type_callable>(TORCH_SIGNATURE("type($self, dtype=None)") "Its type's name, or a conversion."),
     by_table<view_callable>("view(*size) or view(dtype): the same memory in another shape or as another dtype."),

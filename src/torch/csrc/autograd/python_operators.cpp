@@ -124,11 +124,12 @@ TORCH_IN_PLACE(bitwise_xor)
 #undef TORCH_IN_PLACE
 constexpr Names kAdd{"add", "add"}, kSub{"sub", "__rsub__"}, kMul{"mul", "mul"}, kDiv{"div", "__rtruediv__"},
     kFloorDivide{"__floordiv__", "__rfloordiv__"}, kRemainder{"remainder", "__rmod__"}, kAnd{"__and__", "bitwise_and"},
-    kOr{"__or__", "bitwise_or"}, kXor{"__xor__", "bitwise_xor"}, kMatmul{"matmul", "__rmatmul__"}, kPower{"pow", "__rpow__"},
-    kEqual{"__eq__", "__eq__"}, kNotEqual{"ne", "ne"}, kLess{"lt", "gt"}, kLessEqual{"le", "ge"}, kGreater{"gt", "lt"},
-    kGreaterEqual{"ge", "le"}, kAddTo{"add_", ""}, kSubFrom{"sub_", ""}, kMulBy{"mul_", ""}, kDivBy{"div_", ""},
-    kFloorDivideBy{"floor_divide_", ""}, kRemainderBy{"remainder_", ""}, kAndTo{"__iand__", ""}, kOrTo{"__ior__", ""},
-    kXorTo{"__ixor__", ""}, kPowerBy{"pow_", ""}, kNegative{"neg", ""}, kAbsolute{"abs", ""}, kInvert{"__invert__", ""};
+    kOr{"__or__", "bitwise_or"}, kXor{"__xor__", "bitwise_xor"}, kMatmul{"matmul", "__rmatmul__"},
+    kPower{"pow", "__rpow__"}, kEqual{"__eq__", "__eq__"}, kNotEqual{"ne", "ne"}, kLess{"lt", "gt"},
+    kLessEqual{"le", "ge"}, kGreater{"gt", "lt"}, kGreaterEqual{"ge", "le"}, kAddTo{"add_", ""}, kSubFrom{"sub_", ""},
+    kMulBy{"mul_", ""}, kDivBy{"div_", ""}, kFloorDivideBy{"floor_divide_", ""}, kRemainderBy{"remainder_", ""},
+    kAndTo{"__iand__", ""}, kOrTo{"__ior__", ""}, kXorTo{"__ixor__", ""}, kPowerBy{"pow_", ""}, kNegative{"neg", ""},
+    kAbsolute{"abs", ""}, kInvert{"__invert__", ""};
 at::Tensor neg(const at::Tensor& self) { return at::neg(self); }
 at::Tensor abs(const at::Tensor& self) { return at::abs(self); }
 at::Tensor bitwise_not(const at::Tensor& self) { return at::bitwise_not(self); }

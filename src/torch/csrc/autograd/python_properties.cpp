@@ -32,9 +32,10 @@ PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromLongLong(unpack(se
 PyObject* get_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(unpack(self).element_size()); }
 PyObject* get_nbytes(PyObject* self, void*) {
   return guarded([&] {
-    TORCH_CHECK(!unpack(self).impl()->sparse(), "nbytes is not defined for sparse tensors.  If you want the size of the constituent "
-                "tensors, add the nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply "
-                "numel() by element_size()");
+    TORCH_CHECK(!unpack(self).impl()->sparse(),
+                "nbytes is not defined for sparse tensors.  If you want the size of the constituent "
+                "tensors, add the nbytes of the indices and values.  If you want the size of the  equivalent dense "
+                "tensor, multiply numel() by element_size()");
     return PyLong_FromSize_t(unpack(self).nbytes());
   });
 }
@@ -180,7 +181,8 @@ int set_grad(PyObject* self, PyObject* value, void*) {
 int set_data(PyObject* self, PyObject* value, void*) {
   return guarded([&]() -> int {
     if (!value || !is_tensor(value)) raise(PyExc_TypeError, "Variable data has to be a tensor");
-    TORCH_CHECK(unpack(self).layout() == unpack(value).layout(), "Attempted to call `variable.set_data(tensor)`, but `variable` and "
+    TORCH_CHECK(unpack(self).layout() == unpack(value).layout(),
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and "
                 "`tensor` have incompatible tensor type.");
     unpack(self).impl()->shallow_assign(*unpack(value).impl());
     return 0;
@@ -216,7 +218,8 @@ PyGetSetDef properties[] = {
     {"is_vulkan", get_false, nullptr, "False: there are no such devices here.", nullptr},
     {"is_xla", get_false, nullptr, "False: there are no such devices here.", nullptr},
     {"is_xpu", get_false, nullptr, "False: there are no such devices here.", nullptr},
-    {"is_leaf", get_is_leaf, nullptr, "Whether it has no history: made by the user, or without requires_grad.", nullptr},
+    {"is_leaf", get_is_leaf, nullptr, "Whether it has no history: made by the user, or without requires_grad.",
+     nullptr},
     {"requires_grad", get_requires_grad, set_requires_grad, "Whether operations on it are recorded.", nullptr},
     {"retains_grad", get_retains_grad, nullptr, "Whether retain_grad() was called on a tensor with history.", nullptr},
     {"output_nr", get_output_nr, nullptr, "Which result of its grad_fn it is.", nullptr},

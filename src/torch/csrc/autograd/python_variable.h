@@ -2,9 +2,9 @@
 // Tensors as Python objects.
 //
 // One TensorImpl has at most one Python object, for as long as either side holds the tensor: `x.grad is x.grad`, and
-// attributes set on a tensor survive while only C++ (the graph, an optimizer's buffer) keeps it. Usually the object owns
-// the tensor. When Python drops the last reference while C++ still has some, the object is revived and the tensor owns
-// the object (`is_borrowed`); when it is handed to Python again, ownership turns round again.
+// attributes set on a tensor survive while only C++ (the graph, an optimizer's buffer) keeps it. Usually the object
+// owns the tensor. When Python drops the last reference while C++ still has some, the object is revived and the tensor
+// owns the object (`is_borrowed`); when it is handed to Python again, ownership turns round again.
 
 #include <torch/csrc/utils/object.h>
 

@@ -31,7 +31,8 @@ bool list_is_tuple(PyObject* list) {
   if (count >= 32) return false;
   for (Py_ssize_t index = 0; index < count; ++index) {
     PyObject* item = PyList_GET_ITEM(list, index);
-    if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || is_tensor(item) || PySequence_Check(item)) return true;
+    if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || is_tensor(item) || PySequence_Check(item))
+      return true;
   }
   return false;
 }
@@ -149,7 +150,8 @@ at::Tensor apply_views(at::Tensor self, const Steps& steps, std::vector<at::Tens
   }
   // A 0-dim mask was put before a dimension of size one that index() expects it to cover.
   for (at::Tensor& tensor : indices) {
-    if (tensor.defined() && (tensor.dtype() == at::kBool || tensor.dtype() == at::kByte) && tensor.dim() == 0) tensor = tensor.reshape({1});
+    if (tensor.defined() && (tensor.dtype() == at::kBool || tensor.dtype() == at::kByte) && tensor.dim() == 0)
+      tensor = tensor.reshape({1});
     if (tensor.defined() && !tensor.is_same(self) && tensor.device() != self.device() && !tensor.is_cpu()) {
       raise(PyExc_RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (" +
                                     self.device().str() + ")");
@@ -165,7 +167,8 @@ PyObject* subscript(PyObject* object, PyObject* index) {
     if (PyLong_CheckExact(index)) {
       if (self.dim() == 0) {
         raise(PyExc_IndexError,
-              "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+              "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
+              "a 0-dim tensor to a number");
       }
       return wrap(apply_select(self, 0, 0, to_integer(index)));
     }
@@ -191,7 +194,8 @@ at::Tensor value_tensor(PyObject* value, const at::Tensor& self) {
   if (is_tensor(value)) return unpack(value);
   if (is_plain_number(value)) return at::scalar_tensor(to_scalar(value), at::TensorOptions(self.dtype()));
   if (is_numpy_array(value)) return tensor_from_data(value, self.dtype(), std::nullopt);
-  raise(PyExc_TypeError, "can't assign a " + type_name(value) + " to a torch." + c10::to_string(self.dtype()) + "Tensor");
+  raise(PyExc_TypeError,
+        "can't assign a " + type_name(value) + " to a torch." + c10::to_string(self.dtype()) + "Tensor");
 }
 
 // Drops leading dimensions of size one that the target has not.
@@ -219,7 +223,8 @@ int assign_subscript(PyObject* object, PyObject* index, PyObject* value) {
     const at::Tensor& self = unpack(object);
     if (self.dim() == 0 && PyLong_CheckExact(index)) {
       raise(PyExc_IndexError,
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+            "0-dim tensor to a number");
     }
     const Steps steps = read_steps(index);
     std::vector<at::Tensor> indices;

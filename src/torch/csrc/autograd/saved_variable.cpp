@@ -33,10 +33,11 @@ void set_tensor_packer(PackTensor packer) { tensor_packer = packer; }
 
 SavedVariable::SavedVariable(const at::Tensor& variable, bool is_output, bool is_inplace_on_view) {
   if (!variable.defined()) return;
-  TORCH_CHECK(!variable.impl()->is_inference(),
-              "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-              "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
-              "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+  TORCH_CHECK(
+      !variable.impl()->is_inference(),
+      "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+      "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
+      "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   was_defined_ = true;
   saved_version_ = variable._version();
   const AutogradMeta* meta = find_meta(variable);

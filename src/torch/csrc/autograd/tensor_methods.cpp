@@ -15,9 +15,10 @@ using torch::autograd::meta_of;
 
 const Tensor& Tensor::requires_grad_(bool requires_grad) const {
   if (!is_leaf()) {
-    TORCH_CHECK(requires_grad, "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                               "variable in a subgraph that doesn't require differentiation use var_no_grad = "
-                               "var.detach().");
+    TORCH_CHECK(requires_grad,
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                "variable in a subgraph that doesn't require differentiation use var_no_grad = "
+                "var.detach().");
     return *this;  // it requires them already
   }
   TORCH_CHECK(!requires_grad || torch::autograd::is_differentiable(*this),

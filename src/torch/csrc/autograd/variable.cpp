@@ -34,19 +34,25 @@ std::string maker_of(const AutogradMeta& meta) {
 void check_creation(const AutogradMeta& meta, const char* change) {
   const ViewCreation creation = meta.view->creation;
   if (creation == ViewCreation::OneOfSeveral) {
-    const std::string view = meta.grad_fn ? c10::detail::concatenate("Output ", meta.output_nr, " of ", maker_of(meta), " is a view and ")
-                                          : "A view was created in no_grad mode and ";
-    throw c10::Error(view + change + (meta.grad_fn ? "" : " with grad mode enabled") +
-                     ". This view is the output of a function that returns multiple views. Such functions do not allow the "
-                     "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
+    const std::string view =
+        meta.grad_fn ? c10::detail::concatenate("Output ", meta.output_nr, " of ", maker_of(meta), " is a view and ")
+                     : "A view was created in no_grad mode and ";
+    throw c10::Error(
+        view + change + (meta.grad_fn ? "" : " with grad mode enabled") +
+        ". This view is the output of a function that returns multiple views. Such functions do not allow the "
+        "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
   }
-  const char* mode = creation == ViewCreation::NoGrad ? "no_grad" : creation == ViewCreation::Inference ? "inference" : nullptr;
+  const char* mode = creation == ViewCreation::NoGrad      ? "no_grad"
+                     : creation == ViewCreation::Inference ? "inference"
+                                                           : nullptr;
   const char* block = creation == ViewCreation::NoGrad ? "no_grad" : "inference_mode";
-  TORCH_CHECK(mode == nullptr, "A view was created in ", mode, " mode and ", change,
-              creation == ViewCreation::Inference ? " in normal mode" : " with grad mode enabled",
-              ". Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both "
-              "inside the ",
-              block, " block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).");
+  TORCH_CHECK(
+      mode == nullptr, "A view was created in ", mode, " mode and ", change,
+      creation == ViewCreation::Inference ? " in normal mode" : " with grad mode enabled",
+      ". Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+      "both the view and the inplace either both inside the ",
+      block,
+      " block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).");
   TORCH_CHECK(creation != ViewCreation::CustomFunction,
               "A view was created inside a custom Function (or because an input was returned as-is) and ",
               change,

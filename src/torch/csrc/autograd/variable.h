@@ -7,8 +7,8 @@
 
 namespace torch::autograd {
 
-// How a view came about; a view made while grad mode was off cannot be written in place once it is on, and one of several
-// that a function returned cannot be, either.
+// How a view came about; a view made while grad mode was off cannot be written in place once it is on, and one of
+// several that a function returned cannot be, either.
 enum class ViewCreation : uint8_t { Recorded, NoGrad, Inference, CustomFunction, OneOfSeveral };
 
 struct ViewInfo {
@@ -16,7 +16,8 @@ struct ViewInfo {
   ViewCreation creation;
   // The version for which the view's grad_fn holds; when the base was written since, it is made anew.
   uint32_t version;
-  // Tangents are shared with `base`, or with this view of it where it began to have its own (make_dual), or with nobody.
+  // Tangents are shared with `base`, or with this view of it where it began to
+  // have its own (make_dual), or with nobody.
   at::Tensor tangent_base = {};
   bool has_own_tangents = false;
 };

@@ -17,9 +17,10 @@ std::vector<std::vector<int64_t>> sizes_of(at::TensorList tensors) {
 void check_out(const char* name, at::TensorList inputs) {
   if (!any_tracked(inputs)) return;
   for (const at::Tensor& input : inputs) {
-    TORCH_CHECK(!c10::GradMode::is_enabled() || !input.defined() || !input.requires_grad(), name,
-                "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-                "requires grad.");
+    TORCH_CHECK(
+        !c10::GradMode::is_enabled() || !input.defined() || !input.requires_grad(), name,
+        "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+        "requires grad.");
   }
   TORCH_CHECK_NOT_IMPLEMENTED(!moves(inputs), "Trying to use forward AD with ", name,
                               "_out that does not support it because it is an out= function");
@@ -27,7 +28,8 @@ void check_out(const char* name, at::TensorList inputs) {
 
 std::string sparse_backend(const at::Tensor& tensor) {
   if (!has_sparse(tensor)) return {};
-  return c10::detail::concatenate(tensor.is_sparse() ? "Sparse" : "SparseCsr", c10::device_type_name(tensor.device_type(), true));
+  return c10::detail::concatenate(tensor.is_sparse() ? "Sparse" : "SparseCsr",
+                                  c10::device_type_name(tensor.device_type(), true));
 }
 
 std::string sparse_backend(at::TensorList tensors) {
@@ -44,9 +46,10 @@ std::string sparse_backend(const at::TensorOptions& options) {
 }
 
 void throw_not_for_sparse(const char* name, const std::string& backend) {
-  throw c10::NotImplementedError(c10::detail::concatenate("Could not run 'aten::", name, "' with arguments from the '", backend,
-                                                          "' backend: sparse tensors have no such operator. Call it with "
-                                                          "x.to_dense(), or on the values alone."));
+  throw c10::NotImplementedError(
+      c10::detail::concatenate("Could not run 'aten::", name, "' with arguments from the '", backend,
+                               "' backend: sparse tensors have no such operator. Call it with "
+                               "x.to_dense(), or on the values alone."));
 }
 
 void write_out(at::Tensor& out, const at::Tensor& result) {

@@ -69,7 +69,8 @@ TORCH_API void write_out(at::Tensor& out, const at::Tensor& result);
 TORCH_API at::Tensor& write_in_place(at::Tensor& self, const at::Tensor& result);
 // What to compute that result from: a copy of `self` where operators are recorded that may keep it.
 TORCH_API at::Tensor before_write(const at::Tensor& self, bool is_recorded);
-// What a factory makes that has to fill `out`: dtype and device are those of `out`, and must not be asked for otherwise.
+// What a factory makes that has to fill `out`: dtype and device are those of `out`,
+// and must not be asked for otherwise.
 TORCH_API at::TensorOptions options_for_out(const at::TensorOptions& options, const at::Tensor& out);
 // Throws Error if `self` is tracked: an in-place function without a formula would leave a wrong history.
 TORCH_API void check_no_formula(const char* name, const at::Tensor& self);

@@ -152,7 +152,8 @@ PyObject* dispatch_method(const Callable& callable, PyObject* self, PyObject* co
                           PyObject* keyword_names) noexcept {
   return guarded([&]() -> PyObject* {
     if (C10_UNLIKELY(is_overridden(self) || is_overridden(values, count_all(count, keyword_names)))) {
-      return call_override(reinterpret_cast<PyObject*>(tensor_class), callable.name, self, values, count, keyword_names);
+      return call_override(reinterpret_cast<PyObject*>(tensor_class), callable.name, self, values, count,
+                           keyword_names);
     }
     if (C10_UNLIKELY(active_autocasts != 0)) {
       return call_in_autocast(callable, self, values, count, keyword_names, count_all(count, keyword_names));

@@ -3,7 +3,8 @@
 //
 // A Callable is one Python name with its overloads in the order of native_functions.yaml; the first overload whose
 // arguments fit is called. Fitting looks at types only and allocates nothing; conversion happens in the overload's
-// `call`, through Arguments. Only when nothing fits does explain_mismatch() go over the overloads again for the message.
+// `call`, through Arguments. Only when nothing fits does explain_mismatch()
+// go over the overloads again for the message.
 
 #include <torch/csrc/utils/object.h>
 
@@ -156,8 +157,8 @@ class Arguments {
 bool bind(const Overload& overload, Arguments& arguments, PyObject* self, PyObject* const* values, Py_ssize_t count,
           PyObject* keyword_names);
 
-// Calls the first overload that fits, or what a class or a mode has in its place (utils/overrides.h); or sets TypeError.
-// Never throws.
+// Calls the first overload that fits, or what a class or a mode has in its place (utils/overrides.h); or sets
+// TypeError. Never throws.
 PyObject* dispatch_method(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
                           PyObject* keyword_names) noexcept;
 PyObject* dispatch_function(const Callable& callable, PyObject* module, PyObject* const* values, Py_ssize_t count,

@@ -30,31 +30,133 @@ enum class Policy : uint8_t {
 const std::unordered_map<std::string_view, Policy>& policies() {
   static const auto* table = [] {
     auto* made = new std::unordered_map<std::string_view, Policy>();
-    for (const char* name :
-         {"conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "conv_tbc", "convolution",
-          "bmm", "mm", "baddbmm", "addmm", "addbmm", "linear", "matmul", "linalg_multi_dot", "chain_matmul",
-          "scaled_dot_product_attention", "lstm", "rnn_tanh", "rnn_relu", "rnn_tanh_cell", "rnn_relu_cell", "einsum", "tensordot", "inner", "matrix_power",
-          "linalg_matrix_power", "prelu"}) {
+    for (const char* name : {"conv1d",
+                             "conv2d",
+                             "conv3d",
+                             "conv_transpose1d",
+                             "conv_transpose2d",
+                             "conv_transpose3d",
+                             "conv_tbc",
+                             "convolution",
+                             "bmm",
+                             "mm",
+                             "baddbmm",
+                             "addmm",
+                             "addbmm",
+                             "linear",
+                             "matmul",
+                             "linalg_multi_dot",
+                             "chain_matmul",
+                             "scaled_dot_product_attention",
+                             "lstm",
+                             "rnn_tanh",
+                             "rnn_relu",
+                             "rnn_tanh_cell",
+                             "rnn_relu_cell",
+                             "einsum",
+                             "tensordot",
+                             "inner",
+                             "matrix_power",
+                             "linalg_matrix_power",
+                             "prelu"}) {
       made->emplace(name, Policy::Lower);
     }
-    for (const char* name :
-         {"avg_pool3d", "binary_cross_entropy", "binary_cross_entropy_with_logits", "grid_sample", "grid_sampler", "polar", "prod", "quantile",
-          "nanquantile", "stft", "cdist", "trace", "view_as_complex", "cholesky", "cholesky_inverse", "cholesky_solve",
-          "inverse", "lu_solve", "orgqr", "ormqr", "pinverse", "max_pool3d", "max_unpool2d", "max_unpool3d",
-          "adaptive_avg_pool3d", "reflection_pad1d", "reflection_pad2d", "replication_pad1d", "replication_pad2d",
-          "replication_pad3d", "mse_loss", "cosine_embedding_loss", "nll_loss", "hinge_embedding_loss", "poisson_nll_loss",
-          "smooth_l1_loss", "cross_entropy", "cross_entropy_loss", "l1_loss", "huber_loss", "margin_ranking_loss",
-          "soft_margin_loss", "triplet_margin_loss", "multi_margin_loss", "ctc_loss", "kl_div", "multilabel_margin_loss",
-          "fft_fft", "fft_ifft", "fft_fft2", "fft_ifft2", "fft_fftn", "fft_ifftn", "fft_rfft", "fft_irfft", "fft_rfft2",
-          "fft_irfft2", "fft_rfftn", "fft_irfftn", "fft_hfft", "fft_ihfft", "linalg_cond", "linalg_matrix_rank",
-          "linalg_solve", "linalg_cholesky", "linalg_svdvals", "linalg_eigvals", "linalg_eigvalsh", "linalg_inv",
-          "linalg_householder_product", "linalg_tensorinv", "linalg_tensorsolve", "fake_quantize_per_tensor_affine", "geqrf",
-          "_lu_with_info", "qr", "svd", "triangular_solve", "fractional_max_pool2d", "fractional_max_pool3d",
-          "adaptive_max_pool3d", "multilabel_margin_loss_forward", "linalg_qr", "linalg_cholesky_ex", "linalg_svd",
-          "linalg_eig", "linalg_eigh", "linalg_lstsq", "linalg_inv_ex", "gru", "gru_cell", "lstm_cell"}) {
+    for (const char* name : {"avg_pool3d",
+                             "binary_cross_entropy",
+                             "binary_cross_entropy_with_logits",
+                             "grid_sample",
+                             "grid_sampler",
+                             "polar",
+                             "prod",
+                             "quantile",
+                             "nanquantile",
+                             "stft",
+                             "cdist",
+                             "trace",
+                             "view_as_complex",
+                             "cholesky",
+                             "cholesky_inverse",
+                             "cholesky_solve",
+                             "inverse",
+                             "lu_solve",
+                             "orgqr",
+                             "ormqr",
+                             "pinverse",
+                             "max_pool3d",
+                             "max_unpool2d",
+                             "max_unpool3d",
+                             "adaptive_avg_pool3d",
+                             "reflection_pad1d",
+                             "reflection_pad2d",
+                             "replication_pad1d",
+                             "replication_pad2d",
+                             "replication_pad3d",
+                             "mse_loss",
+                             "cosine_embedding_loss",
+                             "nll_loss",
+                             "hinge_embedding_loss",
+                             "poisson_nll_loss",
+                             "smooth_l1_loss",
+                             "cross_entropy",
+                             "cross_entropy_loss",
+                             "l1_loss",
+                             "huber_loss",
+                             "margin_ranking_loss",
+                             "soft_margin_loss",
+                             "triplet_margin_loss",
+                             "multi_margin_loss",
+                             "ctc_loss",
+                             "kl_div",
+                             "multilabel_margin_loss",
+                             "fft_fft",
+                             "fft_ifft",
+                             "fft_fft2",
+                             "fft_ifft2",
+                             "fft_fftn",
+                             "fft_ifftn",
+                             "fft_rfft",
+                             "fft_irfft",
+                             "fft_rfft2",
+                             "fft_irfft2",
+                             "fft_rfftn",
+                             "fft_irfftn",
+                             "fft_hfft",
+                             "fft_ihfft",
+                             "linalg_cond",
+                             "linalg_matrix_rank",
+                             "linalg_solve",
+                             "linalg_cholesky",
+                             "linalg_svdvals",
+                             "linalg_eigvals",
+                             "linalg_eigvalsh",
+                             "linalg_inv",
+                             "linalg_householder_product",
+                             "linalg_tensorinv",
+                             "linalg_tensorsolve",
+                             "fake_quantize_per_tensor_affine",
+                             "geqrf",
+                             "_lu_with_info",
+                             "qr",
+                             "svd",
+                             "triangular_solve",
+                             "fractional_max_pool2d",
+                             "fractional_max_pool3d",
+                             "adaptive_max_pool3d",
+                             "multilabel_margin_loss_forward",
+                             "linalg_qr",
+                             "linalg_cholesky_ex",
+                             "linalg_svd",
+                             "linalg_eig",
+                             "linalg_eigh",
+                             "linalg_lstsq",
+                             "linalg_inv_ex",
+                             "gru",
+                             "gru_cell",
+                             "lstm_cell"}) {
       made->emplace(name, Policy::Single);
     }
-    for (const char* name : {"stack", "cat", "concat", "concatenate", "index_copy"}) made->emplace(name, Policy::Widest);
+    for (const char* name : {"stack", "cat", "concat", "concatenate", "index_copy"})
+      made->emplace(name, Policy::Widest);
     return made;
   }();
   return *table;
@@ -65,8 +167,8 @@ struct State {
   c10::ScalarType dtype = at::kBFloat16;
   bool keeps_weights = true;
   int depth = 0;
-  // The converted forms of parameters, until the outermost block ends. The original is kept, so that no other tensor can
-  // come to lie where it lay.
+  // The converted forms of parameters, until the outermost block ends. The original is kept, so that no other tensor
+  // can come to lie where it lay.
   std::unordered_map<const at::TensorImpl*, std::pair<at::Tensor, at::Tensor>> weights;
 };
 
@@ -148,7 +250,8 @@ AutocastArguments::AutocastArguments(const char* name, PyObject* self, PyObject*
     if (std::any_of(values, values + count, is_mode)) found = policies().find("reflection_pad1d");
   }
   PyObject* kept = nullptr;  // an argument that is not converted
-  if (std::string_view(name) == "lstm") {  // PyTorch keeps c in float32 if h is projected, and everything of packed sequences
+  if (std::string_view(name) ==
+      "lstm") {  // PyTorch keeps c in float32 if h is projected, and everything of packed sequences
     PyObject* const* state = std::find_if(values, values + count, is_projected_state);
     if (state != values + count) {
       kept = *state;

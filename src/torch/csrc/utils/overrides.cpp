@@ -14,7 +14,8 @@ int active_modes = 0;
 namespace {
 
 thread_local Overrides overrides = Overrides::All;
-// Whether the next function written in Python that asks is told that nobody answers (torch.overrides.redispatch_function).
+// Whether the next function written in Python that asks is told that nobody answers
+// (torch.overrides.redispatch_function).
 thread_local bool skips_next = false;
 // Strong references. A thread that ends inside a mode loses them: it has no GIL then.
 thread_local std::vector<PyObject*>* modes = nullptr;
@@ -109,7 +110,8 @@ Object types_of(const std::vector<PyObject*>& values) {
 }
 
 [[noreturn]] void raise_unanswered(const std::string& name, PyObject* relevant) {
-  std::string message = "Multiple dispatch failed for '" + name + "'; all __torch_function__ handlers returned NotImplemented:\n";
+  std::string message =
+      "Multiple dispatch failed for '" + name + "'; all __torch_function__ handlers returned NotImplemented:\n";
   if (mode_answers()) message += "\n  - mode object of type " + type_name(mode_stack().back());
   for (PyObject* value : find_relevant(relevant)) {
     const Object text = Object::steal(checked(PyObject_Repr(reinterpret_cast<PyObject*>(Py_TYPE(value)))));
@@ -209,12 +211,14 @@ PyObject* call_method_override(const char* name, PyObject* self, PyObject* argum
 }
 
 PyObject* call_property_override(const char* name, PyObject* self, PyObject* value, bool is_write) {
-  const Object property = Object::steal(checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&TensorBaseType), name)));
+  const Object property =
+      Object::steal(checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&TensorBaseType), name)));
   const char* part = is_write ? (value ? "__set__" : "__delete__") : "__get__";
   const Object function = Object::steal(checked(PyObject_GetAttrString(property.get(), part)));
   const Object arguments = pack(self, &value, value ? 1 : 0);
   Object answer = Object::steal(ask_overrides(function.get(), arguments.get(), arguments.get(), nullptr));
-  if (answer.get() == Py_NotImplemented) raise_unanswered(std::string("torch.Tensor.") + name + "." + part, arguments.get());
+  if (answer.get() == Py_NotImplemented)
+    raise_unanswered(std::string("torch.Tensor.") + name + "." + part, arguments.get());
   return answer.release();
 }
 
@@ -229,7 +233,8 @@ PyObject* call_without_classes(PyObject*, PyObject* arguments) {
     PyObject* types = nullptr;
     PyObject* positional = nullptr;
     PyObject* keywords = nullptr;
-    if (!PyArg_ParseTuple(arguments, "OO|OO:_disabled_torch_function_impl", &function, &types, &positional, &keywords)) {
+    if (!PyArg_ParseTuple(arguments, "OO|OO:_disabled_torch_function_impl", &function, &types, &positional,
+                          &keywords)) {
       return nullptr;
     }
     if (keywords == Py_None) keywords = nullptr;
@@ -394,7 +399,8 @@ PyMethodDef override_functions[] = {
      "_disabled_torch_function_impl(func, types, args=(), kwargs={}): the call, with no class asked."},
     {"_has_torch_function", has_any, METH_O, "Whether a value of the sequence, or a mode, answers."},
     {"_has_torch_function_unary", has_unary, METH_O, "Whether the value, or a mode, answers."},
-    {"_has_torch_function_variadic", as_method(has_variadic), METH_FASTCALL, "Whether one of the values, or a mode, answers."},
+    {"_has_torch_function_variadic", as_method(has_variadic), METH_FASTCALL,
+     "Whether one of the values, or a mode, answers."},
     {"_set_skip_next_torch_function", set_skip_next, METH_O,
      "Sets whether the next _has_torch_function says no, whatever it is asked; returns what it was."},
     {"_is_call_overridden", as_method(is_call_overridden), METH_FASTCALL,

@@ -54,8 +54,8 @@ inline bool is_overridden(PyObject* const* values, Py_ssize_t count) {
 // `function(*arguments, **keywords)`. A new reference; NotImplemented if none of them knows; throws PythonError.
 PyObject* ask_overrides(PyObject* function, PyObject* relevant, PyObject* arguments, PyObject* keywords);
 
-// The same for a call in the vector convention of attribute `name` of `owner`, which `self` (null for functions) precedes.
-// TypeError if nobody knows.
+// The same for a call in the vector convention of attribute `name` of `owner`, which `self` (null for functions)
+// precedes. TypeError if nobody knows.
 PyObject* call_override(PyObject* owner, const char* name, PyObject* self, PyObject* const* values, Py_ssize_t count,
                         PyObject* keyword_names);
 // A method of TensorBase with few arguments; NotImplemented if nobody knows.

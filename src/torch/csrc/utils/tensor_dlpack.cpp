@@ -164,7 +164,8 @@ at::Tensor take_memory(PyObject* capsule) {
   const c10::Device device = device_of(source.device);
   const c10::ScalarType dtype = dtype_of(source.dtype);
   if (source.ndim < 0 || (source.ndim > 0 && !source.shape)) {
-    raise(PyExc_BufferError, c10::detail::concatenate("from_dlpack: a tensor of ", source.ndim, " dimensions without sizes"));
+    raise(PyExc_BufferError,
+          c10::detail::concatenate("from_dlpack: a tensor of ", source.ndim, " dimensions without sizes"));
   }
   const c10::IntArrayRef sizes(source.shape, static_cast<size_t>(source.ndim));
   c10::checked_numel(sizes);
@@ -193,8 +194,8 @@ PyObject* from_dlpack(PyObject*, PyObject* capsule) {
     if (PyCapsule_IsValid(capsule, Managed::kName)) return wrap(take_memory<Managed>(capsule));
     if (!PyCapsule_IsValid(capsule, ManagedVersioned::kName)) {
       raise(PyExc_RuntimeError,
-            "from_dlpack received an invalid capsule: it wants an object with __dlpack__, or a capsule, each of which can be "
-            "taken once only");
+            "from_dlpack received an invalid capsule: it wants an object with __dlpack__, or a capsule, each of which "
+            "can be taken once only");
     }
     const auto* managed = static_cast<ManagedVersioned*>(PyCapsule_GetPointer(capsule, ManagedVersioned::kName));
     if (managed->major != kMajorVersion) {
@@ -209,7 +210,8 @@ PyObject* from_dlpack(PyObject*, PyObject* capsule) {
 
 PyMethodDef dlpack_functions[] = {
     {"_to_dlpack", to_dlpack, METH_VARARGS,
-     "_to_dlpack(tensor, versioned=False, copied=False)\nA capsule of the tensor's memory, as DLPack 1.x has it or as before."},
+     "_to_dlpack(tensor, versioned=False, copied=False)\n"
+     "A capsule of the tensor's memory, as DLPack 1.x has it or as before."},
     {"_from_dlpack", from_dlpack, METH_O, "_from_dlpack(capsule)\nA tensor of a capsule's memory, which takes it."},
     {nullptr, nullptr, 0, nullptr},
 };

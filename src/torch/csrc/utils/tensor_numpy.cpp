@@ -1,5 +1,5 @@
-// NumPy in and out without copies, through Python's buffer protocol only: NumPy is neither needed to build nor to import
-// torch, and every version of it speaks the protocol.
+// NumPy in and out without copies, through Python's buffer protocol only: NumPy is neither needed to build nor to
+// import torch, and every version of it speaks the protocol.
 
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
@@ -193,9 +193,10 @@ at::Tensor tensor_from_buffer(PyObject* object, bool warn_read_only) {
   for (int dim = 0; dim < buffer.ndim; ++dim) {
     const Py_ssize_t stride = buffer.strides ? buffer.strides[dim] : 0;
     if (stride < 0) {
-      raise(PyExc_ValueError,
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array with array.copy().)");
+      raise(
+          PyExc_ValueError,
+          "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+          "currently supported. (You can probably work around this by making a copy of your array with array.copy().)");
     }
     if (stride % buffer.itemsize != 0) {
       raise(PyExc_ValueError, "given numpy array strides not a multiple of the element byte size. Copy the numpy array "
@@ -237,8 +238,9 @@ PyObject* tensor_to_numpy(const at::Tensor& tensor, bool force) {
     raise(PyExc_RuntimeError,
           "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   } else if (!tensor.is_cpu()) {
-    raise(PyExc_TypeError, "can't convert " + tensor.device().str() +
-                               " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
+    raise(PyExc_TypeError,
+          "can't convert " + tensor.device().str() +
+              " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
   }
   Object memory = Object::steal(checked(ViewType.tp_alloc(&ViewType, 0)));
   auto* view = reinterpret_cast<ViewObject*>(memory.get());

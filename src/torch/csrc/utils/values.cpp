@@ -63,7 +63,8 @@ bool is_tensor_list(PyObject* object, bool none_allowed) {
 
 bool is_floating(PyObject* object) {
   return PyFloat_Check(object) || (PyLong_Check(object) && !PyBool_Check(object)) || is_scalar_tensor(object) ||
-         (!is_tensor(object) && !PyComplex_Check(object) && !is_numpy_complex(object) && !PyBool_Check(object) && !is_numpy_bool(object) && is_foreign_number(object));
+         (!is_tensor(object) && !PyComplex_Check(object) && !is_numpy_complex(object) && !PyBool_Check(object) &&
+          !is_numpy_bool(object) && is_foreign_number(object));
 }
 
 bool is_floating_list(PyObject* object) {
@@ -97,7 +98,8 @@ bool is_number(PyObject* object) { return is_plain_number(object) || is_scalar_t
 bool value_fits(const Parameter& parameter, PyObject* value) {
   // None stands for a list's default, as in PyTorch.
   if (value == Py_None) {
-    return parameter.nullable() || parameter.kind == Kind::Any || (parameter.kind == Kind::IntList && parameter.has_default());
+    return parameter.nullable() || parameter.kind == Kind::Any ||
+           (parameter.kind == Kind::IntList && parameter.has_default());
   }
   switch (parameter.kind) {
     case Kind::Tensor: return is_tensor(value) || (parameter.takes_numbers() && is_plain_number(value));
@@ -364,7 +366,8 @@ std::optional<c10::Device> Arguments::device_for_new() const {
   if (!device) return std::nullopt;
   // What is like another tensor goes where that is.
   for (size_t index = 0; index < overload_->count; ++index) {
-    if (overload_->parameters[index].kind == Kind::Tensor && overload_->parameters[index].flags == kRequired) return std::nullopt;
+    if (overload_->parameters[index].kind == Kind::Tensor && overload_->parameters[index].flags == kRequired)
+      return std::nullopt;
   }
   return device;
 }

@@ -3,8 +3,8 @@
 //
 // A segment is a POSIX shared memory object. Its name must outlive no process that could still open it, and must not
 // outlive all of them: torch_shm_manager, one process beside a family of sharing processes, counts who uses which name
-// and unlinks it after the last, also when that one was killed. A sender "holds" a segment on the way, so that it may let
-// go of its own use before the receiver has opened it.
+// and unlinks it after the last, also when that one was killed. A sender "holds" a segment on the way, so that it may
+// let go of its own use before the receiver has opened it.
 
 #include <c10/core/Storage.h>
 #include <c10/macros/Export.h>

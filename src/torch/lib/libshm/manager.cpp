@@ -1,7 +1,7 @@
 // torch_shm_manager: counts which process uses which shared memory, and unlinks what nobody uses any more.
 //
-// It prints the path of its socket, goes into the background, and ends with the last process that is connected. A process
-// that dies closes its connection, whatever killed it; that releases all that it used.
+// It prints the path of its socket, goes into the background, and ends with the last process that is connected. A
+// process that dies closes its connection, whatever killed it; that releases all that it used.
 
 #include <torch/lib/libshm/protocol.h>
 

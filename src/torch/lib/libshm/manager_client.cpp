@@ -45,7 +45,8 @@ Connections& connections() {
 // Beside this library: bin/ (torch/lib/bin in a checkout) or ../bin/ (an installed prefix).
 std::string manager_program() {
   Dl_info info;
-  TORCH_CHECK(dladdr(reinterpret_cast<void*>(&tell_manager), &info) != 0 && info.dli_fname, "libshm cannot find itself");
+  TORCH_CHECK(dladdr(reinterpret_cast<void*>(&tell_manager), &info) != 0 && info.dli_fname,
+              "libshm cannot find itself");
   std::string folder = info.dli_fname;
   const size_t slash = folder.rfind('/');
   folder = slash == std::string::npos ? "." : folder.substr(0, slash);

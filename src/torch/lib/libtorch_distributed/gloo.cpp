@@ -87,7 +87,8 @@ class Group {
   std::string name_ranks(std::string text) const {
     for (const auto& [rank, address] : addresses) {
       const size_t at = text.find(address);
-      if (at != std::string::npos && !address.empty()) text.insert(at + address.size(), " (rank " + std::to_string(rank) + ")");
+      if (at != std::string::npos && !address.empty())
+        text.insert(at + address.size(), " (rank " + std::to_string(rank) + ")");
     }
     return text;
   }
@@ -132,8 +133,8 @@ void describe(Options& options, char* data, size_t elements, size_t element_size
   }
 }
 
-// Up to this many bytes of all members together, one of them computes the sum and tells it to the others. gloo's ring cuts
-// a tensor into two parts for each member, all of which go around twice: that pays for large ones only.
+// Up to this many bytes of all members together, one of them computes the sum and tells it to the others. gloo's ring
+// cuts a tensor into two parts for each member, all of which go around twice: that pays for large ones only.
 constexpr size_t kGatheredBytes = 1 << 19;
 
 void gather_to(Group* group, Call call, char* input, char* output, size_t size, int root) {

@@ -1,5 +1,6 @@
-// The functions of torch_distributed.h on MPI. Every call is begun and then asked for until its time is over, because MPI
-// itself waits for ever. Calls of one group have to come in the same order everywhere: MPI's collectives have no tags.
+// The functions of torch_distributed.h on MPI. Every call is begun and then asked for until its time is over, because
+// MPI itself waits for ever. Calls of one group have to come in the same order everywhere:
+// MPI's collectives have no tags.
 #include <torch/lib/libtorch_distributed/reductions.h>
 #include <torch/lib/libtorch_distributed/status.h>
 
@@ -87,7 +88,8 @@ void finish(MPI_Request* request, int64_t timeout_milliseconds, MPI_Status* stat
 }
 
 int as_count(size_t size) {
-  if (size > INT_MAX) throw std::invalid_argument("MPI takes at most 2 GiB at once, not " + std::to_string(size) + " bytes");
+  if (size > INT_MAX)
+    throw std::invalid_argument("MPI takes at most 2 GiB at once, not " + std::to_string(size) + " bytes");
   return static_cast<int>(size);
 }
 

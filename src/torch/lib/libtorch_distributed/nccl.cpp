@@ -1,5 +1,6 @@
-// Collectives of NCCL, for torch/distributed/_nccl.py: work on a stream, on memory of a device. Which device is the current
-// one, streams and events are torch.cuda's business. A function that returns a Status does as torch_distributed.h says.
+// Collectives of NCCL, for torch/distributed/_nccl.py: work on a stream, on memory of a device. Which device is the
+// current one, streams and events are torch.cuda's business. A function that returns a Status does as
+// torch_distributed.h says.
 #include <torch/lib/libtorch_distributed/status.h>
 
 #include <nccl.h>
@@ -86,7 +87,8 @@ TORCH_DISTRIBUTED_API int torch_distributed_nccl_unique_id(char* bytes) {
 }
 
 // All members call it, with the id that one of them has made; on the current device.
-TORCH_DISTRIBUTED_API int torch_distributed_nccl_connect(const char* bytes, int rank, int size, ncclComm_t* communicator) {
+TORCH_DISTRIBUTED_API int torch_distributed_nccl_connect(const char* bytes, int rank, int size,
+                                                         ncclComm_t* communicator) {
   return guarded([&] {
     ncclUniqueId id;
     std::memcpy(id.internal, bytes, sizeof id.internal);

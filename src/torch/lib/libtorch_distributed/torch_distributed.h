@@ -1,6 +1,7 @@
 #pragma once
-// What torch/distributed/_engine.py calls, through ctypes, of the library of gloo or of MPI. Each function that returns a Status may be called by several
-// threads at once, and blocks without Python's lock; what went wrong is told by torch_distributed_error().
+// What torch/distributed/_engine.py calls, through ctypes, of the library of gloo or of MPI. Each function that returns
+// a Status may be called by several threads at once, and blocks without Python's lock; what went wrong is told by
+// torch_distributed_error().
 
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +40,8 @@ TORCH_DISTRIBUTED_API const char* torch_distributed_error();
 TORCH_DISTRIBUTED_API int torch_distributed_connect(
     int rank, int size, const char* host, const char* interface, int64_t timeout_milliseconds,
     torch::distributed::StoreSet set, torch::distributed::StoreGet get, torch::distributed::Group** group);
-// MPI only: this process's number among all that mpirun has started; `size` bytes of process 0 for all of them; the end.
+// MPI only: this process's number among all that mpirun has started;
+// `size` bytes of process 0 for all of them; the end.
 TORCH_DISTRIBUTED_API int torch_distributed_world(int* rank, int* size);
 TORCH_DISTRIBUTED_API int torch_distributed_share(char* data, size_t size, int64_t timeout_milliseconds);
 TORCH_DISTRIBUTED_API void torch_distributed_finalize();

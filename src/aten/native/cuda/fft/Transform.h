@@ -1,6 +1,6 @@
 #pragma once
-// The border between libtorch_cuda and libtorch_cuda_fft, which links cuFFT. Plain C types only, so neither library needs the other's
-// symbols.
+// The border between libtorch_cuda and libtorch_cuda_fft, which links cuFFT. Plain C types only, so neither library
+// needs the other's symbols.
 
 #include <cuda_runtime_api.h>
 
@@ -10,8 +10,8 @@ extern "C" {
 
 enum TorchCudaTransformKind { kTorchCudaComplexToComplex, kTorchCudaRealToComplex, kTorchCudaComplexToReal };
 
-// `batches` transforms of `size` numbers, not scaled. Element i of transform b is `i * step + b * distance` elements from the start.
-// Of real ones, the complex side has size / 2 + 1 numbers.
+// `batches` transforms of `size` numbers, not scaled. Element i of transform b is `i * step + b * distance` elements
+// from the start. Of real ones, the complex side has size / 2 + 1 numbers.
 struct TorchCudaTransform {
   TorchCudaTransformKind kind;
   int is_double;

@@ -31,14 +31,20 @@ cufftType type_of(const TorchCudaTransform& transform) {
 using Key = std::tuple<int, cufftType, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>;
 constexpr size_t kKeptPlans = 64;
 
-// The plans of one thread, as a plan must not be used by two at once. They are not destroyed at its end, because the driver may be gone
-// by then.
+// The plans of one thread, as a plan must not be used by two at once. They are not destroyed at its end, because the
+// driver may be gone by then.
 const char* plan_for(const TorchCudaTransform& transform, cufftHandle& plan) {
   thread_local auto* plans = new std::map<Key, cufftHandle>();
   int device = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return "cudaGetDevice failed";
   const cufftType type = type_of(transform);
-  const Key key{device,           type, transform.size, transform.batches, transform.in_step, transform.in_distance, transform.out_step,
+  const Key key{device,
+                type,
+                transform.size,
+                transform.batches,
+                transform.in_step,
+                transform.in_distance,
+                transform.out_step,
                 transform.out_distance};
   if (const auto found = plans->find(key); found != plans->end()) {
     plan = found->second;
@@ -52,8 +58,9 @@ const char* plan_for(const TorchCudaTransform& transform, cufftHandle& plan) {
   long long size = transform.size;
   long long embedding = transform.size;  // of one dimension: only that it is given counts
   size_t workspace = 0;
-  const cufftResult made = cufftMakePlanMany64(plan, 1, &size, &embedding, transform.in_step, transform.in_distance, &embedding,
-                                               transform.out_step, transform.out_distance, type, transform.batches, &workspace);
+  const cufftResult made =
+      cufftMakePlanMany64(plan, 1, &size, &embedding, transform.in_step, transform.in_distance, &embedding,
+                          transform.out_step, transform.out_distance, type, transform.batches, &workspace);
   if (const char* error = describe(made)) {
     cufftDestroy(plan);
     return error;
@@ -65,19 +72,25 @@ const char* plan_for(const TorchCudaTransform& transform, cufftHandle& plan) {
 cufftResult run(const TorchCudaTransform& t, cufftHandle plan) {
   const int direction = t.forward ? CUFFT_FORWARD : CUFFT_INVERSE;
   switch (type_of(t)) {
-    case CUFFT_C2C: return cufftExecC2C(plan, static_cast<cufftComplex*>(t.in), static_cast<cufftComplex*>(t.out), direction);
-    case CUFFT_Z2Z: return cufftExecZ2Z(plan, static_cast<cufftDoubleComplex*>(t.in), static_cast<cufftDoubleComplex*>(t.out), direction);
+    case CUFFT_C2C:
+      return cufftExecC2C(plan, static_cast<cufftComplex*>(t.in), static_cast<cufftComplex*>(t.out), direction);
+    case CUFFT_Z2Z:
+      return cufftExecZ2Z(plan, static_cast<cufftDoubleComplex*>(t.in), static_cast<cufftDoubleComplex*>(t.out),
+                          direction);
     case CUFFT_R2C: return cufftExecR2C(plan, static_cast<cufftReal*>(t.in), static_cast<cufftComplex*>(t.out));
-    case CUFFT_D2Z: return cufftExecD2Z(plan, static_cast<cufftDoubleReal*>(t.in), static_cast<cufftDoubleComplex*>(t.out));
+    case CUFFT_D2Z:
+      return cufftExecD2Z(plan, static_cast<cufftDoubleReal*>(t.in), static_cast<cufftDoubleComplex*>(t.out));
     case CUFFT_C2R: return cufftExecC2R(plan, static_cast<cufftComplex*>(t.in), static_cast<cufftReal*>(t.out));
-    case CUFFT_Z2D: return cufftExecZ2D(plan, static_cast<cufftDoubleComplex*>(t.in), static_cast<cufftDoubleReal*>(t.out));
+    case CUFFT_Z2D:
+      return cufftExecZ2D(plan, static_cast<cufftDoubleComplex*>(t.in), static_cast<cufftDoubleReal*>(t.out));
   }
   return CUFFT_INVALID_PLAN;
 }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const char* torch_cuda_transform(const TorchCudaTransform* transform) {
+extern "C" __attribute__((visibility("default"))) const char* torch_cuda_transform(
+    const TorchCudaTransform* transform) {
   cufftHandle plan{};
   if (const char* error = plan_for(*transform, plan)) return error;
   if (const char* error = describe(cufftSetStream(plan, transform->stream))) return error;

@@ -9,8 +9,8 @@ inline const char* describe(cublasStatus_t status) {
   return status == CUBLAS_STATUS_SUCCESS ? nullptr : cublasGetStatusString(status);
 }
 
-// One handle per thread and device: handles must not be used by two threads at once. They are not destroyed, because the
-// driver may be gone when thread-local destructors run.
+// One handle per thread and device: handles must not be used by two threads at once. They are not destroyed, because
+// the driver may be gone when thread-local destructors run.
 inline const char* handle_for_current_device(cublasHandle_t* handle) {
   thread_local auto* handles = new std::map<int, cublasHandle_t>();
   int device = 0;

@@ -1,6 +1,7 @@
 #pragma once
 // The border between libtorch_cuda and libtorch_cuda_linalg. cuBLAS is several hundred megabytes; a process loads it
-// with the first matrix product, not with the first tensor. Plain C types only, so neither library needs the other's symbols.
+// with the first matrix product, not with the first tensor. Plain C types only,
+// so neither library needs the other's symbols.
 
 #include <cuda_runtime_api.h>
 
@@ -18,7 +19,8 @@ enum TorchCudaMatrixType {
 };
 
 // C = alpha * A @ B + beta * C for `batches` matrices in row-major order: A is [m, k], B is [k, n], C is [m, n].
-// A transposed operand is stored with its rows and columns exchanged. Leading dimensions and batch strides count elements.
+// A transposed operand is stored with its rows and columns exchanged.
+// Leading dimensions and batch strides count elements.
 struct TorchCudaGemm {
   TorchCudaMatrixType type;
   int float_result;  // A and B are of halves, C of floats
@@ -48,8 +50,8 @@ const char* torch_cuda_gemm(const TorchCudaGemm* gemm);
 
 enum TorchCudaSolver { kTorchCudaFactorLU, kTorchCudaSolveLU, kTorchCudaSolveTriangular };
 
-// `batches` systems A X = B, or their factorisation A = P L U in place. Columns first; `a` and `b` are arrays of pointers in device
-// memory. Factors are square.
+// `batches` systems A X = B, or their factorisation A = P L U in place. Columns first; `a` and `b` are arrays of
+// pointers in device memory. Factors are square.
 struct TorchCudaSolve {
   TorchCudaSolver solver;
   int is_double;   // its parts', of a complex one

@@ -28,7 +28,8 @@ Types types_of(const TorchCudaGemm& gemm) {
 // alpha or beta, in the type of the sums; a real one reads the first part only.
 class Factor {
  public:
-  explicit Factor(const double (&parts)[2]) : double_(parts), float_{static_cast<float>(parts[0]), static_cast<float>(parts[1])} {}
+  explicit Factor(const double (&parts)[2])
+      : double_(parts), float_{static_cast<float>(parts[0]), static_cast<float>(parts[1])} {}
   const void* in(cublasComputeType_t type) const {
     return type == CUBLAS_COMPUTE_64F ? static_cast<const void*>(double_) : static_cast<const void*>(float_);
   }
@@ -56,9 +57,10 @@ extern "C" __attribute__((visibility("default"))) const char* torch_cuda_gemm(co
   const Factor alpha(gemm.alpha), beta(gemm.beta);
   // cuBLAS counts columns first: a row-major C = A B is a column-major C' = B' A', so the operands change places.
   return describe(cublasGemmStridedBatchedEx(
-      handle, gemm.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, gemm.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, static_cast<int>(gemm.n),
-      static_cast<int>(gemm.m), static_cast<int>(gemm.k), alpha.in(types.sums), gemm.b, types.matrices,
-      static_cast<int>(gemm.b_leading), gemm.b_batch_stride, gemm.a, types.matrices, static_cast<int>(gemm.a_leading),
-      gemm.a_batch_stride, beta.in(types.sums), gemm.c, result, static_cast<int>(gemm.c_leading), gemm.c_batch_stride,
-      static_cast<int>(gemm.batches), types.sums, CUBLAS_GEMM_DEFAULT));
+      handle, gemm.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, gemm.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
+      static_cast<int>(gemm.n), static_cast<int>(gemm.m), static_cast<int>(gemm.k), alpha.in(types.sums), gemm.b,
+      types.matrices, static_cast<int>(gemm.b_leading), gemm.b_batch_stride, gemm.a, types.matrices,
+      static_cast<int>(gemm.a_leading), gemm.a_batch_stride, beta.in(types.sums), gemm.c, result,
+      static_cast<int>(gemm.c_leading), gemm.c_batch_stride, static_cast<int>(gemm.batches), types.sums,
+      CUBLAS_GEMM_DEFAULT));
 }

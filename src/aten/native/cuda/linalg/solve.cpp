@@ -37,14 +37,14 @@ const char* run(cublasHandle_t handle, const TorchCudaSolve& s) {
     case kTorchCudaFactorLU: return describe(Routines<T>::getrf(handle, size, a, size, s.pivots, s.info, batches));
     case kTorchCudaSolveLU: {
       int wrong_argument = 0;
-      return describe(Routines<T>::getrs(handle, s.adjoint ? CUBLAS_OP_C : CUBLAS_OP_N, size, columns, a, size, s.pivots, b, rows,
-                                         &wrong_argument, batches));
+      return describe(Routines<T>::getrs(handle, s.adjoint ? CUBLAS_OP_C : CUBLAS_OP_N, size, columns, a, size,
+                                         s.pivots, b, rows, &wrong_argument, batches));
     }
     case kTorchCudaSolveTriangular:
       return describe(Routines<T>::trsm(handle, s.left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT,
                                         s.upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N,
-                                        s.unitriangular ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT, rows, columns, &one, a, size, b, rows,
-                                        batches));
+                                        s.unitriangular ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT, rows, columns, &one,
+                                        a, size, b, rows, batches));
   }
   return "an unknown routine";
 }

@@ -1,5 +1,6 @@
 #pragma once
-// What all calls of MAGMA need. Its routines work on the host and on streams of their own, and are done when they return.
+// What all calls of MAGMA need. Its routines work on the host and on streams of their own,
+// and are done when they return.
 
 #include <aten/native/cuda/solver/Solver.h>
 
@@ -48,10 +49,12 @@ class Pinned {
   T* data_ = nullptr;
 };
 
-// The dispatcher would take Intel's OpenMP: a second runtime beside libtorch's, or, where there is none, the end of the process.
+// The dispatcher would take Intel's OpenMP: a second runtime beside libtorch's, or,
+// where there is none, the end of the process.
 inline magma_int_t initialize() {
   constexpr int kGNU = 3;
-  if (MKL_Set_Threading_Layer != nullptr && std::getenv("MKL_THREADING_LAYER") == nullptr) MKL_Set_Threading_Layer(kGNU);
+  if (MKL_Set_Threading_Layer != nullptr && std::getenv("MKL_THREADING_LAYER") == nullptr)
+    MKL_Set_Threading_Layer(kGNU);
   return magma_init();
 }
 
@@ -112,7 +115,8 @@ TORCH_CUDA_MAGMA_ROUTINES(magmaFloatComplex, float, c, he)
 TORCH_CUDA_MAGMA_ROUTINES(magmaDoubleComplex, double, z, he)
 #undef TORCH_CUDA_MAGMA_ROUTINES
 
-// What a routine says in `asked`, the first number of its memory, of how much of it there must be. The real part comes first.
+// What a routine says in `asked`, the first number of its memory, of how much of it there must be.
+// The real part comes first.
 template <typename T>
 magma_int_t size_of(const T& asked) {
   return static_cast<magma_int_t>(reinterpret_cast<const typename Routines<T>::Real&>(asked));

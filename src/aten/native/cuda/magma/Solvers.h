@@ -13,7 +13,7 @@ const char* qr(const TorchCudaSolverCall*, TorchCudaStack a, void* tau);
 // spectral.cpp
 const char* eigh(const TorchCudaSolverCall*, TorchCudaStack a, void* values, int upper, int with_vectors, int* info);
 const char* eig(const TorchCudaSolverCall*, TorchCudaStack a, void* values, void* vectors, int* info);
-const char* svd(const TorchCudaSolverCall*, TorchCudaStack a, void* values, TorchCudaStack u, TorchCudaStack v, int with_vectors,
-                TorchCudaSVDMethod method, int* info);
+const char* svd(const TorchCudaSolverCall*, TorchCudaStack a, void* values, TorchCudaStack u, TorchCudaStack v,
+                int with_vectors, TorchCudaSVDMethod method, int* info);
 
 }  // namespace torch_cuda_magma

@@ -1,4 +1,5 @@
-// Cholesky, LU and QR by MAGMA, which factorises narrow panels on the host while the device updates what is left of the matrix.
+// Cholesky, LU and QR by MAGMA, which factorises narrow panels on the host
+// while the device updates what is left of the matrix.
 
 #include <aten/native/cuda/magma/Call.h>
 #include <aten/native/cuda/magma/Solvers.h>

@@ -14,7 +14,8 @@ magma_vec_t mode(bool with_vectors) { return with_vectors ? MagmaVec : MagmaNoVe
 
 }  // namespace
 
-const char* eigh(const TorchCudaSolverCall* given, TorchCudaStack a, void* values, int upper, int with_vectors, int* info) {
+const char* eigh(const TorchCudaSolverCall* given, TorchCudaStack a, void* values, int upper, int with_vectors,
+                 int* info) {
   return run(given, [&](auto type, Call& call) {
     using T = decltype(type);
     using Real = typename Routines<T>::Real;
@@ -22,13 +23,15 @@ const char* eigh(const TorchCudaSolverCall* given, TorchCudaStack a, void* value
     Pinned<Real> found(n);
     Pinned<T> copy(a.rows * a.rows);
     magma_int_t code = 0;
-    const auto compute = [&](int64_t i, T* work, magma_int_t size, Real* real_work, magma_int_t real_size, magma_int_t* places, magma_int_t count) {
+    const auto compute = [&](int64_t i, T* work, magma_int_t size, Real* real_work, magma_int_t real_size,
+                             magma_int_t* places, magma_int_t count) {
       const auto uplo = upper ? MagmaUpper : MagmaLower;
       if constexpr (Routines<T>::kIsComplex) {
-        Routines<T>::syevd(mode(with_vectors), uplo, n, matrix<T>(a, i), n, found.get(), copy.get(), n, work, size, real_work, real_size, places,
-                           count, &code);
+        Routines<T>::syevd(mode(with_vectors), uplo, n, matrix<T>(a, i), n, found.get(), copy.get(), n, work, size,
+                           real_work, real_size, places, count, &code);
       } else {
-        Routines<T>::syevd(mode(with_vectors), uplo, n, matrix<T>(a, i), n, found.get(), copy.get(), n, work, size, places, count, &code);
+        Routines<T>::syevd(mode(with_vectors), uplo, n, matrix<T>(a, i), n, found.get(), copy.get(), n, work, size,
+                           places, count, &code);
       }
     };
     T size{};
@@ -60,11 +63,11 @@ const char* eig(const TorchCudaSolverCall* given, TorchCudaStack a, void* values
     magma_int_t code = 0;
     const auto compute = [&](T* work, magma_int_t size) {
       if constexpr (Routines<T>::kIsComplex) {
-        Routines<T>::geev(MagmaNoVec, mode(with_vectors), n, kept.get(), n, reinterpret_cast<T*>(found.get()), nullptr, n, right.get(), n, work, size,
-                          parts.get(), &code);
+        Routines<T>::geev(MagmaNoVec, mode(with_vectors), n, kept.get(), n, reinterpret_cast<T*>(found.get()), nullptr,
+                          n, right.get(), n, work, size, parts.get(), &code);
       } else {
-        Routines<T>::geev(MagmaNoVec, mode(with_vectors), n, kept.get(), n, parts.get(), parts.get() + n, nullptr, n, right.get(), n, work, size,
-                          &code);
+        Routines<T>::geev(MagmaNoVec, mode(with_vectors), n, kept.get(), n, parts.get(), parts.get() + n, nullptr, n,
+                          right.get(), n, work, size, &code);
       }
     };
     T size{};
@@ -84,26 +87,29 @@ const char* eig(const TorchCudaSolverCall* given, TorchCudaStack a, void* values
   });
 }
 
-const char* svd(const TorchCudaSolverCall* given, TorchCudaStack a, void* values, TorchCudaStack u, TorchCudaStack v, int with_vectors,
-                TorchCudaSVDMethod method, int* info) {
+const char* svd(const TorchCudaSolverCall* given, TorchCudaStack a, void* values, TorchCudaStack u, TorchCudaStack v,
+                int with_vectors, TorchCudaSVDMethod method, int* info) {
   return run(given, [&](auto type, Call& call) {
     using T = decltype(type);
     using Real = typename Routines<T>::Real;
     if (method != kTorchCudaDivideAndConquer) throw Failure{"this method is cuSOLVER's"};
     const magma_int_t rows = narrow(a.rows), columns = narrow(a.columns);
     const auto job = !with_vectors ? MagmaNoVec : u.columns == u.rows ? MagmaAllVec : MagmaSomeVec;
-    Pinned<T> kept(a.rows * a.columns), left(with_vectors ? u.rows * u.columns : 1), right(with_vectors ? v.rows * v.columns : 1);
+    Pinned<T> kept(a.rows * a.columns), left(with_vectors ? u.rows * u.columns : 1),
+        right(with_vectors ? v.rows * v.columns : 1);
     Pinned<Real> found(a.columns);
     // As LAPACK wants them for at least as many rows as columns.
-    Pinned<Real> real_work(Routines<T>::kIsComplex ? a.columns * std::max(5 * a.columns + 7, 2 * a.rows + 2 * a.columns + 1) : 1);
+    Pinned<Real> real_work(
+        Routines<T>::kIsComplex ? a.columns * std::max(5 * a.columns + 7, 2 * a.rows + 2 * a.columns + 1) : 1);
     Pinned<magma_int_t> places(8 * a.columns);
     magma_int_t code = 0;
     const auto compute = [&](T* work, magma_int_t size) {
       if constexpr (Routines<T>::kIsComplex) {
-        Routines<T>::gesdd(job, rows, columns, kept.get(), rows, found.get(), left.get(), rows, right.get(), columns, work, size, real_work.get(),
-                           places.get(), &code);
+        Routines<T>::gesdd(job, rows, columns, kept.get(), rows, found.get(), left.get(), rows, right.get(), columns,
+                           work, size, real_work.get(), places.get(), &code);
       } else {
-        Routines<T>::gesdd(job, rows, columns, kept.get(), rows, found.get(), left.get(), rows, right.get(), columns, work, size, places.get(), &code);
+        Routines<T>::gesdd(job, rows, columns, kept.get(), rows, found.get(), left.get(), rows, right.get(), columns,
+                           work, size, places.get(), &code);
       }
     };
     T size{};

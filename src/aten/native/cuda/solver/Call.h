@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-// The first (its second update) with eigenvalues of matrices that are not Hermitian, and of many Hermitian ones at once.
+// The first (its second update) with eigenvalues of matrices that are not Hermitian,
+// and of many Hermitian ones at once.
 #define TORCH_CUSOLVER_OF_CUDA_12_6 11701
 
 namespace torch_cuda_solver {
@@ -46,8 +47,8 @@ inline int leading(int64_t rows) { return narrow(rows > 0 ? rows : 1); }
 class Call {
  public:
   explicit Call(const TorchCudaSolverCall& call) : call_(call) {
-    // One per thread and device: they must not be used by two threads at once. They are not destroyed, because the driver may be
-    // gone when thread-local destructors run.
+    // One per thread and device: they must not be used by two threads at once. They are not destroyed, because the
+    // driver may be gone when thread-local destructors run.
     thread_local auto* handles = new std::map<int, std::pair<cusolverDnHandle_t, cusolverDnParams_t>>();
     int device = 0;
     if (cudaGetDevice(&device) != cudaSuccess) throw Failure{"cudaGetDevice failed"};
@@ -91,7 +92,8 @@ class Workspace {
 
   // After each use: nothing says when the routine is done with the host's part.
   void finish() {
-    if (!host_.empty() && cudaStreamSynchronize(stream_) != cudaSuccess) throw Failure{"the computation failed on the device"};
+    if (!host_.empty() && cudaStreamSynchronize(stream_) != cudaSuccess)
+      throw Failure{"the computation failed on the device"};
   }
 
   void* device = nullptr;

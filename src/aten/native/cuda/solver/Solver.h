@@ -1,10 +1,11 @@
 #pragma once
-// The border between libtorch_cuda and the two libraries that factorise: libtorch_cuda_solver, which links cuSOLVER, and
-// libtorch_cuda_magma, which links MAGMA. Each is loaded when a routine of it is first used. Plain C types only, so no library needs
-// another's symbols.
+// The border between libtorch_cuda and the two libraries that factorise: libtorch_cuda_solver, which links cuSOLVER,
+// and libtorch_cuda_magma, which links MAGMA. Each is loaded when a routine of it is first used. Plain C types only, so
+// no library needs another's symbols.
 //
-// Stacks of matrices lie one behind the other, each with its columns one behind the other. Functions queue work on the stream, and return
-// null, or what went wrong (static text). `info` gets one of LAPACK's codes per matrix, in device memory like everything else.
+// Stacks of matrices lie one behind the other, each with its columns one behind the other. Functions queue work on the
+// stream, and return null, or what went wrong (static text). `info` gets one of LAPACK's codes per matrix, in device
+// memory like everything else.
 
 #include <cuda_runtime_api.h>
 
@@ -18,7 +19,8 @@ struct TorchCudaSolverCall {
   int is_complex;
   int64_t batches;
   cudaStream_t stream;
-  // Device memory that lives as long as work that is queued on the stream before the caller of the function has returned.
+  // Device memory that lives as long as work that is queued on the stream
+  // before the caller of the function has returned.
   void* (*allocate)(void* context, size_t bytes);
   void* context;
 };
@@ -40,22 +42,25 @@ struct TorchCudaSolvers {
   // R, below it the reflectors, whose factors are `tau` [min(rows, columns)].
   const char* (*qr)(const TorchCudaSolverCall*, TorchCudaStack a, void* tau);
   // `a` becomes the first columns of the product of its `reflections`.
-  const char* (*multiply_reflectors)(const TorchCudaSolverCall*, TorchCudaStack a, const void* tau, int64_t reflections);
+  const char* (*multiply_reflectors)(const TorchCudaSolverCall*, TorchCudaStack a, const void* tau,
+                                     int64_t reflections);
   // `c` becomes Q c, Q^H c (`adjoint`), or c Q, c Q^H (not `left`).
-  const char* (*apply_reflectors)(const TorchCudaSolverCall*, TorchCudaStack reflectors, const void* tau, int64_t reflections,
-                                  TorchCudaStack c, int left, int adjoint);
+  const char* (*apply_reflectors)(const TorchCudaSolverCall*, TorchCudaStack reflectors, const void* tau,
+                                  int64_t reflections, TorchCudaStack c, int left, int adjoint);
   // Symmetric A = L D L^T, in the lower triangle.
   const char* (*ldl)(const TorchCudaSolverCall*, TorchCudaStack a, int* pivots, int* info);
   const char* (*solve_ldl)(const TorchCudaSolverCall*, TorchCudaStack factors, const int64_t* pivots, TorchCudaStack b);
   // `a` becomes its eigenvectors; without them it is lost. Values are real, in ascending order.
-  const char* (*eigh)(const TorchCudaSolverCall*, TorchCudaStack a, void* values, int upper, int with_vectors, int* info);
-  // Values are complex. `vectors` may be null, and are of A's type: of a pair of values, real and imaginary part. `a` is lost.
+  const char* (*eigh)(const TorchCudaSolverCall*, TorchCudaStack a, void* values, int upper, int with_vectors,
+                      int* info);
+  // Values are complex. `vectors` may be null, and are of A's type: of a pair of values,
+  // real and imaginary part. `a` is lost.
   const char* (*eig)(const TorchCudaSolverCall*, TorchCudaStack a, void* values, void* vectors, int* info);
-  // At least as many rows as columns. `u` [rows, rows or columns] and `v` [columns, columns] are always given, and only filled
-  // `with_vectors`; `v` is V, by QR iterations and by divide and conquer V^H. The approximate method has no full `u`. `a` is lost.
-  // cuSOLVER has the first three methods, MAGMA the last.
-  const char* (*svd)(const TorchCudaSolverCall*, TorchCudaStack a, void* values, TorchCudaStack u, TorchCudaStack v, int with_vectors,
-                     TorchCudaSVDMethod method, int* info);
+  // At least as many rows as columns. `u` [rows, rows or columns] and `v` [columns, columns] are always given, and only
+  // filled `with_vectors`; `v` is V, by QR iterations and by divide and conquer V^H. The approximate method has no full
+  // `u`. `a` is lost. cuSOLVER has the first three methods, MAGMA the last.
+  const char* (*svd)(const TorchCudaSolverCall*, TorchCudaStack a, void* values, TorchCudaStack u, TorchCudaStack v,
+                     int with_vectors, TorchCudaSVDMethod method, int* info);
 };
 
 typedef const TorchCudaSolvers* (*TorchCudaSolversFunction)();

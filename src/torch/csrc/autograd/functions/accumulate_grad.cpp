@@ -18,7 +18,8 @@ bool can_keep(const at::Tensor& grad, const at::Tensor& variable) {
 
 // A copy that is laid out as the variable is, so that optimizers walk through both alike.
 at::Tensor copy_for(const at::Tensor& variable, const at::Tensor& grad) {
-  if (grad.impl()->sparse() || !variable.is_non_overlapping_and_dense() || grad.strides() == variable.strides()) return at::clone(grad);
+  if (grad.impl()->sparse() || !variable.is_non_overlapping_and_dense() || grad.strides() == variable.strides())
+    return at::clone(grad);
   return at::empty_strided(variable.sizes(), variable.strides(), grad.options()).copy_(grad);
 }
 

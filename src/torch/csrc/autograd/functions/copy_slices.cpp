@@ -80,8 +80,8 @@ variable_list ViewReplayBackward::apply(variable_list&& grads) {
   const bool split = base_.dtype != view_.dtype;
   const TensorGeometry base = in_parts(base_, split);
   const TensorGeometry view = in_parts(view_, split);
-  const at::Tensor result = as_strided_backward(in_parts(grads[0], split), base.sizes, base.strides, base.storage_offset,
-                                                view.sizes, view.strides, view.storage_offset);
+  const at::Tensor result = as_strided_backward(in_parts(grads[0], split), base.sizes, base.strides,
+                                                base.storage_offset, view.sizes, view.strides, view.storage_offset);
   return {joined(split ? result.contiguous() : result, base_.dtype)};
 }
 

@@ -12,8 +12,8 @@ namespace cub {
 struct DeviceSegmentedRadixSort {
   template <typename Key, typename Value, typename Begins, typename Ends>
   static cudaError_t SortPairs(void* workspace, size_t& bytes, const Key* keys, Key* sorted_keys, const Value* values,
-                               Value* sorted_values, int64_t count, int64_t segments, Begins begins, Ends ends, int, int,
-                               cudaStream_t stream) {
+                               Value* sorted_values, int64_t count, int64_t segments, Begins begins, Ends ends, int,
+                               int, cudaStream_t stream) {
     if (workspace == nullptr) {
       bytes = 256;
       return cudaSuccess;

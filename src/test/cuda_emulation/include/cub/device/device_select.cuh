@@ -6,10 +6,11 @@
 namespace cub {
 
 struct DeviceSelect {
-  // Without a workspace: how large it has to be. With it: the inputs whose flag is set, in order, and how many they are.
+  // Without a workspace: how large it has to be. With it: the inputs whose flag is set, in order,
+  // and how many they are.
   template <typename Input, typename Flags, typename Output, typename Count>
-  static cudaError_t Flagged(void* workspace, size_t& bytes, Input input, Flags flags, Output output, Count count, int64_t n,
-                             cudaStream_t stream) {
+  static cudaError_t Flagged(void* workspace, size_t& bytes, Input input, Flags flags, Output output, Count count,
+                             int64_t n, cudaStream_t stream) {
     if (workspace == nullptr) {
       bytes = 256;
       return cudaSuccess;

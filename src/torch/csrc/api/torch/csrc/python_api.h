@@ -45,7 +45,8 @@ C10_EXPORT bool unwrap_scalar(PyObject* object, c10::Scalar& value);       // a 
 C10_EXPORT bool unwrap_integer(PyObject* object, int64_t& value);          // int, NumPy's, or a 0-dim integral tensor
 
 // Makes an exception of libtorch or libtorch_python the pending Python exception: c10::Error becomes RuntimeError,
-// c10::IndexError IndexError, a Python exception that has crossed C++ itself again. False, and nothing done, for others.
+// c10::IndexError IndexError, a Python exception that has crossed C++ itself again. False,
+// and nothing done, for others.
 C10_EXPORT bool set_exception(const std::exception_ptr& exception) noexcept;
 
 }  // namespace torch::python

@@ -9,16 +9,17 @@
 //   at::IntArrayRef        a tuple or list of ints                  tuple
 //   at::ArrayRef<Tensor>   a tuple or list of tensors               list
 //
-// std::optional<T> takes None, too; std::vector and std::tuple of them work as pybind11/stl.h says. An undefined tensor is
-// None when it is returned. Other types are a TypeError of pybind11's. Errors of torch are Python exceptions of their
-// kind: TORCH_CHECK raises RuntimeError, TORCH_CHECK_INDEX IndexError.
+// std::optional<T> takes None, too; std::vector and std::tuple of them work as pybind11/stl.h says. An undefined tensor
+// is None when it is returned. Other types are a TypeError of pybind11's. Errors of torch are Python exceptions of
+// their kind: TORCH_CHECK raises RuntimeError, TORCH_CHECK_INDEX IndexError.
 
 #include <torch/csrc/python_api.h>
 
 #include <aten/ATen.h>
 
 #if !__has_include(<pybind11/pybind11.h>)
-#error "torch/extension.h needs pybind11's headers: install pybind11 (`conda install pybind11` or `pip install pybind11`)"
+#error \
+    "torch/extension.h needs pybind11's headers: install pybind11 (`conda install pybind11` or `pip install pybind11`)"
 #endif
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
