@@ -1,12 +1,14 @@
 """Modules of PyTorch that do no work here: their names can be imported, mentioned and compared with, and refuse a call.
 
 `_unavailable_names.py` lists them: a function by its name, a class as `Name(MEMBER,...)`. A class has no instances, so
-that `isinstance(x, FullyShardedDataParallel)` is False; the values of an enumeration are their names.
+that `isinstance(x, FullyShardedDataParallel)` is False; the values of an enumeration are their names. What else is
+taken of it (`DTensor.from_local`) is refused at once, by an error that is an AttributeError, too: `hasattr` says False.
 """
 
 from __future__ import annotations
 
 import sys
+from abc import ABCMeta
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,25 @@ if TYPE_CHECKING:
 _DECORATORS = ("_require_initialized", "parse_args", "quantized_args")
 
 
+class _UnavailableClass(ABCMeta):  # of abc, so that classes of programs can inherit from ABC, too
+    """The type of classes without work.
+
+    Attributes:
+        _home: where PyTorch has the class, and its name.
+        _reason: why it is not here.
+        _error: what tells that, an AttributeError, too.
+    """
+
+    _home: str
+    _reason: str
+    _error: type[Exception]
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'", name=name, obj=cls)
+        raise cls._error(f"{cls._home}.{name}: {cls._reason}")
+
+
 def define(root: str, reason: str, error: type[Exception] = NotImplementedError) -> Callable[[str], Any]:
     """The `__getattr__` of module `root`, for the names that are listed: a call of one raises `error` with `reason`.
 
@@ -28,6 +49,7 @@ def define(root: str, reason: str, error: type[Exception] = NotImplementedError)
     The modules below it that are listed can be imported from here on; those that have a file are left to it.
     """
     places = [Path(place) for place in getattr(sys.modules[root], "__path__", ())]
+    missing = type(error.__name__, (error, AttributeError), {})
     classes: dict[str, type] = {}  # by name: PyTorch shows most of them in several modules
 
     def refusal(module: str, name: str) -> Callable[..., Any]:
@@ -51,14 +73,17 @@ def define(root: str, reason: str, error: type[Exception] = NotImplementedError)
     def getter(module: str) -> Callable[[str], Any]:
         def get(name: str) -> Any:
             for entry in entries(module):
-                listed, is_class, members = entry.rstrip(")").partition("(")
+                listed, is_class, listed_members = entry.rstrip(")").partition("(")
                 if listed != name:
                     continue
                 value: Any = refusal(module, name)
                 if is_class:
-                    values = {member: member for member in members.split(",") if member}
-                    made = type(name, (), {"__new__": value, "__module__": module, **values})
-                    value = classes.setdefault(name, made)
+                    values = {member: member for member in listed_members.split(",") if member}
+                    if name not in classes:
+                        details = {"_home": f"{module}.{name}", "_reason": reason, "_error": missing}
+                        members = {"__new__": value, "__module__": module, **details, **values}
+                        classes[name] = _UnavailableClass(name, (), members)
+                    value = classes[name]
                 setattr(sys.modules[module], name, value)
                 return value
             raise AttributeError(f"module '{module}' has no attribute '{name}'", name=name)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import abc
 import collections
+import copy
+import functools
 import importlib
+import inspect
 import pickle
 import subprocess
 import sys
+import typing
+import weakref
 from typing import Any
 
 import pytest
 
 import torch
-from torch import _foreach
+from torch import _foreach, _unavailable
 from torch._unavailable_names import NAMES
 from torch.utils.flop_counter import FlopCounterMode, register_flop_formula
 from torch.utils.weak import WeakIdKeyDictionary
@@ -66,6 +72,61 @@ def test_names_without_work_refuse_and_compare() -> None:
     with pytest.raises(NotImplementedError, match="quantization is not supported"):
         torch.ao.quantization.prepare(torch.nn.Linear(1, 1))
     assert torch.quantization.QuantStub()(3) == 3
+
+
+@pytest.mark.parametrize("root", ["torch.distributed", "torch.package", "torch.onnx"])
+def test_what_is_taken_of_a_class_without_work_is_refused_by_name(root: str) -> None:
+    """For every class: a RuntimeError or a NotImplementedError that says why, and no bare AttributeError."""
+    importlib.import_module(root)
+    seen = 0
+    for home, listed in NAMES.items():
+        for entry in " ".join(listed.split()).replace(", ", ",").split() if home.startswith(root) else ():
+            found = getattr(importlib.import_module(home), entry.partition("(")[0])
+            if type(found) is not _unavailable._UnavailableClass:
+                continue
+            seen += 1
+            with pytest.raises((RuntimeError, NotImplementedError), match=rf"\.{found.__name__}\.from_some: \S"):
+                found.from_some()
+            assert not hasattr(found, "from_some"), "programs ask, and go another way"
+            assert getattr(found, "from_some", 3) == 3
+            assert not isinstance(torch.ones(2), found)
+            assert not issubclass(torch.nn.Linear, found)
+    assert seen > 0
+
+
+def test_programs_live_with_classes_without_work() -> None:
+    """They are imported, mentioned, compared with, inherited from and registered for."""
+    from torch.distributed.tensor import DTensor
+    from torch.distributed.tensor.parallel import ParallelStyle
+
+    with pytest.raises(RuntimeError, match=r"torch\.distributed\.tensor\S*\.DTensor\.from_local: it is not supported"):
+        DTensor.from_local(torch.ones(2))
+    assert not hasattr(DTensor, "_spec")
+    assert not hasattr(DTensor, "__torch_dispatch__")
+
+    class Style(ParallelStyle, abc.ABC):
+        rows = 3
+
+    class Sharded(torch.nn.Module):
+        part: DTensor | None = None
+
+    assert Style.rows == 3
+    assert Sharded().part is None
+    with pytest.raises(RuntimeError, match="ParallelStyle: it is not supported here"):
+        Style()
+
+    @functools.singledispatch
+    def name(value: object) -> str:
+        return "other"
+
+    name.register(DTensor, lambda value: "sharded")
+    assert name(torch.ones(1)) == "other"
+    assert inspect.getmro(DTensor) == (DTensor, object)
+    assert copy.deepcopy(DTensor) is DTensor
+    assert pickle.loads(pickle.dumps(DTensor)) is DTensor
+    assert DTensor.__doc__ is None
+    assert weakref.ref(DTensor)() is DTensor
+    assert typing.get_args(DTensor | None) == (DTensor, type(None))
 
 
 UNARY = [
