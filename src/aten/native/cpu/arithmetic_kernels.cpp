@@ -14,17 +14,11 @@
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
 #include <aten/native/cpu/DoubleMath-inl.h>
+#include <aten/native/cpu/MultiplyAdd-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
-
-// Integer overflow wraps, as in PyTorch; unsigned arithmetic says so to the compiler.
-// (Products of uint16_t would be computed in int, and not fit: so 16 bits are computed in 32.)
-template <typename T>
-using wrapping_t = std::conditional_t<
-    !std::is_integral_v<T> || std::is_same_v<T, bool>, T,
-    std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 1, uint8_t, uint32_t>>>;
 
 template <typename T>
 struct Add {
@@ -42,8 +36,7 @@ template <typename T>
 struct AddScaled {
   T alpha;
   TORCH_SIMD T operator()(T a, T b) const {
-    using W = wrapping_t<T>;
-    return static_cast<T>(static_cast<W>(a) + static_cast<W>(alpha) * static_cast<W>(b));
+    return multiply_add(alpha, b, a);
   }
 };
 template <typename T>

@@ -10,6 +10,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
+#include <aten/native/cpu/MultiplyAdd-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -44,8 +45,8 @@ template <typename T>
 struct LerpByWeight {
   TORCH_SIMD T operator()(T start, T end, T weight) const {
     const T difference = end - start;
-    const T from_end = end - difference * (T(1) - weight);
-    return std::fabs(weight) < T(0.5) ? start + weight * difference : from_end;
+    const T from_end = multiply_add(weight - T(1), difference, end);
+    return std::fabs(weight) < T(0.5) ? multiply_add(weight, difference, start) : from_end;
   }
 };
 template <typename T>

@@ -14,6 +14,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
+#include <aten/native/cpu/MultiplyAdd-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -22,7 +23,7 @@ namespace HWY_NAMESPACE {
 template <typename T>
 struct AddProduct {
   T value;
-  TORCH_SIMD T operator()(T a, T b, T c) const { return static_cast<T>(a + value * b * c); }
+  TORCH_SIMD T operator()(T a, T b, T c) const { return multiply_add(static_cast<T>(value * b), c, a); }
 };
 template <typename T>
 struct AddQuotient {
@@ -33,12 +34,12 @@ struct AddQuotient {
 template <typename T>
 struct LerpFromStart {
   T weight;
-  TORCH_SIMD T operator()(T start, T end) const { return start + weight * (end - start); }
+  TORCH_SIMD T operator()(T start, T end) const { return multiply_add(weight, end - start, start); }
 };
 template <typename T>
 struct LerpFromEnd {
   T weight;
-  TORCH_SIMD T operator()(T start, T end) const { return end - (end - start) * (T(1) - weight); }
+  TORCH_SIMD T operator()(T start, T end) const { return multiply_add(weight - T(1), end - start, end); }
 };
 // Bits of one size, whatever they mean. Masks instead of a branch, which random conditions mispredict.
 template <typename Bits>
