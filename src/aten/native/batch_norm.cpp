@@ -56,7 +56,7 @@ std::pair<Tensor, Tensor> channel_products(const Tensor& grad, const Tensor& inp
   }
   Tensor sum = new_channels(input);
   Tensor product = new_channels(input);
-  run_kernel(channel_products_kernels, input.device(), sum, product, grad, input, mean);
+  run_kernel(channel_products_kernels, input.device(), sum, product, grad, input, at::detail::to_contiguous(mean));
   return {std::move(sum), std::move(product)};
 }
 
