@@ -50,6 +50,7 @@ def _reparametrize_module(
             texts = [f"{kind} key(s): {', '.join(map(repr, keys))}." for kind, keys in kinds if keys]
             raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(texts))
     replaced: list[tuple[dict[str, Any], str, Any]] = []
+    recurrent: list[Any] = []  # modules that keep their weights in a list of their own, too
     try:
         for path, value in values.items():
             owner_path, _, name = path.rpartition(".")
@@ -59,10 +60,16 @@ def _reparametrize_module(
                 raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
             replaced.append((store, name, store[name]))  # type: ignore[arg-type]
             store[name] = value  # type: ignore[assignment]
+            if hasattr(owner, "_init_flat_weights") and owner not in recurrent:
+                recurrent.append(owner)
+        for owner in recurrent:
+            owner._init_flat_weights()
         yield
     finally:
         for store, name, before in reversed(replaced):
             store[name] = before
+        for owner in recurrent:
+            owner._init_flat_weights()
 
 
 def _functional_call(
