@@ -23,6 +23,7 @@ class OperatorBase:
         self.fake: Callable[..., Any] | None = None
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
+        self.vmap: Callable[..., Any] | None = None
         self.parameters, self.positional = parameters_of(schema)
         self.mutates = "!)" in schema
         self._function: type[torch.autograd.Function] | None = None

@@ -239,8 +239,17 @@ def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Any = None
 
 
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
-    """Accepted: `vmap` calls the operator for each element."""
-    return (lambda function: function) if func is None else func
+    """What it is of a batch, for `torch.vmap`: `func(info, in_dims, *arguments)` gives (results, where elements lie).
+
+    `info` has `batch_size` and `randomness`. Without one the operator is called for each element. A decorator without
+    `func`.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _change(op, lambda operator: setattr(operator, "vmap", function))
+        return function
+
+    return register if func is None else register(func)
 
 
 def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Library | None = None) -> None:
@@ -313,7 +322,7 @@ class CustomOpDef:
         return register_torch_dispatch(self._operator, torch_dispatch_class, fn)
 
     def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
-        """Accepted: `vmap` calls the operator for each element."""
+        """What it is of a batch, for `torch.vmap`."""
         return register_vmap(self._operator, func)
 
 

@@ -69,6 +69,9 @@ def _call_in_canonical_form(
     public: Callable[..., Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Asks with the arguments as PyTorch passes them on: what has a default by its name, the rest by position."""
+    mode = _get_current_function_mode()
+    if getattr(mode, "takes_parts", False):
+        return mode.call_python(public, function, args, kwargs)
     relevant = (*args, *kwargs.values())
     try:
         bound = inspect.signature(function).bind(*args, **kwargs)

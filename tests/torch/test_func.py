@@ -187,14 +187,6 @@ def test_steps_of_vmap_can_be_replaced() -> None:
     assert callable(_remove_batch_dim)
 
 
-def test_results_of_vmap_that_are_shared_by_one_element_only() -> None:
-    def both(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return (x, x) if x > 1 else (x, -x)
-
-    first, second = torch.vmap(both)(torch.arange(3.0))
-    assert (first.tolist(), second.tolist()) == ([0, 1, 2], [0, -1, 2])
-
-
 @pytest.mark.filterwarnings("ignore:functorch:FutureWarning")
 def test_functorch() -> None:
     functorch = pytest.importorskip("functorch")
@@ -217,7 +209,7 @@ def test_functorch() -> None:
 
 
 def test_elements_of_vmap_go_through_one_graph() -> None:
-    """As Jacobians are computed: the graph is one, and freed after the last element, as after PyTorch's only pass."""
+    """As Jacobians are computed: one graph for all elements, freed after the last of them."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.exp()
     jacobian = torch.vmap(lambda v: torch.autograd.grad(y, x, v, retain_graph=False)[0])(torch.eye(2))

@@ -6,4 +6,4 @@ __all__ = ["TransformGetItemToIndex"]
 
 
 class TransformGetItemToIndex(BaseTorchFunctionMode):
-    """Changes nothing: inside `vmap`, which is a loop here, tensors are indexed as anywhere."""
+    """Changes nothing: batches index tensors inside `vmap` as tensors do anywhere."""

@@ -1,95 +1,221 @@
-"""Batches of `vmap` and the elements of them that functions run on: what `torch._C._functorch` shows.
+"""Levels of `vmap`, and the tensors that are batches there: what `torch._C._functorch` shows.
 
-`vmap` calls its function once for each element. Every such call is a level with a number of its own. To add a batch
-dimension at a level is to take the element that this call is for; to remove it, once all elements have been through,
-gives all of their results, stacked. A result is known by the tensor that the last element gave.
+A `Batched` tensor is a whole batch that looks like one element of it. It has a level and a value, which is the batch,
+its elements along dimension 0; the value may be a batch itself, of a level further out. A `Level` is one call of
+`vmap`. While the function runs it is the innermost mode of `torch.overrides`, so every function of torch comes to it
+first. A rule (`_rules`) then says what the function is of a batch, and works on values, outside of this level;
+`_batching` brings both together.
 """
 
 from __future__ import annotations
 
-import itertools
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import _C, Tensor
+from torch.overrides import TorchFunctionMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from torch import Tensor
-
-_NUMBERS = itertools.count(1)
-_levels: dict[int, tuple[Batch, int]] = {}
+_NOTHING = torch.empty(0, device="meta")
 
 
-class Batch:
-    """One call of `vmap`: its inputs, cut into elements, and what the function returned for each."""
+class _Active(threading.local):
+    def __init__(self) -> None:
+        self.levels: list[Level] = []
 
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._elements: dict[tuple[int, int], tuple[Tensor, list[Tensor]]] = {}
-        self._columns: dict[int, list[Any]] = {}
+
+_active = _Active()
+
+
+class Batched(Tensor):
+    """A batch that looks like an element. What does not come by its level meets a tensor without data."""
+
+    _level: Level
+    _value: Tensor
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if getattr(func, "__name__", "") == "__repr__":
+            return "BatchedTensor(a batch of a call of vmap that is not running)"
+        raise RuntimeError(
+            f"vmap: {getattr(func, '__name__', func)} got a tensor of a call of vmap that is over, or outside of it; "
+            "return it from the function instead"
+        )
+
+
+class Level(TorchFunctionMode):
+    """One call of `vmap`: `size` elements, and `randomness` as `vmap` takes it.
+
+    In a `uniform` one all elements have the same values, only derivatives differ: it may be asked for values.
+    """
+
+    def __init__(self, size: int, randomness: str = "error", *, uniform: bool = False) -> None:
+        super().__init__()
+        self.size, self.randomness, self.uniform = size, randomness, uniform
+        self.number = 0
+
+    def __enter__(self) -> Level:
+        levels = _active.levels
+        levels.append(self)
+        self.number = len(levels)
+        super().__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        _active.levels.pop()
+
+    def apply(self, function: Any, args: tuple[Any, ...]) -> Any:
+        """`function.apply(*args)` of a `torch.autograd.Function`."""
+        raise NotImplementedError
 
     @contextmanager
-    def levels(self) -> Iterator[list[int]]:
-        """A number for each element; of an empty batch, for one of zeros, which tells what results look like."""
-        numbers = [next(_NUMBERS) for _ in range(max(self.size, 1))]
-        _levels.update({number: (self, index) for index, number in enumerate(numbers)})
+    def inside(self) -> Iterator[None]:
+        """In a rule: functions come to this level again."""
+        _C._push_on_torch_function_stack(self)
         try:
-            yield numbers
+            yield
         finally:
-            for number in numbers:
-                del _levels[number]
+            _C._pop_torch_function_stack()
 
-    def element(self, tensor: Tensor, dim: int, index: int) -> Tensor:
-        """The tensor's part for one element."""
-        known = self._elements.get((id(tensor), dim))
-        if known is None:
-            shape = tensor.shape[:dim] + tensor.shape[dim + 1 :]
-            parts = list(tensor.unbind(dim)) if self.size else [tensor.new_zeros(shape)]
-            known = self._elements[id(tensor), dim] = (tensor, parts)  # the tensor lives as long as its id counts
-        return known[1][index]
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """In the function of `vmap`: functions work on values, as in a rule."""
+        _C._pop_torch_function_stack()
+        try:
+            yield
+        finally:
+            _C._push_on_torch_function_stack(self)
 
-    def collect(self, columns: list[list[Any]]) -> list[Any]:
-        """Keeps the results of all elements, each named by its last one, which are returned."""
-        last = []
-        for column in columns:
-            name = column[-1]
-            known = self._columns.get(id(name))
-            if known is not None and any(one is not other for one, other in zip(known, column, strict=True)):
-                # One tensor in two places, for this element only.
-                column = [*column[:-1], name.view_as(name)] if isinstance(name, torch.Tensor) else column
-            self._columns[id(column[-1])] = column
-            last.append(column[-1])
-        return last
+    def __repr__(self) -> str:
+        return f"<vmap level {self.number} of {self.size}>"
 
-    def column(self, result: Any) -> list[Any]:
-        """The results of all elements where the last one gave `result`: the same for all, if the function gave none."""
-        return self._columns.get(id(result)) or [result] * max(self.size, 1)
+    # ------------------------------------------------------------------ what rules ask
+
+    def has(self, value: Any) -> bool:
+        """Whether it is a batch of this level."""
+        return type(value) is Batched and value._level is self
+
+    def value(self, tensor: Any) -> Any:
+        """The batch behind a tensor of this level; everything else as it is."""
+        return tensor._value if type(tensor) is Batched and tensor._level is self else tensor
+
+    def wrap(self, value: Any) -> Any:
+        """Tensors, and those in a tuple or list, as batches of this level; everything else as it is."""
+        if isinstance(value, Tensor):
+            return self.batched(value)
+        if isinstance(value, tuple):
+            parts = [self.wrap(part) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return [self.wrap(part) for part in value] if isinstance(value, list) else value
+
+    def batched(self, value: Tensor) -> Tensor:
+        """The tensor whose elements lie along the value's dimension 0."""
+        made = _C._make_subclass(Batched, _NOTHING)
+        made._level, made._value = self, value
+        return made
+
+    def expanded(self, tensor: Any) -> Any:
+        """A value with dimension 0 for the elements, also of a tensor that is the same for all of them."""
+        if self.has(tensor):
+            return tensor._value
+        return tensor.unsqueeze(0).expand(self.size, *tensor.shape)
+
+    def any_batched(self, values: Iterable[Any]) -> bool:
+        """Whether a batch of this level is among the values, or in a list among them."""
+        for value in values:
+            if type(value) is Batched:
+                if value._level is self:
+                    return True
+            elif isinstance(value, (tuple, list)) and self.any_batched(value):
+                return True
+        return False
 
 
-def column_at(level: int, result: Any) -> list[Any]:
-    """The results of all elements of a level's batch."""
-    return _levels[level][0].column(result)
+# ---------------------------------------------------------------------- below all levels
+
+
+def bottom(tensor: Any) -> Any:
+    """The plain tensor that holds all elements of all levels."""
+    while type(tensor) is Batched:
+        tensor = tensor._value
+    return tensor
+
+
+def like(tensor: Any, plain: Any) -> Any:
+    """`plain`, a batch of the same levels as `tensor`."""
+    if type(tensor) is not Batched or plain is None:
+        return plain
+    return tensor._level.batched(like(tensor._value, plain))
+
+
+def on_all_levels(tensor: Tensor, *others: Tensor) -> Tensor:
+    """The tensor as a batch of every active level, or of every level that `others` are batches of."""
+    wanted = {level for other in others for level in _levels_of(other)} if others else None
+    levels = [level for level in _active.levels if wanted is None or level in wanted]
+    return _on_levels(tensor, levels)
+
+
+def _levels_of(tensor: Any) -> list[Level]:
+    found = []
+    while type(tensor) is Batched:
+        found.append(tensor._level)
+        tensor = tensor._value
+    return found
+
+
+def _on_levels(tensor: Any, levels: list[Level]) -> Any:
+    if not levels:
+        return tensor
+    *outer, level = levels
+    if level.has(tensor):
+        return level.batched(_on_levels(tensor._value, outer))
+    return level.batched(level.expanded(_on_levels(tensor, outer)))
+
+
+# ---------------------------------------------------------------------- PyTorch's names
+
+
+def _level_of(number: int) -> Level:
+    if not 0 < number <= len(_active.levels):
+        raise RuntimeError(f"there is no level {number} of vmap")
+    return _active.levels[number - 1]
 
 
 def _add_batch_dim(tensor: Tensor, in_dim: int, level: int) -> Tensor:
-    batch, index = _levels[level]
-    return batch.element(tensor, in_dim + tensor.dim() if in_dim < 0 else in_dim, index)
+    known = _level_of(level)
+    return known.batched(tensor if in_dim == 0 else tensor.movedim(in_dim, 0))
 
 
 def _remove_batch_dim(tensor: Tensor, level: int, batch_size: int, out_dim: int) -> Tensor:
-    dimensions = tensor.dim() + 1
+    known = _level_of(level)
+    if known.has(tensor):
+        tensor = tensor._value  # type: ignore[attr-defined]
+        if out_dim == 0:
+            return tensor
+        is_batch, dimensions = True, tensor.dim()
+    else:
+        is_batch, dimensions = False, tensor.dim() + 1
     if not -dimensions <= out_dim < dimensions:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-dimensions}, {dimensions - 1}], but got {out_dim})"
         )
-    return torch.stack(column_at(level, tensor), out_dim).narrow(out_dim, 0, batch_size)
+    out_dim %= dimensions
+    if is_batch:
+        return tensor.movedim(0, out_dim)
+    shape = tensor.shape
+    return tensor.unsqueeze(out_dim).expand(*shape[:out_dim], batch_size, *shape[out_dim:])
 
 
 def maybe_current_level() -> int | None:
     """The number of the innermost level, None outside of `vmap`."""
-    return max(_levels, default=None)
+    return len(_active.levels) or None
 
 
 def current_level() -> int:
@@ -101,29 +227,48 @@ def current_level() -> int:
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:
-    """False: functions run on elements, no tensor is a batch in disguise."""
+    """Whether the tensor is a batch that looks like an element."""
+    return type(tensor) is Batched
+
+
+is_functorch_wrapped_tensor = is_batchedtensor
+
+
+def is_gradtrackingtensor(tensor: Tensor) -> bool:
+    """False: derivatives put no wrapper around tensors."""
     return False
 
 
-is_functorch_wrapped_tensor = is_gradtrackingtensor = is_legacy_batchedtensor = is_batchedtensor
-is_functionaltensor = is_dead_tensor_wrapper = is_batchedtensor
+is_legacy_batchedtensor = is_functionaltensor = is_gradtrackingtensor
+
+
+def is_dead_tensor_wrapper(tensor: Tensor) -> bool:
+    """Whether it is a batch of a call of `vmap` that is over."""
+    return type(tensor) is Batched and tensor._level not in _active.levels
 
 
 def get_unwrapped(tensor: Tensor) -> Tensor:
-    """The tensor: transforms put no wrapper around it."""
-    return tensor
+    """The batch behind a tensor of a level."""
+    if type(tensor) is not Batched:
+        raise RuntimeError("get_unwrapped: expected a batched tensor")
+    return tensor._value
 
 
-unwrap_if_dead = get_unwrapped
+def unwrap_if_dead(tensor: Tensor) -> Tensor:
+    """The batch behind a tensor of a call of `vmap` that is over; every other tensor itself."""
+    return get_unwrapped(tensor) if is_dead_tensor_wrapper(tensor) else tensor
 
 
 def maybe_get_level(tensor: Tensor) -> int:
-    """-1: no tensor belongs to a level."""
-    return -1
+    """The number of the tensor's level; -1 of a tensor that is no batch."""
+    return tensor._level.number if type(tensor) is Batched else -1
 
 
-maybe_get_bdim = maybe_get_level
+def maybe_get_bdim(tensor: Tensor) -> int:
+    """Where the elements lie in a batch: along dimension 0; -1 of a tensor that is no batch."""
+    return 0 if type(tensor) is Batched else -1
 
 
-def peek_interpreter_stack() -> None:
-    """None: transforms interpret nothing."""
+def peek_interpreter_stack() -> Level | None:
+    """The innermost level, None outside of `vmap`."""
+    return _active.levels[-1] if _active.levels else None

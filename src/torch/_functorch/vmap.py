@@ -1,4 +1,4 @@
-"""`vmap`: a function of one element for a batch of them, by a loop.
+"""`vmap`: a function of one element for a batch of them.
 
 The steps have PyTorch's names, and are looked up in this module each time: programs replace them to batch their own
 containers of tensors.
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch._functorch._levels import Batch, _add_batch_dim, _remove_batch_dim, column_at, is_batchedtensor
-from torch.autograd import _callbacks
+from torch._functorch._batching import BatchLevel
+from torch._functorch._levels import _add_batch_dim, _remove_batch_dim, is_batchedtensor, maybe_get_level
 from torch.utils._pytree import (
     TreeSpec,
     _broadcast_to_and_flatten,
@@ -49,8 +49,9 @@ def vmap(
 
     `in_dims` is a number for all arguments, or nested as they are; None stands for an argument that every element gets
     whole, as it does keyword arguments. Under `randomness` "same" every element gets the same random numbers, under
-    "different" its own, and under "error" drawing some is a RuntimeError. The function is called once for each element,
-    so it may look at values, and `chunk_size` changes nothing.
+    "different" its own, and under "error" drawing some is a RuntimeError. The function is called once, with tensors
+    that look like one element and are the whole batch, so it may not look at values; or, with `chunk_size`, once for
+    every so many elements, which bounds the memory that it takes.
 
     >>> torch.func.vmap(torch.dot)(torch.ones(2, 3), torch.arange(6.0).reshape(2, 3))
     tensor([ 3., 12.])
@@ -79,7 +80,9 @@ def vmap_impl(
     """`vmap(func, ...)` of the arguments."""
     size, dims, leaves, spec = _process_batched_inputs(in_dims, args, func)
     _check_out_dims_is_int_or_int_pytree(out_dims, func)
-    return _flat_vmap(func, size, dims, leaves, spec, out_dims, randomness, **kwargs)
+    if chunk_size is None or chunk_size >= size:
+        return _flat_vmap(func, size, dims, leaves, spec, out_dims, randomness, **kwargs)
+    return _in_chunks(func, size, dims, leaves, spec, out_dims, randomness, chunk_size, **kwargs)
 
 
 def _flat_vmap(
@@ -93,32 +96,44 @@ def _flat_vmap(
     /,
     **kwargs: Any,
 ) -> Any:
-    """The function, called for one element after another; the results as one."""
-    state = None if randomness == "different" else torch.get_rng_state()
-    batch = Batch(batch_size)
-    rows: list[list[Any]] = []
-    with batch.levels() as levels:
-        for level in levels:
-            if state is not None and randomness == "same":
-                torch.set_rng_state(state)
-            inputs = _create_batched_inputs(flat_in_dims, flat_args, level, args_spec)
-            to_come = int(level != levels[-1])
-            _callbacks.keep_graphs(to_come)
-            try:
-                result = func(*inputs, **kwargs)
-            finally:
-                _callbacks.keep_graphs(-to_come)
-            if state is not None and randomness == "error" and not torch.equal(state, torch.get_rng_state()):
-                raise RuntimeError(
-                    "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
-                    "'different' randomness flags on vmap or perform the randomness operation out of vmap"
-                )
-            row, spec = tree_flatten(result)
-            rows.append(row)
-        last = batch.collect([list(column) for column in zip(*rows, strict=True)])
-        if any(one is not other for one, other in zip(last, rows[-1], strict=True)):
-            result = tree_unflatten(last, spec)
-        return _unwrap_batched(result, out_dims, levels[-1], batch_size, func)
+    """The function, called once at a level of its own."""
+    with BatchLevel(batch_size, randomness) as level:
+        inputs = _create_batched_inputs(flat_in_dims, flat_args, level.number, args_spec)
+        return _unwrap_batched(func(*inputs, **kwargs), out_dims, level.number, batch_size, func)
+
+
+def _in_chunks(
+    func: Callable[..., Any],
+    batch_size: int,
+    flat_in_dims: list[int | None],
+    flat_args: list[Any],
+    args_spec: TreeSpec,
+    out_dims: Any,
+    randomness: str,
+    chunk_size: int,
+    /,
+    **kwargs: Any,
+) -> Any:
+    """The results of some elements after the other, joined."""
+    state = torch.get_rng_state() if randomness == "same" else None
+    rows = []
+    for start in range(0, batch_size, chunk_size):
+        size = min(chunk_size, batch_size - start)
+        parts = [
+            arg if dim is None else arg.narrow(dim, start, size)
+            for arg, dim in zip(flat_args, flat_in_dims, strict=True)
+        ]
+        if state is not None:
+            torch.set_rng_state(state)
+        result = _flat_vmap(func, size, flat_in_dims, parts, args_spec, out_dims, randomness, **kwargs)
+        leaves, spec = tree_flatten(result)
+        rows.append(leaves)
+    where = _output_dims(out_dims, spec, _get_name(func))
+    joined = [
+        column[0] if dim is None else torch.cat(column, dim)
+        for column, dim in zip(map(list, zip(*rows, strict=True)), where, strict=True)
+    ]
+    return tree_unflatten(joined, spec)
 
 
 def _get_name(func: Callable[..., Any]) -> str:
@@ -133,7 +148,7 @@ def _check_randomness_arg(randomness: str) -> None:
 def _create_batched_inputs(
     flat_in_dims: list[int | None], flat_args: list[Any], vmap_level: int, args_spec: TreeSpec
 ) -> Any:
-    """The arguments for the element that a level stands for."""
+    """The arguments as batches of a level."""
     inputs = [
         arg if dim is None else _add_batch_dim(arg, dim, vmap_level)
         for dim, arg in zip(flat_in_dims, flat_args, strict=True)
@@ -144,7 +159,7 @@ def _create_batched_inputs(
 def _unwrap_batched(
     batched_outputs: Any, out_dims: Any, vmap_level: int, batch_size: int, func: Callable[..., Any]
 ) -> Any:
-    """What the function returned for the last element, with the results of all in the place of each tensor."""
+    """What the function returned, with the whole batch in the place of each tensor."""
     leaves, spec = tree_flatten(batched_outputs)
     name = _get_name(func)
     where = _output_dims(out_dims, spec, name)
@@ -160,10 +175,7 @@ def _maybe_remove_batch_dim(
 ) -> Any:
     """The results of all elements as one tensor; without `out_dim` the one that is the same for all."""
     if out_dim is None:
-        column = column_at(vmap_level, batched_output)
-        if isinstance(batched_output, Tensor) and not all(
-            one is batched_output or torch.equal(one, batched_output) for one in column
-        ):
+        if isinstance(batched_output, Tensor) and maybe_get_level(batched_output) == vmap_level:
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
         return batched_output
     if not isinstance(batched_output, Tensor):

@@ -16,23 +16,9 @@ _waiting: dict[tuple[int, int], list[Callable[[], None]]] = {}
 # What is being called, by thread, and the pass around it: one of these may queue another.
 _called: dict[int, tuple[int, list[Callable[[], None]]]] = {}
 
-# By thread, how many calls of `vmap` around have elements to come, which may go through the same graph again.
-_repeated: dict[int, int] = {}
-
-
-def keep_graphs(change: int) -> None:
-    """Passes of this thread keep their graphs from now (1), or no longer (-1)."""
-    thread = get_ident()
-    count = _repeated.pop(thread, 0) + change
-    if count:
-        _repeated[thread] = count
-
 
 def run(*arguments: Any) -> Any:
     """The engine's pass, then what was queued while it ran."""
-    if _repeated and get_ident() in _repeated:
-        outputs, gradients, _, *others = arguments
-        arguments = (outputs, gradients, True, *others)
     try:
         answer = _C._run_backward(*arguments)
     except BaseException:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch import _C
+from torch._functorch._levels import bottom, like, on_all_levels
 from torch.autograd.grad_mode import _Switch
 
 if TYPE_CHECKING:
@@ -82,7 +83,12 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 def _make_dual(tensor: Tensor, tangent: Tensor, level: int) -> Tensor:
     _check_kind("primal", tensor)
     _check_kind("tangent", tangent)
-    return _C._make_dual(tensor, tangent, level)
+    primal, moves = (on_all_levels(each, tensor, tangent) for each in (tensor, tangent))
+    return like(primal, _C._make_dual(bottom(primal), bottom(moves), level))
+
+
+def _unpack_dual(tensor: Tensor, level: int) -> tuple[Tensor, Tensor | None]:
+    return tuple(like(tensor, part) for part in _C._unpack_dual(bottom(tensor), level))  # type: ignore[return-value]
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
@@ -92,4 +98,4 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         return UnpackedDualTensor(tensor, None)
     if number > max(_current_level, 0):
         raise RuntimeError("Invalid level given to _fw_primal")
-    return UnpackedDualTensor(*_C._unpack_dual(tensor, number))
+    return UnpackedDualTensor(*_unpack_dual(tensor, number))

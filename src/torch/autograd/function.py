@@ -46,7 +46,7 @@ class Function(_C._FunctionBase, FunctionCtx):
     _non_differentiable: tuple[Tensor, ...] = ()
     _dirty: tuple[Tensor, ...] = ()
     _materialize_grads: bool = True
-    # For PyTorch's batching; `torch.func.vmap` calls `apply` once for each element here.
+    # Whether `torch.func.vmap` may run the methods below on batches.
     generate_vmap_rule: bool = False
 
     # To be defined by the subclass ----------------------------------------------------------------
@@ -78,8 +78,22 @@ class Function(_C._FunctionBase, FunctionCtx):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        """A rule for batches, which nobody needs here: `torch.func.vmap` goes through their elements."""
+        """What it is of a batch, for `torch.func.vmap`: (results, where their elements lie).
+
+        `info` has `batch_size` and `randomness`, `in_dims` says where the arguments' elements lie (None: nowhere).
+        """
         raise NotImplementedError("the vmap staticmethod of this autograd.Function is not implemented")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Computes `forward` of the arguments, and records it."""
+        if _C._is_torch_function_mode_enabled():
+            from torch._functorch import _levels
+
+            level = _levels.peek_interpreter_stack()
+            if level is not None:
+                return level.apply(cls, args)
+        return super().apply(*args)
 
     # Called by the compiled core ------------------------------------------------------------------
 

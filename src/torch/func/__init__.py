@@ -1,8 +1,8 @@
 """Functions of functions: derivatives, batching, and modules as functions of their parameters.
 
 Everything is built on `torch.autograd`, so results are differentiable again and may be nested. `vmap` calls a function
-once for each element and stacks what it returns: the meaning is PyTorch's, the speed is that of the loop. `jvp`, and
-`jacfwd`, which calls it for each column, are forward mode.
+once, with tensors that look like one element and are the whole batch (`torch/_functorch/_levels.py`); `jacrev` and
+`jacfwd` are batches of products. `jvp` and `jacfwd` are forward mode.
 """
 
 from torch._functorch.vmap import vmap

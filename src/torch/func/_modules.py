@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch._functorch._levels import bottom, get_unwrapped, is_batchedtensor
 from torch.nn.utils import stateless
 
 if TYPE_CHECKING:
@@ -71,8 +72,10 @@ def replace_all_batch_norm_modules_(root: nn.Module) -> nn.Module:
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
-    """The tensor: transforms put no wrapper around it here."""
-    return tensor
+    """The batch behind a tensor inside `vmap`, with `recurse` behind all of its levels; other tensors as they are."""
+    if recurse:
+        return bottom(tensor)
+    return get_unwrapped(tensor) if is_batchedtensor(tensor) else tensor
 
 
 def _stack(tensors: list[Any], name: str) -> Any:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C
+from torch._functorch._batching import BatchLevel
+from torch._functorch._levels import Level, bottom, like, on_all_levels
 from torch.autograd import forward_ad
-from torch.autograd._products import basis, filled, gradients as products, jacobian_rows, linearized
+from torch.autograd._products import filled, gradients as products, linearized
 from torch.utils import _pytree as pytree
 
 if TYPE_CHECKING:
@@ -21,14 +23,21 @@ if TYPE_CHECKING:
 
 
 def _fresh(tree: Any, function: str) -> tuple[Any, list[Tensor]]:
-    """The nested tensors as new ones to differentiate by; an outer derivative still flows through them."""
+    """The nested tensors as new ones to differentiate by; an outer derivative still flows through them.
+
+    Inside `vmap` they are batches, so that each element has a gradient of its own.
+    """
     leaves, spec = pytree.tree_flatten(tree)
     for leaf in leaves:
         if not isinstance(leaf, torch.Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
         if not (leaf.is_floating_point() or leaf.is_complex()):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-    made = [leaf.view_as(leaf) if leaf.requires_grad else _C._detach_history(leaf).requires_grad_() for leaf in leaves]
+    made = []
+    for leaf in map(on_all_levels, leaves):
+        plain = bottom(leaf)
+        new = plain.view_as(plain) if plain.requires_grad else _C._detach_history(plain).requires_grad_()
+        made.append(like(leaf, new))
     return pytree.tree_unflatten(made, spec), made
 
 
@@ -50,15 +59,18 @@ def _is_wanted_outside(tensor: Tensor, inner: set[Any]) -> bool:
 
 def _finish(tree: Any, fresh: Iterable[Tensor]) -> Any:
     """Results without the history that only the derivative's own leaves have."""
-    inner = {id(leaf) for leaf in fresh if leaf.is_leaf}
+    inner = {id(leaf) for leaf in map(bottom, fresh) if leaf.is_leaf}
 
     def strip(leaf: Any) -> Any:
         if not isinstance(leaf, torch.Tensor):
             return leaf
+        return like(leaf, strip_plain(bottom(leaf)))
+
+    def strip_plain(leaf: Any) -> Any:
         is_kept = not leaf.requires_grad or (id(leaf) not in inner if leaf.is_leaf else _is_wanted_outside(leaf, inner))
         result = leaf if is_kept else leaf.detach()
         for level, tangent in _C._tangents(leaf):
-            _C._set_tangent(result, strip(tangent), level)
+            _C._set_tangent(result, strip_plain(tangent), level)
         return result
 
     return pytree.tree_map(strip, tree)
@@ -224,7 +236,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
                     f"jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type "
                     f"{type(leaf)}"
                 )
-        unpacked = [_C._unpack_dual(leaf, level) for leaf in outputs]
+        unpacked = [forward_ad._unpack_dual(leaf, level) for leaf in outputs]
         if strict and any(change is None for _, change in unpacked):
             raise RuntimeError(
                 "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
@@ -235,7 +247,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
             pytree.tree_unflatten([value for value, _ in unpacked], spec),
             pytree.tree_unflatten(changes, spec),
         )
-        still = pytree.tree_map_only(torch.Tensor, lambda leaf: _C._unpack_dual(leaf, level)[0], aux)
+        still = pytree.tree_map_only(torch.Tensor, lambda leaf: forward_ad._unpack_dual(leaf, level)[0], aux)
     finally:
         _C._exit_dual_level(level)
     return (*result, still) if has_aux else result
@@ -291,20 +303,22 @@ def jacrev(
 ) -> Callable[..., Any]:
     """The function of all derivatives of `func`: for a result of shape S and an argument of shape T, shape S + T.
 
-    One backward pass for each element of the result.
+    `func` runs once for its result, and where that is more than one number, once more for a batch with an element for
+    each; `chunk_size` runs it for so many of them at a time, which bounds the memory that it takes.
 
     >>> torch.func.jacrev(torch.sin)(torch.zeros(2))
     tensor([[1., 0.],
             [0., 1.]])
     """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with torch.enable_grad():
-            chosen, places = _split(argnums, args, "jacrev")
-            tree, fresh = _fresh(chosen, "jacrev")
-            output = func(*_put(args, places, (tree,) if isinstance(argnums, int) else tree), **kwargs)
-            aux = None
+        chosen, places = _split(argnums, args, "jacrev")
+
+        def of(tree: Any) -> tuple[list[Tensor], Any, Any]:
+            output, aux = func(*_put(args, places, (tree,) if isinstance(argnums, int) else tree), **kwargs), None
             if has_aux:
                 output, aux = _unpack_aux(output, "jacrev(f)(*args)")
             outputs, spec = pytree.tree_flatten(output)
@@ -314,17 +328,63 @@ def jacrev(
                         f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type "
                         f"{type(one)}"
                     )
-            parts = [
-                [
-                    x.new_zeros(one.shape + x.shape) if rows is None else rows
-                    for rows, x in zip(jacobian_rows(one, fresh), fresh, strict=True)
-                ]
-                for one in outputs
+            return outputs, spec, aux
+
+        state = torch.get_rng_state()
+        with torch.enable_grad():
+            tree, fresh = _fresh(chosen, "jacrev")
+            outputs, spec, aux = of(tree)
+            count = sum(one.numel() for one in outputs)
+            if count == 1:
+                only = [one for one in outputs if one.numel()]
+                rows = [row.unsqueeze(0) for row in _gradients(only, fresh, [torch.ones_like(only[0])])]
+            else:
+                after = torch.get_rng_state()
+                parts = []
+                for start in range(0, count, chunk_size or max(count, 1)):
+                    torch.set_rng_state(state)
+                    parts.append(_rows(of, chosen, outputs, start, min(start + (chunk_size or count), count)))
+                torch.set_rng_state(after)
+                rows = [torch.cat(column) if len(column) > 1 else column[0] for column in zip(*parts, strict=True)]
+                rows = rows or [x.new_zeros(0, *x.shape) for x in fresh]
+            sizes = [one.numel() for one in outputs]
+            split = [row.split(sizes) for row in rows]
+            blocks = [
+                [part[number].view(one.shape + x.shape) for part, x in zip(split, fresh, strict=True)]
+                for number, one in enumerate(outputs)
             ]
-        result = _finish(_jacobian(parts, chosen, spec), fresh)
+        result = _finish(_jacobian(blocks, chosen, spec), fresh)
         return (result, _finish(aux, fresh)) if has_aux else result
 
     return wrapped
+
+
+def _rows(of: Callable[[Any], Any], chosen: Any, outputs: list[Tensor], start: int, end: int) -> list[Tensor]:
+    """The derivatives of elements `start` to `end` of all outputs by each input, stacked: one backward of a batch."""
+    with BatchLevel(end - start, "same", uniform=True) as level:
+        tree, fresh = _fresh(chosen, "jacrev")
+        results = of(tree)[0]
+        vectors = [level.batched(weight) for weight in _unit_vectors(outputs, start, end)]
+        found = [level.expanded(row) for row in _gradients([_at(level, one) for one in results], fresh, vectors)]
+    return pytree.tree_leaves(_finish(found, [level.value(leaf) for leaf in fresh]))
+
+
+def _at(level: Level, tensor: Tensor) -> Tensor:
+    return tensor if level.has(tensor) else level.batched(level.expanded(tensor))
+
+
+def _unit_vectors(tensors: list[Tensor], start: int, end: int) -> list[Tensor]:
+    """Rows `start` to `end` of the identity over the elements of all tensors, for each the columns that are its own."""
+    made, before = [], 0
+    for tensor in tensors:
+        size = tensor.numel()
+        rows = torch.zeros(end - start, size, dtype=tensor.dtype, device=tensor.device)
+        first, last = max(start, before), min(end, before + size)
+        if first < last:
+            rows[first - start : last - start, first - before : last - before].fill_diagonal_(1)
+        made.append(rows.view(-1, *tensor.shape))
+        before += size
+    return made
 
 
 def jacfwd(
@@ -334,9 +394,9 @@ def jacfwd(
     *,
     randomness: str = "error",
 ) -> Callable[..., Any]:
-    """The same derivatives in forward mode: `func` runs once for each element of the arguments.
+    """The same derivatives in forward mode: `func` runs once, for a batch with an element for each of the arguments'.
 
-    `randomness` says nothing here: every run draws its own random numbers.
+    `randomness` is that of `vmap`.
     """
 
     @functools.wraps(func)
@@ -348,28 +408,19 @@ def jacfwd(
             tree = pytree.tree_unflatten(list(values), inner)
             return func(*_put(args, places, (tree,) if isinstance(argnums, int) else tree), **kwargs)
 
-        still = [torch.zeros_like(leaf) for leaf in leaves]
-        columns: list[list[Any]] = []
-        for place, leaf in enumerate(leaves):
-            columns.append([])
-            for one in basis(leaf):
-                tangents = tuple(one if other == place else zero for other, zero in enumerate(still))
-                columns[-1].append(jvp(of_leaves, tuple(leaves), tangents, has_aux=has_aux))
-        known = next((column[0] for column in columns if column), None)
-        if known is None:  # of nothing: the results still have shapes
-            known = jvp(of_leaves, tuple(leaves), tuple(still), has_aux=has_aux)
-        outputs, spec = pytree.tree_flatten(known[0])
-        parts = [
-            [
-                torch.stack([pytree.tree_leaves(each[1])[number] for each in column], -1).view(one.shape + leaf.shape)
-                if column
-                else one.new_zeros(one.shape + leaf.shape)
-                for column, leaf in zip(columns, leaves, strict=True)
+        sizes = [leaf.numel() for leaf in leaves]
+        with BatchLevel(sum(sizes), randomness, uniform=True) as level:
+            tangents = [level.batched(vectors) for vectors in _unit_vectors(leaves, 0, level.size)]
+            _, changes, *aux = jvp(of_leaves, tuple(leaves), tuple(tangents), has_aux=has_aux)
+            outputs, spec = pytree.tree_flatten(changes)
+            columns = [level.expanded(change).split(sizes) for change in outputs]
+            blocks = [
+                [part.movedim(0, -1).reshape(one.shape + leaf.shape) for part, leaf in zip(row, leaves, strict=True)]
+                for row, one in zip(columns, outputs, strict=True)
             ]
-            for number, one in enumerate(outputs)
-        ]
-        result = _jacobian(parts, chosen, spec)
-        return (result, known[2]) if has_aux else result
+            still = pytree.tree_map(lambda one: one._value[0] if level.has(one) else one, aux)
+        result = _jacobian(blocks, chosen, spec)
+        return (result, still[0]) if has_aux else result
 
     return wrapped
 
