@@ -1,4 +1,4 @@
-"""Times this torch and another one in one run, turn by turn: calls, kernels, layers, training steps, loading, memory.
+"""Times this torch and another one in one run, turn by turn: calls, kernels, layers, transforms, steps, loading.
 
     ./slipway bench vs_pytorch --peer PYTHON [--quick] [--threads 1 2] [--sections kernels layers] [--match TEXT]
 
@@ -27,7 +27,7 @@ from xml.sax.saxutils import escape
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SECTIONS = ("calls", "kernels", "layers", "convolutions", "steps", "loader", "import", "memory")
+SECTIONS = ("calls", "kernels", "layers", "convolutions", "transforms", "steps", "loader", "import", "memory")
 QUICK = {"kernels": r", large$|, medium$|, large bfloat16$", "convolutions": r"^(?!.*last).*$"}
 HERE = Path(__file__).resolve().parent
 

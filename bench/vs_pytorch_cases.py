@@ -432,6 +432,11 @@ def convolutions(torch: Any) -> Iterator[Case]:
         yield f"transposed{', backward' * backward}", partial(prepare, transposed, "float32", False, backward, True)
 
 
+def transforms(torch: Any) -> Iterator[Case]:
+    """Batches of functions and their derivatives."""
+    yield from import_module("vs_pytorch_transforms").transforms(torch)
+
+
 def steps(torch: Any) -> Iterator[Case]:
     """Whole training steps: forward, loss, backward, optimizer."""
     models = import_module("vs_pytorch_models")
@@ -476,7 +481,7 @@ def loader(torch: Any) -> Iterator[Case]:
         yield f"256 images of 3 x 64 x 64 in batches of 64{words}", images
 
 
-SECTIONS = {section.__name__: section for section in (calls, kernels, layers, convolutions, steps, loader)}
+SECTIONS = {section.__name__: section for section in (calls, kernels, layers, convolutions, transforms, steps, loader)}
 
 
 def measure(work: Work, count: int) -> tuple[float, float]:
