@@ -84,7 +84,7 @@ class _Redirections(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, req: urllib.request.Request, *details: Any) -> urllib.request.Request | None:
         """See `urllib.request.HTTPRedirectHandler`; the last of `details` is the new address."""
         following = super().redirect_request(req, *details)
-        if following is not None and not _is_same_server(req.full_url, following.full_url):
+        if following is not None and not is_same_server(req.full_url, following.full_url):
             following.remove_header("Authorization")
         return following
 
@@ -94,7 +94,7 @@ def _opener() -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(_Redirections)
 
 
-def _is_same_server(before: str, after: str) -> bool:
+def is_same_server(before: str, after: str) -> bool:
     """Whether an address lies on the server of another one, or on the same host behind TLS."""
     old, new = urlsplit(before), urlsplit(after)
     return old.hostname == new.hostname and ((old.scheme, old.port) == (new.scheme, new.port) or new.scheme == "https")

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from slipway.base.errors import NetworkError, UsageError
 from slipway.base.files import hash_file
-from slipway.base.http import PAGE_HINT
+from slipway.base.http import PAGE_HINT, is_same_server
 from slipway.base.json_file import parse_json
 from slipway.base.secrets import remember_secret, remember_url
 from slipway.channel.credentials import basic_authorization, read_authorization
@@ -126,7 +126,10 @@ class RegistryStore:
             begun = self._ask("POST", f"{blobs}/uploads/", repository, accept=(202,), body=b"")
             place = urljoin(f"{blobs}/", begun.headers.get("Location", ""))
             place += f"{'&' if '?' in place else '?'}digest={quote(digest)}"
-            self._ask("PUT", place, repository, accept=(201,), body=content)
+            if is_same_server(blobs, place):
+                self._ask("PUT", place, repository, accept=(201,), body=content)
+            else:  # a store of its own, whose address says what it has to know
+                Server({}).ask("PUT", place, accept=(201,), body=content)
         return {"mediaType": kind, "digest": digest, "size": size, "annotations": {TITLE: title.rpartition("/")[2]}}
 
     def _tag(self, repository: str, tag: str, layer: Mapping[str, Any]) -> None:
@@ -174,16 +177,45 @@ class RegistryStore:
         scope = f"repository:{repository}:pull,push,delete"
         asked = f"service={quote(told.get('service', ''))}&scope={quote(told.get('scope') or scope)}"
         realm = told.get("realm", "")
-        if urlsplit(realm).scheme not in ("https", urlsplit(self._root).scheme):
-            raise NetworkError("the registry names no place that gives tokens", where=self.address)
         url = f"{realm}{'&' if '?' in realm else '?'}{asked}"
-        answer = Server(self._known).ask("GET", url, accept=(200,), keep=True)
+        answer = Server(self._known_at(realm)).ask("GET", url, accept=(200,), keep=True)
         document = parse_json(answer.content)
         token = (document.get("token") or document.get("access_token")) if isinstance(document, dict) else None
         if not isinstance(token, str):
             raise NetworkError("the registry's place for tokens gave none", where=realm)
         remember_secret(token, "token")
         return {"Authorization": f"Bearer {token}"}
+
+    def _known_at(self, realm: str) -> dict[str, str]:
+        """What the place that gives tokens is told of who asks.
+
+        Any server can name any place. Docker tells each of them the password; here it goes to the registry's own host,
+        or behind TLS to one of its domain, as auth.docker.io is of registry-1.docker.io.
+        """
+        place = urlsplit(realm)
+        if place.scheme not in ("https", urlsplit(self._root).scheme) or not place.hostname:
+            raise NetworkError("the registry names no place that gives tokens", where=self.address)
+        if not self._known or is_same_server(self._root, realm):
+            return self._known
+        if place.scheme == "https" and _domain(place.hostname) == _domain(urlsplit(self._root).hostname or ""):
+            return self._known
+        if given := read_authorization(realm):
+            return given
+        raise NetworkError(
+            f"the registry wants your password to be told to another server, {place.netloc}",
+            where=self.address,
+            hint=f"if that is right, say who you are there: an entry for {place.hostname} in the file of credentials "
+            "(RATTLER_AUTH_FILE) is what it is told",
+        )
+
+
+def _domain(host: str) -> str:
+    """The domain that somebody has registered, roughly: two labels, three below one as co.uk; a number is its own."""
+    labels = host.split(".")
+    if ":" in host or labels[-1].isdecimal():
+        return host
+    below_country = len(labels) > 2 and len(labels[-1]) == 2 and len(labels[-2]) <= 3
+    return ".".join(labels[-3 if below_country else -2 :])
 
 
 def locate(channel: str, name: str) -> tuple[str, str, str]:

@@ -7,12 +7,17 @@ import http.server
 import json
 import threading
 from email.message import Message
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
 from slipway.base.errors import NetworkError, UsageError
 from slipway.channel.stores.asking import Server, ServerAnswer
 from slipway.channel.stores.oci import RegistryStore, locate
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_where_files_lie() -> None:
@@ -70,6 +75,103 @@ def test_token_of_somebody_else() -> None:
         RegistryStore(f"oci+http://127.0.0.1:{server.server_port}/ch").read("catalogue.json")
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What servers are told of who asks, by their address; registries name the place for tokens in `realm`."""
+    said: list[tuple[str, str]] = []
+
+    def ask(server: Server, _method: str, url: str, **_: object) -> ServerAnswer:
+        said.append((url.partition("?")[0], server.headers.get("Authorization", "").partition(" ")[0]))
+        return ServerAnswer(200, Message(), 1, "", b'{"token": "a-token-of-theirs"}')
+
+    monkeypatch.setattr(Server, "ask", ask)
+    return said
+
+
+def challenge(store: RegistryStore, realm: str) -> dict[str, str]:
+    """What the store says after a registry has named a place for tokens."""
+    return store._authorize(f'Bearer realm="{realm}",service="r"', "ch/x")
+
+
+@pytest.mark.parametrize(
+    ("registry", "realm"),
+    [
+        ("oci://ada:s3cretword@registry-1.docker.io/ch", "https://auth.docker.io/token"),
+        ("oci://ada:s3cretword@registry.example.co.uk/ch", "https://gitlab.example.co.uk/jwt/auth"),
+        ("oci://ada:s3cretword@ghcr.io/ch", "https://ghcr.io/token"),
+        ("oci://ada:s3cretword@host:5000/ch", "https://host:5001/token"),
+        ("oci+http://ada:s3cretword@10.0.0.1:5000/ch", "http://10.0.0.1:5000/token"),
+    ],
+)
+def test_password_goes_to_the_registry_and_its_domain(registry: str, realm: str, told: list[tuple[str, str]]) -> None:
+    assert challenge(RegistryStore(registry), realm) == {"Authorization": "Bearer a-token-of-theirs"}
+    assert told == [(realm, "Basic")]
+
+
+@pytest.mark.parametrize(
+    ("registry", "realm"),
+    [
+        ("oci://ada:s3cretword@ghcr.io/ch", "https://evil.io/token"),
+        ("oci://ada:s3cretword@one.co.uk/ch", "https://other.co.uk/token"),
+        ("oci://ada:s3cretword@registry-1.docker.io/ch", "https://auth.docker.io.evil.org/token"),
+        ("oci://ada:s3cretword@registry-1.docker.io/ch", "https://auth.docker.io@evil.org/token"),
+        ("oci+http://ada:s3cretword@10.0.0.1/ch", "https://10.1.0.1/token"),
+        ("oci+http://ada:s3cretword@registry.example.org/ch", "http://auth.example.org/token"),
+        ("oci+http://ada:s3cretword@host:5000/ch", "http://host:5001/token"),
+    ],
+)
+def test_password_goes_nowhere_else(
+    registry: str, realm: str, told: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes there once the file of credentials says who one is there."""
+    known = tmp_path / "credentials.json"
+    monkeypatch.setenv("RATTLER_AUTH_FILE", str(known))
+    store = RegistryStore(registry)
+    with pytest.raises(NetworkError, match="wants your password to be told to another server") as caught:
+        challenge(store, realm)
+    assert told == []
+    assert "RATTLER_AUTH_FILE" in str(caught.value.hint)
+    assert "s3cretword" not in f"{caught.value.message}{caught.value.hint}{caught.value.where}"
+    known.write_text(json.dumps({urlsplit(realm).hostname: {"BearerToken": "another-token"}}))
+    challenge(store, realm)
+    assert told == [(realm, "Bearer")]
+
+
+@pytest.mark.parametrize("realm", ["", "token", "ftp://ghcr.io/token", "http://ghcr.io/token", "https:///token"])
+def test_place_for_tokens_that_is_none(realm: str, told: list[tuple[str, str]]) -> None:
+    with pytest.raises(NetworkError, match="names no place that gives tokens"):
+        challenge(RegistryStore("oci://ada:s3cretword@ghcr.io/ch"), realm)
+    assert told == []
+
+
+def test_strangers_ask_anywhere(told: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RATTLER_AUTH_FILE", str(tmp_path / "none"))
+    challenge(RegistryStore("oci://ghcr.io/ch"), "https://elsewhere.org/token")
+    assert told == [("https://elsewhere.org/token", "")]
+
+
+@pytest.mark.parametrize(
+    ("location", "says"), [("/up", "Bearer"), ("https://store.org/up", ""), ("http://ghcr.io/up", "")]
+)
+def test_token_goes_with_an_upload_to_the_registry_alone(
+    location: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def ask(server: Server, method: str, url: str, **_: object) -> ServerAnswer:
+        headers = Message()
+        headers["Location"] = location
+        if method == "PUT":
+            said.append(server.headers.get("Authorization", "").partition(" ")[0])
+        return ServerAnswer({"HEAD": 404, "POST": 202, "PUT": 201}[method], headers, 0, "", b"")
+
+    monkeypatch.setattr(Server, "ask", ask)
+    store = RegistryStore("oci://ghcr.io/ch")
+    store._server.headers["Authorization"] = "Bearer a-token-of-theirs"
+    store._upload("ch/x", b"content", "application/octet-stream", "x")
+    assert said == [says]
 
 
 def test_a_registry_that_lies_about_a_digest(monkeypatch: pytest.MonkeyPatch) -> None:
