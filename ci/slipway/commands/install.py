@@ -31,8 +31,10 @@ from slipway.commands._options import (
     asked_variant,
     opened_bundle,
 )
+from slipway.pipeline.unsolvable import advise_on_recipe
 from slipway.proof import installing, keys
 from slipway.proof.bundles import check_bundle
+from slipway.request import DEFAULT_RECIPE
 
 if TYPE_CHECKING:
     import argparse
@@ -100,6 +102,7 @@ def _install(
         solution = solve(arguments.specs, channels, platform=find_platform(arguments.platform))
     except SolveError as error:
         advise_on_cuda(error, asked_variant(arguments))
+        advise_on_recipe(error, DEFAULT_RECIPE)
         raise
     if trust is not None:
         held = installing.check_solution(solution, trust, allow_rollback=arguments.allow_rollback)

@@ -29,6 +29,9 @@ NETWORK_SIGNS = re.compile(
 )
 """How programs say that there is no network."""
 
+_SYMBOLIC_LINKS = re.compile(r"contains symlinks which are not supported[^\n]*\n(?P<paths>(?:\s+- [^\n]*\n?)+)")
+"""How rattler-build says that it packs no links for systems that have none."""
+
 LITTLE_ROOM = 64 << 20
 """Bytes: a disk with less was full a moment ago, when a program could not write."""
 
@@ -73,6 +76,15 @@ class FailedBuild:
         misfit = explain_patch(answer.get("error", ""), self.output, recipe, prepared.get("source", ()))
         if misfit is not None:
             return misfit
+        links = _SYMBOLIC_LINKS.search(answer.get("error", ""))
+        if links is not None:
+            paths = [line.strip().removeprefix("- ") for line in links["paths"].splitlines()]
+            return BuildError(
+                f"`{self.output.key}`: a noarch package holds symbolic links, which Windows lacks: {', '.join(paths)}",
+                where=str(self.output.recipe_path),
+                hint="let the script copy the files that they lead to, or take `noarch` out of the recipe",
+                detail=tail,
+            )
         first = find_first_error(self._read_log())
         kind = SolveError if answer.get("kind") == "solve" else BuildError
         what = {

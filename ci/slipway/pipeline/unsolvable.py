@@ -10,8 +10,10 @@ from slipway.base.errors import RecipeError, SlipwayError, SolveError
 from slipway.base.user_cache import cache_folder
 from slipway.bootstrap.choices import names_on_demand
 from slipway.channel.environments import package_names
+from slipway.model import META_NAME
 from slipway.recipe.choose import used_variant
 from slipway.recipe.hashes import name_of
+from slipway.recipe.loader import load_recipe_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +51,33 @@ def explain(error: SolveError, output: RenderedOutput, section: str, specs: Sequ
         )  # fmt: skip
     explained.channels = error.channels
     return explained
+
+
+def advise_on_recipe(error: SolveError, recipe: Path) -> None:
+    """Say in the hint of `error` how what the solver missed is built, where it is an output of a recipe.
+
+    Args:
+        recipe: its folder, which may not be there.
+    """
+    try:
+        sections = _NAMED.split((recipe / META_NAME).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return
+    outputs = dict(zip(sections[1::2], sections[2::2], strict=True))
+    missed = next((name for name in _MISSED.findall(error.detail or "") if name in outputs), None)
+    if missed is None:
+        return
+    skipped = " ".join(re.findall(r"^\s+skip:.*", outputs[missed], re.MULTILINE))
+    options = load_recipe_settings(recipe).options.items()
+    asked = [f" --{name} {option.takes}" for name, option in options if re.search(rf"\b{option.key}\b", skipped)]
+    error.hint = f"the recipe here has an output of that name, which is not built: `slipway ship{''.join(asked)}` does"
+
+
+_NAMED = re.compile(r"^\s*-?\s*name:\s*([\w.-]+)\s*$", re.MULTILINE)
+"""Where a part of a recipe begins that is called something."""
+
+_MISSED = re.compile(r"No candidates were found for ([\w.-]+)")
+"""How the solver says that no channel has a name."""
 
 
 def find_line(meta: Path, section: str, name: str) -> str:

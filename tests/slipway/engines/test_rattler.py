@@ -354,6 +354,14 @@ def test_noarch_generic_is_tested_and_lies_in_noarch(make_output: MakeOutput, ma
         run([bad], make_context())
 
 
+def test_links_in_a_noarch_package_are_named(make_output: MakeOutput, make_context: MakeContext) -> None:
+    output = make_output(script="mkdir -p $PREFIX/share; touch $PREFIX/share/a; ln -s a $PREFIX/share/b\n",
+                         noarch="generic")  # fmt: skip
+    with pytest.raises(BuildError, match=r"a noarch package holds symbolic links, .*: share/b$") as caught:
+        run([output], make_context())
+    assert caught.value.where == str(output.recipe_path)
+
+
 def test_files_of_the_source_reach_the_test(make_output: MakeOutput, make_context: MakeContext, tmp_path: Path) -> None:
     (tmp_path / "upstream/checks").mkdir(parents=True)
     (tmp_path / "upstream/checks/check.sh").write_text("test -f $PREFIX/x/y\n", encoding="utf-8")
